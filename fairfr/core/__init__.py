@@ -1,0 +1,1 @@
+"""The nouns of fairfr: frozen types, errors, run keys. numpy only."""

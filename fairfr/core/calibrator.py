@@ -1,0 +1,57 @@
+"""The contract between the runner and a method."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, runtime_checkable
+
+import numpy as np
+
+from fairfr.core.types import Bool, Need, Prediction
+
+if TYPE_CHECKING:
+    from fairfr.pairs.view import PairView
+
+
+@dataclass(frozen=True, slots=True)
+class FitContext:
+    """What a fit may know besides its training pairs.
+
+    Randomness is named by purpose and seeded from (seed, dataset, backbone, fold, purpose), not from the
+    method: two methods that cluster the same images get the same clusters, and run order changes nothing.
+    ``report`` collects what a fit wants told (iterations, fall-backs); it ends up in result.json.
+    """
+
+    seed: int
+    dataset: str
+    backbone: str
+    fold: str
+    threads: int = 1
+    max_references: int | None = None
+    grouping: str | None = None
+    report: dict[str, Any] = field(default_factory=dict)
+
+    def seed_for(self, purpose: str) -> int:
+        """A 32-bit seed for libraries that take a number."""
+        text = "\x1f".join((str(self.seed), self.dataset, self.backbone, self.fold, purpose))
+        return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4], "little")
+
+    def rng(self, purpose: str) -> np.random.Generator:
+        return np.random.default_rng(self.seed_for(purpose))
+
+
+@runtime_checkable
+class Calibrator(Protocol):
+    """A method. Hyper-parameters are constructor fields; fitted state ends in ``_``."""
+
+    needs: ClassVar[frozenset[Need]]
+    native_probability: ClassVar[bool]
+
+    def fit(self, view: PairView, same: Bool, ctx: FitContext) -> Self:
+        """Learn from training pairs and their labels (p,)."""
+        ...
+
+    def predict(self, view: PairView) -> Prediction:
+        """Score pairs. No labels are passed, so none can leak."""
+        ...

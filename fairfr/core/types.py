@@ -1,0 +1,162 @@
+"""The nouns: what travels from room to room. Frozen, and numpy only."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+F32: TypeAlias = npt.NDArray[np.float32]
+F64: TypeAlias = npt.NDArray[np.float64]
+I16: TypeAlias = npt.NDArray[np.int16]
+I32: TypeAlias = npt.NDArray[np.int32]
+I64: TypeAlias = npt.NDArray[np.int64]
+Bool: TypeAlias = npt.NDArray[np.bool_]
+StrArray: TypeAlias = npt.NDArray[np.str_]
+
+Need: TypeAlias = Literal["embeddings", "groups", "identities"]
+PairRule: TypeAlias = Literal["both", "first"]
+Source: TypeAlias = Literal["files", "synthetic"]
+
+PAIR_RULES: tuple[PairRule, ...] = ("both", "first")
+UNKNOWN = -1
+
+
+def read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The same array, with writing switched off: shared data is never modified in place."""
+    array.flags.writeable = False
+    return array
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddingSet:
+    """One backbone's vectors: ``images`` (n,) and unit rows ``vectors`` (n, d)."""
+
+    id: str
+    digest: str
+    images: StrArray
+    vectors: F32
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """A pair is two row numbers into the image table, never two vectors."""
+
+    left: I32
+    right: I32
+
+    def __len__(self) -> int:
+        return len(self.left)
+
+    def take(self, rows: I64) -> Pairs:
+        return Pairs(self.left[rows], self.right[rows])
+
+
+@dataclass(frozen=True, slots=True)
+class Grouping:
+    """A property of images: ``codes`` (n,) index ``levels``; -1 is unknown."""
+
+    id: str
+    levels: tuple[str, ...]
+    codes: I16
+
+    def of(self, pairs: Pairs, rule: PairRule) -> I16:
+        """Group of each pair (p,): ``both`` gives -1 to mixed pairs, ``first`` the left image's group."""
+        left = self.codes[pairs.left]
+        if rule == "first":
+            return left
+        return np.where(left == self.codes[pairs.right], left, np.int16(UNKNOWN))
+
+
+def product_of(groupings: tuple[Grouping, ...]) -> Grouping:
+    """The product of several groupings: level ``asian_female``; any unknown part makes the whole unknown.
+
+    Only combinations that occur become levels, in lexicographic order of the parts' own order.
+    """
+    if len(groupings) == 1:
+        return groupings[0]
+    flat = np.zeros(len(groupings[0].codes), dtype=np.int64)
+    known = np.ones(len(flat), dtype=bool)
+    for part in groupings:
+        flat = flat * len(part.levels) + part.codes
+        known &= part.codes != UNKNOWN
+    present = np.unique(flat[known])
+    codes = np.where(known, np.searchsorted(present, flat), UNKNOWN).astype(np.int16)
+    shape = tuple(len(part.levels) for part in groupings)
+    names = [
+        "_".join(part.levels[i] for part, i in zip(groupings, index, strict=True))
+        for index in zip(*np.unravel_index(present, shape), strict=True)
+    ]
+    return Grouping("_x_".join(part.id for part in groupings), tuple(names), codes)
+
+
+@dataclass(frozen=True, slots=True)
+class VerificationSet:
+    """Labelled pairs over a table of images, with what is known about each image.
+
+    ``embeddings`` is None for a scores-only set, which brings ``cosine`` (p,) instead. ``fold`` (p,) indexes
+    ``fold_labels``; ``identity`` (n,) is -1 where unknown. ``groupings`` are for evaluation; the one called
+    ``grouping`` (None: the set has no groups) is what group-aware methods use.
+    """
+
+    id: str
+    source: Source
+    backbone: str
+    digest: str
+    images: StrArray
+    identity: I32
+    pairs: Pairs
+    same: Bool
+    fold: I16
+    fold_labels: tuple[str, ...]
+    groupings: Mapping[str, Grouping]
+    grouping: str | None
+    embeddings: EmbeddingSet | None
+    cosine: F64 | None = None
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def n_pairs(self) -> int:
+        return len(self.pairs)
+
+
+@dataclass(frozen=True, slots=True)
+class FoldSplit:
+    """Rows of the pair table to fit on and to score; over all splits, the tests cover every pair once."""
+
+    id: str
+    train: I64
+    test: I64
+
+
+class Prediction(NamedTuple):
+    """``score`` (p,): any real, higher is more alike. ``probability`` (p,) in [0, 1], or None."""
+
+    score: F64
+    probability: F64 | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreFrame:
+    """Held-out scores of one cell: one entry per pair of the set, in its order, all finite."""
+
+    fold: I16
+    same: Bool
+    score: F64
+    probability: F64
+
+
+class MetricRow(NamedTuple):
+    """One number: a metric of one fold (or ``pooled``), for one group (or ``all``, ``worst``, ``gap``)."""
+
+    fold: str
+    grouping: str
+    rule: str
+    group: str
+    metric: str
+    value: float
+    n_same: int
+    n_diff: int

@@ -1,0 +1,1 @@
+"""Run one cell: folds x fit x predict, then metrics."""

@@ -1,0 +1,1 @@
+"""Protocols: which pairs are fitted on and which are scored."""

@@ -1,0 +1,1 @@
+"""One public file per method; shared numerics in _files."""

@@ -1,0 +1,1 @@
+"""Pure functions of (same, values), and their application to groups."""

@@ -1,0 +1,1 @@
+"""Linear algebra on pairs, factored through images."""

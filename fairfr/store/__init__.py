@@ -1,0 +1,1 @@
+"""Where results live: run folders are the truth, MLflow mirrors them."""
