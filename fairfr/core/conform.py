@@ -1,0 +1,94 @@
+"""Turn a plain mapping into a typed settings object, or say which key is wrong.
+
+The one place where configuration is checked: unknown keys, missing keys and values of the wrong type all become a
+ConfigError that names the key as it is written on the command line.
+"""
+
+from __future__ import annotations
+
+import types
+import typing
+from collections.abc import Mapping
+from dataclasses import MISSING, fields, is_dataclass
+from typing import Any, TypeVar
+
+from fairfr.core.errors import ConfigError, did_you_mean
+
+T = TypeVar("T")
+
+
+def build(cls: type[T], mapping: object, at: str = "") -> T:
+    """An instance of the dataclass ``cls`` from ``mapping``; ``at`` is the dotted key it stands under."""
+    if not isinstance(mapping, Mapping):
+        raise ConfigError(f"{at or 'the configuration'} must be a mapping of keys, found {mapping!r}.")
+    assert is_dataclass(cls)
+    hints = typing.get_type_hints(cls)
+    known = {f.name: f for f in fields(cls) if f.init}
+    for key in mapping:
+        if key not in known:
+            raise ConfigError(f"unknown key '{_join(at, key)}'.{did_you_mean(str(key), known)}")
+    values = {}
+    for name, spec in known.items():
+        if name in mapping:
+            values[name] = conform(mapping[name], hints[name], _join(at, name))
+        elif spec.default is MISSING and spec.default_factory is MISSING:
+            raise ConfigError(f"'{_join(at, name)}' is not set. Set it on the command line or in its yaml.")
+    return cls(**values)
+
+
+def conform(value: object, hint: Any, at: str) -> Any:
+    """``value`` as the annotated type, or a ConfigError that names the key ``at``."""
+    origin, args = typing.get_origin(hint), typing.get_args(hint)
+    if hint is Any or hint is object:
+        return value
+    if origin is typing.Union or isinstance(hint, types.UnionType):
+        return _conform_union(value, typing.get_args(hint), at)
+    if origin is typing.Literal:
+        if value not in args:
+            raise ConfigError(f"{at}={value} is not one of {', '.join(map(str, args))}.")
+        return value
+    if is_dataclass(hint) and isinstance(hint, type):
+        return build(hint, value, at)
+    if origin is tuple:
+        if not isinstance(value, list | tuple):
+            raise _wrong_type(value, "a list", at)
+        return tuple(conform(v, args[0], f"{at}[{i}]") for i, v in enumerate(value))
+    if origin in (dict, Mapping) or hint is dict:
+        if not isinstance(value, Mapping):
+            raise _wrong_type(value, "a mapping", at)
+        return {str(k): conform(v, args[1] if args else Any, _join(at, k)) for k, v in value.items()}
+    return _conform_scalar(value, hint, at)
+
+
+def _conform_union(value: object, options: tuple[Any, ...], at: str) -> Any:
+    if value is None and type(None) in options:
+        return None
+    rest = [o for o in options if o is not type(None)]
+    for option in rest[:-1]:
+        try:
+            return conform(value, option, at)
+        except ConfigError:
+            continue
+    return conform(value, rest[-1], at)
+
+
+def _conform_scalar(value: object, hint: Any, at: str) -> Any:
+    # bool is an int to Python, but not to a person who typed seed=true
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if hint is float and is_number:
+        return float(typing.cast(float, value))
+    if hint is int and is_number and isinstance(value, int):
+        return value
+    if hint in (str, bool) and isinstance(value, hint):
+        return value
+    names = {int: "a whole number", float: "a number", str: "a text", bool: "true or false"}
+    raise _wrong_type(value, names.get(hint, str(hint)), at)
+
+
+def _wrong_type(value: object, wanted: str, at: str) -> ConfigError:
+    found = "nothing (null)" if value is None else f"{value!r} ({type(value).__name__})"
+    return ConfigError(f"{at} must be {wanted}, found {found}.")
+
+
+def _join(at: str, key: object) -> str:
+    return f"{at}.{key}" if at else str(key)

@@ -1,0 +1,1 @@
+"""Files and simulations in, a checked VerificationSet out."""
