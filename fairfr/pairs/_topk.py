@@ -1,0 +1,43 @@
+"""The inner loop of the neighbour scan, compiled: apart, because importing numba costs half a second."""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+
+from fairfr.core.types import F32, I64
+
+LANE = 32
+
+
+@numba.njit(nogil=True, cache=True, fastmath=True)  # type: ignore[untyped-decorator]
+def update_top_k(sums: F32, left: I64, right: I64, offset: int, best: F32, index: I64) -> None:
+    """Merge a block of references into each query's k largest ``sums[left] + sums[right]``.
+
+    ``best`` and ``index`` (q, k) are kept sorted, largest first, and updated in place; ``offset`` is the position of
+    the block's first reference.
+    """
+    k = best.shape[1]
+    n_references = sums.shape[1]
+    for query in range(len(left)):
+        a, b = sums[left[query]], sums[right[query]]
+        top, where = best[query], index[query]
+        for start in range(0, n_references, LANE):
+            stop = min(start + LANE, n_references)
+            # most lanes hold no new neighbour: one vectorised maximum settles it
+            highest = np.float32(-np.inf)
+            for r in range(start, stop):
+                highest = max(highest, a[r] + b[r])
+            if highest <= top[k - 1]:
+                continue
+            for r in range(start, stop):
+                value = a[r] + b[r]
+                if value <= top[k - 1]:
+                    continue
+                slot = k - 1
+                while slot > 0 and top[slot - 1] < value:
+                    top[slot] = top[slot - 1]
+                    where[slot] = where[slot - 1]
+                    slot -= 1
+                top[slot] = value
+                where[slot] = offset + r

@@ -1,0 +1,19 @@
+"""Cosines of pairs of unit vectors."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fairfr.core.types import F32, F64, Pairs
+
+CHUNK = 4096
+
+
+def pair_cosines(vectors: F32, pairs: Pairs) -> F64:
+    """z_left . z_right for unit rows, (p,): products and sums in float64, a chunk of pairs at a time."""
+    out = np.empty(len(pairs))
+    for start in range(0, len(pairs), CHUNK):
+        part = slice(start, start + CHUNK)
+        left = vectors[pairs.left[part]].astype(np.float64)
+        out[part] = np.einsum("ij,ij->i", left, vectors[pairs.right[part]].astype(np.float64))
+    return np.clip(out, -1.0, 1.0, out=out)

@@ -1,0 +1,160 @@
+"""Midpoints of pairs as a linear operator, so that pairs are never materialised.
+
+``PairDesign`` is the matrix M (p, d) whose rows are the midpoints m = (z_left + z_right) / 2, optionally with dense
+columns appended. It keeps whichever is smaller: the image vectors (every product is then factored through images) or,
+where images barely repeat, the midpoints themselves. Both forms give the same numbers to rounding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+import numpy as np
+
+from fairfr.core.types import F32, F64, I64, Pairs
+
+
+class Design(Protocol):
+    """What a linear model needs to know about its features X (p, c)."""
+
+    @property
+    def shape(self) -> tuple[int, int]: ...
+
+    def matvec(self, weights: F64) -> F64:
+        """X @ weights, (p,)."""
+        ...
+
+    def rmatvec(self, values: F64) -> F64:
+        """X.T @ values, (c,)."""
+        ...
+
+    def gram(self, weights: F64 | None = None) -> F64:
+        """X.T @ diag(weights) @ X, (c, c); weights are 1 by default."""
+        ...
+
+
+class Columns:
+    """A small dense design: a few columns, such as the cosine alone."""
+
+    def __init__(self, columns: F64) -> None:
+        self._columns = np.ascontiguousarray(columns.reshape(len(columns), -1), dtype=np.float64)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        p, c = self._columns.shape
+        return p, c
+
+    def matvec(self, weights: F64) -> F64:
+        return self._columns @ weights
+
+    def rmatvec(self, values: F64) -> F64:
+        return self._columns.T @ values
+
+    def gram(self, weights: F64 | None = None) -> F64:
+        weighted = self._columns if weights is None else self._columns * weights[:, None]
+        return weighted.T @ self._columns
+
+
+class PairDesign:
+    """Midpoints of ``pairs`` over image ``vectors`` (n, d), with ``extra`` columns (p, e) appended.
+
+    Parameters
+    ----------
+    vectors : (n, d)
+        Unit image vectors; only the rows that the pairs use are kept, in float64.
+    pairs : Pairs
+        Row numbers into ``vectors``.
+    extra : (p, e), optional
+        Dense columns to the right of the midpoints.
+    midpoint_gram : callable, optional
+        Supplies the unweighted gram of the midpoints when somebody already has it (grams of folds add up).
+    """
+
+    def __init__(
+        self,
+        vectors: F32,
+        pairs: Pairs,
+        extra: F64 | None = None,
+        midpoint_gram: Callable[[], F64] | None = None,
+        dense: bool | None = None,
+    ) -> None:
+        used, compact = np.unique(np.concatenate([pairs.left, pairs.right]), return_inverse=True)
+        p = len(pairs)
+        self.dense = p <= len(used) if dense is None else dense
+        self._left, self._right = compact[:p], compact[p:]
+        self._rows = _midpoints(vectors, pairs) if self.dense else vectors[used].astype(np.float64)
+        self._extra = np.empty((p, 0)) if extra is None else extra
+        self._midpoint_gram = midpoint_gram
+
+    def append(self, *columns: F64) -> PairDesign:
+        """The same midpoints with more columns (p,) to their right; the image vectors are shared."""
+        other = object.__new__(PairDesign)
+        other.dense, other._left, other._right, other._rows = self.dense, self._left, self._right, self._rows
+        other._midpoint_gram = self._midpoint_gram
+        other._extra = np.column_stack([self._extra, *columns])
+        return other
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self._left), self._rows.shape[1] + self._extra.shape[1]
+
+    def matvec(self, weights: F64) -> F64:
+        """[M, extra] @ weights, (p,)."""
+        d = self._rows.shape[1]
+        out: F64 = self._rows @ weights[:d]
+        if not self.dense:
+            out = (out[self._left] + out[self._right]) / 2
+        return out + self._extra @ weights[d:] if self._extra.shape[1] else out
+
+    def rmatvec(self, values: F64) -> F64:
+        """[M, extra].T @ values, (d + e,)."""
+        per_row = values if self.dense else self._per_image(values) / 2
+        out: F64 = per_row @ self._rows
+        return np.concatenate([out, values @ self._extra]) if self._extra.shape[1] else out
+
+    def gram(self, weights: F64 | None = None) -> F64:
+        """[M, extra].T @ diag(weights) @ [M, extra], (d + e, d + e)."""
+        if weights is None and self._midpoint_gram is not None:
+            top = self._midpoint_gram()
+        else:
+            top = self._gram_dense(weights) if self.dense else self._gram_factored(weights)
+        if not self._extra.shape[1]:
+            return top
+        weighted = self._extra if weights is None else self._extra * weights[:, None]
+        d = len(top)
+        side = np.column_stack([self.rmatvec(column)[:d] for column in weighted.T])
+        return np.block([[top, side], [side.T, weighted.T @ self._extra]])
+
+    def rows(self, index: I64) -> F64:
+        """Rows of the matrix, (len(index), d + e): the only gather; ask for a minibatch at a time."""
+        if self.dense:
+            midpoints = self._rows[index]
+        else:
+            midpoints = (self._rows[self._left[index]] + self._rows[self._right[index]]) / 2
+        return np.concatenate([midpoints, self._extra[index]], axis=1)
+
+    def _per_image(self, values: F64) -> F64:
+        n = len(self._rows)
+        return np.bincount(self._left, values, n) + np.bincount(self._right, values, n)  # type: ignore[return-value]
+
+    def _gram_dense(self, weights: F64 | None) -> F64:
+        weighted = self._rows if weights is None else self._rows * weights[:, None]
+        return weighted.T @ self._rows
+
+    def _gram_factored(self, weights: F64 | None) -> F64:
+        from scipy import sparse
+
+        p, n = len(self._left), len(self._rows)
+        values = np.ones(p) if weights is None else weights
+        cross = sparse.coo_array((values, (self._left, self._right)), shape=(n, n)).tocsr()
+        neighbours = cross @ self._rows + cross.T @ self._rows + self._per_image(values)[:, None] * self._rows
+        out: F64 = self._rows.T @ neighbours / 4
+        return out
+
+
+def _midpoints(vectors: F32, pairs: Pairs) -> F64:
+    out = vectors[pairs.left].astype(np.float64)
+    out += vectors[pairs.right]
+    out /= 2
+    return out

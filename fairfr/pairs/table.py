@@ -1,0 +1,114 @@
+"""A verification set together with what is computed from it once and shared by every fold."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+from fairfr.core.types import F32, F64, I64, Bool, VerificationSet
+from fairfr.pairs.cosine import pair_cosines
+from fairfr.pairs.design import PairDesign
+from fairfr.pairs.neighbours import Engine, Neighbours, nearest
+
+SPARE_NEIGHBOURS = 8
+
+
+class PairTable:
+    """Pairs of one data set, with cosines, fold grams and a neighbour graph made on first use.
+
+    Nothing here depends on labels, and whatever serves a training split is a sum or a selection over its own rows:
+    sharing between folds saves time and cannot leak.
+    """
+
+    def __init__(self, data: VerificationSet, threads: int = 1) -> None:
+        self.data = data
+        self.threads = threads
+        self._fold_grams: dict[int, F64] = {}
+        self._graph: Neighbours | None = None
+
+    @property
+    def vectors(self) -> F32:
+        assert self.data.embeddings is not None
+        return self.data.embeddings.vectors
+
+    @cached_property
+    def cosine(self) -> F64:
+        """Cosine of every pair, (p,)."""
+        if self.data.cosine is not None:
+            return self.data.cosine
+        return pair_cosines(self.vectors, self.data.pairs)
+
+    def midpoints(self, rows: I64) -> PairDesign:
+        """The midpoints of some pairs, as an operator."""
+        return PairDesign(self.vectors, self.data.pairs.take(rows), midpoint_gram=lambda: self._gram(rows))
+
+    def _gram(self, rows: I64) -> F64:
+        """Unweighted midpoint gram. Whole folds add up, in a fixed order: never total minus fold, whose rounding
+        would depend on the held-out pairs."""
+        fold = self.data.fold
+        counts = np.bincount(fold[rows], minlength=len(self.data.fold_labels))
+        present = np.flatnonzero(counts)
+        if np.any(counts[present] != np.bincount(fold)[present]):
+            return PairDesign(self.vectors, self.data.pairs.take(rows)).gram()
+        total = np.zeros((self.vectors.shape[1],) * 2)
+        for code in present:
+            total += self._fold_gram(int(code))
+        return total
+
+    def _fold_gram(self, code: int) -> F64:
+        if code not in self._fold_grams:
+            rows = np.flatnonzero(self.data.fold == code)
+            self._fold_grams[code] = PairDesign(self.vectors, self.data.pairs.take(rows)).gram()
+        return self._fold_grams[code]
+
+    def mean_distance(self, queries: I64, references: I64, k: int, include_self: bool, engine: Engine = "auto") -> F64:
+        """Mean distance of each query pair's midpoint to its k nearest reference midpoints, (q,).
+
+        ``queries`` and ``references`` are rows of this table. With ``include_self`` a query that is itself a
+        reference counts as its own neighbour at distance 0; without, it is left out. Where there are fewer than k
+        references the mean is over what there is (NaN over none).
+        """
+        is_reference = np.zeros(self.data.n_pairs, dtype=bool)
+        is_reference[references] = True
+        available = len(references) - (0 if include_self else is_reference[queries].astype(np.int64))
+        wanted = np.minimum(k, available)
+        if 2 * len(references) <= self.data.n_pairs:
+            return self._search(queries, references, k, include_self, engine)
+        graph = self._neighbour_graph(k, len(references) / self.data.n_pairs, engine)
+        mean, found = _mean_of_first(
+            graph.position[queries], graph.distance[queries], queries, is_reference, k, include_self
+        )
+        short = np.flatnonzero(found < wanted)
+        if len(short):
+            mean[short] = self._search(queries[short], references, k, include_self, engine)
+        return mean
+
+    def _search(self, queries: I64, references: I64, k: int, include_self: bool, engine: Engine) -> F64:
+        pairs = self.data.pairs
+        spare = 0 if include_self else 1
+        found = nearest(self.vectors, pairs.take(queries), pairs.take(references), k + spare, engine, self.threads)
+        everything = np.ones(self.data.n_pairs, dtype=bool)
+        return _mean_of_first(references[found.position], found.distance, queries, everything, k, include_self)[0]
+
+    def _neighbour_graph(self, k: int, kept: float, engine: Engine) -> Neighbours:
+        """Nearest pairs of every pair among all pairs, enough of them that k are usually left after the held-out
+        ones are dropped: one search serves every fold."""
+        width = min(int(np.ceil((k + 1) / kept)) + SPARE_NEIGHBOURS, self.data.n_pairs)
+        if self._graph is None or self._graph.position.shape[1] < width:
+            pairs = self.data.pairs
+            self._graph = nearest(self.vectors, pairs, pairs, width, engine, self.threads)
+        return self._graph
+
+
+def _mean_of_first(
+    rows: I64, distance: F64, queries: I64, is_reference: Bool, k: int, include_self: bool
+) -> tuple[F64, I64]:
+    """Mean over the first k admissible candidates of each query, and how many there were."""
+    admissible = is_reference[rows]
+    if not include_self:
+        admissible &= rows != queries[:, None]
+    admissible &= np.cumsum(admissible, axis=1) <= k
+    found = admissible.sum(axis=1)
+    total = np.where(admissible, distance, 0.0).sum(axis=1)
+    return np.divide(total, found, out=np.full(len(rows), np.nan), where=found > 0), found

@@ -1,0 +1,104 @@
+"""All that a method may see of some pairs. It has no ``same``, on purpose."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fairfr.core.errors import UndeclaredInputError
+from fairfr.core.types import F32, F64, I16, I32, I64, Need
+from fairfr.pairs.design import PairDesign
+from fairfr.pairs.neighbours import Engine
+from fairfr.pairs.table import PairTable
+
+
+@dataclass(frozen=True, slots=True)
+class References:
+    """Pairs of a table whose midpoints others measure their distance to."""
+
+    table: PairTable
+    rows: I64
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+
+class PairView:
+    """Some rows of a PairTable, with only the inputs that ``needs`` lists.
+
+    Parameters
+    ----------
+    table : PairTable
+    rows : (p,)
+        Strictly increasing rows of the table.
+    needs : frozenset of Need
+        What the method declares. Asking for anything else raises UndeclaredInputError.
+    asker : str
+        The method's name, for that message.
+    """
+
+    def __init__(self, table: PairTable, rows: I64, needs: frozenset[Need], asker: str = "the method") -> None:
+        assert np.all(np.diff(rows) > 0), "rows of a view are strictly increasing"
+        self._table = table
+        self._rows = rows
+        self._needs = needs
+        self._asker = asker
+
+    @property
+    def n_pairs(self) -> int:
+        return len(self._rows)
+
+    @property
+    def cosine(self) -> F64:
+        """Cosine of each pair, (p,)."""
+        return self._table.cosine[self._rows]
+
+    def subset(self, index: I64) -> PairView:
+        """The view of some of its own pairs; ``index`` strictly increasing."""
+        return PairView(self._table, self._rows[index], self._needs, self._asker)
+
+    def midpoints(self) -> PairDesign:
+        """Midpoints (z_left + z_right) / 2 as an operator, (p, d)."""
+        self._check("embeddings", "midpoints()")
+        return self._table.midpoints(self._rows)
+
+    def images(self) -> tuple[I64, F32]:
+        """Rows of the distinct images that these pairs use, (u,), and their vectors, (u, d)."""
+        self._check("embeddings", "images()")
+        pairs = self._table.data.pairs.take(self._rows)
+        used = np.unique(np.concatenate([pairs.left, pairs.right])).astype(np.int64)
+        return used, self._table.vectors[used]
+
+    def ends(self, values: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+        """Any per-image value (n, ...), for the left and for the right image of each pair."""
+        pairs = self._table.data.pairs
+        return values[pairs.left[self._rows]], values[pairs.right[self._rows]]
+
+    def groups(self, id: str) -> I16:
+        """Group code of every image, (n,), -1 where unknown."""
+        self._check("groups", f"groups({id!r})")
+        return self._table.data.groupings[id].codes
+
+    def identities(self) -> I32:
+        """Identity code of every image, (n,), -1 where unknown."""
+        self._check("identities", "identities()")
+        return self._table.data.identity
+
+    def references(self, index: I64 | None = None) -> References:
+        """These pairs (or some of them) as a reference set for ``mean_distance``."""
+        self._check("embeddings", "references()")
+        return References(self._table, self._rows if index is None else self._rows[index])
+
+    def mean_distance(self, references: References, k: int, include_self: bool, engine: Engine = "auto") -> F64:
+        """Mean distance of each midpoint to its k nearest reference midpoints, (p,)."""
+        self._check("embeddings", "mean_distance()")
+        assert references.table is self._table, "references come from the same table"
+        return self._table.mean_distance(self._rows, references.rows, k, include_self, engine)
+
+    def _check(self, need: Need, what: str) -> None:
+        if need not in self._needs:
+            declared = "{" + ", ".join(repr(n) for n in sorted(self._needs)) + "}"
+            raise UndeclaredInputError(f"{self._asker} asked for {what} but declares needs={declared}.")
