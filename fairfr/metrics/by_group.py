@@ -1,0 +1,198 @@
+"""All metrics of one cell: per fold and pooled; for all pairs, each group, the worst group, and between groups."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+
+from fairfr.core.errors import DataError
+from fairfr.core.types import F64, I16, I64, Bool, Grouping, MetricRow, PairRule, Pairs, ScoreFrame
+from fairfr.metrics.catalogue import METRICS, GapOf, Metric, On, RateAt
+from fairfr.metrics.gaps import gap
+from fairfr.metrics.operating import OperatingPoint
+
+ALL = "all"
+POOLED = "pooled"
+WORST = "worst"
+GAP = "gap"
+
+NAN = float("nan")
+KINDS: tuple[On, ...] = ("score", "probability")
+
+Points: TypeAlias = Mapping[tuple[On, float], OperatingPoint]
+
+
+@dataclass(frozen=True, slots=True)
+class PairGroups:
+    """A grouping of pairs under one rule: ``codes`` (p,) index ``levels``; -1 is none."""
+
+    grouping: str
+    rule: PairRule
+    levels: tuple[str, ...]
+    codes: I16
+
+    @classmethod
+    def of(cls, grouping: Grouping, pairs: Pairs, rule: PairRule) -> PairGroups:
+        return cls(grouping.id, rule, grouping.levels, grouping.of(pairs, rule))
+
+
+class _Column(NamedTuple):
+    """One kind of value, largest first: sorted once for a fold, and every subset keeps the order."""
+
+    rows: I64
+    same: Bool
+    values: F64
+
+    def take(self, at: I64) -> _Column:
+        return _Column(self.rows[at], self.same[at], self.values[at])
+
+
+_Columns: TypeAlias = Mapping[On, _Column]
+
+
+class _Measured(NamedTuple):
+    """The numbers of one subset of pairs, by metric id."""
+
+    values: Mapping[str, float]
+    n_same: int
+    n_diff: int
+
+    def row(self, place: tuple[str, str, str, str], metric: str) -> MetricRow:
+        return MetricRow(*place, metric, self.values.get(metric, NAN), self.n_same, self.n_diff)
+
+
+def evaluate(
+    frame: ScoreFrame, fold_labels: tuple[str, ...], groups: Sequence[PairGroups], min_pairs: int
+) -> list[MetricRow]:
+    """Every metric of ``frame``, for each fold and for all pairs together (fold ``pooled``).
+
+    Thresholds are global: set on all pairs of the fold, whatever their group. A group with fewer than ``min_pairs``
+    pairs or without both labels in the fold has NaN for every metric, with its counts, and does not compete for the
+    worst group. ``worst`` is the extremum inside the fold, with the counts of that group; ``gap`` carries the counts
+    of the groups that took part.
+
+    Parameters
+    ----------
+    frame
+        Held-out values of p pairs; ``frame.fold`` indexes ``fold_labels``.
+    groups
+        Each with ``codes`` (p,).
+
+    Returns
+    -------
+    list of MetricRow
+        In a fixed order: fold, then all pairs, then grouping, level, metric.
+    """
+    _check_names(fold_labels, groups)
+    rows: list[MetricRow] = []
+    for label, members in _folds(frame, fold_labels):
+        columns = {on: _sorted_column(frame, on, members) for on in KINDS}
+        points = _operating_points(columns)
+        whole = _measure(columns, points)
+        rows += [whole.row((label, ALL, ALL, ALL), metric.id) for metric in METRICS if metric.id in whole.values]
+        for grouping in groups:
+            measured = [
+                _measure(subset, points) if _suffices(subset, min_pairs) else _Measured({}, *_counts(subset))
+                for subset in _split(columns, grouping)
+            ]
+            rows += _group_rows(label, grouping, measured)
+    return rows
+
+
+def _check_names(fold_labels: Sequence[str], groups: Sequence[PairGroups]) -> None:
+    """A fold or group that bears one of the reserved names could not be told from the summary rows."""
+    if POOLED in fold_labels:
+        raise DataError(f"a fold is called '{POOLED}', which is kept for all folds together. Give it another name.")
+    for grouping in groups:
+        for name in (WORST, GAP):
+            if name in grouping.levels:
+                raise DataError(
+                    f"a group of '{grouping.grouping}' is called '{name}', which is kept for comparisons of groups. "
+                    "Give it another name."
+                )
+
+
+def _folds(frame: ScoreFrame, fold_labels: Sequence[str]) -> Iterator[tuple[str, I64]]:
+    for code, label in enumerate(fold_labels):
+        yield label, np.flatnonzero(frame.fold == code)
+    yield POOLED, np.arange(len(frame.same))
+
+
+def _sorted_column(frame: ScoreFrame, on: On, members: I64) -> _Column:
+    values = frame.score if on == "score" else frame.probability
+    rows = members[np.argsort(-values[members], kind="stable")]
+    return _Column(rows, frame.same[rows], values[rows])
+
+
+def _operating_points(columns: _Columns) -> Points:
+    wanted = {(metric.on, metric.how.alpha) for metric in METRICS if isinstance(metric.how, RateAt)}
+    return {(on, alpha): OperatingPoint.find(columns[on].same, columns[on].values, alpha) for on, alpha in wanted}
+
+
+def _split(columns: _Columns, grouping: PairGroups) -> Iterator[_Columns]:
+    """The columns of each level in turn, still sorted by value (the sort by code is stable)."""
+    bounds = np.arange(len(grouping.levels) + 1, dtype=grouping.codes.dtype)
+    places: dict[On, list[I64]] = {}
+    for on, column in columns.items():
+        codes = grouping.codes[column.rows]
+        order = np.argsort(codes, kind="stable")
+        cuts = np.searchsorted(codes[order], bounds)
+        places[on] = [order[start:stop] for start, stop in pairwise(cuts)]
+    for level in range(len(grouping.levels)):
+        yield {on: column.take(places[on][level]) for on, column in columns.items()}
+
+
+def _counts(columns: _Columns) -> tuple[int, int]:
+    same = columns["score"].same
+    n_same = int(np.count_nonzero(same))
+    return n_same, len(same) - n_same
+
+
+def _suffices(columns: _Columns, min_pairs: int) -> bool:
+    n_same, n_diff = _counts(columns)
+    return n_same > 0 and n_diff > 0 and n_same + n_diff >= min_pairs
+
+
+def _measure(columns: _Columns, points: Points) -> _Measured:
+    """Every metric but the gaps, which need several groups."""
+    rates = {key: point.rates(columns[key[0]].same, columns[key[0]].values) for key, point in points.items()}
+    values: dict[str, float] = {}
+    for metric in METRICS:
+        if isinstance(metric.how, RateAt):
+            values[metric.id] = getattr(rates[metric.on, metric.how.alpha], metric.how.rate)
+        elif not isinstance(metric.how, GapOf):
+            values[metric.id] = metric.how(columns[metric.on].same, columns[metric.on].values)
+    return _Measured(values, *_counts(columns))
+
+
+def _group_rows(label: str, grouping: PairGroups, measured: Sequence[_Measured]) -> Iterator[MetricRow]:
+    place = (label, grouping.grouping, grouping.rule)
+    for level, of_level in zip(grouping.levels, measured, strict=True):
+        for metric in METRICS:
+            if not isinstance(metric.how, GapOf):
+                yield of_level.row((*place, level), metric.id)
+    for metric in METRICS:
+        if metric.has_worst:
+            yield _worst(metric, measured).row((*place, WORST), metric.id)
+        elif isinstance(metric.how, GapOf):
+            yield _gap(metric.id, metric.how, measured).row((*place, GAP), metric.id)
+
+
+def _worst(metric: Metric, measured: Sequence[_Measured]) -> _Measured:
+    """The group with the least favourable value; of equals, the first level."""
+    known = [of_level for of_level in measured if not np.isnan(of_level.values.get(metric.id, NAN))]
+    if not known:
+        return _Measured({}, 0, 0)
+    extremum = min if metric.better == "higher" else max
+    return extremum(known, key=lambda of_level: of_level.values[metric.id])
+
+
+def _gap(metric: str, how: GapOf, measured: Sequence[_Measured]) -> _Measured:
+    rates = np.array([of_level.values.get(how.metric, NAN) for of_level in measured], dtype=np.float64)
+    known = [of_level for of_level, rate in zip(measured, rates, strict=True) if not np.isnan(rate)]
+    n_same, n_diff = sum(of_level.n_same for of_level in known), sum(of_level.n_diff for of_level in known)
+    return _Measured({metric: gap(rates)}, n_same, n_diff)

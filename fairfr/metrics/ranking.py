@@ -1,0 +1,104 @@
+"""How well values rank genuine pairs above impostors: the ROC curve and the areas under it.
+
+Every function takes ``same`` (p,) bool and ``values`` (p,) float64, higher meaning more alike, in any order.
+A pair is accepted iff its value >= the threshold, so tied pairs are accepted together.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from fairfr.core.types import F64, I64, Bool
+
+MAX_FPR = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class RocCurve:
+    """Accepted pairs at each distinct threshold, from none to all.
+
+    ``thresholds`` (r + 1,) descends and starts at inf, which accepts nothing; ``n_true`` and ``n_false`` (r + 1,)
+    count the accepted genuine and impostor pairs. No point is dropped, not even from the middle of a straight
+    segment: what is collinear for all pairs need not be so for a group.
+    """
+
+    thresholds: F64
+    n_true: I64
+    n_false: I64
+
+    @property
+    def has_both(self) -> bool:
+        """Whether there are genuine pairs and impostors; the rates are undefined otherwise."""
+        return bool(self.n_true[-1] > 0 and self.n_false[-1] > 0)
+
+    @property
+    def tpr(self) -> F64:
+        return self.n_true / float(self.n_true[-1])
+
+    @property
+    def fpr(self) -> F64:
+        return self.n_false / float(self.n_false[-1])
+
+
+def sort_descending(same: Bool, values: F64) -> tuple[Bool, F64]:
+    """Both arrays, largest value first. Sorted input is returned as it is: noticing costs far less than sorting."""
+    if np.all(values[1:] <= values[:-1]):
+        return same, values
+    order = np.argsort(-values, kind="stable")
+    return same[order], values[order]
+
+
+def run_ends(values: F64) -> I64:
+    """Position of the last element of each run of equal neighbours in sorted ``values`` (p,)."""
+    if len(values) == 0:
+        return np.zeros(0, dtype=np.int64)
+    return np.append(np.flatnonzero(values[1:] != values[:-1]), len(values) - 1)
+
+
+def roc_curve(same: Bool, values: F64) -> RocCurve:
+    """The ROC curve, one point for each distinct value and one for "accept nothing"."""
+    same, values = sort_descending(same, values)
+    ends = run_ends(values)
+    n_true = np.cumsum(same, dtype=np.int64)[ends]
+    return RocCurve(
+        thresholds=np.concatenate(([np.inf], values[ends])),
+        n_true=np.concatenate(([0], n_true)),
+        n_false=np.concatenate(([0], ends + 1 - n_true)),
+    )
+
+
+def auroc(same: Bool, values: F64) -> float:
+    """Probability that a genuine pair outranks an impostor, ties counting one half; NaN without both classes.
+
+    Summed in integers (trapezoids under the counts), hence exact up to one division.
+    """
+    curve = roc_curve(same, values)
+    if not curve.has_both:
+        return float("nan")
+    doubled_area = np.sum(np.diff(curve.n_false) * (curve.n_true[1:] + curve.n_true[:-1]))
+    return float(doubled_area / (2 * curve.n_true[-1] * curve.n_false[-1]))
+
+
+def pauc_raw(same: Bool, values: F64, max_fpr: float = MAX_FPR) -> float:
+    """Integral of TPR over FPR from 0 to ``max_fpr``; at most ``max_fpr``. NaN without both classes."""
+    curve = roc_curve(same, values)
+    if not curve.has_both:
+        return float("nan")
+    fpr, tpr = curve.fpr, curve.tpr
+    stop = int(np.searchsorted(fpr, max_fpr, side="right"))
+    inside_fpr = np.append(fpr[:stop], max_fpr)
+    inside_tpr = np.append(tpr[:stop], np.interp(max_fpr, fpr, tpr))
+    return float(np.trapezoid(inside_tpr, inside_fpr))
+
+
+def pauc_normalised(same: Bool, values: F64, max_fpr: float = MAX_FPR) -> float:
+    """``pauc_raw / max_fpr``: the mean TPR over the region; chance is ``max_fpr / 2``, perfect is 1."""
+    return pauc_raw(same, values, max_fpr) / max_fpr
+
+
+def pauc(same: Bool, values: F64, max_fpr: float = MAX_FPR) -> float:
+    """Partial area standardised so that chance is 0.5 and perfect is 1 (McClish 1989, Medical Decision Making 9)."""
+    chance = max_fpr**2 / 2
+    return (1 + (pauc_raw(same, values, max_fpr) - chance) / (max_fpr - chance)) / 2

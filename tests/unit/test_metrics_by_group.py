@@ -1,0 +1,218 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from fairfr.core.errors import DataError
+from fairfr.core.types import Grouping, MetricRow, Pairs, ScoreFrame
+from fairfr.metrics.by_group import PairGroups, evaluate
+from fairfr.metrics.calibration import brier, brier_raw, ece, ks
+from fairfr.metrics.operating import OperatingPoint
+from fairfr.metrics.ranking import auroc, pauc
+
+FOLDS = ("1", "2")
+Key = tuple[str, str, str, str, str]
+
+
+def a_frame(n: int = 2000, seed: int = 0) -> ScoreFrame:
+    rng = np.random.default_rng(seed)
+    same = rng.random(n) < 0.4
+    score = np.round(rng.normal(same * 1.5, 1.0), 2)
+    probability = np.clip(0.5 + 0.3 * score, 0.0, 1.0)
+    return ScoreFrame((np.arange(n) % 2).astype(np.int16), same, score, probability)
+
+
+def some_groups(n: int = 2000, seed: int = 1) -> PairGroups:
+    codes = np.random.default_rng(seed).integers(-1, 3, n).astype(np.int16)
+    return PairGroups("ethnicity", "both", ("a", "b", "c"), codes)
+
+
+def table(rows: list[MetricRow]) -> dict[Key, MetricRow]:
+    found = {(row.fold, row.grouping, row.rule, row.group, row.metric): row for row in rows}
+    assert len(found) == len(rows)
+    return found
+
+
+def of_group(rows: list[MetricRow], group: str, metric: str, fold: str = "pooled") -> MetricRow:
+    return next(row for row in rows if (row.fold, row.group, row.metric) == (fold, group, metric))
+
+
+@pytest.mark.parametrize("fold", ["1", "2", "pooled"])
+@pytest.mark.parametrize("group", ["all", "a", "b", "c"])
+def test_each_value_is_the_pure_function_of_its_pairs(fold: str, group: str) -> None:
+    frame, groups = a_frame(), some_groups()
+    in_fold = np.ones(2000, dtype=bool) if fold == "pooled" else frame.fold == FOLDS.index(fold)
+    chosen = in_fold if group == "all" else in_fold & (groups.codes == groups.levels.index(group))
+    same, score, probability = frame.same[chosen], frame.score[chosen], frame.probability[chosen]
+    rows = evaluate(frame, FOLDS, [groups], 20)
+    expected = {
+        "auroc": auroc(same, score),
+        "pauc": pauc(same, score),
+        "auroc_on_probability": auroc(same, probability),
+        "pauc_on_probability": pauc(same, probability),
+        "brier": brier(same, probability),
+        "brier_raw": brier_raw(same, score),
+        "ece_15": ece(same, probability),
+        "ks": ks(same, probability),
+    }
+    for metric, value in expected.items():
+        row = of_group(rows, group, metric, fold)
+        assert row.value == pytest.approx(value, abs=1e-13)
+        assert (row.n_same, row.n_diff) == (same.sum(), (~same).sum())
+
+
+def test_tpr_at_fpr_uses_the_global_threshold() -> None:
+    frame, groups = a_frame(), some_groups()
+    rows = evaluate(frame, FOLDS, [groups], 20)
+    for fold, label in enumerate(FOLDS):
+        inside = frame.fold == fold
+        point = OperatingPoint.find(frame.same[inside], frame.score[inside], 1e-2)
+        for code, level in enumerate(groups.levels):
+            chosen = inside & (groups.codes == code)
+            rates = point.rates(frame.same[chosen], frame.score[chosen])
+            for rate, value in rates._asdict().items():
+                assert of_group(rows, level, f"{rate}_at_fpr_1e-2", label).value == value
+
+
+def test_clipped_probabilities_rank_by_themselves_only_under_the_suffix() -> None:
+    rows = evaluate(a_frame(), FOLDS, [], 20)
+    assert of_group(rows, "all", "auroc").value != of_group(rows, "all", "auroc_on_probability").value
+
+
+def test_worst_is_the_extremum_inside_the_fold_with_that_groups_counts() -> None:
+    rows = evaluate(a_frame(), FOLDS, [some_groups()], 20)
+    for fold in (*FOLDS, "pooled"):
+        for metric, extremum in (("auroc", min), ("tpr_at_fpr_1e-3", min), ("brier", max), ("ks", max)):
+            worst = of_group(rows, "worst", metric, fold)
+            levels = [of_group(rows, level, metric, fold) for level in ("a", "b", "c")]
+            assert worst == extremum(levels, key=lambda row: row.value)._replace(group="worst")
+
+
+def test_rates_without_direction_have_no_worst_group() -> None:
+    metrics = {row.metric for row in evaluate(a_frame(), FOLDS, [some_groups()], 20) if row.group == "worst"}
+    assert not [metric for metric in metrics if metric.startswith(("fpr_at", "acceptance_at")) or "gap" in metric]
+    assert "tpr_at_fpr_1e-3_on_probability" in metrics
+
+
+def test_gaps_are_between_the_groups_of_the_fold() -> None:
+    rows = evaluate(a_frame(), FOLDS, [some_groups()], 20)
+    for gap, rate in (("eo", "tpr"), ("pe", "fpr"), ("dp", "acceptance")):
+        levels = [of_group(rows, level, f"{rate}_at_fpr_1e-2", "2") for level in ("a", "b", "c")]
+        values = [row.value for row in levels]
+        row = of_group(rows, "gap", f"{gap}_gap_at_fpr_1e-2", "2")
+        assert row.value == pytest.approx(100 * (max(values) - min(values)))
+        assert row.n_same == sum(level.n_same for level in levels)
+
+
+def test_gap_metrics_appear_only_as_gaps() -> None:
+    rows = evaluate(a_frame(), FOLDS, [some_groups()], 20)
+    assert all((row.group == "gap") == ("_gap_" in row.metric) for row in rows)
+
+
+def test_a_small_group_is_nan_with_its_counts_and_never_the_worst() -> None:
+    frame, groups = a_frame(), some_groups()
+    codes = np.where(groups.codes == 2, -1, groups.codes).astype(np.int16)
+    few = np.flatnonzero(codes == -1)[:19]
+    codes[few] = 2
+    rows = evaluate(frame, FOLDS, [PairGroups("ethnicity", "both", groups.levels, codes)], 20)
+    small = [row for row in rows if row.group == "c" and row.fold == "pooled"]
+    assert small
+    assert all(np.isnan(row.value) for row in small)
+    assert {(row.n_same, row.n_diff) for row in small} == {(frame.same[few].sum(), (~frame.same[few]).sum())}
+    for metric, extremum in (("auroc", min), ("ece_15", max)):
+        others = [of_group(rows, level, metric).value for level in ("a", "b")]
+        assert of_group(rows, "worst", metric).value == extremum(others)
+    enough = evaluate(frame, FOLDS, [PairGroups("ethnicity", "both", groups.levels, codes)], 19)
+    assert np.isfinite(of_group(enough, "c", "auroc").value)
+
+
+def test_a_group_with_one_label_is_nan_for_every_metric() -> None:
+    frame = a_frame()
+    codes = frame.same.astype(np.int16)
+    rows = evaluate(frame, FOLDS, [PairGroups("ethnicity", "both", ("x", "y"), codes)], 20)
+    of_groups = [row for row in rows if row.grouping == "ethnicity"]
+    assert all(np.isnan(row.value) for row in of_groups)
+    assert of_group(rows, "x", "brier").n_diff == (~frame.same).sum()
+    worst = of_group(rows, "worst", "brier")
+    assert (worst.n_same, worst.n_diff) == (0, 0)
+
+
+def test_a_gap_needs_two_groups_with_values() -> None:
+    frame = a_frame()
+    rows = evaluate(frame, FOLDS, [PairGroups("g", "both", ("x", "y"), np.zeros(2000, dtype=np.int16))], 20)
+    assert np.isnan(of_group(rows, "gap", "eo_gap_at_fpr_1e-2").value)
+    assert np.isfinite(of_group(rows, "worst", "auroc").value)
+    empty = of_group(rows, "y", "auroc")
+    assert np.isnan(empty.value)
+    assert (empty.n_same, empty.n_diff) == (0, 0)
+
+
+def test_a_fold_with_one_class_keeps_its_calibration_but_has_no_ranking() -> None:
+    frame = a_frame()
+    frame = ScoreFrame(np.where(frame.same, 0, frame.fold).astype(np.int16), frame.same, frame.score, frame.probability)
+    rows = evaluate(frame, FOLDS, [some_groups()], 20)
+    for metric in ("auroc", "pauc", "tpr_at_fpr_1e-2", "fpr_at_fpr_1e-2", "acceptance_at_fpr_1e-3_on_probability"):
+        assert np.isnan(of_group(rows, "all", metric, "2").value)
+    for metric in ("brier", "brier_raw", "ece_15", "ks"):
+        assert np.isfinite(of_group(rows, "all", metric, "2").value)
+
+
+def test_an_empty_fold_is_all_nan() -> None:
+    rows = evaluate(a_frame(), ("1", "2", "3"), [some_groups()], 20)
+    empty = [row for row in rows if row.fold == "3"]
+    assert len(empty) == len([row for row in rows if row.fold == "1"])
+    assert all(np.isnan(row.value) and row.n_same == row.n_diff == 0 for row in empty)
+
+
+def test_both_rules_stand_side_by_side() -> None:
+    frame = a_frame(4)
+    frame = ScoreFrame(
+        np.zeros(4, dtype=np.int16), np.array([True, False, False, True]), frame.score, frame.probability
+    )
+    images = Grouping("gender", ("f", "m"), np.array([0, 0, 1, 1], dtype=np.int16))
+    pairs = Pairs(np.array([0, 0, 1, 2], dtype=np.int32), np.array([1, 2, 3, 3], dtype=np.int32))
+    groups = [PairGroups.of(images, pairs, rule) for rule in ("both", "first")]
+    found = table(evaluate(frame, ("1",), groups, 1))
+    both, first = (found["1", "gender", rule, "f", "auroc"] for rule in ("both", "first"))
+    assert (both.n_same, both.n_diff) == (1, 0)
+    assert (first.n_same, first.n_diff) == (1, 2)
+    assert np.isnan(both.value)
+    assert np.isfinite(first.value)
+
+
+def test_pairs_of_no_group_count_globally_but_in_no_group() -> None:
+    frame, groups = a_frame(), some_groups()
+    rows = evaluate(frame, FOLDS, [groups], 20)
+    total = of_group(rows, "all", "auroc")
+    in_groups = sum(of_group(rows, level, "auroc").n_diff for level in groups.levels)
+    assert total.n_same + total.n_diff == 2000
+    assert in_groups == np.sum(~frame.same & (groups.codes >= 0)) < total.n_diff
+
+
+def test_every_row_is_unique_and_plain() -> None:
+    rows = evaluate(a_frame(), FOLDS, [some_groups()], 20)
+    table(rows)
+    assert {type(row.value) for row in rows} == {float}
+    assert {type(row.n_same) for row in rows} == {int}
+
+
+def test_the_order_of_pairs_changes_no_ranking_and_only_rounds_the_rest() -> None:
+    frame, groups = a_frame(), some_groups()
+    order = np.random.default_rng(5).permutation(2000)
+    shuffled = ScoreFrame(frame.fold[order], frame.same[order], frame.score[order], frame.probability[order])
+    regrouped = PairGroups(groups.grouping, groups.rule, groups.levels, groups.codes[order])
+    before, after = table(evaluate(frame, FOLDS, [groups], 20)), table(evaluate(shuffled, FOLDS, [regrouped], 20))
+    assert list(before) == list(after)
+    for key, row in before.items():
+        assert row.value == pytest.approx(after[key].value, abs=1e-13, nan_ok=True)
+
+
+@pytest.mark.parametrize("name", ["worst", "gap"])
+def test_reserved_group_names_are_refused(name: str) -> None:
+    with pytest.raises(DataError, match=f"'{name}'"):
+        evaluate(a_frame(), FOLDS, [PairGroups("g", "both", ("x", name), np.zeros(2000, dtype=np.int16))], 20)
+
+
+def test_a_fold_called_pooled_is_refused() -> None:
+    with pytest.raises(DataError, match="'pooled'"):
+        evaluate(a_frame(), ("1", "pooled"), [], 20)

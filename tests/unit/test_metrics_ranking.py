@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.metrics import roc_auc_score
+
+from fairfr.core.types import F64, Bool
+from fairfr.metrics.ranking import auroc, pauc, pauc_normalised, pauc_raw, roc_curve
+
+SAME = np.array([True, True, False, True, False, False])
+VALUES = np.array([0.9, 0.8, 0.8, 0.4, 0.3, 0.1])
+
+
+def random_pairs(seed: int, levels: int) -> tuple[Bool, F64]:
+    rng = np.random.default_rng(seed)
+    same = rng.random(500) < 0.4
+    return same, np.round(rng.normal(same * 1.0, 1.0) * levels) / levels
+
+
+def test_roc_curve_counts_each_distinct_value_once() -> None:
+    curve = roc_curve(SAME, VALUES)
+    assert curve.thresholds.tolist() == [np.inf, 0.9, 0.8, 0.4, 0.3, 0.1]
+    assert curve.n_true.tolist() == [0, 1, 2, 3, 3, 3]
+    assert curve.n_false.tolist() == [0, 0, 1, 1, 2, 3]
+
+
+def test_auroc_counts_a_tie_as_one_half() -> None:
+    # Of 9 genuine-impostor comparisons, 0.9 wins 3, 0.8 wins 2 and ties 1, 0.4 wins 2.
+    assert auroc(SAME, VALUES) == 7.5 / 9
+
+
+@pytest.mark.parametrize("levels", [1, 3, 1000])
+def test_auroc_equals_the_library_value(levels: int) -> None:
+    for seed in range(5):
+        same, values = random_pairs(seed, levels)
+        assert auroc(same, values) == pytest.approx(roc_auc_score(same, values), abs=1e-14)
+
+
+@pytest.mark.parametrize("levels", [1, 3, 1000])
+@pytest.mark.parametrize("max_fpr", [0.01, 0.1, 0.5])
+def test_pauc_equals_the_library_value(levels: int, max_fpr: float) -> None:
+    for seed in range(5):
+        same, values = random_pairs(seed, levels)
+        assert pauc(same, values, max_fpr) == pytest.approx(roc_auc_score(same, values, max_fpr=max_fpr), abs=1e-13)
+
+
+def test_pauc_of_a_perfect_ranking_is_one_in_both_standard_forms() -> None:
+    same = np.array([True, True, False, False])
+    values = np.array([4.0, 3.0, 2.0, 1.0])
+    assert pauc_raw(same, values) == pytest.approx(0.1)
+    assert pauc_normalised(same, values) == pytest.approx(1.0)
+    assert pauc(same, values) == pytest.approx(1.0)
+
+
+def test_pauc_of_chance_is_one_half_after_standardising() -> None:
+    same = np.array([True, False])
+    values = np.array([1.0, 1.0])
+    assert pauc_raw(same, values) == pytest.approx(0.005)
+    assert pauc_normalised(same, values) == pytest.approx(0.05)
+    assert pauc(same, values) == pytest.approx(0.5)
+
+
+def test_pauc_raw_cuts_a_slanted_segment_at_the_limit() -> None:
+    # One segment from (0, 0.5) to (1, 1): TPR at 0.1 is 0.55, the trapezoid 0.1 * (0.5 + 0.55) / 2.
+    same = np.array([True, True, False])
+    values = np.array([2.0, 1.0, 1.0])
+    assert pauc_raw(same, values) == pytest.approx(0.0525)
+
+
+@pytest.mark.parametrize("same", [[], [True, True], [False, False]])
+@pytest.mark.parametrize("metric", [auroc, pauc, pauc_raw, pauc_normalised])
+def test_ranking_is_undefined_without_both_classes(metric, same: list[bool]) -> None:
+    assert np.isnan(metric(np.array(same, dtype=bool), np.arange(len(same), dtype=np.float64)))
+
+
+def test_inputs_are_not_modified() -> None:
+    same, values = random_pairs(0, 3)
+    before = same.copy(), values.copy()
+    auroc(same, values)
+    pauc(same, values)
+    assert np.array_equal(same, before[0])
+    assert np.array_equal(values, before[1])
