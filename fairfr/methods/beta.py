@@ -1,0 +1,46 @@
+"""Beta calibration of the cosine (Kull et al. 2017): a richer curve than Platt's, still one for all pairs.
+
+p = sigmoid(a ln u - b ln(1 - u) + c), u the cosine mapped to [0, 1]. ``variant="constrained"`` (as published, and as
+FairCal uses it) maps -1..1 and keeps a, b >= 0, so that ranks are preserved; ``variant="paper"`` is the one the
+Adaptive Calibration paper describes: free a and b, range from the training cosines, test cosines clipped into it.
+
+Deviations: the paper gives no epsilon for its clipping; 1e-6 here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal, Self
+
+from fairfr.core.calibrator import FitContext
+from fairfr.core.types import Bool, Need, Prediction
+from fairfr.methods._beta import fit_beta
+from fairfr.methods._logistic import Solver
+from fairfr.pairs.view import PairView
+
+PAPER_EPSILON = 1e-6
+
+
+@dataclass
+class Beta:
+    """p = sigmoid(a ln u - b ln(1 - u) + c)."""
+
+    needs: ClassVar[frozenset[Need]] = frozenset()
+    native_probability: ClassVar[bool] = True
+
+    variant: Literal["constrained", "paper"] = "constrained"
+    solver: Solver = "paper"
+
+    def fit(self, view: PairView, same: Bool, ctx: FitContext) -> Self:
+        cosine = view.cosine
+        if self.variant == "paper":
+            training_range = (float(cosine.min()), float(cosine.max()))
+            self.map_ = fit_beta(cosine, same, training_range, False, PAPER_EPSILON, self.solver)
+        else:
+            self.map_ = fit_beta(cosine, same, solver=self.solver)
+        ctx.report.update(a=self.map_.a, b=self.map_.b, c=self.map_.c)
+        return self
+
+    def predict(self, view: PairView) -> Prediction:
+        probability = self.map_.probability(view.cosine)
+        return Prediction(score=probability, probability=probability)

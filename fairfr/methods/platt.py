@@ -1,0 +1,47 @@
+"""Platt: one logistic curve on the cosine, for all pairs alike.
+
+p = sigmoid(a s + b), fitted by log-loss on the training pairs with scikit-learn's own stopping and C = 1 (the base of
+AC-Density). With ``smooth_targets`` the labels become (N+ + 1) / (N+ + 2) and 1 / (N- + 2), as Platt (1999) proposed.
+Training pairs of one class only give the (smoothed) base rate. Deviations: none.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+import numpy as np
+
+from fairfr.core.calibrator import FitContext
+from fairfr.core.types import F64, Bool, Need, Prediction
+from fairfr.methods._logistic import Solver, fit_logistic
+from fairfr.pairs.design import Columns
+from fairfr.pairs.view import PairView
+
+
+@dataclass
+class Platt:
+    """p = sigmoid(a s + b)."""
+
+    needs: ClassVar[frozenset[Need]] = frozenset()
+    native_probability: ClassVar[bool] = True
+
+    C: float = 1.0
+    smooth_targets: bool = False
+    solver: Solver = "paper"
+
+    def fit(self, view: PairView, same: Bool, ctx: FitContext) -> Self:
+        target = _smoothed(same) if self.smooth_targets else same
+        self.model_ = fit_logistic(Columns(view.cosine), target, self.C, self.solver)
+        ctx.report["iterations"] = self.model_.iterations
+        return self
+
+    def predict(self, view: PairView) -> Prediction:
+        probability = self.model_.probability(Columns(view.cosine))
+        return Prediction(score=probability, probability=probability)
+
+
+def _smoothed(same: Bool) -> F64:
+    positives = int(same.sum())
+    negatives = len(same) - positives
+    return np.where(same, (positives + 1) / (positives + 2), 1 / (negatives + 2))
