@@ -1,0 +1,135 @@
+"""What pairs must be, and what about them is odd: the first are errors, the second are sentences to be shown once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from fairfr.core.errors import DataError
+from fairfr.core.types import I16, I32, UNKNOWN, Bool, Grouping, Pairs
+from fairfr.data.pair_table import LabelledPairs
+
+NAMED = 4  # groups named in one sentence
+
+
+def spaced(number: int) -> str:
+    """``20 000``."""
+    return f"{number:,}".replace(",", " ")
+
+
+def counted(number: int, noun: str) -> str:
+    """``1 pair``, ``20 000 pairs``."""
+    return f"{spaced(number)} {noun}{'' if number == 1 else 's'}"
+
+
+def check_pairs(pairs: LabelledPairs, images: Sequence[str]) -> list[str]:
+    """Refuse pairs of one image with itself and pairs with two labels; tell of repeated ones."""
+    alone = pairs.left == pairs.right
+    if alone.any():
+        pair = int(np.argmax(alone))
+        raise DataError(
+            f"{pairs.table.path}, {pairs.where(pair)}: image '{images[pairs.left[pair]]}' is paired with itself. "
+            "Remove the row or correct an id."
+        )
+    key = np.minimum(pairs.left, pairs.right).astype(np.int64) * len(images) + np.maximum(pairs.left, pairs.right)
+    order = np.argsort(key, kind="stable")  # stable: a repetition follows what it repeats
+    earlier, later = order[:-1], order[1:]
+    repeats = key[earlier] == key[later]
+    earlier, later = earlier[repeats], later[repeats]
+    _refuse_contradictions(pairs, images, earlier, later)
+    if not len(later):
+        return []
+    elsewhere = int(np.count_nonzero(pairs.fold.codes[earlier] != pairs.fold.codes[later]))
+    where = f", {spaced(elsewhere)} of them in another fold" if elsewhere else ""
+    return [
+        f"{pairs.table.path}: {counted(len(later), 'row')} repeat an earlier pair with the same label{where} "
+        f"(first: {pairs.where(int(later.min()))}); all are kept."
+    ]
+
+
+def _refuse_contradictions(
+    pairs: LabelledPairs, images: Sequence[str], earlier: np.typing.NDArray[np.intp], later: np.typing.NDArray[np.intp]
+) -> None:
+    differ = pairs.same[earlier] != pairs.same[later]
+    if not differ.any():
+        return
+    at = int(np.argmin(np.where(differ, later, len(pairs))))
+    first, second = int(earlier[at]), int(later[at])
+    raise DataError(
+        f"{pairs.table.path}, {pairs.where(second)}: the pair '{images[pairs.left[second]]}', "
+        f"'{images[pairs.right[second]]}' has same={int(pairs.same[second])}, but same={int(pairs.same[first])} in "
+        f"{pairs.where(first)}. Correct or remove one of the two rows."
+    )
+
+
+def check_folds(pairs: LabelledPairs, fold: I16, labels: tuple[str, ...]) -> list[str]:
+    """Refuse training splits (all folds but one) of one class; tell of test folds of one class."""
+    total = np.bincount(fold, minlength=len(labels))
+    n_same = np.bincount(fold[pairs.same], minlength=len(labels))
+    train_same, train = n_same.sum() - n_same, total.sum() - total
+    for label, same, size in zip(labels, train_same.tolist(), train.tolist(), strict=True):
+        if same in (0, size):
+            raise DataError(
+                f"{pairs.table.path}: without fold '{label}', all {counted(size, 'pair')} left to train on have "
+                f"same={int(same > 0)}. Spread pairs of both kinds over the folds."
+            )
+    single = np.flatnonzero((n_same == 0) | (n_same == total))
+    if not len(single):
+        return []
+    first = int(single[0])
+    return [
+        f"{pairs.table.path}: {spaced(len(single))} of {counted(len(labels), 'fold')} have pairs of one kind only "
+        f"(first: fold '{labels[first]}', all same={int(n_same[first] > 0)}); their own error rates are undefined."
+    ]
+
+
+def identity_oddities(pairs: LabelledPairs, identity: I32, fold: I16) -> list[str]:
+    """Labels that disagree with the identities, and identities that occur in several folds."""
+    left, right = identity[pairs.left], identity[pairs.right]
+    known = (left != UNKNOWN) & (right != UNKNOWN)
+    found = []
+    for wrong, what in (
+        (known & pairs.same & (left != right), "same=1 though the identities differ"),
+        (known & ~pairs.same & (left == right), "same=0 though the identities are equal"),
+    ):
+        if wrong.any():
+            count, first = int(np.count_nonzero(wrong)), pairs.where(int(np.argmax(wrong)))
+            verb = "has" if count == 1 else "have"
+            found.append(
+                f"{pairs.table.path}: {counted(count, 'pair')} {verb} {what} (first: {first}); kept as labelled."
+            )
+    return found + _shared_identities(pairs, left, right, fold)
+
+
+def _shared_identities(pairs: LabelledPairs, left: I32, right: I32, fold: I16) -> list[str]:
+    who = np.concatenate([left, right]).astype(np.int64)
+    n_folds = int(fold.max()) + 1
+    seen = np.unique(who * n_folds + np.concatenate([fold, fold]))
+    people, folds_of = np.unique(seen[seen >= 0] // n_folds, return_counts=True)
+    shared = int(np.count_nonzero(folds_of > 1))
+    if not shared:
+        return []
+    return [
+        f"{pairs.table.path}: {spaced(shared)} of {spaced(len(people))} identities occur in more than one fold, "
+        "so the folds are not disjoint in people."
+    ]
+
+
+def group_oddities(pairs: Pairs, same: Bool, groupings: Iterable[Grouping], min_pairs: int) -> list[str]:
+    """Groups (both images in the group) whose numbers cannot be computed over the whole set."""
+    found = []
+    for grouping in groupings:
+        group = grouping.of(pairs, "both")
+        total = np.bincount(group[group != UNKNOWN], minlength=len(grouping.levels))
+        n_same = np.bincount(group[(group != UNKNOWN) & same], minlength=len(grouping.levels))
+        thin = np.flatnonzero((n_same == 0) | (n_same == total) | (total < min_pairs))
+        if not len(thin):
+            continue
+        named = [f"{grouping.levels[i]}: {counted(int(total[i]), 'pair')}, {n_same[i]} same" for i in thin[:NAMED]]
+        rest = ["..."] if len(thin) > NAMED else []
+        found.append(
+            f"{grouping.id}: {len(thin)} of {counted(len(grouping.levels), 'group')} have pairs of one kind only or "
+            f"fewer than {min_pairs} ({'; '.join(named + rest)}); their numbers will be missing."
+        )
+    return found

@@ -1,0 +1,74 @@
+"""A data file and the bytes it had when it was located: results must be able to name what they came from."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from io import BufferedReader
+from pathlib import Path
+
+from fairfr.core.errors import DataError
+
+_SIGNATURES = {
+    b"PAR1": "a parquet file",
+    b"PK\x03\x04": "a zip archive (an npz or a spreadsheet)",
+    b"PK\x05\x06": "an empty zip archive",
+    b"\x93NUMPY": "a single numpy array (npy)",
+    b"\x1f\x8b": "a gzip archive",
+    b"\x89HDF": "an HDF5 file",
+    b"\x80": "a pickle",
+    b"\xff\xfe": "UTF-16 text",
+    b"\xfe\xff": "UTF-16 text",
+    b"version https://git-lfs": "a git-lfs pointer (fetch the file itself with `git lfs pull`)",
+}
+
+
+def looks_like(data: bytes) -> str | None:
+    """What the first bytes of a file say it is, in words; None if they say nothing."""
+    return next((name for signature, name in _SIGNATURES.items() if data.startswith(signature)), None)
+
+
+@dataclass(frozen=True, slots=True)
+class DataFile:
+    """A file and the sha256 of its bytes when it was located."""
+
+    path: Path
+    digest: str
+
+    @classmethod
+    def at(cls, path: Path) -> DataFile:
+        with _opened(path) as handle:
+            return cls(path, hashlib.file_digest(handle, "sha256").hexdigest())
+
+    @contextmanager
+    def open(self) -> Iterator[BufferedReader]:
+        """The file, checked to be the one that was located and not empty."""
+        with _opened(self.path) as handle:
+            if hashlib.file_digest(handle, "sha256").hexdigest() != self.digest:
+                raise DataError(f"{self.path} changed while it was in use. Start again when nothing writes to it.")
+            if handle.tell() == 0:
+                raise DataError(f"{self.path} is empty (0 bytes). Import or export it again.")
+            handle.seek(0)
+            yield handle
+
+    def read(self) -> bytes:
+        with self.open() as handle:
+            return handle.read()
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[BufferedReader]:
+    if path.exists() and not path.is_file():
+        raise DataError(
+            f"{path} is a {'folder' if path.is_dir() else 'device'}, not a file. Put the file in its place."
+        )
+    try:
+        handle = path.open("rb")
+    except FileNotFoundError:
+        raise DataError(f"{path} is gone, or a link to nothing. Put the file in its place.") from None
+    except PermissionError:
+        raise DataError(f"{path} cannot be read: permission denied. Allow it, e.g. with chmod u+r.") from None
+    with handle:
+        yield handle

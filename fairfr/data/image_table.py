@@ -1,0 +1,118 @@
+"""What is known about each image: its id, its identity, its attributes; and the groups that follow from them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from fairfr.core.errors import ConfigError, DataError
+from fairfr.core.types import I32, UNKNOWN, Bool, Grouping, StrArray, product_of, read_only
+from fairfr.data.files import DataFile
+from fairfr.data.tables import Column, Table, read_table
+
+MAX_LEVELS = 32_000  # group codes are int16
+RESERVED = "|"
+
+
+@dataclass(frozen=True, slots=True)
+class ImageTable:
+    """Ids, identity (n,; -1 = unknown) and attributes of n images; ``path`` is the file that says so."""
+
+    path: Path
+    ids: tuple[str, ...]
+    identity: I32
+    attributes: Mapping[str, Column]
+
+    def keep(self, chosen: Bool) -> ImageTable:
+        """Only the images marked in ``chosen`` (n,)."""
+        ids = tuple(self.ids[i] for i in np.flatnonzero(chosen).tolist())
+        attributes = {name: Column(c.codes[chosen], c.values) for name, c in self.attributes.items()}
+        return ImageTable(self.path, ids, self.identity[chosen], attributes)
+
+    def id_array(self) -> StrArray:
+        ids: StrArray = np.array(self.ids, dtype=np.str_)
+        return read_only(ids)
+
+
+def read_images(file: DataFile, attributes: tuple[str, ...]) -> ImageTable:
+    """The images file. ``identity`` may be missing; the ``attributes`` may not."""
+    table = read_table(file, {"image", "identity", *attributes})
+    table.require("image")
+    image = table.filled("image")
+    if len(image.values) < table.n_rows:
+        raise _repeated(table, image)
+    blank = np.full(table.n_rows, UNKNOWN, dtype=np.int32)
+    identity = table.text("identity").codes if "identity" in table.names else blank
+    return ImageTable(file.path, image.values, identity, {name: read_attribute(table, name) for name in attributes})
+
+
+def read_attribute(table: Table, name: str) -> Column:
+    """One attribute's column; blank cells are unknown."""
+    table.require(name, remedy="Add the column, or correct dataset.grouping.")
+    column = table.text(name)
+    for code, value in enumerate(column.values):
+        if RESERVED in value:
+            raise DataError(
+                f"{table.path}, {table.first(column.codes == code)}: {name} is {value!r}, "
+                f"but '{RESERVED}' is reserved. Write the value with another character."
+            )
+    return column
+
+
+def build_groupings(images: ImageTable, attributes: tuple[str, ...]) -> tuple[dict[str, Grouping], str | None]:
+    """Each attribute and their product as groupings by id, and the id of the product (None without attributes)."""
+    if len(set(attributes)) < len(attributes):
+        raise ConfigError(f"dataset.grouping names an attribute twice: {', '.join(attributes)}. Name each once.")
+    if not attributes:
+        return {}, None
+    parts = tuple(_grouping(images, name) for name in attributes)
+    product = product_of(parts)
+    _check_levels(images.path, product)
+    read_only(product.codes)
+    return {part.id: part for part in (*parts, product)}, product.id
+
+
+def _grouping(images: ImageTable, name: str) -> Grouping:
+    column = images.attributes[name]
+    present = np.unique(column.codes[column.codes != UNKNOWN]).tolist()
+    present.sort(key=column.values.__getitem__)
+    # one more entry at the end, so that code -1 (unknown) stays -1; wide until the number of levels is checked
+    number = np.full(len(column.values) + 1, UNKNOWN, dtype=np.int64)
+    number[present] = np.arange(len(present))
+    grouping = Grouping(name, tuple(column.values[code] for code in present), number[column.codes].astype(np.int16))
+    _check_levels(images.path, grouping)
+    read_only(grouping.codes)
+    return grouping
+
+
+def _check_levels(path: Path, grouping: Grouping) -> None:
+    levels = grouping.levels
+    if not levels:
+        raise DataError(
+            f"{path}: no image that occurs in a pair has a known {grouping.id}. "
+            "Fill the column in, or leave it out of dataset.grouping."
+        )
+    if len(levels) > MAX_LEVELS:
+        raise DataError(
+            f"{path}: {grouping.id} has {len(levels)} different values; at most {MAX_LEVELS} groups are possible. "
+            "Take an attribute that names groups in dataset.grouping."
+        )
+    repeated = {level for level in levels if levels.count(level) > 1} if len(set(levels)) < len(levels) else set()
+    if repeated:
+        raise DataError(
+            f"{path}: two different groups of {grouping.id} would both be called '{min(repeated)}'. "
+            "Rename a value, e.g. without its underscore."
+        )
+
+
+def _repeated(table: Table, image: Column) -> DataError:
+    first = {code: row for row, code in reversed(list(enumerate(image.codes.tolist())))}
+    row = next(row for row, code in enumerate(image.codes.tolist()) if first[code] != row)
+    code = int(image.codes[row])
+    return DataError(
+        f"{table.path}, {table.where(row)}: image '{image.values[code]}' was already in {table.where(first[code])}. "
+        "Keep one row for each image."
+    )

@@ -1,0 +1,168 @@
+"""Find the data of a run and name its bytes, and parse nothing: a finished run is skipped on this alone."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from fairfr.core.errors import ConfigError, DataError, did_you_mean
+from fairfr.core.types import Source, VerificationSet
+from fairfr.data.files import DataFile
+from fairfr.data.settings import BackboneSettings, DatasetSettings
+
+TABLE_ENDINGS = (".csv", ".parquet")
+MAX_ID = 200  # bytes; file systems allow 255, and endings are added
+LISTED = 12  # names shown of what a folder holds
+
+
+@dataclass(frozen=True, slots=True)
+class LocatedData:
+    """Data that is there and can be loaded; ``digest`` names its bytes."""
+
+    source: Source
+    digest: str
+    warning: str | None
+    _load: Callable[[], VerificationSet] = field(repr=False, compare=False)
+
+    def load(self) -> VerificationSet:
+        """Read and check it all."""
+        return self._load()
+
+
+def locate(
+    dataset: DatasetSettings, backbone: BackboneSettings, data_root: Path, source: Literal["auto", "files", "synthetic"]
+) -> LocatedData:
+    """The files of a run, or its stand-in.
+
+    ``auto`` takes the files if all of them are there and otherwise, with a warning, the stand-in if there is one;
+    files that are there but wrong are an error, never a reason to use the stand-in.
+    """
+    _check_id("dataset.id", dataset.id)
+    _check_id("backbone.id", backbone.id)
+    if backbone.column is not None:
+        _check_id("backbone.column", backbone.column)
+    if source == "synthetic":
+        return _standin(dataset, backbone, warning=None)
+    needed, optional = _layout(dataset, backbone, data_root)
+    paths = {role: _present(path) for role, path in needed.items()}
+    missing = [needed[role] for role, path in paths.items() if path is None]
+    if not missing:
+        found = {role: path for role, path in paths.items() if path is not None}
+        found |= {role: path for role, stem in optional.items() if (path := _present(stem)) is not None}
+        return _files(dataset, backbone, found)
+    looked_for = ", ".join(_spell(path) for path in missing)
+    if source == "auto" and _has_standin(dataset, backbone):
+        warning = (
+            f"{looked_for}: not found. Using the built-in stand-in of {dataset.id} instead: "
+            "these results are SYNTHETIC and say nothing about real faces."
+        )
+        return _standin(dataset, backbone, warning)
+    raise DataError(
+        f"{looked_for}: not found.{_what_is_there(data_root, dataset, backbone)} {_remedy(dataset, backbone)}"
+    )
+
+
+def _check_id(key: str, value: str) -> None:
+    """Ids from the command line become names of files and folders: they must stay inside their folder."""
+    climbs = value in ("", ".", "..") or any(mark in value for mark in "/\\")
+    if climbs or value != value.strip() or not value.isprintable() or len(value.encode(errors="replace")) > MAX_ID:
+        raise ConfigError(
+            f"{key}={value!r} cannot be used as a name. Use a plain name without slashes, such as 'my_set'; "
+            "the folder goes into data_root."
+        )
+
+
+def _layout(
+    dataset: DatasetSettings, backbone: BackboneSettings, data_root: Path
+) -> tuple[Mapping[str, Path], Mapping[str, Path]]:
+    """Files by role, needed and optional; tables without their ending."""
+    folder = data_root / dataset.id
+    if backbone.column is not None:
+        return {"pairs": folder / "pairs"}, {"images": folder / "images"}
+    # not with_suffix: an id may contain a dot
+    vectors = folder / "embeddings" / f"{backbone.id}.npz"
+    return {"images": folder / "images", "pairs": folder / "pairs", "embeddings": vectors}, {}
+
+
+def _present(path: Path) -> Path | None:
+    """The file at ``path`` (for a table: with one of its endings), also if it is a folder or a broken link."""
+    if path.suffix == ".npz":
+        return path if os.path.lexists(path) else None
+    there = [path.with_name(path.name + ending) for ending in TABLE_ENDINGS]
+    there = [option for option in there if os.path.lexists(option)]
+    if len(there) > 1:
+        raise DataError(f"both {there[0]} and {there[1].name} are there. Remove the one that is out of date.")
+    return there[0] if there else None
+
+
+def _spell(path: Path) -> str:
+    return str(path) if path.suffix == ".npz" else f"{path}.csv (or .parquet)"
+
+
+def _files(dataset: DatasetSettings, backbone: BackboneSettings, paths: Mapping[str, Path]) -> LocatedData:
+    files = {role: DataFile.at(path) for role, path in paths.items()}
+    names = "".join(f"{role} {files[role].digest}\n" for role in sorted(files))
+    digest = hashlib.sha256(names.encode()).hexdigest()
+
+    def load() -> VerificationSet:
+        from fairfr.data.neutral import Origin, load_neutral
+        from fairfr.data.scores_only import load_scores
+
+        origin = Origin(dataset, backbone, digest)
+        if backbone.column is not None:
+            return load_scores(origin, files["pairs"], files.get("images"))
+        return load_neutral(origin, files["images"], files["pairs"], files["embeddings"])
+
+    return LocatedData("files", digest, None, load)
+
+
+def _has_standin(dataset: DatasetSettings, backbone: BackboneSettings) -> bool:
+    return dataset.standin is not None and backbone.column is None and backbone.id in dataset.standin.backbones
+
+
+def _standin(dataset: DatasetSettings, backbone: BackboneSettings, warning: str | None) -> LocatedData:
+    from fairfr.data.synthetic import generate, standin_digest
+
+    standin = dataset.standin
+    if backbone.column is not None:
+        raise ConfigError(
+            f"source=synthetic: a column of scores ({backbone.column}) has no synthetic stand-in. "
+            "Set source=files, or choose a backbone with vectors."
+        )
+    if standin is None:
+        raise ConfigError(f"source=synthetic: dataset {dataset.id} has no synthetic stand-in. Set source=files.")
+    digest = standin_digest(dataset.id, backbone.id, standin)
+    return LocatedData(
+        "synthetic", digest, warning, lambda: generate(dataset.id, backbone.id, standin, dataset.grouping)
+    )
+
+
+def _what_is_there(data_root: Path, dataset: DatasetSettings, backbone: BackboneSettings) -> str:
+    folder = data_root / dataset.id
+    if not folder.is_dir():
+        known = [name for name in _names(data_root) if (data_root / name).is_dir()]
+        return f" {data_root} holds no folder '{dataset.id}'.{did_you_mean(dataset.id, known) if known else ''}"
+    there = f" {folder} holds: {', '.join(_names(folder)) or 'nothing'}."
+    vectors = [name.removesuffix(".npz") for name in _names(folder / "embeddings") if name.endswith(".npz")]
+    if backbone.column is None and vectors and backbone.id not in vectors:
+        there += f" Vectors are there for other backbones.{did_you_mean(backbone.id, vectors)}"
+    return there
+
+
+def _names(folder: Path) -> list[str]:
+    try:
+        names = sorted(path.name for path in folder.iterdir() if not path.name.startswith("."))
+    except OSError:
+        return []
+    return names if len(names) <= LISTED else [*names[:LISTED], "..."]
+
+
+def _remedy(dataset: DatasetSettings, backbone: BackboneSettings) -> str:
+    remedy = "Put the files there, import them with scripts/import_data.py, or set data_root to where they are."
+    if _has_standin(dataset, backbone):
+        return remedy + " Or set source=synthetic for the built-in stand-in."
+    return remedy

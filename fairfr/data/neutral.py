@@ -1,0 +1,120 @@
+"""Read a full set from the neutral layout: images, pairs and one backbone's vectors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from fairfr.core.errors import DataError
+from fairfr.core.types import F64, I64, UNKNOWN, EmbeddingSet, Pairs, StrArray, VerificationSet, read_only
+from fairfr.data.checks import check_folds, check_pairs, counted, group_oddities, identity_oddities, spaced
+from fairfr.data.embeddings import RawVectors, read_vectors, unit_rows
+from fairfr.data.files import DataFile
+from fairfr.data.image_table import ImageTable, build_groupings, read_images
+from fairfr.data.pair_table import LabelledPairs, label_pairs, look_up, number_folds, position
+from fairfr.data.settings import BackboneSettings, DatasetSettings
+from fairfr.data.tables import read_table
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """What a set is called and which bytes it comes from."""
+
+    dataset: DatasetSettings
+    backbone: BackboneSettings
+    digest: str
+
+
+def load_neutral(origin: Origin, images: DataFile, pairs: DataFile, embeddings: DataFile) -> VerificationSet:
+    """A full set: every pair refers to an image that is described and has a vector."""
+    image_table = read_images(images, origin.dataset.grouping)
+    labelled = read_pairs(pairs, image_table)
+    warnings = check_pairs(labelled, image_table.ids)
+    raw = read_vectors(embeddings)
+    labelled, dropped = _with_vectors(labelled, image_table, raw, origin.dataset.missing)
+    used = labelled.used(len(image_table.ids))
+    image_table, labelled = image_table.keep(used), labelled.renumbered(used)
+    ids = image_table.id_array()
+    rows = position(image_table.ids, raw.images).astype(np.int64)
+    vectors = EmbeddingSet(origin.backbone.id, embeddings.digest, ids, unit_rows(raw.vectors, rows))
+    warnings += dropped + _unused(raw, rows)
+    return assemble(origin, image_table, labelled, vectors, warnings)
+
+
+def read_pairs(file: DataFile, images: ImageTable) -> LabelledPairs:
+    """The pairs file over the images of ``images``."""
+    table = read_table(file, {"fold", "left", "right", "same"})
+    table.require("fold", "left", "right", "same")
+    left, right = (look_up(table, side, images.ids, str(images.path)) for side in ("left", "right"))
+    return label_pairs(table, left, right)
+
+
+def assemble(
+    origin: Origin, images: ImageTable, pairs: LabelledPairs, content: EmbeddingSet | F64, warnings: list[str]
+) -> VerificationSet:
+    """Check folds and groups and put the set together; ``content`` is vectors, or cosines (p,) if there are none."""
+    fold, labels = number_folds(pairs)
+    groupings, grouping = build_groupings(images, origin.dataset.grouping)
+    both = Pairs(read_only(pairs.left), read_only(pairs.right))
+    oddities = [
+        *warnings,
+        *check_folds(pairs, fold, labels),
+        *identity_oddities(pairs, images.identity, fold),
+        *group_oddities(both, pairs.same, groupings.values(), origin.dataset.min_pairs),
+    ]
+    embeddings = content if isinstance(content, EmbeddingSet) else None
+    ids: StrArray = embeddings.images if embeddings else images.id_array()
+    return VerificationSet(
+        id=origin.dataset.id,
+        source="files",
+        backbone=origin.backbone.id,
+        digest=origin.digest,
+        images=ids,
+        identity=read_only(images.identity),
+        pairs=both,
+        same=read_only(pairs.same),
+        fold=read_only(fold),
+        fold_labels=labels,
+        groupings=groupings,
+        grouping=grouping,
+        embeddings=embeddings,
+        cosine=None if isinstance(content, EmbeddingSet) else read_only(content),
+        warnings=tuple(oddities),
+    )
+
+
+def _with_vectors(
+    pairs: LabelledPairs, images: ImageTable, raw: RawVectors, missing: str
+) -> tuple[LabelledPairs, list[str]]:
+    """The pairs whose images both have a vector; all of them, unless the user chose to drop the others."""
+    used = pairs.used(len(images.ids))
+    absent = used & (position(images.ids, raw.images) == UNKNOWN)
+    if not absent.any():
+        return pairs, []
+    lost = absent[pairs.left] | absent[pairs.right]
+    n_absent, n_used, n_lost = (int(np.count_nonzero(marks)) for marks in (absent, used, lost))
+    what = (
+        f"{raw.file.path} has no vector for {spaced(n_absent)} of {counted(n_used, 'image')} "
+        f"(first: {images.ids[int(np.argmax(absent))]})"
+    )
+    if n_lost == len(pairs):
+        raise DataError(
+            f"{what}, so no pair is left. Its own ids look like '{raw.images[0]}': "
+            f"import the vectors again with the ids of {images.path}."
+        )
+    if missing == "stop":
+        raise DataError(
+            f"{what}.\n  Import them again, or set dataset.missing=drop to leave out the "
+            f"{counted(n_lost, 'pair')} that {'uses' if n_lost == 1 else 'use'} them."
+        )
+    share = f"{spaced(n_lost)} of {counted(len(pairs), 'pair')}"
+    return pairs.keep(~lost), [f"{what}; dataset.missing=drop left out the {share} that use them."]
+
+
+def _unused(raw: RawVectors, rows: I64) -> list[str]:
+    count = len(raw.images) - len(rows)
+    if not count:
+        return []
+    total = counted(len(raw.images), "vector")
+    return [f"{raw.file.path}: {spaced(count)} of {total} belong to images that no pair uses; they are left out."]

@@ -1,0 +1,113 @@
+"""The pairs file with its ids resolved to rows of the image table."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from fairfr.core.errors import DataError
+from fairfr.core.types import I16, I32, I64, UNKNOWN, Bool
+from fairfr.data.tables import Column, Table
+
+LABELS = {"0": False, "false": False, "1": True, "true": True}
+MAX_FOLDS = 32_000  # fold numbers are int16
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledPairs:
+    """Pairs ``left``, ``right`` (p,) with their labels; ``rows`` (p,) says which row of the file each one is."""
+
+    table: Table
+    rows: I64
+    left: I32
+    right: I32
+    same: Bool
+    fold: Column
+
+    def __len__(self) -> int:
+        return len(self.left)
+
+    def where(self, pair: int) -> str:
+        return self.table.where(int(self.rows[pair]))
+
+    def keep(self, chosen: Bool) -> LabelledPairs:
+        """Only the pairs marked in ``chosen`` (p,)."""
+        fold = Column(self.fold.codes[chosen], self.fold.values)
+        return LabelledPairs(
+            self.table, self.rows[chosen], self.left[chosen], self.right[chosen], self.same[chosen], fold
+        )
+
+    def used(self, n_images: int) -> Bool:
+        """Which of ``n_images`` occur in a pair (n,)."""
+        used = np.zeros(n_images, dtype=bool)
+        used[self.left] = True
+        used[self.right] = True
+        return used
+
+    def renumbered(self, used: Bool) -> LabelledPairs:
+        """The same pairs over the images marked in ``used`` (n,) alone."""
+        number = (np.cumsum(used) - 1).astype(np.int32)
+        return LabelledPairs(self.table, self.rows, number[self.left], number[self.right], self.same, self.fold)
+
+
+def label_pairs(table: Table, left: I32, right: I32) -> LabelledPairs:
+    """Add ``same`` and ``fold`` of each row of ``table`` to its two images."""
+    return LabelledPairs(
+        table, np.arange(table.n_rows, dtype=np.int64), left, right, _read_same(table), table.filled("fold")
+    )
+
+
+def position(values: Sequence[str], among: Sequence[str]) -> I32:
+    """Where each of ``values`` stands ``among`` distinct others; -1 if nowhere."""
+    number = {value: i for i, value in enumerate(among)}
+    return np.fromiter((number.get(value, UNKNOWN) for value in values), dtype=np.int32, count=len(values))
+
+
+def look_up(table: Table, name: str, images: Sequence[str], images_of: str) -> I32:
+    """The image (rows,) that column ``name`` of a pairs table speaks of."""
+    column = table.filled(name)
+    found = position(column.values, images)[column.codes]
+    unknown = found == UNKNOWN
+    if unknown.any():
+        row = int(np.argmax(unknown))
+        image = column.values[column.codes[row]]
+        raise DataError(
+            f"{table.path}, {table.where(row)}: {name} image '{image}' is not in {images_of} "
+            f"(where the first is '{images[0]}'). Add it there or remove the pair; ids must agree to the letter."
+        )
+    return found
+
+
+def number_folds(pairs: LabelledPairs) -> tuple[I16, tuple[str, ...]]:
+    """Fold of each pair (p,) and the folds' labels: by number if all are whole numbers, else as they appear."""
+    present = np.unique(pairs.fold.codes).tolist()
+    values = pairs.fold.values
+    if len(present) < 2:
+        raise DataError(
+            f"{pairs.table.path} has one fold only, '{values[present[0]]}'. "
+            "Number the pairs by at least two folds: each is tested with a fit on the others."
+        )
+    if len(present) > MAX_FOLDS:
+        raise DataError(
+            f"{pairs.table.path} has {len(present)} different folds; at most {MAX_FOLDS} are possible. "
+            "Put the number of the fold in column 'fold'."
+        )
+    if all(re.fullmatch(r"[+-]?\d+", values[code], re.ASCII) for code in present):
+        present.sort(key=lambda code: int(values[code]))
+    number = np.zeros(len(values), dtype=np.int16)
+    number[present] = np.arange(len(present))
+    return number[pairs.fold.codes], tuple(values[code] for code in present)
+
+
+def _read_same(table: Table) -> Bool:
+    column = table.filled("same")
+    for code, value in enumerate(column.values):
+        if value.lower() not in LABELS:
+            raise DataError(
+                f"{table.path}, {table.first(column.codes == code)}: same is {value!r}. "
+                "Write 1 (or true) for pairs of one person, 0 (or false) for others."
+            )
+    return np.array([LABELS[value.lower()] for value in column.values], dtype=bool)[column.codes]

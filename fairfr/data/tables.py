@@ -1,0 +1,219 @@
+"""Read csv and parquet tables as text, exactly as written: ids are never numbers, and "NA" is an id like any other.
+
+A table remembers its file, so that it can name a row the way a person looks for it: by the line an editor shows for
+csv, by the 0-based row for parquet.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fairfr.core.errors import DataError, did_you_mean
+from fairfr.core.types import F64, I32, UNKNOWN, Bool
+from fairfr.data._csv import check_cells, check_text, header_of, records
+from fairfr.data.files import DataFile, looks_like
+
+# Ids are kept in fixed-width arrays: one endless cell (an unclosed quote, a column of texts) would fill the memory.
+MAX_CELL = 1000
+
+
+class Column(NamedTuple):
+    """A column of text: ``codes`` (rows,) index the distinct ``values`` in order of appearance; -1 is blank."""
+
+    codes: I32
+    values: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """The wanted columns of one file; ``names`` lists all that the file has."""
+
+    file: DataFile
+    names: tuple[str, ...]
+    arrays: Mapping[str, Any]
+    n_rows: int
+    one_line_each: bool
+
+    @property
+    def path(self) -> Path:
+        return self.file.path
+
+    def where(self, row: int) -> str:
+        """How a person finds ``row`` (0-based): its line in an editor for csv, else the row itself."""
+        if self.path.suffix != ".csv":
+            return f"row {row} (counting from 0)"
+        if self.one_line_each:
+            return f"line {row + 2}"
+        lines = (line for number, (line, _) in enumerate(records(self.file.read())) if number == row + 1)
+        return f"line {next(lines)}"
+
+    def first(self, wrong: Bool) -> str:
+        """Where the first row marked in ``wrong`` (rows,) stands."""
+        return self.where(int(np.argmax(wrong)))
+
+    def require(self, *names: str, remedy: str = "Add the column or correct its name.") -> None:
+        """DataError unless the file has all these columns."""
+        if len(self.names) == 1 and any(mark in self.names[0] for mark in ";\t"):
+            remedy = "Separate the columns by commas."
+        for name in names:
+            if name not in self.names:
+                raise DataError(f"{self.path} has no column '{name}'.{did_you_mean(name, self.names)} {remedy}")
+
+    def text(self, name: str) -> Column:
+        """A column as text, blanks told apart from values."""
+        column = _encode(_as_text(self, name))
+        for code, value in enumerate(column.values):
+            if len(value) > MAX_CELL or "\0" in value or "\n" in value or "\r" in value:
+                raise DataError(
+                    f"{self.path}, {self.first(column.codes == code)}: '{name}' holds a line break, a NUL or more than "
+                    f"{MAX_CELL} characters ({value[:20]!r}...). Correct it; look for a quote that is not closed."
+                )
+        return column
+
+    def filled(self, name: str) -> Column:
+        """A text column in which nothing may be blank."""
+        column = self.text(name)
+        self._refuse_blanks(name, column.codes == UNKNOWN)
+        return column
+
+    def numbers(self, name: str) -> F64:
+        """A column as floats (rows,); blanks and words are errors, nan and inf are let through."""
+        values = _as_numbers(self.arrays[name])
+        if values is None:
+            row = _first_word(self.arrays[name])
+            found = self.arrays[name][row].as_py()
+            raise DataError(
+                f"{self.path}, {self.where(row)}: '{name}' must be a number, found {found!r}. "
+                "Correct it (with a decimal point) or remove the row."
+            )
+        self._refuse_blanks(name, np.asarray(values.is_null()))
+        return np.array(values, dtype=np.float64)
+
+    def _refuse_blanks(self, name: str, blank: Bool) -> None:
+        if blank.any():
+            raise DataError(f"{self.path}, {self.first(blank)}: '{name}' is blank. Fill it in or remove the row.")
+
+
+def read_table(file: DataFile, wanted: Collection[str]) -> Table:
+    """Those of the ``wanted`` columns that the csv or parquet file has; others are ignored."""
+    table = (_read_parquet if file.path.suffix == ".parquet" else _read_csv)(file, file.read(), wanted)
+    if table.n_rows == 0:
+        raise DataError(f"{file.path} has a header but no rows. Import or export it again.")
+    return table
+
+
+def _read_parquet(file: DataFile, data: bytes, wanted: Collection[str]) -> Table:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        source = pq.ParquetFile(pa.BufferReader(data))
+        names = tuple(source.schema_arrow.names)
+        arrow = source.read(columns=_choose(file, names, wanted))
+    except (pa.ArrowException, OSError) as error:
+        found = "damaged or cut short" if data.startswith(b"PAR1") else looks_like(data) or "text or something else"
+        raise DataError(
+            f"{file.path} is not a readable parquet file: it is {found} ({_first_line(error)}). "
+            "Export it again, or give it the ending of what it is."
+        ) from None
+    return Table(file, names, _one_chunk(arrow), source.metadata.num_rows, one_line_each=False)
+
+
+def _read_csv(file: DataFile, data: bytes, wanted: Collection[str]) -> Table:
+    import pyarrow as pa
+    from pyarrow import csv
+
+    check_text(file.path, data)
+    names = header_of(file.path, data)
+    # one column is always read, if only to count the rows
+    chosen = _choose(file, names, wanted) or [names[0]]
+    complete = data if data.endswith((b"\n", b"\r")) else data + b"\n"
+    as_written = csv.ConvertOptions(
+        include_columns=chosen, column_types={name: pa.string() for name in chosen}, strings_can_be_null=False
+    )
+    try:
+        arrow = csv.read_csv(
+            io.BytesIO(complete),
+            parse_options=csv.ParseOptions(newlines_in_values=True),
+            convert_options=as_written,
+        )
+    except pa.ArrowInvalid as error:
+        check_cells(file.path, data, len(names))
+        raise DataError(f"{file.path} is not a readable csv ({_first_line(error)}). Export it again.") from None
+    one_line_each = complete.count(b"\n") == arrow.num_rows + 1
+    if not one_line_each:  # empty lines or cells of several lines: see that no unclosed quote swallowed rows
+        check_cells(file.path, data, len(names))
+    return Table(file, names, _one_chunk(arrow), arrow.num_rows, one_line_each)
+
+
+def _choose(file: DataFile, names: tuple[str, ...], wanted: Collection[str]) -> list[str]:
+    for name in wanted:
+        if names.count(name) > 1:
+            raise DataError(f"{file.path} has {names.count(name)} columns called '{name}'. Remove or rename one.")
+    return [name for name in names if name in wanted]
+
+
+def _one_chunk(arrow: Any) -> dict[str, Any]:
+    import pyarrow as pa
+
+    arrays = {}
+    for name in arrow.column_names:
+        column = arrow.column(name)
+        if pa.types.is_dictionary(column.type):  # pandas categories; row groups may number them differently
+            column = column.cast(column.type.value_type)
+        arrays[name] = pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], column.type)
+    return arrays
+
+
+def _as_text(table: Table, name: str) -> Any:
+    """An arrow array of strings. Whole numbers are safe to spell out; others have no one spelling."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    array = table.arrays[name]
+    found = array.type
+    try:
+        if pa.types.is_floating(found):
+            # whole numbers with gaps become floats in pandas: 1.0 stands for 1
+            array = pc.if_else(pc.is_nan(array), None, array).cast(pa.int64())
+        return array.cast(pa.string())
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        raise DataError(f"{table.path}: column '{name}' ({found}) has no exact text. Store it as text.") from None
+
+
+def _as_numbers(array: Any) -> Any | None:
+    import pyarrow as pa
+
+    try:
+        return array.cast(pa.float64())
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return None
+
+
+def _first_word(array: Any) -> int:
+    """The first cell that is no number, given that there is one."""
+    low, high = 0, len(array)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if _as_numbers(array.slice(low, middle - low)) is None else (middle, high)
+    return low
+
+
+def _encode(array: Any) -> Column:
+    encoded = array.dictionary_encode()
+    values: list[str] = encoded.dictionary.to_pylist()
+    filled = np.array([bool(value.strip()) for value in values], dtype=bool)
+    # one more entry at the end, so that index -1 (null) stays -1
+    renumbered = np.append(np.where(filled, np.cumsum(filled) - 1, UNKNOWN), UNKNOWN).astype(np.int32)
+    codes = renumbered[np.asarray(encoded.indices.fill_null(-1))]
+    return Column(codes, tuple(value for value in values if value.strip()))
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).splitlines()[0][:120] if str(error) else type(error).__name__
