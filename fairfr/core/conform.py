@@ -6,6 +6,7 @@ ConfigError that names the key as it is written on the command line.
 
 from __future__ import annotations
 
+import importlib
 import types
 import typing
 from collections.abc import Mapping
@@ -92,3 +93,33 @@ def _wrong_type(value: object, wanted: str, at: str) -> ConfigError:
 
 def _join(at: str, key: object) -> str:
     return f"{at}.{key}" if at else str(key)
+
+
+def instantiate(spec: Mapping[str, Any], at: str) -> Any:
+    """The object that a ``_target_`` mapping describes, its other keys checked against the class's fields."""
+    rest = dict(spec)
+    target = rest.pop("_target_", None)
+    if not isinstance(target, str):
+        raise ConfigError(f"'{at}._target_' must name a class, such as fairfr.methods.platt.Platt; found {target!r}.")
+    module_name, _, class_name = target.rpartition(".")
+    try:
+        cls = getattr(importlib.import_module(module_name), class_name)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise ConfigError(f"{at}._target_={target} cannot be imported: {error}.") from error
+    if not (isinstance(cls, type) and is_dataclass(cls)):
+        raise ConfigError(f"{at}._target_={target} is not a dataclass, so its keys cannot be checked.")
+    return build(cls, rest, at)
+
+
+def at_least(low: float, **values: float) -> None:
+    """Check constructor fields in ``__post_init__``: each value must not be below ``low``."""
+    for name, value in values.items():
+        if not value >= low:
+            raise ConfigError(f"method.estimator.{name} must be at least {low:g}, found {value:g}.")
+
+
+def above(low: float, **values: float) -> None:
+    """As ``at_least``, but strictly above."""
+    for name, value in values.items():
+        if not value > low:
+            raise ConfigError(f"method.estimator.{name} must be above {low:g}, found {value:g}.")

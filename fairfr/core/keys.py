@@ -1,0 +1,35 @@
+"""What makes two runs the same run."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from fairfr.core.types import Source
+
+# Part of every key: raise it when a change alters results, so that old runs are not mistaken for new ones.
+RESULTS_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class RunKey:
+    """Names one cell's result: what was run, on which bytes."""
+
+    dataset: str
+    backbone: str
+    method: str
+    source: Source
+    digest: str
+
+    def __str__(self) -> str:
+        """The run's folder name; a synthetic run says so."""
+        return f"synthetic-{self.digest}" if self.source == "synthetic" else self.digest
+
+
+def digest_of(identity: Mapping[str, Any]) -> str:
+    """16 hex digits of the canonical JSON of everything that decides the result."""
+    canonical = json.dumps({"results_version": RESULTS_VERSION, **identity}, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(canonical.encode()).hexdigest()[:16]

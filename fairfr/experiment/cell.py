@@ -1,0 +1,175 @@
+"""One cell: a data set, a backbone, a method and a protocol, from files to a stored result."""
+
+from __future__ import annotations
+
+import logging
+import time
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+from fairfr.core.calibrator import Calibrator, FitContext
+from fairfr.core.conform import instantiate
+from fairfr.core.errors import ConfigError, FairfrError
+from fairfr.core.keys import RunKey
+from fairfr.core.types import PAIR_RULES, FoldSplit
+from fairfr.data.locate import LocatedData, locate
+from fairfr.experiment.folds import HeldOut, check_needs, score_held_out
+from fairfr.experiment.machine import peak_memory_mb, reset_peak_memory
+from fairfr.experiment.record import describe_result, failed_result, score_columns
+from fairfr.experiment.settings import Settings
+from fairfr.experiment.threads import limit_threads, resolve_threads
+from fairfr.store.folder import Result, RunFolders, write_metrics, write_scores
+
+if TYPE_CHECKING:
+    from fairfr.pairs.table import PairTable
+
+log = logging.getLogger("fairfr")
+
+
+class Progress(Protocol):
+    """What a cell tells while it runs."""
+
+    def note(self, text: str) -> None: ...
+    def warn(self, text: str) -> None: ...
+    def start(self, n_folds: int) -> None: ...
+    def fold_done(self, fold: str) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a cell ended. ``error`` is the message of a failed one."""
+
+    status: Literal["completed", "skipped", "failed"]
+    key: RunKey
+    folder: Path
+    result: Result
+    error: str | None = None
+
+
+def run_cell(settings: Settings, config: dict[str, Any], progress: Progress) -> Outcome:
+    """Run one cell, or return its stored result when a completed run has the same key.
+
+    Raises FairfrError for mistakes found before a key exists (unknown keys, missing files). Whatever goes wrong
+    afterwards is stored as a failed run and returned.
+    """
+    method = _make_method(settings)
+    located = locate(settings.dataset, settings.backbone, Path(settings.data_root), settings.source)
+    key = settings.key(located.source, located.digest)
+    runs = RunFolders(Path(settings.out_root))
+    stored = None if settings.force else runs.completed(key)
+    if stored is not None:
+        return Outcome("skipped", key, runs.path(key), stored)
+    if located.warning:
+        progress.warn(located.warning)
+    with runs.draft(key) as draft, _run_log(draft / "run.log"):
+        log.info("%s / %s / %s, key %s, source %s", key.dataset, key.backbone, key.method, key, key.source)
+        try:
+            result = _compute(settings, located, key, draft, progress)
+        except Exception as error:
+            return _store_failure(runs, draft, key, settings, config, method, error)
+        _write_config(draft, config)
+        return Outcome("completed", key, runs.publish(draft, key, result), result)
+
+
+def _compute(settings: Settings, located: LocatedData, key: RunKey, draft: Path, progress: Progress) -> Result:
+    from fairfr.metrics.by_group import PairGroups, evaluate
+    from fairfr.pairs.table import PairTable
+
+    started = time.perf_counter()
+    reset_peak_memory()
+    threads = resolve_threads(settings.threads)
+    limit_threads(threads)
+    data = located.load()
+    for warning in data.warnings:
+        log.warning(warning)
+        progress.warn(warning)
+    check_needs(_make_method(settings), settings.method.id, data)
+    table = PairTable(data, threads)
+    held_out = _score(settings, table, threads, progress)
+    groups = [PairGroups.of(grouping, data.pairs, rule) for grouping in data.groupings.values() for rule in PAIR_RULES]
+    rows = evaluate(held_out.frame, held_out.split_ids, groups, settings.dataset.min_pairs)
+    write_scores(draft / "scores.parquet", score_columns(data, table.cosine, held_out.frame))
+    write_metrics(draft / "metrics.parquet", rows)
+    usage = {
+        "threads": threads,
+        "seconds": round(time.perf_counter() - started, 3),
+        "peak_memory_mb": peak_memory_mb(),
+    }
+    log.info("done in %.1f s", usage["seconds"])
+    return describe_result(settings, key, data, _make_method(settings), held_out.fit_report, rows, usage)
+
+
+def _score(settings: Settings, table: PairTable, threads: int, progress: Progress) -> HeldOut:
+    splits = list(instantiate(settings.protocol.splitter, "protocol.splitter").split(table.data))
+    progress.start(len(splits))
+
+    def context(fold: str) -> FitContext:
+        return FitContext(
+            seed=settings.seed,
+            dataset=settings.dataset.id,
+            backbone=settings.backbone.id,
+            fold=fold,
+            threads=threads,
+            max_references=settings.dataset.max_references,
+            grouping=table.data.grouping,
+        )
+
+    def on_fold(split: FoldSplit) -> None:
+        log.info("fold %s: fitted on %d pairs, scored %d", split.id, len(split.train), len(split.test))
+        progress.fold_done(split.id)
+
+    return score_held_out(table, splits, lambda: _make_method(settings), context, on_fold)
+
+
+def _make_method(settings: Settings) -> Calibrator:
+    method = instantiate(settings.method.estimator, "method.estimator")
+    if not isinstance(method, Calibrator):
+        target = settings.method.estimator["_target_"]
+        raise ConfigError(f"method.estimator._target_={target} is no method: it lacks needs, fit or predict.")
+    return method
+
+
+def _store_failure(
+    runs: RunFolders,
+    draft: Path,
+    key: RunKey,
+    settings: Settings,
+    config: dict[str, Any],
+    method: Calibrator,
+    error: Exception,
+) -> Outcome:
+    """Keep the traceback with the run; a user's own mistake needs only its message on the screen."""
+    log.exception("the run failed")
+    for leftover in draft.glob("*.parquet"):
+        leftover.unlink()
+    (draft / "error.txt").write_text(traceback.format_exc(), encoding="utf-8")
+    _write_config(draft, config)
+    message = str(error) if isinstance(error, FairfrError) else f"{type(error).__name__}: {error}"
+    result = failed_result(settings, key, method, message)
+    if runs.completed(key) is not None:  # a forced rerun that fails must not destroy the good run
+        return Outcome("failed", key, runs.path(key), result, message)
+    return Outcome("failed", key, runs.publish(draft, key, result), result, message)
+
+
+def _write_config(draft: Path, config: dict[str, Any]) -> None:
+    import yaml
+
+    (draft / "config.yaml").write_text(yaml.safe_dump(config, sort_keys=False), encoding="utf-8")
+
+
+@contextmanager
+def _run_log(path: Path) -> Iterator[None]:
+    """Everything that fairfr logs meanwhile, in the run's own file."""
+    handler = logging.FileHandler(path, encoding="utf-8")
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
+    log.setLevel(logging.INFO)
+    log.addHandler(handler)
+    try:
+        yield
+    finally:
+        log.removeHandler(handler)
+        handler.close()

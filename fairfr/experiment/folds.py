@@ -1,0 +1,98 @@
+"""Fit on the training pairs of each split, score the held-out ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from fairfr.core.calibrator import Calibrator, FitContext
+from fairfr.core.errors import UnmetNeedError
+from fairfr.core.types import F64, Bool, FoldSplit, Prediction, ScoreFrame, VerificationSet
+from fairfr.methods._beta import COSINE_RANGE, fit_beta
+from fairfr.pairs.table import PairTable
+from fairfr.pairs.view import PairView
+
+
+@dataclass(slots=True)
+class HeldOut:
+    """Held-out scores of every pair, with what each fit reported."""
+
+    frame: ScoreFrame
+    split_ids: tuple[str, ...]
+    fit_report: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+
+def score_held_out(
+    table: PairTable,
+    splits: list[FoldSplit],
+    make_method: Callable[[], Calibrator],
+    context: Callable[[str], FitContext],
+    on_fold: Callable[[FoldSplit], None] = lambda split: None,
+) -> HeldOut:
+    """Run one method over all splits. A fresh method for each: nothing learned crosses over."""
+    data = table.data
+    score, probability = np.full(data.n_pairs, np.nan), np.full(data.n_pairs, np.nan)
+    fold = np.full(data.n_pairs, -1, dtype=np.int16)
+    report: dict[str, dict[str, Any]] = {}
+    for code, split in enumerate(splits):
+        ctx = context(split.id)
+        prediction = _fit_and_predict(table, split, make_method(), ctx)
+        score[split.test], probability[split.test] = prediction
+        fold[split.test] = code
+        report[split.id] = dict(ctx.report)
+        on_fold(split)
+    assert np.all(fold >= 0), "the splits' tests cover every pair"
+    frame = ScoreFrame(fold, data.same, score, probability)
+    return HeldOut(frame, tuple(split.id for split in splits), report)
+
+
+def check_needs(method: Calibrator, method_id: str, data: VerificationSet) -> None:
+    """Say early that a set lacks what the method needs."""
+    if "embeddings" in method.needs and data.embeddings is None:
+        raise UnmetNeedError(
+            f"{method_id} needs embeddings, but backbone '{data.backbone}' of '{data.id}' has scores only. "
+            "Use a backbone with an embeddings file, or a method that works on scores: baseline, platt, beta."
+        )
+    if "groups" in method.needs and data.grouping is None:
+        raise UnmetNeedError(
+            f"{method_id} needs groups, but '{data.id}' is evaluated without any. "
+            "Name the attribute columns of its images table: 'dataset.grouping=[ethnicity,gender]'."
+        )
+
+
+def _fit_and_predict(table: PairTable, split: FoldSplit, method: Calibrator, ctx: FitContext) -> tuple[F64, F64]:
+    name = type(method).__name__
+    train = PairView(table, split.train, method.needs, name)
+    test = PairView(table, split.test, method.needs, name)
+    same = table.data.same[split.train]
+    method.fit(train, same, ctx)
+    held_out = method.predict(test)
+    probability = held_out.probability
+    if probability is None:
+        probability = _overlay(method, method.predict(train), same, held_out.score, ctx)
+    _check_prediction(name, split, held_out.score, probability)
+    return held_out.score, probability
+
+
+def _overlay(method: Calibrator, train: Prediction, same: Bool, score: F64, ctx: FitContext) -> F64:
+    """A beta map fitted on the training scores of a method that has no probability of its own."""
+    fixed = getattr(method, "score_range", COSINE_RANGE)
+    score_range = fixed if fixed is not None else (float(train.score.min()), float(train.score.max()))
+    overlay = fit_beta(train.score, same, score_range)
+    ctx.report["overlay"] = {"a": overlay.a, "b": overlay.b, "c": overlay.c}
+    return overlay.probability(score)
+
+
+def _check_prediction(name: str, split: FoldSplit, score: F64, probability: F64) -> None:
+    """A method that breaks its contract fails loudly here, not in a table."""
+    for what, values in (("score", score), ("probability", probability)):
+        if values.shape != split.test.shape:
+            raise ValueError(f"{name} returned {values.shape} {what} values for {split.test.shape} pairs.")
+        if not np.isfinite(values).all():
+            bad = int(np.count_nonzero(~np.isfinite(values)))
+            raise ValueError(f"{name} returned {bad} non-finite {what} values in fold {split.id}.")
+    if probability.min() < 0 or probability.max() > 1:
+        raise ValueError(f"{name} returned probabilities outside [0, 1] in fold {split.id}.")

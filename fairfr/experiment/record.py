@@ -1,0 +1,121 @@
+"""What is kept of a run: result.json and the columns of scores.parquet."""
+
+from __future__ import annotations
+
+import math
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fairfr.core.calibrator import Calibrator
+from fairfr.core.keys import RESULTS_VERSION, RunKey
+from fairfr.core.types import F64, UNKNOWN, Grouping, MetricRow, Pairs, ScoreFrame, VerificationSet
+from fairfr.experiment.machine import versions
+from fairfr.experiment.settings import Settings
+from fairfr.metrics.summary import summarise, too_few_negatives
+from fairfr.store.folder import Result
+
+
+def describe_result(
+    settings: Settings,
+    key: RunKey,
+    data: VerificationSet,
+    method: Calibrator,
+    fit_report: dict[str, dict[str, Any]],
+    rows: list[MetricRow],
+    usage: dict[str, Any],
+) -> Result:
+    """result.json of a completed run: all that tables need."""
+    return {
+        **_header(settings, key, method, "completed"),
+        "data": {
+            "source": data.source,
+            "digest": data.digest,
+            "embeddings_digest": None if data.embeddings is None else data.embeddings.digest,
+            "pairs": data.n_pairs,
+            "same": int(data.same.sum()),
+            "images": len(data.images),
+            "dimensions": None if data.embeddings is None else int(data.embeddings.vectors.shape[1]),
+            "folds": list(data.fold_labels),
+            "grouping": data.grouping,
+            "groups": {id: list(grouping.levels) for id, grouping in data.groupings.items()},
+        },
+        **usage,
+        "warnings": [*data.warnings, *too_few_negatives(rows)],
+        "fit_report": jsonable(fit_report),
+        "metrics": jsonable(summarise(rows)),
+    }
+
+
+def failed_result(settings: Settings, key: RunKey, method: Calibrator, message: str) -> Result:
+    """result.json of a failed run: who it was and what went wrong."""
+    return {**_header(settings, key, method, "failed"), "error": message}
+
+
+def _header(settings: Settings, key: RunKey, method: Calibrator, status: str) -> Result:
+    return {
+        "key": str(key),
+        "status": status,
+        "source": key.source,
+        "dataset": {"id": key.dataset, "label": settings.dataset.label},
+        "backbone": {"id": key.backbone, "label": settings.backbone.label},
+        "method": {
+            "id": key.method,
+            "label": settings.method.label,
+            "needs": sorted(method.needs),
+            "native_probability": method.native_probability,
+        },
+        "protocol": settings.protocol.id,
+        "seed": settings.seed,
+        "results_version": RESULTS_VERSION,
+        "versions": versions(),
+        "finished": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
+
+
+def score_columns(data: VerificationSet, cosine: F64, frame: ScoreFrame) -> dict[str, npt.NDArray[Any]]:
+    """Columns of scores.parquet, in the order of the pairs file."""
+    columns: dict[str, npt.NDArray[Any]] = {
+        "pair": np.arange(data.n_pairs, dtype=np.int64),
+        "fold": np.asarray(data.fold_labels)[data.fold],
+        "left": data.images[data.pairs.left],
+        "right": data.images[data.pairs.right],
+        "same": data.same,
+        "cosine": cosine,
+        "score": frame.score,
+        "probability": frame.probability,
+    }
+    for id, grouping in data.groupings.items():
+        columns[id] = pair_level_names(grouping, data.pairs)
+    return columns
+
+
+def pair_level_names(grouping: Grouping, pairs: Pairs) -> npt.NDArray[np.object_]:
+    """Group of each pair in words: ``asian`` if both images share it, else ``left|right``; None if neither is known.
+
+    Both pair rules can be read off it: no bar means both, the part before the bar is the first image's group.
+    """
+    names = np.array([*grouping.levels, ""], dtype=object)  # the code -1 picks the blank at the end
+    n = len(grouping.levels) + 1
+    left, right = grouping.codes[pairs.left].astype(np.int64), grouping.codes[pairs.right].astype(np.int64)
+    words = np.empty((n, n), dtype=object)
+    for i in range(n):
+        for j in range(n):
+            words[i, j] = names[i] if i == j else f"{names[i]}|{names[j]}"
+    words[UNKNOWN, UNKNOWN] = None
+    return words[left, right]
+
+
+def jsonable(value: Any) -> Any:
+    """Plain Python for JSON: numpy scalars unwrapped, NaN and infinities as null."""
+    if isinstance(value, dict):
+        return {str(k): jsonable(v) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [jsonable(v) for v in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value

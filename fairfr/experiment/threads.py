@@ -1,0 +1,43 @@
+"""One number of threads for numpy, torch, faiss, numba and scikit-learn alike."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from fairfr.core.errors import ConfigError
+
+VARIABLES = (
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "NUMEXPR_NUM_THREADS",
+    "VECLIB_MAXIMUM_THREADS",
+)
+
+
+def resolve_threads(threads: int | None) -> int:
+    """The number asked for; else OMP_NUM_THREADS (parallel launchers set it); else all cores this process may use."""
+    if threads is not None:
+        if threads < 1:
+            raise ConfigError(f"threads must be at least 1, found {threads}.")
+        return threads
+    from_environment = os.environ.get("OMP_NUM_THREADS", "")
+    if from_environment.isdigit() and int(from_environment) > 0:
+        return int(from_environment)
+    if sys.platform == "darwin":
+        return 1  # torch and faiss bring an OpenMP each there, and crash when both run threads
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def limit_threads(threads: int) -> None:
+    """Libraries already loaded are told; those loaded later read the environment."""
+    from threadpoolctl import threadpool_limits
+
+    for variable in VARIABLES:
+        os.environ[variable] = str(threads)
+    threadpool_limits(threads)
+    if "torch" in sys.modules:
+        sys.modules["torch"].set_num_threads(threads)
+    if "faiss" in sys.modules:
+        sys.modules["faiss"].omp_set_num_threads(threads)

@@ -1,0 +1,128 @@
+"""Run folders: the truth about what has run.
+
+A run is written under ``<out_root>/.partial/`` and renamed into ``<out_root>/runs/`` when it is whole, so a process killed
+at any moment leaves either the old state or the new one, never half a run.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import socket
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy.typing as npt
+
+from fairfr.core.keys import RunKey
+from fairfr.core.types import MetricRow
+
+Result = dict[str, Any]
+
+
+class RunFolders:
+    """The runs below one ``out_root``."""
+
+    def __init__(self, out_root: Path) -> None:
+        self.out_root = out_root
+        self._partial = out_root / ".partial"
+
+    def path(self, key: RunKey) -> Path:
+        return self.out_root / "runs" / key.dataset / key.backbone / key.method / str(key)
+
+    def completed(self, key: RunKey) -> Result | None:
+        """The result of a completed run with this key, if there is one."""
+        self._put_back(key)
+        result = read_result(self.path(key))
+        return result if result and result["status"] == "completed" else None
+
+    @contextmanager
+    def draft(self, key: RunKey) -> Iterator[Path]:
+        """A folder to write a run in. What is not published when the block ends is thrown away."""
+        self._remove_orphans()
+        folder = self._partial / f"{_owner()}-{_slug(key)}"
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        try:
+            yield folder
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def publish(self, draft: Path, key: RunKey, result: Result) -> Path:
+        """Write result.json last, then rename the folder to its place, replacing an older run of the same key."""
+        (draft / "result.json").write_text(json.dumps(result, indent=1, allow_nan=False) + "\n", encoding="utf-8")
+        final, aside = self.path(key), self._aside(key)
+        final.parent.mkdir(parents=True, exist_ok=True)
+        if final.exists():
+            shutil.rmtree(aside, ignore_errors=True)
+            os.rename(final, aside)
+        os.rename(draft, final)
+        shutil.rmtree(aside, ignore_errors=True)
+        return final
+
+    def _aside(self, key: RunKey) -> Path:
+        return self._partial / f"replaced-{_slug(key)}"
+
+    def _put_back(self, key: RunKey) -> None:
+        """A kill between the two renames of ``publish`` leaves the older run set aside: restore it."""
+        aside, final = self._aside(key), self.path(key)
+        if aside.exists() and not final.exists():
+            final.parent.mkdir(parents=True, exist_ok=True)
+            os.rename(aside, final)
+
+    def _remove_orphans(self) -> None:
+        """Throw away drafts whose process on this machine is gone."""
+        prefix = f"{socket.gethostname()}-"
+        for folder in self._partial.glob(f"{prefix}*"):
+            pid = folder.name[len(prefix) :].partition("-")[0]
+            if pid.isdigit() and not _is_running(int(pid)):
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+def read_result(folder: Path) -> Result | None:
+    """The result.json of a run folder; None if there is none."""
+    try:
+        text = (folder / "result.json").read_text(encoding="utf-8")
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    result: Result = json.loads(text)
+    return result
+
+
+def write_scores(path: Path, columns: Mapping[str, npt.NDArray[Any]]) -> None:
+    """scores.parquet. Text columns repeat few values, so they are stored as dictionaries."""
+    import pandas as pd
+
+    frame = pd.DataFrame(dict(columns))
+    for name in frame.columns:
+        if frame[name].dtype == object or str(frame[name].dtype).startswith("str"):
+            frame[name] = frame[name].astype("category")
+    frame.to_parquet(path, index=False)
+
+
+def write_metrics(path: Path, rows: Iterable[MetricRow]) -> None:
+    """metrics.parquet: one tidy row per number."""
+    import pandas as pd
+
+    pd.DataFrame(list(rows), columns=list(MetricRow._fields)).to_parquet(path, index=False)
+
+
+def _slug(key: RunKey) -> str:
+    return f"{key.dataset}-{key.backbone}-{key.method}-{key}"
+
+
+def _owner() -> str:
+    return f"{socket.gethostname()}-{os.getpid()}"
+
+
+def _is_running(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True

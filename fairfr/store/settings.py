@@ -1,0 +1,15 @@
+"""What conf/store says, as typed values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True)
+class StoreSettings:
+    """One yaml of conf/store. ``tracking_uri`` null means ``<out_root>/mlflow.db``."""
+
+    id: Literal["mlflow", "folder"]
+    tracking_uri: str | None = None
+    experiment: str | None = None
