@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,7 +33,6 @@ log = logging.getLogger("fairfr")
 class Progress(Protocol):
     """What a cell tells while it runs."""
 
-    def note(self, text: str) -> None: ...
     def warn(self, text: str) -> None: ...
     def start(self, n_folds: int) -> None: ...
     def fold_done(self, fold: str) -> None: ...
@@ -50,7 +49,12 @@ class Outcome:
     error: str | None = None
 
 
-def run_cell(settings: Settings, config: dict[str, Any], progress: Progress) -> Outcome:
+def run_cell(
+    settings: Settings,
+    config: dict[str, Any],
+    progress: Progress,
+    before_computing: Callable[[], object] = lambda: None,
+) -> Outcome:
     """Run one cell, or return its stored result when a completed run has the same key.
 
     Raises FairfrError for mistakes found before a key exists (unknown keys, missing files). Whatever goes wrong
@@ -63,6 +67,7 @@ def run_cell(settings: Settings, config: dict[str, Any], progress: Progress) -> 
     stored = None if settings.force else runs.completed(key)
     if stored is not None:
         return Outcome("skipped", key, runs.path(key), stored)
+    before_computing()
     if located.warning:
         progress.warn(located.warning)
     with runs.draft(key) as draft, _run_log(draft / "run.log"):

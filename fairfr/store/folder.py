@@ -1,7 +1,7 @@
 """Run folders: the truth about what has run.
 
-A run is written under ``<out_root>/.partial/`` and renamed into ``<out_root>/runs/`` when it is whole, so a process killed
-at any moment leaves either the old state or the new one, never half a run.
+A run is written under ``<out_root>/.partial/`` and renamed into ``<out_root>/runs/`` when it is whole, so a process
+killed at any moment leaves either the old state or the new one, never half a run.
 """
 
 from __future__ import annotations

@@ -68,6 +68,7 @@ class MlflowMirror:
 
 
 def default_uri(out_root: Path) -> str:
+    """The sqlite database beside the runs."""
     return f"sqlite:///{(out_root / 'mlflow.db').resolve()}"
 
 
@@ -113,9 +114,9 @@ class MlflowLog:
             self._client.delete_run(old.info.run_id)
 
     def _log_batch(self, run_id: str, result: Result, folder: Path) -> None:
-        from mlflow.entities import Metric, Param, RunTag
-
         import time
+
+        from mlflow.entities import Metric, Param, RunTag
 
         now = int(time.time() * 1000)
         metrics = [Metric(name, value, now, 0) for name, value in metrics_of(result)]

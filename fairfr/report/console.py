@@ -1,0 +1,86 @@
+"""Results as a table in the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+from fairfr.report.readings import Reading, Result
+
+
+class Column(NamedTuple):
+    """One printed number of a run."""
+
+    heading: str
+    metric: str
+    group: str
+    higher_is_better: bool
+
+
+COLUMNS = (
+    Column("AUROC", "auroc", "all", True),
+    Column("TPR@1e-3", "tpr_at_fpr_1e-3", "all", True),
+    Column("Brier", "brier", "all", False),
+    Column("ECE", "ece_15", "all", False),
+    Column("worst\nAUROC", "auroc", "worst", True),
+    Column("worst\nTPR@1e-3", "tpr_at_fpr_1e-3", "worst", True),
+    Column("worst\nBrier", "brier", "worst", False),
+)
+DIGITS = 3
+DAGGER = "†"
+
+
+def results_table(stored: Sequence[dict[str, Any]], reading: Reading = "paper") -> Table:
+    """One row for each run of one data set and backbone; the best label-free value of each column in bold."""
+    results = [Result(s) for s in stored]
+    table = Table(title=_title(stored[0], reading), caption=_caption(stored), box=box.SIMPLE_HEAD, title_justify="left")
+    table.caption_justify = "left"
+    table.add_column("method", no_wrap=True)
+    for column in COLUMNS:
+        table.add_column(column.heading, justify="right")
+    table.add_column("s", justify="right", style="dim")
+    best = [_best(results, column, reading) for column in COLUMNS]
+    for result in results:
+        label = result.stored["method"]["label"] + (DAGGER if result.needs_groups else "")
+        cells = [_cell(result, column, reading, top) for column, top in zip(COLUMNS, best, strict=True)]
+        seconds = result.stored.get("seconds")
+        table.add_row(label, *cells, "" if seconds is None else f"{seconds:.1f}")
+    return table
+
+
+def _title(stored: dict[str, Any], reading: Reading) -> Text:
+    where = f"{stored['dataset']['label']} x {stored['backbone']['label']}"
+    synthetic = ("   SYNTHETIC stand-in, not faces", "bold yellow") if stored["source"] == "synthetic" else ("", "")
+    folds = len(stored.get("data", {}).get("folds", []))
+    return Text.assemble((where, "bold"), synthetic, (f"\nmean over {folds} held-out folds, {reading} reading", "dim"))
+
+
+def _caption(stored: Sequence[dict[str, Any]]) -> str:
+    caption = "bold: best method that sees no group labels"
+    if any("groups" in s["method"]["needs"] for s in stored):
+        caption += f"   {DAGGER} needs group labels"
+    return caption
+
+
+def _best(results: Sequence[Result], column: Column, reading: Reading) -> float | None:
+    """Decided on the rounded values that are printed, so that ties are bold together."""
+    values = [
+        round(value, DIGITS)
+        for result in results
+        if not result.needs_groups and (value := result.mean(column.metric, column.group, reading)) is not None
+    ]
+    if len(values) < 2:
+        return None
+    return max(values) if column.higher_is_better else min(values)
+
+
+def _cell(result: Result, column: Column, reading: Reading, best: float | None) -> Text:
+    value = result.mean(column.metric, column.group, reading)
+    if value is None:
+        return Text("failed" if result.stored["status"] == "failed" and column is COLUMNS[0] else "", style="red")
+    is_best = not result.needs_groups and best is not None and round(value, DIGITS) == best
+    return Text(f"{value:.{DIGITS}f}", style="bold" if is_best else "")

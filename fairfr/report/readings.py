@@ -1,0 +1,43 @@
+"""Two readings of one set of scores: what reproduces the paper's tables, and what its text asks for.
+
+``paper``: a pair belongs to its first image's group; methods with a probability of their own are ranked by it; the
+worst-group Brier of the others is that of their raw score. ``strict``: both images in the group; ranked by score; beta
+overlay everywhere.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypeAlias
+
+Reading: TypeAlias = Literal["paper", "strict"]
+RULE: dict[Reading, str] = {"paper": "first", "strict": "both"}
+RANKED = ("auroc", "pauc", "tpr_at", "fpr_at", "acceptance_at", "eo_gap", "pe_gap", "dp_gap")
+
+
+class Result:
+    """A stored result.json, with its numbers looked up by name."""
+
+    def __init__(self, stored: dict[str, Any]) -> None:
+        self.stored = stored
+        self._rows = {(r["grouping"], r["rule"], r["group"], r["metric"]): r for r in stored.get("metrics", [])}
+
+    @property
+    def needs_groups(self) -> bool:
+        return "groups" in self.stored["method"]["needs"]
+
+    def row(self, metric: str, group: str, reading: Reading) -> dict[str, Any] | None:
+        """The summary of a metric for ``all`` pairs, the ``worst`` group, the ``gap`` or a named group."""
+        native = self.stored["method"]["native_probability"]
+        if reading == "paper" and native and metric.startswith(RANKED):
+            metric = f"{metric}_on_probability"
+        if reading == "paper" and not native and metric == "brier" and group != "all":
+            metric = "brier_raw"
+        if group == "all":
+            return self._rows.get(("all", "all", "all", metric))
+        grouping = self.stored.get("data", {}).get("grouping")
+        return self._rows.get((grouping, RULE[reading], group, metric))
+
+    def mean(self, metric: str, group: str, reading: Reading) -> float | None:
+        """Its mean over folds; None where there is no number."""
+        row = self.row(metric, group, reading)
+        return None if row is None else row["mean"]

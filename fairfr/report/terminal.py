@@ -1,0 +1,139 @@
+"""What a person sees while cells run and when they are done."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.panel import Panel
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.text import Text
+
+from fairfr.report.console import results_table
+from fairfr.report.readings import Result
+
+WIDTH_WITHOUT_TERMINAL = 120
+_shown: set[str] = set()
+
+
+class Terminal:
+    """Writes to standard output; a real terminal gets live bars, a pipe gets plain lines."""
+
+    def __init__(self, console: Console | None = None) -> None:
+        self._console = console or Console(highlight=False)
+        if not self._console.is_terminal:
+            self._console.width = max(self._console.width, WIDTH_WITHOUT_TERMINAL)
+
+    def error(self, message: str) -> None:
+        name, colon, rest = message.partition(": ")
+        self._console.print(Text.assemble((name + colon, "bold red"), rest), soft_wrap=True)
+
+    @contextmanager
+    def cell(self, title: str) -> Iterator[CellProgress]:
+        """A progress bar over folds for the duration of one cell."""
+        bar = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=24),
+            MofNCompleteColumn(),
+            TextColumn("folds"),
+            TimeElapsedColumn(),
+            console=self._console,
+            transient=True,
+            disable=not self._console.is_terminal,
+        )
+        with bar:
+            yield CellProgress(self._console, bar, title)
+
+    def cell_line(self, status: str, stored: dict[str, Any], error: str | None) -> None:
+        """One line for a cell of a sweep."""
+        name = Text(f"{stored['dataset']['label']} x {stored['backbone']['label']} x {stored['method']['label']}")
+        if error is not None:
+            self.failed(name.plain, error)
+            return
+        result = Result(stored)
+        auroc, worst = result.mean("auroc", "all", "paper"), result.mean("auroc", "worst", "paper")
+        numbers = f"AUROC {_number(auroc)}  worst {_number(worst)}"
+        how = "already done" if status == "skipped" else f"{stored['seconds']:.1f} s"
+        mark = ("= ", "dim") if status == "skipped" else ("+ ", "green")
+        synthetic = ("  synthetic", "yellow") if stored["source"] == "synthetic" else ("", "")
+        self._console.print(Text.assemble(mark, f"{name.plain:<44}", numbers, (f"  {how}", "dim"), synthetic))
+
+    def cell_report(self, status: str, stored: dict[str, Any], folder: Path, error: str | None) -> None:
+        """What a single run prints at its end."""
+        if error is not None:
+            self.failed(folder.parent.name, error)
+            self._console.print(f"traceback: {folder / 'error.txt'}", soft_wrap=True)
+            return
+        self._console.print(results_table([stored]))
+        for warning in stored["warnings"] if status == "skipped" else []:
+            self._console.print(Text.assemble(("note: ", "yellow"), warning), soft_wrap=True)
+        if status == "skipped":
+            self._console.print("already done: a completed run has the same key (force=true runs it again)")
+        self._console.print(Text.assemble(("files: ", "bold"), str(folder)), soft_wrap=True)
+        self._mlflow_hint()
+
+    def failed(self, name: str, error: str) -> None:
+        self._console.print(Text.assemble(("x ", "bold red"), f"{name}: ", (error, "red")), soft_wrap=True)
+
+    def sweep_report(self, outcomes: Sequence[dict[str, Any]], out_root: Path) -> int:
+        """A table for each data set and backbone, then every failure. Returns the number of failures."""
+        for stored in _by_setting(outcomes).values():
+            self._console.print(results_table(stored))
+        counts = {s: sum(1 for o in outcomes if o["status"] == s) for s in ("completed", "skipped", "failed")}
+        self._console.print(
+            f"{len(outcomes)} cells: {counts['completed']} computed, {counts['skipped']} already done, "
+            f"{counts['failed']} failed"
+        )
+        for outcome in outcomes:
+            if outcome["status"] == "failed":
+                self.failed(outcome["choices"], outcome["error"])
+        self._console.print(Text.assemble(("files: ", "bold"), str(out_root / "runs")), soft_wrap=True)
+        self._mlflow_hint()
+        return counts["failed"]
+
+    def _mlflow_hint(self) -> None:
+        self._console.print(Text.assemble(("MLflow: ", "bold"), "make ui   (compare runs in the browser)"))
+
+
+class CellProgress:
+    """What a running cell tells."""
+
+    def __init__(self, console: Console, bar: Progress, title: str) -> None:
+        self._console = console
+        self._bar = bar
+        self._task = bar.add_task(title, total=None)
+
+    def warn(self, text: str) -> None:
+        """Show a warning; the same one only once in a sweep."""
+        if text in _shown:
+            return
+        _shown.add(text)
+        if "SYNTHETIC" in text:
+            self._console.print(Panel(text, border_style="bold yellow", style="yellow", title="synthetic data"))
+        else:
+            self._console.print(Text.assemble(("note: ", "yellow"), text), soft_wrap=True)
+
+    def start(self, n_folds: int) -> None:
+        self._bar.update(self._task, total=n_folds)
+
+    def fold_done(self, fold: str) -> None:
+        self._bar.advance(self._task)
+
+
+def _by_setting(outcomes: Sequence[dict[str, Any]]) -> dict[tuple[str, str, str], list[dict[str, Any]]]:
+    """Stored results of one table each: same data set, backbone and source."""
+    tables: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
+    for outcome in outcomes:
+        if "folder" in outcome:
+            stored = json.loads((Path(outcome["folder"]) / "result.json").read_text(encoding="utf-8"))
+            where = (stored["dataset"]["id"], stored["backbone"]["id"], stored["source"])
+            tables.setdefault(where, []).append(stored)
+    return tables
+
+
+def _number(value: float | None) -> str:
+    return "   - " if value is None else f"{value:.3f}"
