@@ -43,7 +43,8 @@ def check_pairs(pairs: LabelledPairs, images: Sequence[str]) -> list[str]:
     elsewhere = int(np.count_nonzero(pairs.fold.codes[earlier] != pairs.fold.codes[later]))
     where = f", {spaced(elsewhere)} of them in another fold" if elsewhere else ""
     return [
-        f"{pairs.table.path}: {counted(len(later), 'row')} repeat an earlier pair with the same label{where} "
+        f"{pairs.table.path}: {counted(len(later), 'row')} {'repeats' if len(later) == 1 else 'repeat'} "
+        f"an earlier pair with the same label{where} "
         f"(first: {pairs.where(int(later.min()))}); all are kept."
     ]
 
