@@ -116,6 +116,7 @@ def _read_parquet(file: DataFile, data: bytes, wanted: Collection[str]) -> Table
         source = pq.ParquetFile(pa.BufferReader(data))
         names = tuple(source.schema_arrow.names)
         arrow = source.read(columns=_choose(file, names, wanted))
+        arrow.validate(full=True)  # reading alone does not see text that is not UTF-8
     except (pa.ArrowException, OSError) as error:
         found = "damaged or cut short" if data.startswith(b"PAR1") else looks_like(data) or "text or something else"
         raise DataError(

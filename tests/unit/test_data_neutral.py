@@ -70,7 +70,7 @@ class Case:
     def as_parquet(self, name: str, **types: object) -> None:
         path = self.path(f"{name}.csv")
         frame = pd.read_csv(path, dtype=str, keep_default_na=False)
-        frame.astype(types).to_parquet(path.with_suffix(".parquet"))
+        frame.astype(types).to_parquet(path.with_suffix(".parquet"), compression=None)
         path.unlink()
 
 
@@ -245,6 +245,13 @@ def test_parquet_cut_short(case: Case) -> None:
     case.after.append(lambda c: c.as_parquet("pairs"))
     raw("pairs.parquet", lambda data: data[: len(data) // 2])(case)
     with pytest.raises(DataError, match=r"pairs.parquet .* cut short .* Export it again"):
+        case.load()
+
+
+def test_parquet_text_that_is_not_utf8(case: Case) -> None:
+    case.after.append(lambda c: c.as_parquet("pairs"))
+    raw("pairs.parquet", lambda data: data.replace(b"0004", b"00\xff4"))(case)
+    with pytest.raises(DataError, match=r"pairs.parquet is not a readable parquet file.* Export it again"):
         case.load()
 
 
