@@ -1,0 +1,299 @@
+"""The stand-ins: structure, determinism, settings, and how near the raw cosine is to the published error rates."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+from sklearn.metrics import roc_auc_score, roc_curve
+
+from fairfr.core.conform import build
+from fairfr.core.errors import ConfigError
+from fairfr.core.types import VerificationSet
+from fairfr.data._structure import make_structure
+from fairfr.data.settings import BackboneSettings, DatasetSettings
+from fairfr.data.synthetic import BackboneModel, StandIn, generate, standin_digest
+
+CONF = Path(__file__).parents[2] / "conf"
+SETS = ("rfw", "bfw", "lfw")
+SMALL = 0.04
+
+
+@cache
+def settings_of(dataset: str) -> DatasetSettings:
+    return build(DatasetSettings, yaml.safe_load((CONF / "dataset" / f"{dataset}.yaml").read_text()))
+
+
+def standin_of(dataset: str, **changes: object) -> StandIn:
+    standin = settings_of(dataset).standin
+    assert standin is not None
+    return replace(standin, **changes)
+
+
+@cache
+def made(dataset: str, backbone: str = "magface", scale: float = SMALL) -> VerificationSet:
+    return generate(dataset, backbone, standin_of(dataset, scale=scale), settings_of(dataset).grouping)
+
+
+def vectors_of(data: VerificationSet) -> np.ndarray:
+    assert data.embeddings is not None
+    return data.embeddings.vectors
+
+
+def cosine_of(data: VerificationSet) -> np.ndarray:
+    vectors = vectors_of(data)
+    return np.einsum("ij,ij->i", vectors[data.pairs.left], vectors[data.pairs.right]).astype(np.float64)
+
+
+def pair_keys(data: VerificationSet) -> np.ndarray:
+    left, right = data.pairs.left.astype(np.int64), data.pairs.right.astype(np.int64)
+    return np.minimum(left, right) * len(data.images) + np.maximum(left, right)
+
+
+def folds_of_people(data: VerificationSet) -> int:
+    ends = np.concatenate([data.identity[data.pairs.left], data.identity[data.pairs.right]])
+    people_and_fold = np.unique(np.stack([ends, np.tile(data.fold, 2)]), axis=1)
+    return int(np.bincount(people_and_fold[0]).max())
+
+
+def mixed_share(data: VerificationSet) -> float:
+    assert data.grouping is not None
+    return float((data.groupings[data.grouping].of(data.pairs, "both") == -1)[~data.same].mean())
+
+
+# -- structure ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("scale", [0.02, SMALL])
+@pytest.mark.parametrize("dataset", SETS)
+def test_labels_say_same_identity_and_no_pair_repeats(dataset: str, scale: float) -> None:
+    data = made(dataset, scale=scale)
+    assert (data.same == (data.identity[data.pairs.left] == data.identity[data.pairs.right])).all()
+    assert len(np.unique(pair_keys(data))) == data.n_pairs
+    assert (data.pairs.left != data.pairs.right).all()
+
+
+@pytest.mark.parametrize("scale", [0.02, SMALL])
+@pytest.mark.parametrize(("dataset", "labels"), [("rfw", "0123456789"), ("bfw", "12345"), ("lfw", "0123456789")])
+def test_every_fold_has_both_classes(dataset: str, labels: str, scale: float) -> None:
+    data = made(dataset, scale=scale)
+    assert data.fold_labels == tuple(labels)
+    for fold in range(len(labels)):
+        assert set(data.same[data.fold == fold]) == {False, True}
+
+
+def test_true_size_of_rfw() -> None:
+    made_of = make_structure("rfw", 1.0, 6, np.random.default_rng(0))
+    group = made_of.group[made_of.identity]
+    same = made_of.identity[made_of.left] == made_of.identity[made_of.right]
+    cells = np.stack([made_of.fold, group[made_of.left], same])
+    assert (len(made_of.identity), len(made_of.left)) == (40_600, 24_000)
+    assert (np.unique(cells, axis=1, return_counts=True)[1] == 300).all()
+    assert (group[made_of.left] == group[made_of.right]).all()
+    subgroup = made_of.subgroup[made_of.identity]
+    near = (subgroup[made_of.left] == subgroup[made_of.right])[~same].mean()
+    assert near == pytest.approx(0.5 + 0.5 / 6, abs=0.02)  # half on purpose, the other half by chance
+
+
+def test_true_size_of_bfw() -> None:
+    made_of = make_structure("bfw", 1.0, 6, np.random.default_rng(0))
+    identity, group = made_of.identity, made_of.group[made_of.identity]
+    same = identity[made_of.left] == identity[made_of.right]
+    assert (np.bincount(identity) == 25).all()
+    assert (np.bincount(made_of.group) == 100).all()
+    assert (len(identity), len(same), same.sum()) == (20_000, 924_000, 240_000)
+    assert (group[made_of.left] != group[made_of.right])[~same].mean() == pytest.approx(0.5)
+    low, high = np.minimum(made_of.left, made_of.right), np.maximum(made_of.left, made_of.right)
+    assert len(np.unique(low * len(identity) + high)) == len(same)
+
+
+def test_true_size_of_lfw() -> None:
+    data = made("lfw", scale=1.0)
+    assert len(data.images) == pytest.approx(7_700, abs=150)
+    assert (np.unique(np.stack([data.fold, data.same]), axis=1, return_counts=True)[1] == 300).all()
+    shares = np.bincount(data.groupings["ethnicity_x_gender"].codes) / len(data.images)
+    assert len(shares) == 8
+    assert shares.max() > 15 * shares.min()
+    assert 0.6 < mixed_share(data) < 0.7
+
+
+def test_people_stay_in_one_fold_except_in_rfw() -> None:
+    assert folds_of_people(made("bfw")) == folds_of_people(made("lfw")) == 1
+    assert folds_of_people(made("rfw")) > 1
+
+
+def test_rfw_has_no_mixed_pairs() -> None:
+    assert mixed_share(made("rfw")) == 0
+
+
+def test_a_small_bfw_keeps_every_genuine_pair_and_half_of_the_impostors_mixed() -> None:
+    data = made("bfw")
+    images = np.bincount(data.identity)
+    assert data.same.sum() == (images * (images - 1) // 2).sum()
+    assert data.same.mean() == pytest.approx(240 / 924, abs=0.005)
+    assert mixed_share(data) == pytest.approx(0.5)
+
+
+def test_images_say_that_they_are_synthetic_and_are_unique() -> None:
+    data = made("bfw")
+    assert data.source == "synthetic"
+    assert all(image.startswith("synthetic/") for image in data.images)
+    assert len(set(data.images)) == len(data.images)
+    group = data.groupings["ethnicity_x_gender"]
+    assert data.images[0].split("/")[1] == group.levels[group.codes[0]]
+
+
+# -- vectors -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dataset", SETS)
+def test_vectors_are_unit_rows_and_read_only(dataset: str) -> None:
+    data = made(dataset)
+    vectors = vectors_of(data)
+    assert vectors.dtype == np.float32
+    assert vectors.shape == (len(data.images), 512)
+    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
+    for array in (vectors, data.images, data.identity, data.pairs.left, data.pairs.right, data.same, data.fold):
+        assert not array.flags.writeable
+
+
+def test_no_axis_stands_out() -> None:
+    spread = vectors_of(made("rfw", scale=0.1)).std(axis=0)
+    assert spread.max() < 2.5 * spread.min()  # unrotated: hundreds
+
+
+def test_the_same_seed_gives_the_same_bytes() -> None:
+    again = generate("lfw", "magface", standin_of("lfw", scale=SMALL), ("ethnicity", "gender"))
+    assert vectors_of(again).tobytes() == vectors_of(made("lfw")).tobytes()
+    assert again.pairs.left.tobytes() == made("lfw").pairs.left.tobytes()
+    assert again.digest == made("lfw").digest
+
+
+def test_backbones_share_images_and_pairs_but_no_draws() -> None:
+    standin = standin_of("lfw", scale=SMALL)
+    twins = replace(standin, backbones=dict.fromkeys(["one", "two"], standin.backbones["magface"]))
+    one, two = (generate("lfw", name, twins, ()) for name in ("one", "two"))
+    assert (one.images == two.images).all()
+    assert (pair_keys(one) == pair_keys(two)).all()
+    assert abs(np.corrcoef(vectors_of(one).ravel(), vectors_of(two).ravel())[0, 1]) < 0.1
+
+
+def test_another_seed_gives_other_pairs() -> None:
+    other = generate("bfw", "magface", standin_of("bfw", scale=SMALL, seed=1234), ())
+    assert (pair_keys(other) != pair_keys(made("bfw"))).mean() > 0.5
+
+
+# -- settings ----------------------------------------------------------------------------------------------------------
+
+
+def test_the_digest_names_all_that_is_used_and_nothing_else() -> None:
+    standin = standin_of("lfw")
+    digest = standin_digest("lfw", "magface", standin)
+    constants = [f.name for f in fields(StandIn) if f.name not in ("structure", "difficulty", "backbones")]
+    changed = [replace(standin, **{name: getattr(standin, name) * 0.5}) for name in constants]
+    changed.append(replace(standin, difficulty={**standin.difficulty, "asian_male": 0.123}))
+    model = standin.backbones["magface"]
+    for name in (f.name for f in fields(BackboneModel)):
+        other = replace(model, **{name: getattr(model, name) * 1.01})
+        changed.append(replace(standin, backbones={**standin.backbones, "magface": other}))
+    digests = {standin_digest("lfw", "magface", each) for each in changed}
+    assert len(digests) == len(changed)
+    assert digest not in digests
+    alone = replace(standin, backbones={"magface": model})
+    assert standin_digest("lfw", "magface", alone) == digest
+    assert standin_digest("lfw", "adaface", standin) != digest
+
+
+def test_the_set_carries_its_digest() -> None:
+    data = made("lfw")
+    assert data.embeddings is not None
+    assert data.digest == data.embeddings.digest == standin_digest("lfw", "magface", standin_of("lfw", scale=SMALL))
+
+
+@pytest.mark.parametrize(
+    ("grouping", "known", "used"),
+    [
+        ((), set(), None),
+        (("gender",), {"gender"}, "gender"),
+        (("ethnicity", "gender"), {"ethnicity", "gender", "ethnicity_x_gender"}, "ethnicity_x_gender"),
+    ],
+)
+def test_groupings_are_the_attributes_and_their_product(
+    grouping: tuple[str, ...], known: set[str], used: str | None
+) -> None:
+    data = generate("bfw", "magface", standin_of("bfw", scale=0.02), grouping)
+    assert set(data.groupings) == known
+    assert data.grouping == used
+
+
+def test_levels() -> None:
+    assert made("rfw").groupings["ethnicity"].levels == ("african", "asian", "caucasian", "indian")
+    assert made("bfw").groupings["ethnicity"].levels == ("asian", "black", "indian", "white")
+    assert made("lfw").groupings["gender"].levels == ("female", "male")
+    assert len(made("lfw", scale=1.0).groupings["ethnicity_x_gender"].levels) == 8
+
+
+def test_an_unknown_backbone_is_named_with_the_known_ones() -> None:
+    with pytest.raises(ConfigError, match=r"no backbone 'magfaec'.*Did you mean 'magface'\?.*arcface_r100"):
+        generate("rfw", "magfaec", standin_of("rfw"), ())
+
+
+def test_an_unknown_attribute_is_named_with_the_known_ones() -> None:
+    with pytest.raises(ConfigError, match=r"no attribute 'gender'.*Known: ethnicity"):
+        generate("rfw", "magface", standin_of("rfw", scale=0.02), ("ethnicity", "gender"))
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [({"scale": 0.0}, "scale"), ({"scale": 1.5}, "scale"), ({"difficulty": {"asian": 1.0}}, "african")],
+)
+def test_settings_that_make_no_set_are_refused(changes: dict[str, object], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        standin_of("rfw", **changes)
+
+
+@pytest.mark.parametrize("path", sorted((CONF / "backbone").glob("*.yaml")), ids=lambda path: path.stem)
+def test_backbone_files_are_named_after_their_id(path: Path) -> None:
+    settings = build(BackboneSettings, yaml.safe_load(path.read_text()))
+    assert path.stem in ("custom", "scores") or settings.id == path.stem
+
+
+def test_every_set_knows_the_backbones_of_the_paper() -> None:
+    five = {"arcface_r100", "adaface", "magface", "arcface_r50", "facenet"}
+    assert set(standin_of("rfw").backbones) == set(standin_of("bfw").backbones) == five
+    assert set(standin_of("lfw").backbones) == {*five, "arcface_fairface"}
+
+
+# -- fidelity: the raw cosine against the paper's printed Baseline (headline tables), pairs by their first image -------
+
+TOLERANCE = {"auroc": 0.01, "worst_auroc": 0.015, "tpr": 0.06}
+PUBLISHED = {
+    "arcface_r100": {"auroc": 0.971, "worst_auroc": 0.916, "tpr": 0.629},
+    "adaface": {"auroc": 0.990, "worst_auroc": 0.972, "tpr": 0.887},
+    "magface": {"auroc": 0.955, "worst_auroc": 0.848, "tpr": 0.507},
+}
+
+
+def baseline_of_fold(same: np.ndarray, cosine: np.ndarray, group: np.ndarray) -> tuple[float, float, float]:
+    worst = []
+    for g in np.unique(group):
+        rows = group == g
+        if rows.sum() >= 20 and 0 < same[rows].sum() < rows.sum():
+            worst.append(roc_auc_score(same[rows], cosine[rows]))
+    fpr, tpr, _ = roc_curve(same, cosine)
+    return roc_auc_score(same, cosine), min(worst), float(np.interp(1e-3, fpr, tpr))
+
+
+@pytest.mark.parametrize("backbone", PUBLISHED)
+def test_raw_cosine_on_lfw_is_near_the_published_baseline(backbone: str) -> None:
+    data = made("lfw", backbone, scale=1.0)
+    assert data.grouping is not None
+    cosine, group = cosine_of(data), data.groupings[data.grouping].of(data.pairs, "first")
+    folds = [data.fold == fold for fold in range(10)]
+    values = np.mean([baseline_of_fold(data.same[f], cosine[f], group[f]) for f in folds], axis=0)
+    for (metric, tolerance), value in zip(TOLERANCE.items(), values, strict=True):
+        assert value == pytest.approx(PUBLISHED[backbone][metric], abs=tolerance), metric
