@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, runtime_checkable
 
 import numpy as np
@@ -20,7 +21,9 @@ class FitContext:
 
     Randomness is named by purpose and seeded from (seed, dataset, backbone, fold, purpose), not from the
     method: two methods that cluster the same images get the same clusters, and run order changes nothing.
-    ``report`` collects what a fit wants told (iterations, fall-backs); it ends up in result.json.
+    ``grouping`` is the id of the grouping that group-aware methods use. ``cache`` is a folder for expensive
+    intermediates named by their content (None: do without). ``report`` collects what a fit wants told (iterations,
+    fall-backs); it ends up in result.json.
     """
 
     seed: int
@@ -30,6 +33,8 @@ class FitContext:
     threads: int = 1
     max_references: int | None = None
     grouping: str | None = None
+    oracle_mixed: str = "global"
+    cache: Path | None = None
     report: dict[str, Any] = field(default_factory=dict)
 
     def seed_for(self, purpose: str) -> int:
@@ -43,7 +48,11 @@ class FitContext:
 
 @runtime_checkable
 class Calibrator(Protocol):
-    """A method. Hyper-parameters are constructor fields; fitted state ends in ``_``."""
+    """A method. Hyper-parameters are constructor fields; fitted state ends in ``_``.
+
+    A method without a probability of its own may set ``score_range``: the range of its scores over which the runner
+    fits the beta overlay (-1..1 by default; None: the training scores' minimum and maximum).
+    """
 
     needs: ClassVar[frozenset[Need]]
     native_probability: ClassVar[bool]

@@ -99,7 +99,8 @@ class VerificationSet:
 
     ``embeddings`` is None for a scores-only set, which brings ``cosine`` (p,) instead. ``fold`` (p,) indexes
     ``fold_labels``; ``identity`` (n,) is -1 where unknown. ``groupings`` are for evaluation; the one called
-    ``grouping`` (None: the set has no groups) is what group-aware methods use.
+    ``grouping`` (None: the set has no groups) is what group-aware methods use. ``row`` (p,) is the row of the pairs
+    file each pair came from (None: its own position).
     """
 
     id: str
@@ -116,6 +117,7 @@ class VerificationSet:
     grouping: str | None
     embeddings: EmbeddingSet | None
     cosine: F64 | None = None
+    row: I64 | None = None
     warnings: tuple[str, ...] = ()
 
     @property

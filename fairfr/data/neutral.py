@@ -80,6 +80,7 @@ def assemble(
         grouping=grouping,
         embeddings=embeddings,
         cosine=None if isinstance(content, EmbeddingSet) else read_only(content),
+        row=read_only(pairs.rows),
         warnings=tuple(oddities),
     )
 

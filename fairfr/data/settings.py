@@ -10,7 +10,10 @@ from fairfr.data.synthetic import StandIn
 
 @dataclass(frozen=True, slots=True)
 class DatasetSettings:
-    """One yaml of conf/dataset."""
+    """One yaml of conf/dataset.
+
+    ``oracle_mixed`` is what the paper's Oracle does with pairs of two groups, which differs between its data sets.
+    """
 
     id: str
     label: str
@@ -18,6 +21,7 @@ class DatasetSettings:
     max_references: int | None = None
     min_pairs: int = 20
     missing: Literal["stop", "drop"] = "stop"
+    oracle_mixed: Literal["global", "zero", "first", "combo"] = "global"
     standin: StandIn | None = None
 
 

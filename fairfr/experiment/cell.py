@@ -121,6 +121,8 @@ def _score(settings: Settings, table: PairTable, threads: int, progress: Progres
             threads=threads,
             max_references=settings.dataset.max_references,
             grouping=table.data.grouping,
+            oracle_mixed=settings.dataset.oracle_mixed,
+            cache=Path(settings.out_root) / "cache",
         )
 
     def on_fold(split: FoldSplit) -> None:

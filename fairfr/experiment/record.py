@@ -78,7 +78,7 @@ def _header(settings: Settings, key: RunKey, method: Calibrator, status: str) ->
 def score_columns(data: VerificationSet, cosine: F64, frame: ScoreFrame) -> dict[str, npt.NDArray[Any]]:
     """Columns of scores.parquet, in the order of the pairs file."""
     columns: dict[str, npt.NDArray[Any]] = {
-        "pair": np.arange(data.n_pairs, dtype=np.int64),
+        "pair": np.arange(data.n_pairs, dtype=np.int64) if data.row is None else data.row,
         "fold": np.asarray(data.fold_labels)[data.fold],
         "left": data.images[data.pairs.left],
         "right": data.images[data.pairs.right],

@@ -22,6 +22,7 @@ from typing import ClassVar, Self
 import numpy as np
 
 from fairfr.core.calibrator import FitContext
+from fairfr.core.conform import above, at_least
 from fairfr.core.errors import DataError
 from fairfr.core.types import F64, Bool, Need, Prediction
 from fairfr.methods._logistic import fit_logistic
@@ -43,6 +44,11 @@ class ACDensity:
     C: float = 1.0
     self_neighbour: bool = True
     engine: Engine = "auto"
+
+    def __post_init__(self) -> None:
+        at_least(1, k=self.k)
+        at_least(0, alpha=self.alpha)
+        above(0, C=self.C)
 
     def fit(self, view: PairView, same: Bool, ctx: FitContext) -> Self:
         self.base_ = fit_logistic(Columns(view.cosine), same, self.C)

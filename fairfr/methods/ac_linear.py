@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Self
 
 from fairfr.core.calibrator import FitContext
+from fairfr.core.conform import above
 from fairfr.core.types import Bool, Need, Prediction
 from fairfr.methods._logistic import Solver, fit_logistic
 from fairfr.pairs.design import PairDesign
@@ -27,6 +28,9 @@ class ACLinear:
 
     C: float = 1.0
     solver: Solver = "paper"
+
+    def __post_init__(self) -> None:
+        above(0, C=self.C)
 
     def fit(self, view: PairView, same: Bool, ctx: FitContext) -> Self:
         self.model_ = fit_logistic(_features(view), same, self.C, self.solver)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, ClassVar, Self
 import numpy as np
 
 from fairfr.core.calibrator import FitContext
+from fairfr.core.conform import above, at_least
 from fairfr.core.types import F64, I64, Bool, Need, Prediction
 from fairfr.pairs.design import PairDesign
 from fairfr.pairs.view import PairView
@@ -36,6 +37,10 @@ class ACMLP:
     epochs: int = 5
     batch: int = 512
     learning_rate: float = 1e-3
+
+    def __post_init__(self) -> None:
+        at_least(1, hidden=self.hidden, epochs=self.epochs, batch=self.batch)
+        above(0, learning_rate=self.learning_rate)
 
     def fit(self, view: PairView, same: Bool, ctx: FitContext) -> Self:
         import torch

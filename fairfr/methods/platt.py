@@ -13,6 +13,7 @@ from typing import ClassVar, Self
 import numpy as np
 
 from fairfr.core.calibrator import FitContext
+from fairfr.core.conform import above
 from fairfr.core.types import F64, Bool, Need, Prediction
 from fairfr.methods._logistic import Solver, fit_logistic
 from fairfr.pairs.design import Columns
@@ -29,6 +30,9 @@ class Platt:
     C: float = 1.0
     smooth_targets: bool = False
     solver: Solver = "paper"
+
+    def __post_init__(self) -> None:
+        above(0, C=self.C)
 
     def fit(self, view: PairView, same: Bool, ctx: FitContext) -> Self:
         target = _smoothed(same) if self.smooth_targets else same

@@ -82,6 +82,11 @@ class PairView:
         self._check("groups", f"groups({id!r})")
         return self._table.data.groupings[id].codes
 
+    def group_levels(self, id: str) -> tuple[str, ...]:
+        """Names of the groups that the codes index."""
+        self._check("groups", f"group_levels({id!r})")
+        return self._table.data.groupings[id].levels
+
     def identities(self) -> I32:
         """Identity code of every image, (n,), -1 where unknown."""
         self._check("identities", "identities()")
