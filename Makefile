@@ -1,0 +1,56 @@
+# Everything a newcomer needs: `make demo`, then `make test`.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PORT ?= 5000
+READY := $(VENV)/.ready
+
+export MLFLOW_DISABLE_TELEMETRY := true
+# Without byte code each start would compile hundreds of modules anew.
+unexport PYTHONDONTWRITEBYTECODE
+
+.DEFAULT_GOAL := help
+.PHONY: help install demo test check format paper bench ui clean
+
+help:  ## list the targets
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | awk -F'\t' '{printf "  make %-9s %s\n", $$1, $$2}'
+
+$(READY): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit("fairfr needs Python 3.11 or newer: make PYTHON=python3.11 ..." if sys.version_info < (3, 11) else 0)'
+	@echo "Installing into $(VENV): one to five minutes, once."
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --upgrade "pip>=25"
+	@$(BIN)/python -m pip install --quiet --no-compile -c constraints.txt -e '.[dev,parallel]'
+	@$(BIN)/python scripts/warm_up.py
+	@touch $(READY)
+
+install: $(READY)  ## create .venv with the pinned packages (every target does this when needed)
+
+demo: $(READY)  ## every method on the synthetic LFW stand-in, with a table at the end
+	@$(BIN)/python run.py -m dataset=lfw backbone=magface 'method=glob(*)' source=synthetic
+
+test: $(READY)  ## the whole test suite
+	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto
+
+check: $(READY)  ## style, types and import rules
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+
+format: $(READY)  ## put the code in its standard form
+	@$(BIN)/ruff format .
+	@$(BIN)/ruff check --fix .
+
+paper: $(READY)  ## the paper's headline sweep: every method on nine settings (hours)
+	@$(BIN)/python run.py -m experiment=headline
+
+bench: $(READY)  ## speed, as ratios against plain scikit-learn and faiss code in the same run
+	@$(BIN)/python tests/benchmarks/bench.py
+
+ui: $(READY)  ## compare runs in the MLflow page, on this machine only
+	@$(BIN)/python scripts/ui.py --port $(PORT)
+
+clean:  ## remove .venv and caches; outputs and data stay
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	find fairfr tests -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,38 @@
+"""Import what runs import, once, so that its byte code and the compiled kernels are there when a person is waiting."""
+
+import importlib
+import sys
+
+MODULES = (
+    "faiss",
+    "hydra",
+    "mlflow.tracking",
+    "numba",
+    "pandas",
+    "pyarrow.parquet",
+    "rich.progress",
+    "scipy.optimize",
+    "scipy.sparse",
+    "sklearn.cluster",
+    "sklearn.isotonic",
+    "torch",
+    "fairfr.app",
+    "fairfr.store.mlflow",
+)
+
+
+def main() -> None:
+    """Import every module, then run the neighbour scan on a toy."""
+    for module in MODULES:
+        importlib.import_module(module)
+    import numpy as np
+
+    from fairfr.core.types import Pairs
+    from fairfr.pairs.neighbours import nearest
+
+    toy = Pairs(np.arange(4, dtype=np.int32), np.arange(4, 8, dtype=np.int32))
+    nearest(np.eye(8, dtype=np.float32), toy, toy, k=2, engine="scan")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
