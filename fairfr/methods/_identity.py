@@ -1,0 +1,43 @@
+"""Who is on an image: from the metadata, and where it is silent, from the genuine training pairs."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fairfr.core.calibrator import FitContext
+from fairfr.core.types import I32, I64, Bool
+from fairfr.pairs.view import PairView
+
+
+def identities_of(view: PairView, same: Bool, ctx: FitContext) -> I32:
+    """Identity of every image, (n,), never -1; where they come from goes into the report.
+
+    Known identities stand. Images of unknown identity that genuine training pairs connect, also through images of a
+    known one, are one person. An unknown image in no genuine training pair (every one that occurs only in test) is a
+    person of its own. ``identities_derived`` counts the training images that the metadata says nothing about.
+    """
+    known = view.identities()
+    left, right = view.ends(np.arange(len(known), dtype=np.int64))
+    used = np.zeros(len(known), dtype=bool)
+    used[left] = used[right] = True
+    derived = int(np.count_nonzero(used & (known < 0)))
+    ctx.report["identities"] = "genuine training pairs where unknown" if derived else "metadata"
+    ctx.report["identities_derived"] = derived
+    return _components(known, left[same], right[same]) if np.any(known < 0) else known
+
+
+def _components(known: I32, left: I64, right: I64) -> I32:
+    """Connected components (n,) of images: linked to their known identity, and by genuine pairs with an unknown end."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    n = len(known)
+    named = np.flatnonzero(known >= 0)
+    # two known images are never linked by a pair: between them the metadata has the word
+    open_pair = (known[left] < 0) | (known[right] < 0)
+    heads = np.concatenate([named, left[open_pair]])
+    tails = np.concatenate([n + known[named].astype(np.int64), right[open_pair]])
+    size = n + int(known.max(initial=-1)) + 1
+    links = coo_array((np.ones(len(heads), dtype=np.int8), (heads, tails)), shape=(size, size))
+    _, labels = connected_components(links, directed=False)
+    return np.asarray(labels[:n], dtype=np.int32)
