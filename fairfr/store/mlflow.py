@@ -12,6 +12,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -35,8 +36,9 @@ class MlflowMirror:
         self.uri = uri
         command = [sys.executable, "-m", "fairfr.store.mlflow", uri, experiment, str(artifact_root or "")]
         environment = {**os.environ, "MLFLOW_DISABLE_TELEMETRY": "true", "OMP_NUM_THREADS": "1"}
+        self._stderr = tempfile.TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115  a pipe nobody reads would fill up
         self._process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._stderr, text=True, env=environment
         )
 
     def wait_until_ready(self) -> None:
@@ -48,8 +50,8 @@ class MlflowMirror:
         return self._ask(str(run_folder))
 
     def close(self) -> None:
-        if self._process.poll() is None:
-            self._process.communicate()
+        self._process.communicate()
+        self._stderr.close()
 
     def _ask(self, line: str) -> str:
         assert self._process.stdin is not None and self._process.stdout is not None
@@ -60,7 +62,9 @@ class MlflowMirror:
         except (BrokenPipeError, json.JSONDecodeError):
             answer = None
         if answer is None:
-            stderr = self._process.communicate()[1].strip().splitlines()
+            self._process.wait()
+            self._stderr.seek(0)
+            stderr = self._stderr.read().strip().splitlines()
             raise MlflowError(f"the MLflow process ended early ({stderr[-1] if stderr else 'no message'}).")
         if "error" in answer:
             raise MlflowError(f"{self.uri}: {answer['error']}")
@@ -100,13 +104,14 @@ class MlflowLog:
         if result is None:
             raise MlflowError(f"{folder} holds no result.json.")
         self._delete(result["key"])
-        run = self._client.create_run(self._experiment, run_name=run_name(result))
+        start, end = times_of(result)
+        run = self._client.create_run(self._experiment, start_time=start, run_name=run_name(result))
         run_id = str(run.info.run_id)
         self._log_batch(run_id, result, folder)
         for name in ARTIFACTS:
             if (folder / name).exists():
                 self._client.log_artifact(run_id, str(folder / name))
-        self._client.set_terminated(run_id, "FINISHED" if result["status"] == "completed" else "FAILED")
+        self._client.set_terminated(run_id, "FINISHED" if result["status"] == "completed" else "FAILED", end)
         return f"#/experiments/{self._experiment}/runs/{run_id}"
 
     def _delete(self, key: str) -> None:
@@ -129,13 +134,23 @@ class MlflowLog:
 
 
 def run_name(result: Result) -> str:
-    """What the MLflow page lists: ``rfw / magface / AC-Density``, synthetic first if it is."""
-    name = f"{result['dataset']['id']} / {result['backbone']['id']} / {result['method']['label']}"
-    return f"synthetic: {name}" if result["source"] == "synthetic" else name
+    """What the MLflow page lists: the method first, because the page cuts long names at the end."""
+    name = f"{result['method']['label']} | {result['dataset']['id']} | {result['backbone']['id']}"
+    return f"{name} | synthetic" if result["source"] == "synthetic" else name
+
+
+def times_of(result: Result) -> tuple[int, int]:
+    """Start and end of the run itself, in milliseconds, so that the page shows its duration and not the mirror's."""
+    from datetime import datetime
+
+    end = int(datetime.fromisoformat(result["finished"]).timestamp() * 1000)
+    return end - int(1000 * result.get("seconds", 0)), end
 
 
 def tags_of(result: Result, folder: Path) -> Iterator[tuple[str, Any]]:
     """Tags to filter and group by."""
+    yield "mlflow.source.name", "run.py"
+    yield "mlflow.source.type", "LOCAL"
     yield "run_key", result["key"]
     yield "status", result["status"]
     yield "source", result["source"]
@@ -177,9 +192,9 @@ def metrics_of(result: Result) -> Iterator[tuple[str, float]]:
         if row["grouping"] == "all":
             yield row["metric"], row["mean"]
         elif row["group"] in ("worst", "gap"):
-            yield f"{row['group']}/{row['grouping']}/{row['rule']}/{row['metric']}", row["mean"]
+            yield f"{row['group']}/{_plain(row['grouping'])}/{row['rule']}/{row['metric']}", row["mean"]
         elif row["metric"] in PER_GROUP_METRICS:
-            yield f"{row['grouping']}/{row['rule']}/{_plain(row['group'])}/{row['metric']}", row["mean"]
+            yield f"{_plain(row['grouping'])}/{row['rule']}/{_plain(row['group'])}/{row['metric']}", row["mean"]
     for name in ("seconds", "peak_memory_mb"):
         if name in result:
             yield name, result[name]
