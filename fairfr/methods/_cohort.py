@@ -1,0 +1,105 @@
+"""Cohorts: strangers of one group, whose cosines to an image tell what an impostor's score looks like for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from fairfr.core.types import F32, F64, I32, I64, Bool
+from fairfr.methods._moments import Moments
+
+Images: TypeAlias = Callable[[], tuple[I64, F32]]
+
+BLOCK = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Cohort:
+    """One image each of some people: ``identity`` (k,) ascending, ``vectors`` (k, d).
+
+    Moments of an image's k cosines need no list of them: with the cohort's ``centre`` (d,) and a ``root`` (r, d) of
+    its scatter, r = min(k, d), the mean is z . centre and the sum of squared distances |root z|^2.
+    """
+
+    identity: I32
+    vectors: F64
+    centre: F64
+    root: F64
+
+    @classmethod
+    def of(cls, identity: I32, vectors: F32) -> Cohort:
+        order = np.argsort(identity)
+        own = vectors[order].astype(np.float64)
+        centre = own.sum(axis=0) / max(len(own), 1)
+        root = own - centre
+        if len(root) > root.shape[1]:
+            root = np.linalg.qr(root, mode="r")
+        return cls(identity[order], own, centre, root)
+
+    def __len__(self) -> int:
+        return len(self.identity)
+
+    def moments(self, vectors: F32, identity: I32) -> Moments:
+        """Of the cosines of each image (m, d) to the cohort, the image's own identity (m,) left out; (m,)."""
+        out = Moments.empty(len(vectors))
+        for start in range(0, len(vectors), BLOCK):
+            rows = np.arange(start, min(start + BLOCK, len(vectors)))
+            out.put(rows, self._block(vectors[rows].astype(np.float64), identity[rows]))
+        return out
+
+    def _block(self, vectors: F64, identity: I32) -> Moments:
+        spread = np.square(vectors @ self.root.T).sum(axis=1)
+        count = np.full(len(vectors), len(self), dtype=np.int64)
+        everyone = Moments(count, vectors @ self.centre, spread)
+        position, present = _find(self.identity, identity)
+        cosine = np.zeros(len(vectors))
+        cosine[present] = np.einsum("ij,ij->i", vectors[present], self.vectors[position[present]])
+        return everyone.without(cosine, present)
+
+
+class Meeting:
+    """A cohort and what it keeps of the training images, which are asked for twice: in fit and for the overlay."""
+
+    def __init__(self, cohort: Cohort) -> None:
+        self.cohort = cohort
+        self._met = np.empty(0, dtype=np.int64)
+        self._moments = Moments.empty(0)
+
+    def moments(self, chosen: I64, identity: I32, images: Images, keep: bool = False) -> Moments:
+        """Moments of the chosen images, (m,).
+
+        ``chosen`` (m,) are image rows, ascending; ``identity`` (n,) is that of every image; ``images`` gives the rows
+        of some images, all chosen ones among them, and their vectors. ``keep``: do not work these out again.
+        """
+        position, known = _find(self._met, chosen)
+        out = Moments.empty(len(chosen))
+        out.put(known, self._moments.take(position[known]))
+        if not known.all():
+            rows, vectors = images()
+            fresh = chosen[~known]
+            out.put(~known, self.cohort.moments(vectors[np.searchsorted(rows, fresh)], identity[fresh]))
+        if keep:
+            self._met, self._moments = chosen, out
+        return out
+
+
+def _find(values: npt.NDArray[np.integer[Any]], wanted: npt.NDArray[np.integer[Any]]) -> tuple[I64, Bool]:
+    """Where in ascending ``values`` (k,) each of ``wanted`` (m,) is, and whether it is there at all."""
+    position = np.searchsorted(values, wanted)
+    present = np.zeros(len(wanted), dtype=bool)
+    inside = position < len(values)
+    present[inside] = values[position[inside]] == wanted[inside]
+    return position, present
+
+
+def draw_cohort(vectors: F32, identity: I32, size: int, rng: np.random.Generator) -> Cohort:
+    """At most ``size`` of the people on these images (u, d), each equally likely, with one random image each."""
+    shuffled = rng.permutation(len(identity))
+    _, first = np.unique(identity[shuffled], return_index=True)
+    one_each = shuffled[first]
+    chosen = rng.permutation(one_each)[:size]
+    return Cohort.of(identity[chosen], vectors[chosen])
