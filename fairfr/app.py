@@ -5,7 +5,7 @@ from __future__ import annotations
 import atexit
 import json
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +30,7 @@ def guarded(main: Callable[[], Any], arguments: Sequence[str], conf: Path) -> No
     """Run Hydra's main so that a user's mistake ends in one message and a non-zero exit code."""
     try:
         check_choices(arguments, conf)
+        sys.argv[1:] = [let_through(argument) for argument in arguments]
         main()
     except FairfrError as error:
         Terminal().error(str(error))
@@ -52,6 +53,13 @@ def check_choices(arguments: Sequence[str], conf: Path) -> None:
             raise ConfigError(f"unknown key '{key}'.{did_you_mean(key, known)}")
         if key in groups and not any(c in value for c in "($"):
             _check_group_choice(key, value, conf / key)
+
+
+def let_through(argument: str) -> str:
+    """Nested keys as additions: Hydra refuses those that no yaml mentions, ``Settings`` knows which ones exist."""
+    key, equals, _ = argument.partition("=")
+    is_nested = equals and "." in key and key[0].isalpha() and "/" not in key and not key.startswith("hydra.")
+    return f"++{argument}" if is_nested else argument
 
 
 def _check_group_choice(group: str, value: str, folder: Path) -> None:
@@ -81,15 +89,17 @@ def run_job(config: DictConfig) -> None:
         terminal.cell_line(outcome.status, outcome.result, error_text)
     else:
         terminal.cell_report(outcome.status, outcome.result, outcome.folder, error_text)
+        if error_text is None and settings.store.id == "mlflow":
+            terminal.mlflow_hint()
     if error_text is not None and (not in_sweep or settings.on_error == "stop"):
         sys.exit(1)
 
 
 def read_settings(config: DictConfig) -> tuple[Settings, dict[str, Any]]:
     """Typed settings, and the resolved configuration as plain values."""
-    missing = sorted(OmegaConf.missing_keys(config))
-    if missing:
-        raise ConfigError(f"'{missing[0]}' is not set. Add {missing[0]}=... to the command line.")
+    missing = next(_unset(OmegaConf.to_container(config), ""), None)
+    if missing is not None:
+        raise ConfigError(f"'{missing}' is not set. Add {missing}=... to the command line.")
     try:
         plain = OmegaConf.to_container(config, resolve=True)
     except OmegaConfBaseException as error:
@@ -98,11 +108,20 @@ def read_settings(config: DictConfig) -> tuple[Settings, dict[str, Any]]:
     return build(Settings, plain), plain  # type: ignore[return-value]
 
 
+def _unset(node: Any, at: str) -> Iterator[str]:
+    """Keys that a yaml leaves to the user; OmegaConf's own search stumbles over labels that refer to them."""
+    if node == "???":
+        yield at
+    elif isinstance(node, dict):
+        for key, value in node.items():
+            yield from _unset(value, f"{at}.{key}" if at else str(key))
+
+
 def _run_and_mirror(settings: Settings, plain: dict[str, Any], terminal: Terminal) -> Outcome:
     mirror = _mirror(settings)
     with terminal.cell(f"{settings.dataset.label} x {settings.backbone.label} x {settings.method.label}") as progress:
         outcome = run_cell(settings, plain, progress, before_computing=mirror.start if mirror else lambda: None)
-    if mirror is not None and not (outcome.status == "skipped" and mirror.has(outcome.key)):
+    if mirror is not None and outcome.is_current and not (outcome.status == "skipped" and mirror.has(outcome.key)):
         mirror.log(outcome.key, outcome.folder)
     return outcome
 
@@ -146,7 +165,10 @@ class SweepReport(Callback):
         """Read what each job left behind; it may have run in another process."""
         files = sorted(Path(config.hydra.sweep.dir).glob(f"*/{OUTCOME_FILE}"), key=lambda p: int(p.parent.name))
         outcomes = [json.loads(path.read_text(encoding="utf-8")) for path in files]
-        failures = Terminal().sweep_report(outcomes, Path(config.out_root))
+        terminal = Terminal()
+        failures = terminal.sweep_report(outcomes, Path(config.out_root))
+        if config.store.id == "mlflow":
+            terminal.mlflow_hint()
         if failures:
             sys.exit(1)
 

@@ -40,13 +40,17 @@ class Progress(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a cell ended. ``error`` is the message of a failed one."""
+    """How a cell ended. ``error`` is the message of a failed one.
+
+    ``is_current`` is False for a forced rerun that failed: the completed run stands, ``folder`` is outside ``runs/``.
+    """
 
     status: Literal["completed", "skipped", "failed"]
     key: RunKey
     folder: Path
     result: Result
     error: str | None = None
+    is_current: bool = True
 
 
 def run_cell(
@@ -105,7 +109,10 @@ def _compute(settings: Settings, located: LocatedData, key: RunKey, draft: Path,
         "peak_memory_mb": peak_memory_mb(),
     }
     log.info("done in %.1f s", usage["seconds"])
-    return describe_result(settings, key, data, _make_method(settings), held_out.fit_report, rows, usage)
+    result = describe_result(settings, key, data, _make_method(settings), held_out.fit_report, rows, usage)
+    for warning in result["warnings"][len(data.warnings) :]:  # those of the data were told before the folds
+        progress.warn(warning)
+    return result
 
 
 def _score(settings: Settings, table: PairTable, threads: int, progress: Progress) -> HeldOut:
@@ -158,7 +165,7 @@ def _store_failure(
     message = str(error) if isinstance(error, FairfrError) else f"{type(error).__name__}: {error}"
     result = failed_result(settings, key, method, message)
     if runs.completed(key) is not None:  # a forced rerun that fails must not destroy the good run
-        return Outcome("failed", key, runs.path(key), result, message)
+        return Outcome("failed", key, runs.set_apart(draft, key, result), result, message, is_current=False)
     return Outcome("failed", key, runs.publish(draft, key, result), result, message)
 
 

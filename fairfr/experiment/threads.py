@@ -14,6 +14,8 @@ VARIABLES = (
     "NUMEXPR_NUM_THREADS",
     "VECLIB_MAXIMUM_THREADS",
 )
+# As the process was started: limit_threads writes the variable, and one cell of a sweep must not decide for the next.
+_AT_START = os.environ.get("OMP_NUM_THREADS", "")
 
 
 def resolve_threads(threads: int | None) -> int:
@@ -22,9 +24,8 @@ def resolve_threads(threads: int | None) -> int:
         if threads < 1:
             raise ConfigError(f"threads must be at least 1, found {threads}.")
         return threads
-    from_environment = os.environ.get("OMP_NUM_THREADS", "")
-    if from_environment.isdigit() and int(from_environment) > 0:
-        return int(from_environment)
+    if _AT_START.isdigit() and int(_AT_START) > 0:
+        return int(_AT_START)
     if sys.platform == "darwin":
         return 1  # torch and faiss bring an OpenMP each there, and crash when both run threads
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -74,7 +74,6 @@ class Terminal:
         if status == "skipped":
             self._console.print("already done: a completed run has the same key (force=true runs it again)")
         self._console.print(Text.assemble(("files: ", "bold"), str(folder)), soft_wrap=True)
-        self._mlflow_hint()
 
     def failed(self, name: str, error: str) -> None:
         self._console.print(Text.assemble(("x ", "bold red"), f"{name}: ", (error, "red")), soft_wrap=True)
@@ -92,10 +91,10 @@ class Terminal:
             if outcome["status"] == "failed":
                 self.failed(outcome["choices"], outcome["error"])
         self._console.print(Text.assemble(("files: ", "bold"), str(out_root / "runs")), soft_wrap=True)
-        self._mlflow_hint()
         return counts["failed"]
 
-    def _mlflow_hint(self) -> None:
+    def mlflow_hint(self) -> None:
+        """Where to compare runs."""
         self._console.print(Text.assemble(("MLflow: ", "bold"), "make ui   (compare runs in the browser)"))
 
 

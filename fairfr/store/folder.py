@@ -11,7 +11,7 @@ import os
 import shutil
 import socket
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -53,15 +53,33 @@ class RunFolders:
 
     def publish(self, draft: Path, key: RunKey, result: Result) -> Path:
         """Write result.json last, then rename the folder to its place, replacing an older run of the same key."""
-        (draft / "result.json").write_text(json.dumps(result, indent=1, allow_nan=False) + "\n", encoding="utf-8")
+        _write_result(draft, result)
         final, aside = self.path(key), self._aside(key)
         final.parent.mkdir(parents=True, exist_ok=True)
-        if final.exists():
+        with self._alone(key):
+            if final.exists():
+                shutil.rmtree(aside, ignore_errors=True)
+                os.rename(final, aside)
+            os.rename(draft, final)
             shutil.rmtree(aside, ignore_errors=True)
-            os.rename(final, aside)
-        os.rename(draft, final)
-        shutil.rmtree(aside, ignore_errors=True)
         return final
+
+    def set_apart(self, draft: Path, key: RunKey, result: Result) -> Path:
+        """Keep a failed rerun of a run that is complete: under ``failed/``, where it hides nothing."""
+        _write_result(draft, result)
+        folder = self.out_root / "failed" / _slug(key)
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with self._alone(key):
+            shutil.rmtree(folder, ignore_errors=True)
+            os.rename(draft, folder)
+        return folder
+
+    def _alone(self, key: RunKey) -> AbstractContextManager[object]:
+        """One process at a time moves folders of this key; a kill frees the lock."""
+        from filelock import FileLock
+
+        self._partial.mkdir(parents=True, exist_ok=True)
+        return FileLock(self._partial / f"lock-{_slug(key)}")
 
     def _aside(self, key: RunKey) -> Path:
         return self._partial / f"replaced-{_slug(key)}"
@@ -69,9 +87,12 @@ class RunFolders:
     def _put_back(self, key: RunKey) -> None:
         """A kill between the two renames of ``publish`` leaves the older run set aside: restore it."""
         aside, final = self._aside(key), self.path(key)
-        if aside.exists() and not final.exists():
-            final.parent.mkdir(parents=True, exist_ok=True)
-            os.rename(aside, final)
+        if not aside.exists():
+            return
+        with self._alone(key):
+            if aside.exists() and not final.exists():
+                final.parent.mkdir(parents=True, exist_ok=True)
+                os.rename(aside, final)
 
     def _remove_orphans(self) -> None:
         """Throw away drafts whose process on this machine is gone."""
@@ -83,13 +104,17 @@ class RunFolders:
 
 
 def read_result(folder: Path) -> Result | None:
-    """The result.json of a run folder; None if there is none."""
+    """The result.json of a run folder; None if there is none, or one cut short (a full disk, a power cut)."""
     try:
-        text = (folder / "result.json").read_text(encoding="utf-8")
-    except (FileNotFoundError, NotADirectoryError):
+        result = json.loads((folder / "result.json").read_text(encoding="utf-8"))
+    except (FileNotFoundError, NotADirectoryError, ValueError):
         return None
-    result: Result = json.loads(text)
-    return result
+    return result if isinstance(result, dict) else None
+
+
+def _write_result(draft: Path, result: Result) -> None:
+    text = json.dumps(result, indent=1, allow_nan=False) + "\n"
+    (draft / "result.json").write_text(text, encoding="utf-8")
 
 
 def write_scores(path: Path, columns: Mapping[str, npt.NDArray[Any]]) -> None:
