@@ -1,0 +1,125 @@
+"""AC-MLP: its size, its inputs, and its randomness."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+import torch
+
+from fairfr.core.calibrator import FitContext
+from fairfr.core.errors import ConfigError
+from fairfr.core.types import Pairs, VerificationSet
+from fairfr.methods.ac_mlp import ACMLP, _inputs, _network
+from fairfr.pairs.design import PairDesign
+from fairfr.pairs.table import PairTable
+from fairfr.pairs.view import PairView
+
+
+def context(**changes: object) -> FitContext:
+    return FitContext(**{"seed": 0, "dataset": "d", "backbone": "b", "fold": "0", **changes})  # type: ignore[arg-type]
+
+
+@pytest.fixture(scope="module")
+def view(make_set: Callable[..., VerificationSet]) -> PairView:
+    """Pairs that are the same when they lie on one side of a plane, whatever their cosine: Platt cannot tell."""
+    rng = np.random.default_rng(31)
+    vectors = rng.standard_normal((300, 12))
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    data = make_set(vectors, rng.integers(300, size=700), rng.integers(300, size=700))
+    return PairView(PairTable(data), np.arange(700), frozenset({"embeddings"}))
+
+
+@pytest.fixture(scope="module")
+def same(view: PairView) -> np.ndarray:
+    side: np.ndarray = view.midpoints().rows(np.arange(view.n_pairs))[:, 0] > 0
+    return side
+
+
+def test_parameters_at_512_dimensions(synthetic_set: Callable[..., VerificationSet]) -> None:
+    data = synthetic_set("rfw")
+    rows = np.arange(64)
+    ctx = context()
+    ACMLP(epochs=1).fit(PairView(PairTable(data), rows, frozenset({"embeddings"})), data.same[rows], ctx)
+    assert ctx.report["parameters"] == 527_361
+
+
+def test_inputs_are_the_direction_of_the_midpoint_and_the_cosine() -> None:
+    rng = np.random.default_rng(32)
+    vectors = rng.standard_normal((4, 5)).astype(np.float32)
+    design = PairDesign(vectors, Pairs(np.array([0, 1], np.int32), np.array([2, 3], np.int32)))
+    rows = _inputs(design.append(np.array([0.25, -0.5])), np.array([1])).numpy()
+    middle = vectors[1] + vectors[3]
+    np.testing.assert_allclose(rows[0], [*(middle / np.linalg.norm(middle)), -0.5], rtol=1e-6)
+    assert rows.dtype == np.float32
+
+
+def test_a_zero_midpoint_stays_zero(make_set: Callable[..., VerificationSet]) -> None:
+    vectors = np.eye(4)[[0, 0, 1, 2]] * np.array([[1], [-1], [1], [1]])
+    data = make_set(vectors, [0, 2, 0, 1], [1, 3, 2, 3])
+    view = PairView(PairTable(data), np.arange(4), frozenset({"embeddings"}))
+    inputs = _inputs(view.midpoints().append(view.cosine), np.arange(4)).numpy()
+    assert inputs[0].tolist() == [0, 0, 0, 0, -1]
+    prediction = ACMLP(hidden=8).fit(view, data.same, context()).predict(view)
+    assert np.isfinite(prediction.score).all()
+
+
+def test_it_learns_what_the_cosine_does_not_say(view: PairView, same: np.ndarray) -> None:
+    prediction = ACMLP(hidden=64, batch=64, epochs=10, learning_rate=1e-2).fit(view, same, context()).predict(view)
+    assert ((prediction.score > 0.5) == same).mean() > 0.95
+    np.testing.assert_array_equal(prediction.score, prediction.probability)
+
+
+def test_prediction_is_the_networks_own(view: PairView, same: np.ndarray) -> None:
+    method = ACMLP(hidden=16).fit(view, same, context())
+    rows = _inputs(view.midpoints().append(view.cosine), np.arange(view.n_pairs))
+    first, _, last = method.network_
+    hidden = np.maximum(0, rows.numpy() @ first.weight.detach().numpy().T + first.bias.detach().numpy())
+    logit = hidden @ last.weight.detach().numpy()[0] + last.bias.item()
+    np.testing.assert_allclose(method.predict(view).probability, 1 / (1 + np.exp(-logit)), atol=1e-5)
+
+
+def test_same_seed_same_bytes_and_another_seed_other_ones(view: PairView, same: np.ndarray) -> None:
+    def scores(**changes: object) -> bytes:
+        return ACMLP(hidden=16).fit(view, same, context(**changes)).predict(view).score.tobytes()
+
+    torch.manual_seed(1)
+    first = scores()
+    torch.manual_seed(2)  # the caller's random state has no say
+    assert scores() == first
+    assert scores(seed=1) != first
+    assert scores(fold="1") != first
+
+
+def test_the_global_random_state_is_left_alone(view: PairView, same: np.ndarray) -> None:
+    before, before_numpy = torch.random.get_rng_state(), np.random.get_state()[1].copy()  # noqa: NPY002
+    ACMLP(hidden=16).fit(view, same, context()).predict(view)
+    assert torch.equal(torch.random.get_rng_state(), before)
+    assert np.array_equal(np.random.get_state()[1], before_numpy)  # noqa: NPY002
+
+
+def test_weights_start_as_pytorchs_own_default() -> None:
+    torch.manual_seed(5)
+    expected = torch.nn.Linear(7, 3).weight
+    assert torch.equal(_network(7, 3, 5)[0].weight, expected)
+
+
+def test_the_last_short_batch_is_kept(make_set: Callable[..., VerificationSet]) -> None:
+    """Three pairs in batches of two: all of them, and so a prefix of two trains another network."""
+    rng = np.random.default_rng(33)
+    data = make_set(rng.standard_normal((6, 4)), [0, 1, 2], [3, 4, 5], same=[True, False, True])
+    table = PairTable(data)
+    steps = []
+    original = torch.optim.Adam.step
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(torch.optim.Adam, "step", lambda self: (steps.append(1), original(self)))
+        view = PairView(table, np.arange(3), frozenset({"embeddings"}))
+        ACMLP(hidden=4, epochs=3, batch=2).fit(view, data.same, context())
+    assert len(steps) == 3 * 2
+
+
+@pytest.mark.parametrize("options", [{"hidden": 0}, {"epochs": 0}, {"batch": 0}, {"learning_rate": 0.0}])
+def test_impossible_options_are_refused(options: dict[str, float]) -> None:
+    with pytest.raises(ConfigError, match=f"method.estimator.{next(iter(options))} must be"):
+        ACMLP(**options)  # type: ignore[arg-type]
