@@ -37,6 +37,7 @@ check: $(READY)  ## style, types and import rules
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
+	@$(BIN)/python scripts/method_table.py --check
 
 format: $(READY)  ## put the code in its standard form
 	@$(BIN)/ruff format .

@@ -5,11 +5,14 @@ from the midpoint m to its k = 20 nearest reference midpoints among the training
 the data set says so: ``max_references``). Features are standardised on the training pairs; psi is closed-form ridge,
 alpha = 1, on the residual y - p_base(s).
 
-``score`` is the unclipped value, ``probability`` the clipped one: clipping makes ties, which move AUROC and TPR.
+Emits ``score``, the unclipped value, and ``probability``, the clipped one: clipping makes ties, which
+move AUROC and TPR.
 
 ``self_neighbour=True`` is the published form: a training pair in the reference set finds itself at distance 0 while a
 test pair never does, so rho is smaller in training and probabilities are biased on test pairs.
 ``self_neighbour=False`` (``method=ac_density_loo``) leaves each training pair out of its own neighbours.
+
+Source: the Adaptive Calibration paper. Needs embeddings.
 
 Deviations: none. Fewer than k references: the mean over what there is.
 """

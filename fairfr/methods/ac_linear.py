@@ -3,6 +3,9 @@
 p = sigmoid(w . [m, s] + b), m = (z_left + z_right) / 2. L2 penalty with C = 1, free intercept, no standardisation, the
 sign of the weight on s unconstrained. ``solver="paper"`` stops where scikit-learn's default stops, which is what
 "implementation default" means and what the published numbers rest on; ``solver="converged"`` goes to the optimum.
+
+Source: the Adaptive Calibration paper. Needs embeddings. Emits a probability, which is also its score.
+
 Deviations: none.
 """
 

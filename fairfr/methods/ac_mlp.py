@@ -3,6 +3,8 @@
 p = sigmoid(W2 relu(W1 [m / |m|, s] + b1) + b2), 1024 hidden units (527,361 parameters at d = 512), binary cross-
 entropy, Adam with lr 1e-3, batches of 512, 5 epochs. A zero midpoint stays zero.
 
+Source: the Adaptive Calibration paper. Needs embeddings. Emits a probability, which is also its score.
+
 Deviations: none. The paper is silent on what follows: pairs are shuffled each epoch, the last short batch is kept,
 weights start as PyTorch's default.
 """

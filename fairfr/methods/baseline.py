@@ -1,7 +1,7 @@
 """Baseline: the raw cosine of the frozen backbone, untouched.
 
-Score s = z_left . z_right. It has no probability of its own, so the runner fits a beta overlay on training cosines.
-Deviations: none.
+s = z_left . z_right. Source: the backbone itself. Needs nothing but the cosine. Emits a score; the probability is the
+runner's beta overlay, fitted on training cosines. Deviations: none.
 """
 
 from __future__ import annotations

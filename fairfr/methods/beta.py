@@ -4,6 +4,8 @@ p = sigmoid(a ln u - b ln(1 - u) + c), u the cosine mapped to [0, 1]. ``variant=
 FairCal uses it) maps -1..1 and keeps a, b >= 0, so that ranks are preserved; ``variant="paper"`` is the one the
 Adaptive Calibration paper describes: free a and b, range from the training cosines, test cosines clipped into it.
 
+Needs nothing but the cosine. Emits a probability, which is also its score.
+
 Deviations: the paper gives no epsilon for its clipping; 1e-6 here.
 """
 

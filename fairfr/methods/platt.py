@@ -2,7 +2,9 @@
 
 p = sigmoid(a s + b), fitted by log-loss on the training pairs with scikit-learn's own stopping and C = 1 (the base of
 AC-Density). With ``smooth_targets`` the labels become (N+ + 1) / (N+ + 2) and 1 / (N- + 2), as Platt (1999) proposed.
-Training pairs of one class only give the (smoothed) base rate. Deviations: none.
+Training pairs of one class only give the base rate.
+
+Source: Platt (1999). Needs nothing but the cosine. Emits a probability, which is also its score. Deviations: none.
 """
 
 from __future__ import annotations

@@ -1,0 +1,71 @@
+"""The README's table of methods, made from conf/method and the cards (module docstrings) of fairfr/methods.
+
+python scripts/method_table.py           writes it
+python scripts/method_table.py --check   fails when it is stale, or when a card says too little
+"""
+
+import argparse
+import inspect
+import sys
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from fairfr.core.conform import instantiate
+
+ROOT = Path(__file__).resolve().parents[1]
+BEGIN, END = "<!-- methods: begin -->", "<!-- methods: end -->"
+CARD_WORDS = ("Needs", "Emits", "Deviations")
+
+
+def main() -> None:
+    """Compare or rewrite the part of the README between the two marks."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true")
+    check = parser.parse_args().check
+    readme = ROOT / "README.md"
+    text = readme.read_text(encoding="utf-8")
+    head, _, rest = text.partition(BEGIN)
+    _, mark, tail = rest.partition(END)
+    if not mark:
+        sys.exit(f"README.md lacks the marks {BEGIN} and {END}.")
+    fresh = f"{head}{BEGIN}\n{table()}\n{END}{tail}"
+    if check and fresh != text:
+        sys.exit("README.md: the table of methods is stale. Run: python scripts/method_table.py")
+    if not check:
+        readme.write_text(fresh, encoding="utf-8")
+
+
+def table() -> str:
+    """Markdown: the methods that sweeps find first, then ablations and extras."""
+    folder = ROOT / "conf" / "method"
+    paths = [*sorted(folder.glob("*.yaml")), *sorted(folder.glob("*/*.yaml"))]
+    lines = ["| `method=` | | what it does | sees | gives | card |", "|---|---|---|---|---|---|"]
+    return "\n".join([*lines, *(row(path, str(path.relative_to(folder).with_suffix(""))) for path in paths)])
+
+
+def row(path: Path, choice: str) -> str:
+    """One method: its yaml's opening comment says what it does, its class what it sees and gives."""
+    opening = path.read_text(encoding="utf-8").splitlines()[0]
+    config = yaml.safe_load(path.read_text(encoding="utf-8"))
+    cls: Any = type(instantiate(config["estimator"], f"{choice}.estimator"))
+    card = Path(inspect.getfile(cls)).relative_to(ROOT)
+    check_card(cls, card)
+    dagger = " †" if "groups" in cls.needs else ""
+    sees = ", ".join(["scores", *sorted(cls.needs)])
+    gives = "probability" if cls.native_probability else "score"
+    what = opening.removeprefix("#").strip()
+    return f"| `{choice}` | {config['label']}{dagger} | {what} | {sees} | {gives} | [{card.name}]({card}) |"
+
+
+def check_card(cls: type, card: Path) -> None:
+    """A card says what the method needs, what it emits and where it deviates."""
+    text = inspect.getdoc(sys.modules[cls.__module__]) or ""
+    missing = [word for word in CARD_WORDS if word not in text]
+    if missing:
+        sys.exit(f"{card}: the card (module docstring) does not say: {', '.join(missing)}.")
+
+
+if __name__ == "__main__":
+    main()
