@@ -1,0 +1,139 @@
+"""Running cells, in this process or through run.py, on sets small enough to take seconds."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+import pandas as pd
+import pytest
+from hydra import compose, initialize_config_dir
+
+from fairfr.app import read_settings
+from fairfr.experiment.cell import Outcome, run_cell
+from fairfr.experiment.threads import VARIABLES
+
+ROOT = Path(__file__).parents[2]
+SMALL = ("dataset=lfw", "++dataset.standin.scale=0.03", "source=synthetic")
+
+RunCell: TypeAlias = Callable[..., Outcome]
+RunPy: TypeAlias = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+class Heard:
+    """A Progress that remembers instead of printing."""
+
+    def __init__(self) -> None:
+        self.warnings: list[str] = []
+        self.folds: list[str] = []
+        self.n_folds = 0
+
+    def warn(self, text: str) -> None:
+        self.warnings.append(text)
+
+    def start(self, n_folds: int) -> None:
+        self.n_folds = n_folds
+
+    def fold_done(self, fold: str) -> None:
+        self.folds.append(fold)
+
+
+@pytest.fixture(autouse=True)
+def _same_environment() -> Iterator[None]:
+    """A cell sets thread variables for libraries loaded later; other tests must not inherit them."""
+    before = {name: os.environ.get(name) for name in VARIABLES}
+    yield
+    for name, value in before.items():
+        if value is None:
+            os.environ.pop(name, None)
+        else:
+            os.environ[name] = value
+
+
+@pytest.fixture
+def heard() -> Heard:
+    return Heard()
+
+
+@pytest.fixture
+def small() -> tuple[str, ...]:
+    """Overrides of a synthetic set of 180 pairs."""
+    return SMALL
+
+
+@pytest.fixture
+def cell(tmp_path: Path, heard: Heard) -> RunCell:
+    """Compose and run one cell in this process: ``cell("method=platt", "seed=1")``."""
+
+    def run(*overrides: str) -> Outcome:
+        basics = [f"out_root={tmp_path / 'out'}", "store=folder", "threads=1"]
+        with initialize_config_dir(config_dir=str(ROOT / "conf"), version_base="1.3"):
+            config = compose("config", overrides=[*basics, *overrides])
+        settings, plain = read_settings(config)
+        return run_cell(settings, plain, heard)
+
+    return run
+
+
+@pytest.fixture
+def run_py(tmp_path: Path) -> RunPy:
+    """Run ``run.py`` as a user does."""
+
+    def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "run.py", *arguments, f"out_root={tmp_path / 'out'}", "threads=1"]
+        inherited = {k: v for k, v in os.environ.items() if k not in VARIABLES}
+        env = {**inherited, "OMP_NUM_THREADS": "1", "COLUMNS": "160", **environment}
+        return subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, timeout=120)
+
+    return run
+
+
+@pytest.fixture
+def write_set(tmp_path: Path) -> Callable[..., Path]:
+    """Write a set in the neutral layout: 120 images of 60 people, 120 pairs, 3 folds, vectors of width 12."""
+
+    def write(
+        dataset: str = "mine", backbone: str = "mynet", ending: str = "csv", vectors: Any = None, without: int = 0
+    ) -> Path:
+        folder = tmp_path / "data" / dataset
+        (folder / "embeddings").mkdir(parents=True, exist_ok=True)
+        images, pairs, plain = small_set()
+        if vectors is None:
+            vectors = plain
+        for name, table in (("images", images), ("pairs", pairs)):
+            path = folder / f"{name}.{ending}"
+            if ending == "csv":
+                table.to_csv(path, index=False)
+            else:
+                table.to_parquet(path, index=False)
+        ids = images["image"].to_numpy(dtype=str)
+        np.savez(folder / "embeddings" / f"{backbone}.npz", image=ids[without:], vectors=vectors[without:])
+        return tmp_path / "data"
+
+    return write
+
+
+def small_set() -> tuple[pd.DataFrame, pd.DataFrame, np.ndarray]:
+    """Images, pairs and vectors of 60 people with two images each; a fold holds 20 same and 20 different pairs."""
+    rng = np.random.default_rng(7)
+    people = np.repeat(np.arange(60), 2)
+    centres = rng.normal(size=(60, 12))
+    vectors = (centres[people] + 0.7 * rng.normal(size=(120, 12))).astype(np.float32)
+    images = pd.DataFrame(
+        {
+            "image": [f"p{person:02d}/{i % 2}.jpg" for i, person in enumerate(people)],
+            "identity": [f"p{person:02d}" for person in people],
+            "ethnicity": np.where(people % 2 == 0, "asian", "white"),
+            "gender": np.where(people % 4 < 2, "female", "male"),
+        }
+    )
+    same = [(f"p{i:02d}/0.jpg", f"p{i:02d}/1.jpg", i // 20, 1) for i in range(60)]
+    # the partner four people on (inside the fold's block of twenty) has the same ethnicity and gender
+    other = [(f"p{i:02d}/0.jpg", f"p{i // 20 * 20 + (i + 4) % 20:02d}/1.jpg", i // 20, 0) for i in range(60)]
+    pairs = pd.DataFrame(same + other, columns=["left", "right", "fold", "same"])[["fold", "left", "right", "same"]]
+    return images, pairs, vectors

@@ -1,0 +1,83 @@
+"""Sweeps: each cell on its own, one summary, a failure that is stored and ends in exit code 1."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hydra import compose, initialize_config_dir
+from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
+from hydra.core.global_hydra import GlobalHydra
+from hydra.core.override_parser.overrides_parser import OverridesParser
+
+CONF = Path(__file__).parents[2] / "conf"
+
+
+def stored(out: Path) -> dict[str, dict[str, Any]]:
+    found = [json.loads(path.read_text()) for path in out.glob("runs/*/*/*/*/result.json")]
+    return {result["method"]["id"]: result for result in found}
+
+
+def test_a_failing_cell_is_stored_and_shown_while_the_others_complete(run_py: Any, tmp_path: Path) -> None:
+    """The same scores-only set, with a method that can run on it and one that cannot; then again."""
+    folder = tmp_path / "data" / "bank"
+    folder.mkdir(parents=True)
+    rows = [f"{i % 3},{i % 2},{0.2 * (i % 2) + 0.01 * (i % 37):.3f}" for i in range(90)]
+    (folder / "pairs.csv").write_text("\n".join(["fold,same,vendor", *rows]) + "\n")
+    sweep = ["-m", "dataset=custom", "dataset.id=bank", "backbone=scores", "backbone.column=vendor", "source=files"]
+    sweep += ["method=ac_linear,platt", "store=folder", f"data_root={tmp_path / 'data'}"]
+    done = run_py(*sweep)
+    said = done.stdout + done.stderr
+    assert done.returncode == 1 and "Traceback" not in said, said
+    assert "2 cells: 1 computed, 0 already done, 1 failed" in done.stdout
+    assert done.stdout.count("ac_linear needs embeddings") == 2, "when it happens, and in the summary"
+    results = stored(tmp_path / "out")
+    assert {name: result["status"] for name, result in results.items()} == {"ac_linear": "failed", "platt": "completed"}
+    (failed,) = (tmp_path / "out" / "runs" / "bank" / "vendor" / "ac_linear").iterdir()
+    assert "Traceback" in (failed / "error.txt").read_text() and not (failed / "scores.parquet").exists()
+
+    (completed,) = (tmp_path / "out" / "runs" / "bank" / "vendor" / "platt").iterdir()
+    before = (completed / "result.json").stat().st_mtime_ns
+    again = run_py(*sweep)
+    assert again.returncode == 1
+    assert "2 cells: 0 computed, 1 already done, 1 failed" in again.stdout
+    assert (completed / "result.json").stat().st_mtime_ns == before
+
+
+def test_on_error_stop_ends_the_sweep_at_the_first_failure(run_py: Any, tmp_path: Path) -> None:
+    done = run_py("-m", "dataset=lfw,rfw", "source=files", "data_root=nowhere", "on_error=stop", "store=folder")
+    assert done.returncode == 1 and "Traceback" not in done.stdout + done.stderr
+    assert "nowhere/lfw" in done.stdout and "nowhere/rfw" not in done.stdout
+
+
+def test_a_sweep_over_nested_keys_makes_a_run_for_each_value(run_py: Any, tmp_path: Path) -> None:
+    sweep = ["-m", "dataset=lfw", "dataset.standin.scale=0.03", "source=synthetic", "store=folder"]
+    done = run_py(*sweep, "method=platt", "method.estimator.C=0.1,1.0")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "2 cells: 2 computed, 0 already done, 0 failed" in done.stdout and "synthetic" in done.stdout
+    assert len(list((tmp_path / "out").glob("runs/lfw/magface/platt/synthetic-*/result.json"))) == 2
+
+
+@pytest.mark.parametrize("path", sorted((CONF / "experiment").glob("*.yaml")), ids=lambda path: path.stem)
+def test_a_named_experiment_is_always_a_sweep(path: Path) -> None:
+    with initialize_config_dir(config_dir=str(CONF), version_base="1.3"):
+        config = compose("config", overrides=[f"experiment={path.stem}"], return_hydra_config=True)
+    assert config.hydra.mode.name == "MULTIRUN"
+    assert config.hydra.sweeper.params
+    assert f"# python run.py -m experiment={path.stem}\n" in path.read_text(), "says the command that runs it"
+
+
+def test_the_headline_sweep_is_every_method_on_nine_settings() -> None:
+    with initialize_config_dir(config_dir=str(CONF), version_base="1.3"):
+        config = compose("config", overrides=["experiment=headline"], return_hydra_config=True)
+        params = [f"{key}={value}" for key, value in config.hydra.sweeper.params.items()]
+        parser = OverridesParser.create(GlobalHydra.instance().config_loader())
+        (jobs,) = BasicSweeper.split_arguments(parser.parse_overrides(params), max_batch_size=None)
+    cells = {tuple(sorted(job)) for job in jobs}
+    assert len(cells) == len(jobs)
+    methods = [path.stem for path in (CONF / "method").glob("*.yaml")]
+    settings = [(d, b) for d in ("rfw", "bfw", "lfw") for b in ("arcface_r100", "adaface", "magface")]
+    wanted = {(f"backbone={b}", f"dataset={d}", f"method={m}") for d, b in settings for m in methods}
+    assert cells == wanted
