@@ -1,0 +1,158 @@
+"""Clusters of images: seeded k-means, shared by FairCal and FSN.
+
+The distinct images of the training pairs are clustered by Euclidean k-means with ``n_init`` random starts, seeded by
+purpose and not by method: FairCal and FSN get the same clusters, and the folder ``ctx.cache``, where there is one, only
+saves the second of them the time. Any image, of a training or of a test pair, belongs to its nearest centre.
+
+``engine="faiss"`` gives each start ``START_ITERATIONS`` Lloyd steps, enough to tell a good one, and takes the best one
+on until it stands still. ``engine="sklearn"`` is scikit-learn's KMeans (k-means++ starts, each to its end): about as
+low an inertia, many times slower at the size of RFW.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import warnings
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from fairfr.core.calibrator import FitContext
+from fairfr.core.types import F32, I64
+from fairfr.pairs.view import PairView
+
+ClusterEngine: TypeAlias = Literal["faiss", "sklearn"]
+
+VERSION = 1  # of the cached centres: raise it when the same input gives others
+START_ITERATIONS = 15
+ROUND_ITERATIONS = 10
+MAX_ROUNDS = 30
+# the best start has come to rest when a round lowers its inertia by less than this share
+RELATIVE_TOLERANCE = 1e-4
+BLOCK = 65_536  # images at a time, so that distances to all centres stay small
+# above the rounding of a float32 product of unit vectors: nearer calls than this are decided in float64
+CLOSE_CALL = 1e-4
+
+
+@dataclass(frozen=True, slots=True)
+class Clusters:
+    """``centres`` (K, d); an image belongs to the nearest."""
+
+    centres: F32
+
+    def __len__(self) -> int:
+        return len(self.centres)
+
+    def ends(self, view: PairView) -> tuple[I64, I64]:
+        """Cluster of the left and of the right image of each pair, (p,) and (p,)."""
+        rows, vectors = view.images()
+        cluster = np.full(rows.max(initial=-1) + 1, -1, dtype=np.int64)
+        cluster[rows] = nearest_centre(vectors, self.centres)
+        return view.ends(cluster)
+
+
+def fit_clusters(view: PairView, K: int, n_init: int, engine: ClusterEngine, ctx: FitContext) -> Clusters:
+    """Cluster the distinct images of the pairs, into no more clusters than there are images."""
+    vectors = np.ascontiguousarray(view.images()[1], dtype=np.float32)
+    K = min(K, len(vectors))
+    seed = ctx.seed_for("kmeans")
+    library = _version_of(engine)
+    recipe = (VERSION, library, K, n_init, engine, seed, ctx.threads, START_ITERATIONS, ROUND_ITERATIONS, MAX_ROUNDS)
+    stored = None if ctx.cache is None else ctx.cache / "kmeans" / f"{_digest(vectors, recipe)}.npz"
+    centres = None if stored is None else _read(stored, (K, vectors.shape[1]))
+    if centres is None:
+        run = _run_faiss if engine == "faiss" else _run_sklearn
+        centres = run(vectors, K, n_init, seed, ctx.threads)
+        if stored is not None:
+            _write(stored, centres)
+    return Clusters(centres)
+
+
+def nearest_centre(vectors: F32, centres: F32) -> I64:
+    """Index of the centre nearest to each vector, (n,); of equally near ones the first.
+
+    The answer for a vector does not depend on which others are asked about. A matrix product does, in its last
+    digits: where two centres are that close to a tie, their distances are computed anew, one vector at a time.
+    """
+    nearest = np.empty(len(vectors), dtype=np.int64)
+    half_norms = np.einsum("ij,ij->i", centres, centres) / 2
+    for start in range(0, len(vectors), BLOCK):
+        block = vectors[start : start + BLOCK]
+        closeness = block @ centres.T - half_norms  # (|v|^2 - distance^2) / 2
+        within = closeness >= closeness.max(axis=1, keepdims=True) - CLOSE_CALL
+        chosen = closeness.argmax(axis=1)
+        for row in np.flatnonzero(within.sum(axis=1) > 1):
+            candidates = np.flatnonzero(within[row])
+            gap = centres[candidates].astype(np.float64) - block[row]
+            chosen[row] = candidates[np.argmin((gap**2).sum(axis=1))]
+        nearest[start : start + BLOCK] = chosen
+    return nearest
+
+
+def _run_faiss(vectors: F32, K: int, n_init: int, seed: int, threads: int) -> F32:
+    import faiss
+
+    faiss.omp_set_num_threads(threads)
+    # by default faiss clusters a sample, and warns when there are few points for each centre
+    everything = {"max_points_per_centroid": len(vectors), "min_points_per_centroid": 1}
+    seed %= 2**31  # faiss takes a signed number
+
+    def train(iterations: int, starts: int, init: F32 | None) -> tuple[float, F32]:
+        model: Any = faiss.Kmeans(vectors.shape[1], K, niter=iterations, nredo=starts, seed=seed, **everything)
+        return float(model.train(vectors, init_centroids=init)), model.centroids
+
+    inertia, centres = train(START_ITERATIONS, n_init, None)
+    for _ in range(MAX_ROUNDS):
+        before = inertia
+        inertia, centres = train(ROUND_ITERATIONS, 1, centres)
+        if not inertia < before * (1 - RELATIVE_TOLERANCE):
+            break
+    return centres
+
+
+def _run_sklearn(vectors: F32, K: int, n_init: int, seed: int, threads: int) -> F32:
+    from sklearn.cluster import KMeans
+    from sklearn.exceptions import ConvergenceWarning
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(threads), warnings.catch_warnings():
+        # fewer distinct vectors than clusters: the spare clusters stay empty, which callers handle
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = KMeans(n_clusters=K, n_init=n_init, random_state=seed).fit(vectors)
+    centres: F32 = model.cluster_centers_.astype(np.float32)
+    return centres
+
+
+def _version_of(engine: ClusterEngine) -> str:
+    from importlib import import_module
+
+    return str(import_module(engine).__version__)
+
+
+def _digest(vectors: F32, recipe: tuple[Any, ...]) -> str:
+    content = hashlib.sha256(repr((vectors.shape, *recipe)).encode())
+    content.update(vectors.data)
+    return content.hexdigest()
+
+
+def _read(path: Path, shape: tuple[int, int]) -> F32 | None:
+    """The stored centres; None where there are none or the file is damaged (an npz carries checksums)."""
+    try:
+        with np.load(path, allow_pickle=False) as stored:
+            centres: F32 = stored["centres"]
+    except (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile):
+        return None
+    return centres if centres.shape == shape and centres.dtype == np.float32 else None
+
+
+def _write(path: Path, centres: F32) -> None:
+    """Under its name only once it is whole: another process may be reading."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_name(f"{path.stem}.{os.getpid()}.partial")
+    with partial.open("wb") as file:
+        np.savez(file, centres=centres)
+    os.replace(partial, path)
