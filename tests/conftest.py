@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import os
+
+# workers share the cores: more threads than that only wait for each other (read when numpy is imported)
+if "PYTEST_XDIST_WORKER" in os.environ:
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache

@@ -164,5 +164,7 @@ def test_a_training_gram_does_not_depend_on_held_out_pairs(make_set: MakeSet) ->
     left, right, fold = rng.integers(20, size=60), rng.integers(20, size=60), np.arange(60) % 3
     other_left = np.where(fold == 2, left + 20, left)  # the held-out pairs get other images
     train = np.flatnonzero(fold != 2)
-    grams = [PairTable(make_set(vectors, ends, right, fold=fold)).midpoints(train).gram() for ends in (left, other_left)]
+    grams = [
+        PairTable(make_set(vectors, ends, right, fold=fold)).midpoints(train).gram() for ends in (left, other_left)
+    ]
     assert grams[0].tobytes() == grams[1].tobytes()

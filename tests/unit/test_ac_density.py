@@ -105,6 +105,15 @@ def test_a_subsample_of_references_equals_the_plain_form(data: VerificationSet, 
     np.testing.assert_allclose(prediction.score, expected, atol=1e-5)
 
 
+@pytest.mark.parametrize("max_references", [None, 120])
+def test_a_pair_alone_is_predicted_as_among_others(data: VerificationSet, max_references: int | None) -> None:
+    method, prediction = fitted(data, replace(context(), max_references=max_references))
+    view = PairView(method.references_.table, split(data)[1], NEEDS)
+    for position in (0, 7, 31):
+        alone = method.predict(view.subset(np.array([position])))
+        assert alone.score[0] == pytest.approx(prediction.score[position], abs=1e-5)
+
+
 def test_the_subsample_is_seeded(data: VerificationSet) -> None:
     def rows(**changes: object) -> list[int]:
         chosen: list[int] = fitted(data, context(max_references=50, **changes))[0].references_.rows.tolist()  # type: ignore[arg-type]

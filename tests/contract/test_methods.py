@@ -1,0 +1,253 @@
+"""What every method promises: each yaml under conf/method is tried, with nothing to register here."""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+
+from fairfr.core.calibrator import Calibrator, FitContext
+from fairfr.core.conform import build, instantiate
+from fairfr.core.errors import ConfigError
+from fairfr.core.types import EmbeddingSet, Pairs, Prediction, VerificationSet
+from fairfr.experiment.settings import MethodSettings
+from fairfr.pairs.table import PairTable
+from fairfr.pairs.view import PairView
+
+METHODS = Path(__file__).parents[2] / "conf" / "method"
+PATHS = sorted(METHODS.rglob("*.yaml"))
+FOLD = 1
+N_PAIRS, DIMENSIONS = 1500, 32
+FLOAT64, FLOAT32 = 1e-9, 1e-5
+
+
+@dataclass
+class Fitted:
+    """A method with the table it was fitted on, and its prediction of the held-out fold."""
+
+    method: Calibrator
+    table: PairTable
+    test: PairView
+    prediction: Prediction
+
+
+def settings_of(path: Path) -> MethodSettings:
+    return build(MethodSettings, yaml.safe_load(path.read_text(encoding="utf-8")), "method")
+
+
+def make(path: Path) -> Calibrator:
+    """The method of a yaml; one of extra/ whose library is not installed is skipped."""
+    try:
+        method: Calibrator = instantiate(settings_of(path).estimator, "method.estimator")
+    except ConfigError as error:
+        if path.parent.name == "extra" and isinstance(error.__cause__, ImportError):
+            pytest.skip(str(error))
+        raise
+    return method
+
+
+def run(path: Path, data: VerificationSet, seed: int = 0) -> Fitted:
+    """Fit on all folds but one, on a table of its own, and predict that one."""
+    method, table = make(path), PairTable(data)
+    train, test = np.flatnonzero(data.fold != FOLD), np.flatnonzero(data.fold == FOLD)
+    ctx = FitContext(seed=seed, dataset="bfw", backbone="magface", fold="2", grouping=data.grouping)
+    views = [PairView(table, rows, method.needs, type(method).__name__) for rows in (train, test)]
+    try:
+        method.fit(views[0], data.same[train], ctx)
+        return Fitted(method, table, views[1], method.predict(views[1]))
+    except ImportError as error:
+        if path.parent.name == "extra":
+            pytest.skip(str(error))
+        raise
+
+
+def tolerance(method: Calibrator) -> float:
+    """Networks compute in float32, and their sums depend on the size of the batch."""
+    uses_torch = "torch" in Path(sys.modules[type(method).__module__].__file__ or "").read_text(encoding="utf-8")
+    return FLOAT32 if uses_torch else FLOAT64
+
+
+def as_bytes(prediction: Prediction) -> tuple[bytes, bytes | None]:
+    probability = prediction.probability
+    return prediction.score.tobytes(), None if probability is None else probability.tobytes()
+
+
+def assert_close(one: Prediction, two: Prediction, within: float) -> None:
+    np.testing.assert_allclose(one.score, two.score, rtol=within, atol=within)
+    assert (one.probability is None) == (two.probability is None)
+    if one.probability is not None and two.probability is not None:
+        np.testing.assert_allclose(one.probability, two.probability, atol=within)
+
+
+@pytest.fixture(scope="module")
+def data(synthetic_set: Callable[..., VerificationSet]) -> VerificationSet:
+    """1,500 pairs of the BFW stand-in in few dimensions: groups, identities, repeated images and mixed pairs."""
+    whole = synthetic_set("bfw", scale=0.02)
+    assert whole.embeddings is not None
+    vectors = whole.embeddings.vectors[:, :DIMENSIONS]
+    vectors = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    rows = np.sort(np.random.default_rng(0).choice(whole.n_pairs, N_PAIRS, replace=False))
+    return replace(
+        whole,
+        pairs=whole.pairs.take(rows),
+        same=whole.same[rows],
+        fold=whole.fold[rows],
+        embeddings=EmbeddingSet("cut", "0", whole.images, vectors),
+    )
+
+
+@pytest.fixture(scope="module", params=PATHS, ids=lambda path: path.stem)
+def path(request: pytest.FixtureRequest) -> Path:
+    chosen: Path = request.param
+    return chosen
+
+
+@pytest.fixture(scope="module")
+def fitted(path: Path, data: VerificationSet) -> Fitted:
+    return run(path, data)
+
+
+# -- configuration -----------------------------------------------------------------------------------------------------
+
+
+def test_the_yaml_makes_a_method(path: Path) -> None:
+    method = make(path)
+    assert isinstance(method, Calibrator)
+    assert method.needs <= {"embeddings", "groups", "identities"}
+    assert isinstance(method.native_probability, bool)
+
+
+def test_the_id_is_the_name_of_the_file(path: Path) -> None:
+    settings = settings_of(path)
+    assert settings.id == path.stem
+    assert settings.label
+
+
+def test_fields_are_stored_as_given_and_kept_by_fit(path: Path, fitted: Fitted) -> None:
+    fields = dataclasses.asdict(make(path))  # type: ignore[call-overload]
+    given = {key: value for key, value in settings_of(path).estimator.items() if key != "_target_"}
+    stored = {key: list(value) if isinstance(value, tuple) else value for key, value in fields.items()}
+    assert given.items() <= stored.items()
+    assert dataclasses.asdict(fitted.method) == fields  # type: ignore[call-overload]
+
+
+def test_an_unknown_key_is_a_config_error(path: Path) -> None:
+    make(path)
+    with pytest.raises(ConfigError, match=r"unknown key 'method\.estimator\.no_such_key'"):
+        instantiate({**settings_of(path).estimator, "no_such_key": 1}, "method.estimator")
+
+
+def test_a_value_of_the_wrong_type_is_a_config_error(path: Path) -> None:
+    estimator = settings_of(path).estimator
+    wrong: Any = object()
+    for field in dataclasses.fields(make(path)):  # type: ignore[arg-type]
+        with pytest.raises(ConfigError, match=rf"method\.estimator\.{field.name}"):
+            instantiate({**estimator, field.name: wrong}, "method.estimator")
+
+
+# -- prediction --------------------------------------------------------------------------------------------------------
+
+
+def test_prediction_is_finite_and_complete(fitted: Fitted) -> None:
+    score, probability = fitted.prediction
+    assert score.shape == (fitted.test.n_pairs,)
+    assert score.dtype == np.float64
+    assert np.isfinite(score).all()
+    if probability is not None:
+        assert probability.shape == score.shape
+        assert probability.dtype == np.float64
+        assert np.isfinite(probability).all()
+        assert 0 <= probability.min() <= probability.max() <= 1
+
+
+def test_a_native_probability_is_what_the_class_says(fitted: Fitted) -> None:
+    assert (fitted.prediction.probability is not None) == fitted.method.native_probability
+
+
+def test_prediction_tells_same_from_different(fitted: Fitted) -> None:
+    same = fitted.table.data.same[fitted.table.data.fold == FOLD]
+    score = fitted.prediction.score
+    assert (score[same][:, None] > score[~same][None, :]).mean() > 0.7
+
+
+def test_fit_returns_the_method(path: Path, data: VerificationSet) -> None:
+    method, table = make(path), PairTable(data)
+    rows = np.flatnonzero(data.fold != FOLD)
+    ctx = FitContext(seed=0, dataset="bfw", backbone="magface", fold="2", grouping=data.grouping)
+    try:
+        assert method.fit(PairView(table, rows, method.needs), data.same[rows], ctx) is method
+    except ImportError:
+        if path.parent.name != "extra":
+            raise
+
+
+def test_same_seed_same_bytes(path: Path, fitted: Fitted, data: VerificationSet) -> None:
+    assert as_bytes(run(path, data).prediction) == as_bytes(fitted.prediction)
+
+
+def test_predicting_again_gives_the_same_bytes(fitted: Fitted) -> None:
+    assert as_bytes(fitted.method.predict(fitted.test)) == as_bytes(fitted.prediction)
+
+
+@pytest.mark.parametrize("share", [0.5, 0.01])
+def test_prediction_ignores_other_pairs(fitted: Fitted, share: float) -> None:
+    n = fitted.test.n_pairs
+    index = np.sort(np.random.default_rng(1).choice(n, max(1, int(share * n)), replace=False))
+    score, probability = fitted.prediction
+    whole = Prediction(score[index], None if probability is None else probability[index])
+    assert_close(fitted.method.predict(fitted.test.subset(index)), whole, tolerance(fitted.method))
+
+
+def test_swapping_left_and_right_changes_nothing(path: Path, fitted: Fitted, data: VerificationSet) -> None:
+    if not getattr(fitted.method, "symmetric", True):
+        pytest.skip("the method declares symmetric = False")
+    swap = np.random.default_rng(2).random(data.n_pairs) < 0.5
+    left, right = data.pairs.left, data.pairs.right
+    pairs = Pairs(np.where(swap, right, left), np.where(swap, left, right))
+    swapped = run(path, replace(data, pairs=pairs)).prediction
+    # the fit too met swapped pairs: sums in another order, carried through a solver
+    assert_close(swapped, fitted.prediction, max(1e-7, tolerance(fitted.method)))
+
+
+def test_what_is_not_needed_is_not_used(path: Path, fitted: Fitted, data: VerificationSet) -> None:
+    """Label-free methods ignore shuffled groups; those without identities ignore shuffled identities."""
+    rng = np.random.default_rng(3)
+    shuffled = data
+    if "groups" not in fitted.method.needs:
+        groupings = {id: replace(g, codes=rng.permutation(g.codes)) for id, g in data.groupings.items()}
+        shuffled = replace(shuffled, groupings=groupings)
+    if "identities" not in fitted.method.needs:
+        shuffled = replace(shuffled, identity=rng.permutation(data.identity))
+    if "embeddings" not in fitted.method.needs:
+        shuffled = replace(shuffled, embeddings=None, cosine=fitted.table.cosine)
+    assert as_bytes(run(path, shuffled).prediction) == as_bytes(fitted.prediction)
+
+
+def test_inputs_are_not_modified(path: Path, data: VerificationSet) -> None:
+    assert data.embeddings is not None
+    vectors, images = data.embeddings.vectors.copy(), data.images
+    groupings = {id: replace(g, codes=g.codes.copy()) for id, g in data.groupings.items()}
+    ours = replace(
+        data,
+        identity=data.identity.copy(),
+        pairs=Pairs(data.pairs.left.copy(), data.pairs.right.copy()),
+        same=data.same.copy(),
+        groupings=groupings,
+        embeddings=EmbeddingSet("cut", "0", images, vectors),
+    )
+    after = run(path, ours)
+    assert np.array_equal(vectors, data.embeddings.vectors)
+    assert np.array_equal(after.table.cosine, PairTable(data).cosine)
+    for one, two in ((ours.identity, data.identity), (ours.same, data.same)):
+        assert np.array_equal(one, two)
+    for one, two in ((ours.pairs.left, data.pairs.left), (ours.pairs.right, data.pairs.right)):
+        assert np.array_equal(one, two)
+    for id, grouping in groupings.items():
+        assert np.array_equal(grouping.codes, data.groupings[id].codes)
