@@ -109,13 +109,15 @@ def pair_level_names(grouping: Grouping, pairs: Pairs) -> npt.NDArray[np.object_
 
 
 def jsonable(value: Any) -> Any:
-    """Plain Python for JSON: numpy scalars unwrapped, NaN and infinities as null."""
+    """Plain Python for JSON: numpy unwrapped, NaN and infinities as null, what JSON does not know as text."""
     if isinstance(value, dict):
         return {str(k): jsonable(v) for k, v in value.items()}
+    if isinstance(value, set | frozenset):
+        value = sorted(value)
+    if isinstance(value, np.ndarray | np.generic):
+        value = value.tolist()
     if isinstance(value, list | tuple):
         return [jsonable(v) for v in value]
-    if isinstance(value, np.generic):
-        value = value.item()
     if isinstance(value, float) and not math.isfinite(value):
         return None
-    return value
+    return value if isinstance(value, str | int | float | None) else str(value)

@@ -1,0 +1,145 @@
+"""The table in the terminal, and the lines around it."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from fairfr.report.console import results_table
+from fairfr.report.terminal import Terminal
+
+
+def stored(label: str, auroc: float | None, brier: float | None = 0.1, **changes: Any) -> dict[str, Any]:
+    numbers = {"auroc": auroc, "tpr_at_fpr_1e-3": 0.5, "brier": brier, "ece_15": 0.02}
+    rows = [
+        {"grouping": "all", "rule": "all", "group": "all", "metric": metric, "mean": mean}
+        for metric, mean in numbers.items()
+    ]
+    return {
+        "status": "completed",
+        "source": "files",
+        "dataset": {"id": "lfw", "label": "LFW"},
+        "backbone": {"id": "magface", "label": "MagFace"},
+        "method": {"id": label.lower(), "label": label, "needs": [], "native_probability": False},
+        "data": {"folds": ["0", "1"], "grouping": None},
+        "seconds": 1.25,
+        "warnings": [],
+        "metrics": rows,
+        **changes,
+    }
+
+
+def needing_groups(label: str, auroc: float) -> dict[str, Any]:
+    method = {"id": label.lower(), "label": label, "needs": ["groups"], "native_probability": False}
+    return stored(label, auroc, method=method)
+
+
+def shown(*results: dict[str, Any], ansi: bool = False) -> str:
+    console = Console(file=io.StringIO(), width=160, force_terminal=ansi, color_system="standard" if ansi else None)
+    console.print(results_table(list(results)))
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
+def bold(text: str) -> set[str]:
+    return {part.partition("\x1b[0m")[0] for part in text.split("\x1b[1m")[1:]}
+
+
+def test_numbers_are_printed_with_three_digits() -> None:
+    text = shown(stored("Platt", 0.98765, 0.0436))
+    assert "0.988" in text and "0.044" in text and "Platt" in text
+    assert "LFW x MagFace" in text and "mean over 2 held-out folds, paper reading" in text
+    assert "SYNTHETIC" not in text
+
+
+def test_a_synthetic_table_says_so() -> None:
+    assert "SYNTHETIC" in shown(stored("Platt", 0.9, source="synthetic"))
+
+
+def test_an_undefined_number_is_blank_not_zero() -> None:
+    text = shown(stored("Platt", None))
+    assert "0.000" not in text and "nan" not in text.lower() and "None" not in text
+
+
+def test_ties_as_printed_are_bold_together_and_lower_brier_wins() -> None:
+    text = shown(stored("One", 0.98765, 0.2), stored("Two", 0.98751, 0.1), stored("Three", 0.9, 0.3), ansi=True)
+    winners = bold(text)
+    assert text.count("\x1b[1m0.988") == 2 and "0.900" not in winners
+    assert "0.100" in winners and "0.200" not in winners and "0.300" not in winners
+
+
+def test_a_method_that_sees_groups_is_marked_and_never_bold() -> None:
+    text = shown(needing_groups("GST", 0.99), stored("One", 0.95), stored("Two", 0.9), ansi=True)
+    assert "GST†" in text and "† needs group labels" in text
+    assert "0.950" in bold(text) and "0.990" not in bold(text)
+    assert "†" not in shown(stored("One", 0.95))
+
+
+def test_a_single_run_has_no_winner() -> None:
+    assert "0.950" not in bold(shown(stored("One", 0.95), ansi=True))
+
+
+def test_a_failed_run_prints_empty() -> None:
+    failed = stored("Platt", None, status="failed", metrics=[])
+    del failed["seconds"]
+    line = next(line for line in shown(failed).splitlines() if "Platt" in line)
+    assert line.split() == ["Platt", "failed"]
+
+
+@pytest.fixture
+def screen() -> io.StringIO:
+    return io.StringIO()
+
+
+@pytest.fixture
+def terminal(screen: io.StringIO) -> Terminal:
+    return Terminal(Console(file=screen, highlight=False))
+
+
+def test_a_sweep_report_counts_and_repeats_every_failure(
+    terminal: Terminal, screen: io.StringIO, tmp_path: Path
+) -> None:
+    outcomes: list[dict[str, Any]] = []
+    for label, source in (("Platt", "files"), ("Beta", "synthetic")):
+        (tmp_path / label).mkdir()
+        (tmp_path / label / "result.json").write_text(json.dumps(stored(label, 0.9, source=source)))
+        outcomes.append({"status": "completed", "folder": str(tmp_path / label), "choices": label, "error": None})
+    outcomes.append({"status": "failed", "choices": "lfw / magface / gst", "error": "DataError: x.csv is empty."})
+    assert terminal.sweep_report(outcomes, tmp_path) == 1
+    text = screen.getvalue()
+    assert "3 cells: 2 computed, 0 already done, 1 failed" in text
+    assert "lfw / magface / gst: DataError: x.csv is empty." in text
+    assert text.count("LFW x MagFace") == 2, "no table mixes real and synthetic"
+
+
+def test_a_skipped_run_says_how_to_run_it_again(terminal: Terminal, screen: io.StringIO, tmp_path: Path) -> None:
+    terminal.cell_report("skipped", stored("Platt", 0.9, warnings=["odd data"]), tmp_path, None)
+    text = screen.getvalue()
+    assert "already done" in text and "force=true" in text and "note: odd data" in text and str(tmp_path) in text
+
+
+def test_a_failed_run_names_its_traceback(terminal: Terminal, screen: io.StringIO, tmp_path: Path) -> None:
+    terminal.cell_report("failed", stored("Platt", None), tmp_path / "key", "ValueError: no")
+    assert "ValueError: no" in screen.getvalue() and str(tmp_path / "key" / "error.txt") in screen.getvalue()
+
+
+def test_a_warning_is_shown_once_in_a_sweep(
+    terminal: Terminal, screen: io.StringIO, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fairfr.report.terminal._shown", set())
+    for _ in range(2):
+        with terminal.cell("a cell") as progress:
+            progress.warn("a pair is listed twice")
+            progress.start(2)
+            progress.fold_done("0")
+    assert screen.getvalue().count("a pair is listed twice") == 1
+
+
+def test_text_with_brackets_is_printed_as_it_is(terminal: Terminal, screen: io.StringIO) -> None:
+    terminal.error("ConfigError: dataset.grouping=[ethnicity] is wrong [bold]")
+    assert screen.getvalue() == "ConfigError: dataset.grouping=[ethnicity] is wrong [bold]\n"

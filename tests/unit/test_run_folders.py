@@ -1,0 +1,145 @@
+"""Run folders: drafts, publishing, and what counts as completed."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from fairfr.core.keys import RunKey
+from fairfr.core.types import MetricRow
+from fairfr.store.folder import RunFolders, read_result, write_metrics, write_scores
+
+KEY = RunKey("lfw", "magface", "platt", "files", "0123456789abcdef")
+SYNTHETIC = RunKey("lfw", "magface", "platt", "synthetic", "0123456789abcdef")
+DONE = {"status": "completed"}
+
+
+def drafts(out: Path) -> list[str]:
+    return [path.name for path in (out / ".partial").iterdir() if path.is_dir()]
+
+
+def test_the_path_is_the_contract(tmp_path: Path) -> None:
+    runs = RunFolders(tmp_path)
+    assert runs.path(KEY) == tmp_path / "runs/lfw/magface/platt/0123456789abcdef"
+    assert runs.path(SYNTHETIC).name == "synthetic-0123456789abcdef"
+
+
+def test_a_draft_becomes_a_run_only_when_published(tmp_path: Path) -> None:
+    runs = RunFolders(tmp_path)
+    with runs.draft(KEY) as draft:
+        (draft / "scores.parquet").write_text("scores")
+        assert runs.completed(KEY) is None and not (tmp_path / "runs").exists()
+        final = runs.publish(draft, KEY, DONE)
+    assert final == runs.path(KEY) and sorted(os.listdir(final)) == ["result.json", "scores.parquet"]
+    assert runs.completed(KEY) == DONE and drafts(tmp_path) == []
+
+
+def test_a_draft_that_is_not_published_is_thrown_away(tmp_path: Path) -> None:
+    runs = RunFolders(tmp_path)
+    with pytest.raises(RuntimeError, match="stop"), runs.draft(KEY) as draft:
+        (draft / "scores.parquet").write_text("half")
+        raise RuntimeError("stop")
+    assert drafts(tmp_path) == [] and not (tmp_path / "runs").exists()
+
+
+def test_publishing_again_replaces_the_whole_folder(tmp_path: Path) -> None:
+    runs = RunFolders(tmp_path)
+    for name in ("first", "second"):
+        with runs.draft(KEY) as draft:
+            (draft / name).write_text("")
+            runs.publish(draft, KEY, {**DONE, "name": name})
+    assert sorted(os.listdir(runs.path(KEY))) == ["result.json", "second"]
+    assert runs.completed(KEY) == {**DONE, "name": "second"} and drafts(tmp_path) == []
+
+
+def test_a_failed_run_is_not_completed(tmp_path: Path) -> None:
+    runs = RunFolders(tmp_path)
+    with runs.draft(KEY) as draft:
+        runs.publish(draft, KEY, {"status": "failed"})
+    assert runs.completed(KEY) is None and read_result(runs.path(KEY)) == {"status": "failed"}
+
+
+def test_a_result_with_nan_is_refused_before_it_stands(tmp_path: Path) -> None:
+    runs = RunFolders(tmp_path)
+    with pytest.raises(ValueError, match="JSON"), runs.draft(KEY) as draft:
+        runs.publish(draft, KEY, {**DONE, "mean": float("nan")})
+    assert not runs.path(KEY).exists()
+
+
+@pytest.mark.parametrize("text", ["", "{", "null", "[1]"])
+def test_an_unreadable_result_counts_as_none(tmp_path: Path, text: str) -> None:
+    (tmp_path / "result.json").write_text(text)
+    assert read_result(tmp_path) is None
+
+
+def test_an_older_run_set_aside_by_a_killed_process_is_put_back(tmp_path: Path) -> None:
+    runs = RunFolders(tmp_path)
+    with runs.draft(KEY) as draft:
+        runs.publish(draft, KEY, DONE)
+    aside = tmp_path / ".partial" / f"replaced-lfw-magface-platt-{KEY}"
+    runs.path(KEY).rename(aside)
+    assert runs.completed(KEY) == DONE and not aside.exists()
+
+
+def test_only_drafts_of_dead_processes_of_this_machine_are_cleared(tmp_path: Path) -> None:
+    dead = os.fork()
+    if dead == 0:
+        os._exit(0)
+    os.waitpid(dead, 0)
+    here = socket.gethostname()
+    names = {f"{here}-{dead}-x": False, f"{here}-{os.getppid()}-x": True, f"elsewhere-{dead}-x": True}
+    for name in names:
+        (tmp_path / ".partial" / name).mkdir(parents=True)
+    with RunFolders(tmp_path).draft(KEY):
+        pass
+    assert set(drafts(tmp_path)) == {name for name, stays in names.items() if stays}
+
+
+def test_scores_come_back_as_they_were(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    columns = {
+        "pair": np.arange(5, dtype=np.int64),
+        "fold": np.array(["0", "0", "1", "1", "10"]),
+        "same": np.array([True, False, True, False, True]),
+        "score": rng.normal(size=5),
+        "ethnicity": np.array(["asian", None, "asian|white", "white", "|white"], dtype=object),
+    }
+    write_scores(tmp_path / "scores.parquet", columns)
+    frame = pd.read_parquet(tmp_path / "scores.parquet")
+    assert list(frame.columns) == list(columns)
+    assert frame["pair"].dtype == np.int64 and frame["same"].dtype == bool
+    np.testing.assert_array_equal(frame["score"], columns["score"])
+    assert frame["fold"].tolist() == columns["fold"].tolist()
+    assert [None if pd.isna(v) else v for v in frame["ethnicity"]] == columns["ethnicity"].tolist()
+
+
+def test_metrics_come_back_as_metric_rows(tmp_path: Path) -> None:
+    rows = [
+        MetricRow("0", "all", "all", "all", "auroc", 0.9, 3, 4),
+        MetricRow("pooled", "gender", "both", "male", "brier", float("nan"), 1, 0),
+    ]
+    write_metrics(tmp_path / "metrics.parquet", rows)
+    frame = pd.read_parquet(tmp_path / "metrics.parquet")
+    assert tuple(frame.columns) == MetricRow._fields
+    assert MetricRow(*frame.iloc[0]) == rows[0]
+    assert np.isnan(frame["value"][1]) and frame["n_diff"].tolist() == [4, 0]
+
+
+def test_a_failure_set_apart_leaves_the_run(tmp_path: Path) -> None:
+    runs = RunFolders(tmp_path)
+    with runs.draft(KEY) as draft:
+        runs.publish(draft, KEY, DONE)
+    for attempt in ("first", "second"):
+        with runs.draft(KEY) as draft:
+            (draft / "error.txt").write_text(attempt)
+            folder = runs.set_apart(draft, KEY, {"status": "failed"})
+    assert runs.completed(KEY) == DONE
+    assert (folder / "error.txt").read_text() == "second"
+    assert json.loads((folder / "result.json").read_text()) == {"status": "failed"}
+    assert tmp_path / "runs" not in folder.parents

@@ -1,0 +1,121 @@
+"""What makes two runs the same run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from hydra import compose, initialize_config_dir
+
+from fairfr.app import read_settings
+from fairfr.core import keys
+from fairfr.experiment.settings import Settings
+
+CONF = Path(__file__).parents[2] / "conf"
+BASE = ("dataset=lfw", "backbone=magface", "method=platt")
+
+
+def settings(*overrides: str) -> Settings:
+    with initialize_config_dir(config_dir=str(CONF), version_base="1.3"):
+        return read_settings(compose("config", overrides=[*BASE, *overrides]))[0]
+
+
+def key(*overrides: str, source: Any = "files", digest: str = "d" * 64) -> keys.RunKey:
+    return settings(*overrides).key(source, digest)
+
+
+@pytest.fixture(scope="module")
+def plain() -> keys.RunKey:
+    return key()
+
+
+@pytest.mark.parametrize(
+    "override",
+    [
+        "data_root=elsewhere",
+        "out_root=elsewhere",
+        "store=folder",
+        "store.experiment=other",
+        "store.tracking_uri=http://localhost:5000",
+        "threads=7",
+        "force=true",
+        "on_error=stop",
+        "dataset.label=Other",
+        "backbone.label=Other",
+        "method.label=Other",
+        "source=files",
+        "method.estimator={_target_: fairfr.methods.platt.Platt}",
+        "dataset.standin.seed=1",
+        "dataset.standin=null",
+    ],
+)
+def test_what_does_not_decide_the_result_is_not_in_the_key(plain: keys.RunKey, override: str) -> None:
+    assert key(override) == plain
+
+
+@pytest.mark.parametrize(
+    "override",
+    [
+        "seed=1",
+        "method.estimator.C=0.5",
+        "dataset.min_pairs=21",
+        "dataset.missing=drop",
+        "dataset.max_references=100",
+        "dataset.grouping=[gender]",
+        "++dataset.oracle_mixed=zero",
+        "dataset.id=other",
+        "backbone.id=other",
+        "backbone.column=vendor",
+        "method.id=other",
+        "method=beta",
+        "protocol.id=other",
+    ],
+)
+def test_what_decides_the_result_is_in_the_key(plain: keys.RunKey, override: str) -> None:
+    assert key(override).digest != plain.digest
+
+
+def test_the_bytes_of_the_data_and_where_they_come_from_are_in_the_key(plain: keys.RunKey) -> None:
+    assert key(digest="e" * 64).digest != plain.digest
+    assert key(source="synthetic").digest != plain.digest
+
+
+def test_a_default_written_out_makes_no_new_run() -> None:
+    target = "_target_: fairfr.methods.ac_density.ACDensity"
+    bare = key("method=ac_density", f"method.estimator={{{target}}}")
+    assert bare == key("method=ac_density", f"method.estimator={{{target}, k: 20, alpha: 1}}")
+    assert bare == key("method=ac_density")
+    assert bare != key("method=ac_density", "method.estimator.k=21")
+
+
+def test_a_whole_number_for_a_real_one_makes_no_new_run(plain: keys.RunKey) -> None:
+    assert key("method.estimator.C=1") == plain == key("method.estimator.C=1.0")
+
+
+def test_the_version_of_results_is_in_the_key(plain: keys.RunKey, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(keys, "RESULTS_VERSION", keys.RESULTS_VERSION + 1)
+    assert key().digest != plain.digest
+
+
+def test_the_key_names_the_folder() -> None:
+    assert str(key(source="synthetic")).startswith("synthetic-")
+    assert str(key()) == key().digest and len(key().digest) == 16
+    assert int(key().digest, 16) >= 0
+
+
+@pytest.mark.parametrize("group", ["dataset", "backbone", "protocol", "store"])
+def test_every_yaml_is_well_typed(group: str) -> None:
+    for path in sorted((CONF / group).glob("*.yaml")):
+        extra = {"custom": [f"{group}.id=x"], "scores": ["backbone.column=x"]}.get(path.stem, [])
+        chosen = getattr(settings(f"{group}={path.stem}", *extra), group)
+        assert chosen.id == ("x" if extra else path.stem)
+
+
+def test_a_method_is_called_what_its_file_is_called() -> None:
+    found = {path: yaml.safe_load(path.read_text()) for path in (CONF / "method").rglob("*.yaml")}
+    assert len(found) >= 8
+    for path, content in found.items():
+        assert content["id"] == path.stem and content["label"]
+    assert len({content["label"] for content in found.values()}) == len(found), "rows of a table must differ"

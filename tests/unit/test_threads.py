@@ -1,0 +1,71 @@
+"""One number of threads for every library."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
+
+from fairfr.core.errors import ConfigError
+from fairfr.experiment import threads
+
+
+@pytest.fixture(autouse=True)
+def _as_before(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    for name in threads.VARIABLES:
+        monkeypatch.setenv(name, os.environ.get(name, "1"))
+    counts = max((pool["num_threads"] for pool in threadpool_info()), default=1)
+    yield
+    threadpool_limits(counts)
+
+
+def test_the_number_asked_for_comes_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(threads, "_AT_START", "7")
+    assert threads.resolve_threads(3) == 3
+    assert threads.resolve_threads(None) == 7
+
+
+@pytest.mark.parametrize("nonsense", ["", "0", "many", "-2", "2,1"])
+def test_else_the_cores_of_this_process(monkeypatch: pytest.MonkeyPatch, nonsense: str) -> None:
+    monkeypatch.setattr(threads, "_AT_START", nonsense)
+    monkeypatch.setattr("sys.platform", "linux")
+    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {0, 3, 5}, raising=False)
+    assert threads.resolve_threads(None) == 3
+
+
+def test_one_thread_where_two_openmp_libraries_crash(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(threads, "_AT_START", "")
+    monkeypatch.setattr("sys.platform", "darwin")
+    assert threads.resolve_threads(None) == 1 and threads.resolve_threads(2) == 2
+
+
+@pytest.mark.parametrize("wrong", [0, -1])
+def test_less_than_one_thread_is_a_config_error(wrong: int) -> None:
+    with pytest.raises(ConfigError, match="threads must be at least 1"):
+        threads.resolve_threads(wrong)
+
+
+def test_loaded_libraries_are_told() -> None:
+    np.ones((2, 2)) @ np.ones((2, 2))
+    for wanted in (1, 2):
+        threads.limit_threads(wanted)
+        pools = [pool for pool in threadpool_info() if pool["user_api"] == "blas"]
+        assert pools and {pool["num_threads"] for pool in pools} == {wanted}
+        assert {os.environ[name] for name in threads.VARIABLES} == {str(wanted)}
+
+
+def test_faiss_and_torch_are_told_if_they_are_loaded() -> None:
+    faiss = pytest.importorskip("faiss")
+    threads.limit_threads(1)
+    assert faiss.omp_get_max_threads() == 1
+    threads.limit_threads(2)
+    assert faiss.omp_get_max_threads() == 2
+
+
+def test_one_cell_does_not_decide_for_the_next() -> None:
+    before = threads.resolve_threads(None)
+    threads.limit_threads(before + 1)
+    assert threads.resolve_threads(None) == before
