@@ -38,6 +38,7 @@ def score_held_out(
     fold = np.full(data.n_pairs, -1, dtype=np.int16)
     report: dict[str, dict[str, Any]] = {}
     for code, split in enumerate(splits):
+        assert np.all(fold[split.test] < 0), "the splits' tests do not overlap"
         ctx = context(split.id)
         prediction = _fit_and_predict(table, split, make_method(), ctx)
         score[split.test], probability[split.test] = prediction

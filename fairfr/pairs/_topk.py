@@ -10,7 +10,8 @@ from fairfr.core.types import F32, I64
 LANE = 32
 
 
-@numba.njit(nogil=True, cache=True, fastmath=True)  # type: ignore[untyped-decorator]
+# nnan and nsz let the maximum be vectorised; full fastmath would also rule out the infinities that best starts with
+@numba.njit(nogil=True, cache=True, fastmath={"nnan", "nsz"})  # type: ignore[untyped-decorator]
 def update_top_k(sums: F32, left: I64, right: I64, offset: int, best: F32, index: I64) -> None:
     """Merge a block of references into each query's k largest ``sums[left] + sums[right]``.
 

@@ -167,8 +167,9 @@ def test_prediction_is_finite_and_complete(fitted: Fitted) -> None:
         assert 0 <= probability.min() <= probability.max() <= 1
 
 
-def test_a_native_probability_is_what_the_class_says(fitted: Fitted) -> None:
-    assert (fitted.prediction.probability is not None) == fitted.method.native_probability
+def test_a_native_probability_is_there(fitted: Fitted) -> None:
+    """The converse does not hold: a method ranked by its score may bring an overlay of its own."""
+    assert fitted.prediction.probability is not None or not fitted.method.native_probability
 
 
 def test_prediction_tells_same_from_different(fitted: Fitted) -> None:

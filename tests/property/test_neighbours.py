@@ -246,6 +246,8 @@ def test_one_table_answers_for_any_k_in_any_order(faces: VerificationSet) -> Non
     for k in (3, 12, 1, 150, 3):
         found = table.mean_distance(train, train, k, False)
         np.testing.assert_allclose(found, brute_mean(faces, train, train, k, False), atol=NOISE)
+        assert table._graph is not None
+        assert table._graph.position.shape[1] > k  # a wider question makes a wider graph
 
 
 @pytest.mark.parametrize("engine", ENGINES)

@@ -149,6 +149,12 @@ def test_splits_that_leave_pairs_unscored_are_refused(data: VerificationSet) -> 
         run(data, Baseline, list(LeaveOneFoldOut().split(data))[1:])
 
 
+def test_splits_that_score_a_pair_twice_are_refused(data: VerificationSet) -> None:
+    first, *rest = LeaveOneFoldOut().split(data)
+    with pytest.raises(AssertionError, match="do not overlap"):
+        run(data, Baseline, [first, first, *rest])
+
+
 # -- methods that break their promise ----------------------------------------------------------------------------------
 
 
