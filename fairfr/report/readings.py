@@ -22,6 +22,11 @@ class Result:
         self._rows = {(r["grouping"], r["rule"], r["group"], r["metric"]): r for r in stored.get("metrics", [])}
 
     @property
+    def cell(self) -> tuple[str, str, str]:
+        """Data set, backbone and method."""
+        return self.stored["dataset"]["id"], self.stored["backbone"]["id"], self.stored["method"]["id"]
+
+    @property
     def needs_groups(self) -> bool:
         return "groups" in self.stored["method"]["needs"]
 

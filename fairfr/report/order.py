@@ -1,0 +1,59 @@
+"""The paper's order: which rows and columns its tables have, and what they are called there."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from fairfr.report.readings import Reading
+
+
+class Row(NamedTuple):
+    """A method of the paper's tables. ``paper`` is the run that a paper-reading table takes for it."""
+
+    id: str
+    label: str
+    strict: str
+    paper: str
+
+    def method(self, reading: Reading) -> str:
+        return self.paper if reading == "paper" else self.strict
+
+
+def _row(id: str, label: str, paper: str | None = None) -> Row:
+    return Row(id, label, id, paper or id)
+
+
+BASELINE = _row("baseline", "Baseline")
+LABEL_FREE = (
+    BASELINE,
+    _row("faircal", "FairCal"),
+    _row("falcon", "FALCON"),
+    _row("frappe", "FRAPPÉ"),
+    _row("fsn", "FSN"),
+)
+GROUP_AWARE = (
+    _row("gst", "GST", "gst_paper"),
+    _row("demonorm", "DemoNorm", "demonorm_paper"),
+    _row("oracle", "Oracle", "oracle_paper"),
+)
+ADAPTIVE = (_row("ac_mlp", "AC-MLP"), _row("ac_linear", "AC-Linear"), _row("ac_density", "AC-Density"))
+ROWS = (*LABEL_FREE, *GROUP_AWARE, *ADAPTIVE)
+GROUP_AWARE_HEADING = "Demographic-aware (require group labels at inference)"
+
+DATASETS = {"rfw": "RFW", "bfw": "BFW", "lfw": "LFW"}
+HEADLINE_BACKBONES = {"arcface_r100": "R100", "adaface": "AdaFace", "magface": "MagFace"}
+BACKBONES = {
+    "arcface_r100": "ArcFace R100",
+    "adaface": "AdaFace",
+    "magface": "MagFace",
+    "arcface_r50": "ArcFace R50",
+    "arcface_fairface": "ArcFace (FairFace)",
+    "facenet": "FaceNet",
+}
+HEADLINE = tuple((dataset, backbone) for dataset in DATASETS for backbone in HEADLINE_BACKBONES)
+SETTINGS = tuple(
+    (dataset, backbone)
+    for dataset in DATASETS
+    for backbone in BACKBONES
+    if backbone != "arcface_fairface" or dataset == "lfw"
+)
