@@ -226,13 +226,14 @@ def test_mixed_and_unknown_pairs_stay_under_both_and_follow_the_left_image_under
 
 
 def test_range_of_the_beta_map_holds_unshifted_cosines_too() -> None:
-    left, right = [0] * 8 + [1] * 8 + [0], [0] * 8 + [1] * 8 + [1]
-    method = GST(fpr=0.2)
-    run(
-        scores_set([*A, *(np.array(A) + 0.1), 0.3], [*A_SAME * 2, 0], left, right), method, np.arange(17), np.arange(17)
-    )
-    assert method.map_.low == -1 - max(0.0, *method.delta_)
-    assert method.map_.high == 1 - min(0.0, *method.delta_)
+    # 30 impostors of two groups at -.5 pull t_G down to 0 and leave each group's own threshold at .4
+    own, low = [0] * 8 + [1] * 8 + [2] * 8, [-0.5] * 30
+    data = scores_set([*A * 3, *low], A_SAME * 3 + [0] * 30, own + [0] * 30, own + [1] * 30)
+    method = GST(fpr=0.3)
+    run(data, method, np.arange(54), np.arange(54))
+    np.testing.assert_allclose(method.delta_, 0.4)
+    # shifted cosines end at .6, but those of mixed pairs may reach 1
+    assert (method.map_.low, method.map_.high) == (pytest.approx(-1.4), 1.0)
 
 
 def test_says_what_is_wrong() -> None:
