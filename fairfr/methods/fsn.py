@@ -28,7 +28,8 @@ import numpy as np
 
 from fairfr.core.calibrator import FitContext
 from fairfr.core.conform import above, at_least
-from fairfr.core.types import F64, Bool, Need, Prediction
+from fairfr.core.errors import ConfigError
+from fairfr.core.types import F64, I64, Bool, Need, Prediction
 from fairfr.methods._beta import COSINE_RANGE, fit_beta
 from fairfr.methods._kmeans import ClusterEngine, fit_clusters
 from fairfr.methods._threshold import threshold_at_fpr
@@ -50,6 +51,8 @@ class FSN:
     def __post_init__(self) -> None:
         at_least(1, K=self.K, n_init=self.n_init)
         above(0, fpr=self.fpr)
+        if self.fpr >= 1:
+            raise ConfigError(f"method.estimator.fpr must be below 1, found {self.fpr:g}.")
 
     def fit(self, view: PairView, same: Bool, ctx: FitContext) -> Self:
         self.clusters_ = fit_clusters(view, self.K, self.n_init, self.engine, ctx)
@@ -67,14 +70,13 @@ class FSN:
                 self.shift_[k] = threshold - self.threshold_
         low, high = COSINE_RANGE
         reach = (low - float(self.shift_.max()), high - float(self.shift_.min()))
-        self.map_ = fit_beta(self._score(view), same, reach)
+        self.map_ = fit_beta(self._shifted(cosine, left, right), same, reach)
         ctx.report.update(clusters=len(self.shift_), fallback_clusters=sum(fallbacks.values()), fallbacks=fallbacks)
         return self
 
     def predict(self, view: PairView) -> Prediction:
-        score = self._score(view)
+        score = self._shifted(view.cosine, *self.clusters_.ends(view))
         return Prediction(score=score, probability=self.map_.probability(score))
 
-    def _score(self, view: PairView) -> F64:
-        left, right = self.clusters_.ends(view)
-        return view.cosine - (self.shift_[left] + self.shift_[right]) / 2
+    def _shifted(self, cosine: F64, left: I64, right: I64) -> F64:
+        return cosine - (self.shift_[left] + self.shift_[right]) / 2
