@@ -18,7 +18,8 @@ import numpy as np
 
 from fairfr.core.calibrator import FitContext
 from fairfr.core.conform import above, at_least
-from fairfr.core.types import F64, I64, Bool, Need, Prediction
+from fairfr.core.types import I64, Bool, Need, Prediction
+from fairfr.methods._logistic import sigmoid
 from fairfr.pairs.design import PairDesign
 from fairfr.pairs.view import PairView
 
@@ -75,7 +76,7 @@ class ACMLP:
             for start in range(0, view.n_pairs, PREDICT_BATCH):
                 index = np.arange(start, min(start + PREDICT_BATCH, view.n_pairs))
                 logit[index] = self.network_(_inputs(design, index)).squeeze(1).numpy()
-        probability: F64 = 1 / (1 + np.exp(-logit))
+        probability = sigmoid(logit)
         return Prediction(score=probability, probability=probability)
 
 

@@ -7,6 +7,7 @@ overlay everywhere.
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 Reading: TypeAlias = Literal["paper", "strict"]
@@ -15,10 +16,11 @@ RANKED = ("auroc", "pauc", "tpr_at", "fpr_at", "acceptance_at", "eo_gap", "pe_ga
 
 
 class Result:
-    """A stored result.json, with its numbers looked up by name."""
+    """A stored result.json, with its numbers looked up by name. ``folder`` is its run folder, if it is at hand."""
 
-    def __init__(self, stored: dict[str, Any]) -> None:
+    def __init__(self, stored: dict[str, Any], folder: Path | None = None) -> None:
         self.stored = stored
+        self.folder = folder
         self._rows = {(r["grouping"], r["rule"], r["group"], r["metric"]): r for r in stored.get("metrics", [])}
 
     @property

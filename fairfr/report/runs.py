@@ -41,6 +41,6 @@ class Runs:
 def read_results(out_root: Path) -> list[Result]:
     """Every result.json below ``<out_root>/runs``."""
     return [
-        Result(json.loads(path.read_text(encoding="utf-8")))
+        Result(json.loads(path.read_text(encoding="utf-8")), path.parent)
         for path in sorted((out_root / "runs").glob("*/*/*/*/result.json"))
     ]
