@@ -1,0 +1,227 @@
+"""FRAPPÉ against Platt, automatic differentiation and scikit-learn."""
+
+import numpy as np
+import pytest
+import torch
+from sklearn.cluster import AgglomerativeClustering
+from sklearn.metrics import pairwise_distances_argmin
+
+from fairfr.core.calibrator import FitContext
+from fairfr.core.errors import ConfigError
+from fairfr.core.types import EmbeddingSet, Pairs, VerificationSet
+from fairfr.methods import _frappe_training
+from fairfr.methods._frappe_training import StandardisedMidpoints, Step, Training, moments, network
+from fairfr.methods._pseudo_groups import nearest_mean, ward_means
+from fairfr.methods.frappe import Frappe
+from fairfr.methods.platt import Platt
+from fairfr.pairs.table import PairTable
+from fairfr.pairs.view import PairView
+
+
+def faces(n_pairs=1200, d=8, seed=0):
+    """Pairs in two places; in the second one, strangers look alike."""
+    rng = np.random.default_rng(seed)
+    same = rng.random(n_pairs) < 0.5
+    place = rng.integers(0, 2, n_pairs)
+    centre = np.where(place[:, None] == 1, np.eye(d)[0] * 2.0, np.eye(d)[1] * 0.8)
+    person = rng.standard_normal((2, n_pairs, d))
+    person[1] = np.where(same[:, None], person[0], person[1])
+    vectors = (centre + person + 0.5 * rng.standard_normal((2, n_pairs, d))).reshape(-1, d)
+    vectors = (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
+    images = np.arange(2 * n_pairs).astype(str)
+    return VerificationSet(
+        id="toy",
+        source="synthetic",
+        backbone="net",
+        digest="0",
+        images=images,
+        identity=np.full(2 * n_pairs, -1, np.int32),
+        pairs=Pairs(np.arange(n_pairs, dtype=np.int32), np.arange(n_pairs, 2 * n_pairs, dtype=np.int32)),
+        same=same,
+        fold=np.zeros(n_pairs, np.int16),
+        fold_labels=("1",),
+        groupings={},
+        grouping=None,
+        embeddings=EmbeddingSet("net", "0", images, vectors),
+    )
+
+
+def view_of(data, rows=None):
+    return PairView(PairTable(data), np.arange(data.n_pairs) if rows is None else rows, Frappe.needs, "Frappe")
+
+
+def context(seed=0):
+    return FitContext(seed=seed, dataset="toy", backbone="net", fold="1")
+
+
+def probability_of(data, ctx=None, **options):
+    method = Frappe(**({"epochs": 30, "learning_rate": 1e-3} | options))
+    return method.fit(view_of(data), data.same, ctx or context()).predict(view_of(data)).probability
+
+
+def training(**options):
+    fields = {name: getattr(Frappe(), name) for name in Training.__slots__}
+    return Training(**(fields | options))
+
+
+def test_strength_zero_is_platt_though_training_ran():
+    data, ctx = faces(), context()
+    platt = Platt().fit(view_of(data), data.same, context()).predict(view_of(data)).probability
+    np.testing.assert_allclose(probability_of(data, ctx, strength=0.0), platt, atol=1e-12, rtol=0)
+    assert ctx.report["steps"] == 90
+
+
+def test_correction_starts_at_exactly_zero():
+    additive = network(8, 64, 1, zero_last=True)
+    assert torch.count_nonzero(additive(torch.randn(100, 8))) == 0
+    assert torch.count_nonzero(additive[0].weight) > 0
+
+
+def test_strength_hides_the_place_of_impostors_and_costs_brier_score():
+    data = faces()
+    view = view_of(data)
+    base, mild, full, strong = (probability_of(data, strength=x, clusters=4) for x in (0.0, 0.3, 1.0, 3.0))
+    means = ward_means(view.midpoints(), view.cosine, np.arange(data.n_pairs), 4)
+    cluster = nearest_mean(view.midpoints(), view.cosine, means)
+
+    def spread_over_clusters(probability):
+        logit = np.log(probability / (1 - probability))
+        return np.var([logit[~data.same & (cluster == k)].mean() for k in range(4)])
+
+    def distance_from_base(probability):
+        return np.mean(base * np.log(base / probability) + (1 - base) * np.log((1 - base) / (1 - probability)))
+
+    assert spread_over_clusters(full) < 0.8 * spread_over_clusters(mild) < 0.8 * spread_over_clusters(base)
+    assert distance_from_base(mild) < distance_from_base(full) < distance_from_base(strong)
+    assert np.mean((strong - data.same) ** 2) > 1.05 * np.mean((base - data.same) ** 2)
+
+
+def test_same_seed_same_bytes_another_seed_other_ones():
+    data = faces(600)
+    first, again, other = probability_of(data), probability_of(data), probability_of(data, context(1))
+    np.testing.assert_array_equal(first, again)
+    assert np.abs(first - other).max() > 0
+
+
+def test_training_leaves_the_global_random_state_alone():
+    torch.manual_seed(5)
+    expected = torch.rand(3)
+    torch.manual_seed(5)
+    probability_of(faces(200), epochs=1)
+    torch.testing.assert_close(torch.rand(3), expected)
+
+
+@pytest.mark.parametrize(("pairs", "expected"), [(99, 1), (100, 2), (449, 8), (1000, 20), (1200, 20)])
+def test_clusters_are_at_most_a_fiftieth_of_the_pairs(pairs, expected):
+    ctx = context()
+    probability_of(faces(pairs), ctx, max_steps=1)
+    assert ctx.report["clusters"] == expected
+
+
+@pytest.mark.parametrize("options", [{"clusters": 1}, {}])
+def test_one_cluster_leaves_platt(options):
+    data, ctx = faces(600 if options else 60), context()
+    platt = Platt().fit(view_of(data), data.same, context()).predict(view_of(data)).probability
+    np.testing.assert_array_equal(probability_of(data, ctx, **options), platt)
+    assert ctx.report["steps"] == 0
+
+
+def test_pseudo_groups_equal_scikit_learn():
+    data = faces(400)
+    view, chosen = view_of(data), np.arange(0, 400, 2)
+    vectors = data.embeddings.vectors.astype(float)
+    points = vectors[data.pairs.left] + vectors[data.pairs.right]
+    points /= np.linalg.norm(points, axis=1, keepdims=True)
+    labels = AgglomerativeClustering(n_clusters=6, linkage="ward").fit_predict(points[chosen])
+    expected = np.stack([points[chosen][labels == k].mean(axis=0) for k in range(6)])
+    means = ward_means(view.midpoints(), view.cosine, chosen, 6)
+    np.testing.assert_allclose(means, expected, atol=1e-6)
+    found = nearest_mean(view.midpoints(), view.cosine, means)
+    np.testing.assert_array_equal(found, pairwise_distances_argmin(points, means))
+
+
+def test_opposite_images_belong_to_the_mean_nearest_to_the_origin():
+    data = faces(2)
+    view = view_of(data)
+    means = np.eye(8)[:3] * [[1.0], [0.5], [2.0]]
+    assert nearest_mean(view.midpoints(), np.full(2, -1.0), means).tolist() == [1, 1]
+
+
+def batch(n=64, groups=4):
+    draw = torch.Generator().manual_seed(1)
+    logit = torch.randn(n, generator=draw, dtype=torch.float64)
+    base = torch.randn(n, generator=draw, dtype=torch.float64)
+    same = (torch.rand(n, generator=draw) < 0.5).double()
+    return logit.requires_grad_(), base, same, torch.randint(0, groups, (n,), generator=draw)
+
+
+@pytest.mark.parametrize("criterion", ["eo", "dp"])
+@pytest.mark.parametrize("discrepancy", ["kl", "bce"])
+def test_slope_equals_automatic_differentiation(criterion, discrepancy):
+    logit, base, same, group = batch()
+    how = training(strength=0.7, criterion=criterion, discrepancy=discrepancy)
+    adversary = network({"eo": 3, "dp": 1}[criterion], 32, 4).double()
+    step = Step(network(5, 64, 1, zero_last=True), adversary, how, 1.3)
+    fair, wanted = torch.sigmoid(logit), torch.sigmoid(base)
+    if discrepancy == "kl":
+        distance = wanted * torch.log(wanted / fair) + (1 - wanted) * torch.log((1 - wanted) / (1 - fair))
+    else:
+        distance = -(same * torch.log(fair) + (1 - same) * torch.log(1 - fair))
+    f = logit / 1.3
+    seen = torch.stack([f * same, f * (1 - same), same], 1) if criterion == "eo" else f[:, None]
+    guess = torch.log_softmax(adversary(seen), 1)[torch.arange(64), group]
+    (expected,) = torch.autograd.grad(distance.mean() + 0.7 * guess.mean(), logit)
+    torch.testing.assert_close(step.slope(logit, base, same, group), expected, atol=1e-12, rtol=1e-9)
+
+
+def test_adversary_learns_while_the_correction_rests():
+    logit, _, same, _ = (t.detach() for t in batch(256))
+    group = (logit > 0).long()
+    how = training(strength=0.0, adversary_learning_rate=1e-2)
+    step = Step(network(5, 64, 1, zero_last=True), network(3, 32, 2), how, 1.0)
+    before = step.guess_loss(logit.float(), same.float(), group).item()
+    for _ in range(200):
+        step(torch.zeros(256, 5), logit.float(), same.float(), group)
+    assert step.guess_loss(logit.float(), same.float(), group).item() < before / 2
+    assert torch.count_nonzero(step.additive[2].weight) == 0
+
+
+def test_inputs_are_standardised_whether_kept_or_made_anew(monkeypatch):
+    design = view_of(faces(300)).midpoints()
+    mean, scale = moments(design)
+    kept = StandardisedMidpoints(design, mean, scale, keep=True).rows(np.arange(300))
+    monkeypatch.setattr(_frappe_training, "KEEP_INPUTS", 0)
+    made = StandardisedMidpoints(design, mean, scale, keep=True).rows(np.arange(300))
+    np.testing.assert_array_equal(kept.numpy(), made.numpy())
+    np.testing.assert_allclose(kept.numpy().mean(axis=0), 0, atol=1e-5)
+    np.testing.assert_allclose(kept.numpy().std(axis=0), 1, atol=1e-5)
+
+
+def test_steps_are_capped():
+    ctx = context()
+    probability_of(faces(600), ctx, epochs=100, batch=100, max_steps=7)
+    assert ctx.report["steps"] == 7
+
+
+def test_a_subset_predicts_as_in_the_whole():
+    data = faces(300)
+    method = Frappe(epochs=5, learning_rate=1e-2).fit(view_of(data), data.same, context())
+    whole = method.predict(view_of(data)).probability
+    rows = np.array([2, 100, 299])
+    np.testing.assert_allclose(method.predict(view_of(data, rows)).probability, whole[rows], atol=1e-6)
+
+
+def test_one_class_only_stays_finite():
+    data = faces(200)
+    same = np.ones(200, bool)
+    probability = Frappe(epochs=2).fit(view_of(data), same, context()).predict(view_of(data)).probability
+    assert np.isfinite(probability).all()
+    assert probability.min() > 0.9
+
+
+@pytest.mark.parametrize(
+    "options", [{"clusters": 0}, {"strength": -1.0}, {"learning_rate": 0.0}, {"epochs": 0}, {"max_clustered": 5}]
+)
+def test_impossible_settings_are_refused(options):
+    with pytest.raises(ConfigError, match=next(iter(options))):
+        Frappe(**options)
