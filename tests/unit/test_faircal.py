@@ -163,6 +163,20 @@ def test_larger_clusters_weigh_more(make_set: MakeSet, given: Callable[[np.ndarr
     np.testing.assert_allclose(method.predict(view).probability, 0.75 * one + 0.25 * two, rtol=1e-12)
 
 
+def test_a_pair_of_two_clusters_never_met_in_training_uses_the_global_map(
+    make_set: MakeSet, given: Callable[[np.ndarray], None]
+) -> None:
+    data = five_places(make_set)
+    given(np.eye(6))
+    method, _ = fit(data, FairCal())
+    assert method.sizes_[4:].tolist() == [0, 0]
+    vectors = np.eye(6)[[0, 4, 5]] + 0.2
+    view = PairView(PairTable(make_set(vectors, [1, 0], [2, 1])), np.arange(2), method.needs)
+    probability = method.predict(view).probability
+    assert probability[0] == method.global_.probability(view.cosine)[0]
+    assert probability[1] == pytest.approx(method.maps_[0].probability(view.cosine)[1], rel=1e-12)
+
+
 def test_one_cluster_is_beta_calibration_to_the_last_bit(synthetic_set: Callable[..., VerificationSet]) -> None:
     data = synthetic_set("rfw", scale=0.02)
     method, test = fit(data, FairCal(K=1))
