@@ -35,10 +35,11 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """Rows between two rules, under a heading ("" = none)."""
+    """Rows between two rules, under a heading ("" = none). ``panel``: the heading opens a new part of the table."""
 
     heading: str
     lines: tuple[Line, ...]
+    panel: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,19 +67,19 @@ class Grid:
 
 
 def mark_best(lines: list[Line], higher_is_better: list[bool | None]) -> list[Line]:
-    """Bold the best label-free value of each column, ties included, decided on the printed text.
+    """Bold the best label-free value of each column, ties included, decided on the printed number (spread apart).
 
     ``higher_is_better`` has an entry for each column; None: no bold there. Lines with a dagger never win. A column
     with fewer than two label-free values has no winner.
     """
-    winners = [_winning_text(lines, column, better) for column, better in enumerate(higher_is_better)]
+    winners = [_winning_number(lines, column, better) for column, better in enumerate(higher_is_better)]
     return [
         line
         if line.dagger
         else Line(
             line.label,
             tuple(
-                Cell(cell.text, cell.value, cell.text != "" and cell.text == winner, cell.tone)
+                Cell(cell.text, cell.value, _wins(cell, winner), cell.tone)
                 for cell, winner in zip(line.cells, winners, strict=True)
             ),
         )
@@ -86,12 +87,16 @@ def mark_best(lines: list[Line], higher_is_better: list[bool | None]) -> list[Li
     ]
 
 
-def _winning_text(lines: list[Line], column: int, higher_is_better: bool | None) -> str | None:
+def _winning_number(lines: list[Line], column: int, higher_is_better: bool | None) -> float | None:
     cells = [line.cells[column] for line in lines if not line.dagger and line.cells[column].value is not None]
     if higher_is_better is None or len(cells) < 2:
         return None
-    sign = 1 if higher_is_better else -1
-    return max(cells, key=lambda cell: sign * printed_number(cell.text)).text
+    numbers = [printed_number(cell.text) for cell in cells]
+    return max(numbers) if higher_is_better else min(numbers)
+
+
+def _wins(cell: Cell, winner: float | None) -> bool:
+    return winner is not None and cell.value is not None and printed_number(cell.text) == winner
 
 
 def printed_number(text: str) -> float:

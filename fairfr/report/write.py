@@ -1,0 +1,84 @@
+"""From results to files: every table in every form, and the figures, for each data source that has runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, get_args
+
+from fairfr.core.types import Source
+from fairfr.report.captions import SOURCE
+from fairfr.report.grid import Grid
+from fairfr.report.readings import Reading, Result
+from fairfr.report.runs import Runs
+from fairfr.report.tables import paper_tables
+from fairfr.report.writers import csv, html, latex, markdown
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What to build beyond the paper's own tables. ``draws``: of the bootstrap over identities (0: none)."""
+
+    all_methods: bool = False
+    draws: int = 0
+    figures: bool = True
+
+
+def write_report(results: Iterable[Result], out_root: Path, reading: Reading, wanted: Wanted) -> list[Path]:
+    """Write tables and figures below ``out_root``; returns the folders with tables, one for each data source."""
+    results = list(results)
+    folders = []
+    for source in get_args(Source):
+        runs = Runs(results, source)
+        if len(runs):
+            folders.append(_write_source(runs, out_root, reading, wanted))
+    return folders
+
+
+def _write_source(runs: Runs, out_root: Path, reading: Reading, wanted: Wanted) -> Path:
+    place = Path(runs.source, reading)
+    grids = all_tables(runs, reading, wanted)
+    figures: list[Path] = []
+    draw = _optional("fairfr.report.figures", "draw")
+    if wanted.figures and draw is not None:
+        target = out_root / "figures" / place
+        target.mkdir(parents=True, exist_ok=True)
+        figures = draw(runs, reading, target)
+    folder = out_root / "tables" / place
+    write_tables(grids, folder, f"fairfr: {SOURCE[runs.source]}, {reading} reading", figures)
+    return folder
+
+
+def all_tables(runs: Runs, reading: Reading, wanted: Wanted) -> list[Grid]:
+    """The paper's tables, then ours against the paper's, the claims, and uncertainty on request."""
+    grids = paper_tables(runs, reading, wanted.all_methods)
+    for module, name in (("against_paper", "coverage"), ("against_paper", "companions"), ("claims", "claims")):
+        build = _optional(f"fairfr.report.{module}", name)
+        found = [] if build is None else build(runs, reading)
+        grids += [found] if isinstance(found, Grid) else found
+    if wanted.draws:
+        grids += import_module("fairfr.report.uncertainty").uncertainty_tables(runs, reading, wanted.draws)
+    return grids
+
+
+def _optional(module: str, name: str) -> Callable[..., Any] | None:
+    return getattr(import_module(module), name) if find_spec(module) else None
+
+
+def write_tables(grids: Sequence[Grid], folder: Path, title: str, figures: Sequence[Path] = ()) -> list[Path]:
+    """``<id>.tex``, ``.md``, ``.html``, ``.csv`` of each table; together: index.html, index.md, all.tex, all.csv."""
+    texts = {"index.html": html.page(grids, title, figures), "index.md": markdown.document(grids, title)}
+    texts["all.tex"] = latex.document((grid.id for grid in grids), title)
+    texts["all.csv"] = csv.tidy(grids)
+    for grid in grids:
+        texts[f"{grid.id}.tex"] = latex.render(grid)
+        texts[f"{grid.id}.md"] = markdown.render(grid)
+        texts[f"{grid.id}.html"] = html.page([grid], title)
+        texts[f"{grid.id}.csv"] = csv.render(grid)
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in texts.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    return [folder / name for name in texts]

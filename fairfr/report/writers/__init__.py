@@ -1,0 +1,1 @@
+"""One file for each form of a table; each turns a Grid into text and decides nothing."""

@@ -1,0 +1,52 @@
+"""Tables as CSV: as printed, one file for each; and all of them in one tidy file with unrounded numbers and marks."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from fairfr.report.grid import Grid, Line
+
+TIDY = ("table", "panel", "section", "row", "needs_groups", "group", "column", "printed", "value", "bold", "mark")
+
+
+def render(grid: Grid) -> str:
+    """The table as printed. Caption and notes stand above it, in lines that begin with ``#``."""
+    head = [f"# {text}" for text in (grid.caption, *grid.notes)]
+    columns = [f"{group.heading} {column}".strip() for group in grid.groups for column in group.columns]
+    rows = [
+        [panel, section, line.label + ("†" if line.dagger else ""), *(cell.text for cell in line.cells)]
+        for panel, section, line in _lines(grid)
+    ]
+    return "\n".join(head) + "\n" + _written([["panel", "section", " / ".join(grid.corner), *columns], *rows])
+
+
+def tidy(grids: Sequence[Grid]) -> str:
+    """One line for each cell that has something in it."""
+    return _written([TIDY, *(row for grid in grids for row in _tidy_rows(grid))])
+
+
+def _tidy_rows(grid: Grid) -> Iterator[list[Any]]:
+    columns = [(group.heading, column) for group in grid.groups for column in group.columns]
+    for panel, section, line in _lines(grid):
+        for (group, column), cell in zip(columns, line.cells, strict=True):
+            if cell.text:
+                where = [grid.id, panel, section, line.label, int(line.dagger), group, column]
+                yield [*where, cell.text, "" if cell.value is None else repr(cell.value), int(cell.bold), cell.tone]
+
+
+def _lines(grid: Grid) -> Iterator[tuple[str, str, Line]]:
+    """Each line with the headings of its panel and section."""
+    panel = ""
+    for section in grid.sections:
+        panel = section.heading if section.panel else panel
+        for line in section.lines:
+            yield panel, "" if section.panel else section.heading, line
+
+
+def _written(rows: Iterable[Sequence[Any]]) -> str:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    return text.getvalue()

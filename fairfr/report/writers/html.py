@@ -1,0 +1,143 @@
+"""Tables as HTML: a figure for each, and a page that carries its own style and needs nothing else."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Iterable, Iterator, Sequence
+from html import escape
+from pathlib import Path
+
+from fairfr.report.grid import Cell, ColumnGroup, Grid, Line, Section
+from fairfr.report.writers.markdown import rest_of, title_of
+
+LONG_NOTE = 240
+STYLE = (Path(__file__).with_name("page.css")).read_text(encoding="utf-8")
+
+
+def render(grid: Grid) -> str:
+    """One table with its caption and notes."""
+    title, rest = escape(title_of(grid)), escape(rest_of(grid))
+    lines = [
+        f'<figure class="table" id="{escape(grid.id)}">',
+        f'<figcaption><a class="title" href="#{escape(grid.id)}">{title}</a> {rest}</figcaption>',
+        '<div class="scroll"><table>',
+        "<thead>",
+        *_head(grid),
+        "</thead>",
+        *_body(grid),
+        "</table></div>",
+        *_notes(grid.notes),
+        "</figure>",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def page(grids: Sequence[Grid], title: str, figures: Sequence[Path] = ()) -> str:
+    """A whole page: list of contents, tables and pictures (PNG files, carried inside the page)."""
+    pictures = [_picture(path) for path in figures if path.suffix == ".png"]
+    contents = _contents(grids) if len(grids) > 1 else ""
+    warning = '<p class="synthetic">SYNTHETIC stand-in, not faces</p>' if "synthetic" in title.lower() else ""
+    return f"""<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{escape(title)}</title>
+<style>
+{STYLE}</style>
+</head>
+<body>
+{contents}<main>
+<h1>{escape(title)}</h1>
+{warning}
+{"".join(pictures)}{"".join(render(grid) for grid in grids)}</main>
+</body>
+</html>
+"""
+
+
+def _contents(grids: Sequence[Grid]) -> str:
+    links = "\n".join(f'<a href="#{escape(grid.id)}">{escape(_short(title_of(grid)))}</a>' for grid in grids)
+    return f"<nav>\n{links}\n</nav>\n"
+
+
+def _short(title: str) -> str:
+    """A title without the data source: the page's heading has it."""
+    return title.replace(" (SYNTHETIC stand-in, not faces)", "").replace(" (data files)", "").removesuffix(".")
+
+
+def _picture(path: Path) -> str:
+    data = b64encode(path.read_bytes()).decode("ascii")
+    name = escape(path.stem.replace("_", " "))
+    return f'<figure class="picture"><img alt="{name}" src="data:image/png;base64,{data}"></figure>\n'
+
+
+def _head(grid: Grid) -> Iterator[str]:
+    corner = escape(" / ".join(grid.corner))
+    if any(group.heading for group in grid.groups):
+        spans = "".join(_span(group) for group in grid.groups)
+        yield f'<tr class="groups"><td></td>{spans}</tr>'
+    names = "".join(f'<th scope="col"{_first(i)}>{escape(name)}</th>' for i, name in _columns(grid))
+    yield f'<tr><th scope="col">{corner}</th>{names}</tr>'
+
+
+def _span(group: ColumnGroup) -> str:
+    text = f"<span>{escape(group.heading)}</span>" if group.heading else ""
+    return f'<th scope="colgroup" colspan="{len(group.columns)}">{text}</th>'
+
+
+def _columns(grid: Grid) -> Iterator[tuple[int, str]]:
+    """Each column with its place inside its group."""
+    for group in grid.groups:
+        yield from enumerate(group.columns)
+
+
+def _first(place: int) -> str:
+    return ' class="first"' if place == 0 else ""
+
+
+def _body(grid: Grid) -> Iterator[str]:
+    places = [place for place, _ in _columns(grid)]
+    for section in grid.sections:
+        yield "<tbody>"
+        yield from _heading(section, len(places) + 1)
+        for line in section.lines:
+            yield _row(line, places)
+        yield "</tbody>"
+
+
+def _heading(section: Section, width: int) -> Iterator[str]:
+    if section.heading:
+        kind = "panel" if section.panel else "section"
+        yield f'<tr class="{kind}"><th colspan="{width}">{escape(section.heading)}</th></tr>'
+
+
+def _row(line: Line, places: Iterable[int]) -> str:
+    dagger = '<sup title="needs group labels">†</sup>' if line.dagger else ""
+    cells = "".join(_cell(cell, place) for cell, place in zip(line.cells, places, strict=True))
+    return f'<tr><th scope="row">{escape(line.label)}{dagger}</th>{cells}</tr>'
+
+
+def _cell(cell: Cell, place: int) -> str:
+    kinds = ["first"] if place == 0 else []
+    kinds += [] if cell.tone == "plain" else [cell.tone]
+    kinds += ["words"] if cell.text and cell.value is None else []
+    kind = f' class="{" ".join(kinds)}"' if kinds else ""
+    head, sign, spread = escape(cell.text).partition("±")
+    head = f"<b>{head}</b>" if cell.bold else head
+    exact = "" if cell.value is None else f' title="{cell.value:.6g}"'
+    return f"<td{kind}{exact}>{head}{f'<small>{sign}{spread}</small>' if sign else ''}</td>"
+
+
+def _notes(notes: Sequence[str]) -> Iterator[str]:
+    """Short notes as they are, long ones folded behind their beginning."""
+    if notes:
+        yield '<ul class="notes">'
+        for note in notes:
+            yield f"<li>{_folded(note) if len(note) > LONG_NOTE else escape(note)}</li>"
+        yield "</ul>"
+
+
+def _folded(note: str) -> str:
+    head, colon, rest = note.partition(": ")
+    return f"<details><summary>{escape(head + colon.strip())}</summary>{escape(rest)}</details>"

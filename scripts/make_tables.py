@@ -1,0 +1,64 @@
+"""The paper's tables and figures from what has run.
+
+python scripts/make_tables.py                                   from outputs/runs, as the paper reads its scores
+python scripts/make_tables.py --reading strict --all-methods    as its text asks for, with every method that has run
+python scripts/make_tables.py --source mlflow --uri http://...  from a tracking server
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+from fairfr.core.errors import FairfrError
+from fairfr.report.readings import Result
+from fairfr.report.runs import read_results
+from fairfr.report.write import Wanted, write_report
+
+
+def main() -> None:
+    """Read, build, write; say where."""
+    options = arguments()
+    try:
+        results = stored_results(options)
+        wanted = Wanted(options.all_methods, options.draws if options.uncertainty else 0, not options.no_figures)
+        folders = write_report(results, options.out_root, options.reading, wanted)
+    except FairfrError as error:
+        sys.exit(f"{type(error).__name__}: {error}")
+    if not folders:
+        place = f"{options.out_root / 'runs'}" if options.source == "runs" else "MLflow"
+        sys.exit(f"No completed runs in {place}. Run some first: make demo, or python run.py -m experiment=headline")
+    failed = sum(result.stored["status"] == "failed" for result in results)
+    print(f"{len(results)} runs read" + (f", {failed} of them failed: their cells are empty" if failed else ""))
+    for folder in folders:
+        print(f"tables: {folder / 'index.html'} (also .md, .tex, .csv)")
+
+
+def arguments() -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--reading", choices=("paper", "strict"), default="paper", help="conventions (default: paper)")
+    parser.add_argument("--out-root", type=Path, default=Path("outputs"), help="where runs are and tables go")
+    parser.add_argument("--source", choices=("runs", "mlflow"), default="runs", help="run folders or MLflow")
+    parser.add_argument("--uri", help="MLflow tracking server or database (default: <out-root>/mlflow.db)")
+    parser.add_argument("--experiment", default="fairfr", help="MLflow experiment (default: fairfr)")
+    parser.add_argument("--all-methods", action="store_true", help="add every other method that has run")
+    parser.add_argument("--uncertainty", action="store_true", help="add fold spread and bootstrap over identities")
+    parser.add_argument("--draws", type=int, default=1000, help="bootstrap draws (default: 1000)")
+    parser.add_argument("--no-figures", action="store_true", help="tables only")
+    return parser.parse_args()
+
+
+def stored_results(options: argparse.Namespace) -> list[Result]:
+    """Every run that the source holds."""
+    if options.source == "runs":
+        return read_results(options.out_root)
+    try:
+        from fairfr.store.mlflow import read_results as read_from_mlflow
+    except ImportError:
+        sys.exit("This version of fairfr cannot read results back from MLflow. Use --source runs.")
+    uri = options.uri or f"sqlite:///{(options.out_root / 'mlflow.db').resolve()}"
+    return [Result(stored) for stored in read_from_mlflow(uri, options.experiment)]
+
+
+if __name__ == "__main__":
+    main()
