@@ -171,7 +171,7 @@ def _groups(book: Book, setting: Setting, metric: str) -> Iterator[Grid]:
     if not groups:
         return
     dataset, backbone = setting
-    name = "AUROC" if metric == "auroc" else "partial AUC (FPR <= 10 %)"
+    name = "AUROC" if metric == "auroc" else "partial AUC (FPR ≤ 10 %)"
     measures = {"Group, %": tuple(per_group(metric, group) for group in groups)}
     about = f"{COLOURS} {MCCLISH}" if metric == "pauc" else COLOURS
     title = f"Per-group {name}: {book.label(backbone)} on {book.label(dataset)}"

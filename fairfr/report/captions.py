@@ -46,7 +46,7 @@ class Story:
     def caption(self, title: str, *sentences: str) -> str:
         """``title`` with the data source, then ``sentences``, then reading, folds and the number of runs."""
         runs = self.book.runs
-        head = f"{title} ({SOURCE[runs.source]})."
+        head = f"{title} [{SOURCE[runs.source]}]."
         tail = f"{self.book.reading.capitalize()} reading; {self._folds()}; {len(self.used)} runs, keys below."
         return " ".join((head, *sentences, tail))
 
@@ -107,7 +107,7 @@ class Story:
                     absent[setting].append(row.method(self.book.reading))
         if not absent:
             return ""
-        return "Empty cells have no completed run; to fill them: " + " ; ".join(commands(absent, self.book.runs.source))
+        return "Empty cells have no completed run. To fill them: " + " ; ".join(commands(absent, self.book.runs.source))
 
     def _ungrouped(self) -> str:
         if not self.by_group or all(result.stored["data"].get("grouping") for _, result in self.used):

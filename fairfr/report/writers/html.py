@@ -8,10 +8,10 @@ from html import escape
 from pathlib import Path
 
 from fairfr.report.grid import Cell, ColumnGroup, Grid, Line, Section
-from fairfr.report.writers.markdown import rest_of, title_of
+from fairfr.report.writers.markdown import command_in, rest_of, title_of
+from fairfr.report.writers.style import STYLE
 
-LONG_NOTE = 240
-STYLE = (Path(__file__).with_name("page.css")).read_text(encoding="utf-8")
+LONG_NOTE = 160
 
 
 def render(grid: Grid) -> str:
@@ -63,7 +63,7 @@ def _contents(grids: Sequence[Grid]) -> str:
 
 def _short(title: str) -> str:
     """A title without the data source: the page's heading has it."""
-    return title.replace(" (SYNTHETIC stand-in, not faces)", "").replace(" (data files)", "").removesuffix(".")
+    return title.partition(" [")[0].removesuffix(".")
 
 
 def _picture(path: Path) -> str:
@@ -134,10 +134,13 @@ def _notes(notes: Sequence[str]) -> Iterator[str]:
     if notes:
         yield '<ul class="notes">'
         for note in notes:
-            yield f"<li>{_folded(note) if len(note) > LONG_NOTE else escape(note)}</li>"
+            yield f"<li>{_note(note)}</li>"
         yield "</ul>"
 
 
-def _folded(note: str) -> str:
+def _note(note: str) -> str:
     head, colon, rest = note.partition(": ")
-    return f"<details><summary>{escape(head + colon.strip())}</summary>{escape(rest)}</details>"
+    text = f"<code>{escape(rest)}</code>" if command_in(note) else escape(rest)
+    if not rest or len(note) <= LONG_NOTE:
+        return escape(head) + colon + text
+    return f"<details><summary>{escape(head)} ...</summary>{text}</details>"

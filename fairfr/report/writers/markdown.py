@@ -21,7 +21,7 @@ def render(grid: Grid) -> str:
         "|" + "|".join(["---", *["---:"] * width]) + "|",
         *_body(grid.sections, width),
         "",
-        *(f"- {_plain(note)}" for note in grid.notes),
+        *(f"- {_note(note)}" for note in grid.notes),
     ]
     return "\n".join(lines).rstrip() + "\n"
 
@@ -41,6 +41,17 @@ def title_of(grid: Grid) -> str:
 def rest_of(grid: Grid) -> str:
     """The caption after its first sentence."""
     return grid.caption.partition(". ")[2]
+
+
+def command_in(note: str) -> str:
+    """The command line with which a note ends after its first colon, if it does."""
+    rest = note.partition(": ")[2]
+    return rest if rest.startswith("python ") else ""
+
+
+def _note(note: str) -> str:
+    command = command_in(note)
+    return f"{_plain(note.removesuffix(command))}`{command}`" if command else _plain(note)
 
 
 def _body(sections: Iterable[Section], width: int) -> Iterator[str]:

@@ -1,8 +1,12 @@
+"""How the HTML page looks: light, in the manner of booktabs, readable on paper too."""
+
+STYLE = """\
 :root { --ink: #1c2024; --soft: #60666d; --faint: #e6e8eb; --paper: #ffffff; --ground: #f6f7f8; --accent: #23527c;
   --improved: #0a7a2f; --degraded: #b3201d; --beyond: #a15c00; }
 * { box-sizing: border-box; }
 html { scroll-behavior: smooth; }
-body { margin: 0; background: var(--ground); color: var(--ink); font: 15px/1.5 system-ui, "Segoe UI", Roboto, Helvetica, Arial, sans-serif; }
+body { margin: 0; background: var(--ground); color: var(--ink);
+  font: 15px/1.5 system-ui, "Segoe UI", Roboto, Helvetica, Arial, sans-serif; }
 nav { position: fixed; inset: 0 auto 0 0; width: 270px; overflow-y: auto; padding: 24px 16px; background: var(--paper);
   border-right: 1px solid var(--faint); font-size: 12.5px; line-height: 1.35; }
 nav a { display: block; padding: 4px 8px; color: var(--soft); text-decoration: none; border-radius: 4px; }
@@ -12,7 +16,8 @@ main { max-width: 1280px; padding: 24px 32px 80px; }
 h1 { font-size: 22px; font-weight: 650; margin: 8px 0 16px; }
 .synthetic { display: inline-block; margin: 0 0 12px; padding: 4px 12px; background: #fff3cd; border: 1px solid #e6c565;
   border-radius: 4px; color: #6b4e00; font-weight: 600; font-size: 13px; }
-figure { margin: 0 0 28px; padding: 20px 24px; background: var(--paper); border: 1px solid var(--faint); border-radius: 8px; }
+figure { margin: 0 0 28px; padding: 20px 24px; background: var(--paper); border: 1px solid var(--faint);
+  border-radius: 8px; }
 figcaption { margin-bottom: 12px; color: var(--soft); font-size: 13px; max-width: 105ch; }
 figcaption .title { color: var(--ink); font-weight: 650; font-size: 15px; text-decoration: none; display: block; }
 .scroll { overflow-x: auto; }
@@ -29,6 +34,7 @@ td.words { text-align: left; white-space: normal; min-width: 9ch; }
 tbody + tbody { border-top: 1px solid #c9ced3; }
 tbody tr:first-child > * { padding-top: 6px; }
 tbody tr:last-child > * { padding-bottom: 6px; }
+sup { line-height: 0; }
 tbody tr:hover > * { background: #eef4fa; }
 tr.section th { font-style: italic; color: var(--soft); }
 tr.panel th { font-weight: 650; background: var(--ground); }
@@ -40,6 +46,17 @@ td small { color: var(--soft); font-size: 11px; padding-left: 1px; }
 .notes { margin: 10px 0 0; padding: 0; list-style: none; color: var(--soft); font-size: 12px; max-width: 120ch; }
 .notes li { margin: 2px 0; overflow-wrap: anywhere; }
 summary { cursor: pointer; }
+code { font: 11.5px/1.5 ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; background: var(--ground);
+  border-radius: 3px; padding: 1px 4px; }
 .picture img { max-width: 100%; height: auto; display: block; margin: 0 auto; }
-@media (max-width: 900px) { nav { position: static; width: auto; max-height: 40vh; border-right: 0; } nav + main { margin-left: 0; } main { padding: 16px; } }
-@media print { nav { display: none; } nav + main { margin-left: 0; } figure { border: 0; break-inside: avoid; } }
+@media (max-width: 900px) {
+  nav { position: static; width: auto; max-height: 40vh; border-right: 0; }
+  nav + main { margin-left: 0; }
+  main { padding: 16px; }
+}
+@media print {
+  nav { display: none; }
+  nav + main { margin-left: 0; }
+  figure { border: 0; break-inside: avoid; }
+}
+"""
