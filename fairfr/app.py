@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import atexit
-import json
 import sys
+import time
+import traceback
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,11 +20,15 @@ from fairfr.core.conform import build
 from fairfr.core.errors import ConfigError, FairfrError, did_you_mean
 from fairfr.experiment.cell import Outcome, run_cell
 from fairfr.experiment.settings import Settings
+from fairfr.report.listed import listed_metrics
+from fairfr.report.sweep import RunningSweep
 from fairfr.report.terminal import Terminal
 from fairfr.store.mirror import Mirror
+from fairfr.store.settings import StoreSettings
+from fairfr.store.sweep import Sweep, write_outcome
 
-OUTCOME_FILE = "outcome.json"
 _mirrors: dict[tuple[str | None, str], Mirror] = {}
+_sweep: RunningSweep | None = None
 
 
 def guarded(main: Callable[[], Any], arguments: Sequence[str], conf: Path) -> None:
@@ -35,8 +40,12 @@ def guarded(main: Callable[[], Any], arguments: Sequence[str], conf: Path) -> No
     except FairfrError as error:
         Terminal().error(str(error))
         sys.exit(1)
+    except SystemExit:
+        _end_sweep("FAILED")  # on_error=stop: Hydra leaves out the end of a sweep that is stopped
+        raise
     except KeyboardInterrupt:
         Terminal().error("interrupted. Finished cells are kept; the same command goes on from there.")
+        _end_sweep("KILLED")
         sys.exit(130)
 
 
@@ -74,25 +83,27 @@ def run_job(config: DictConfig) -> None:
     """One cell: compute or skip, mirror, show. In a sweep the outcome is left for the parent's summary."""
     terminal = Terminal()
     in_sweep = HydraConfig.get().mode == RunMode.MULTIRUN
+    noted: dict[str, Any] = {"status": "failed", "choices": _choices(), "error": None}
     try:
         settings, plain = read_settings(config)
-        outcome = _run_and_mirror(settings, plain, terminal)
-    except FairfrError as error:
-        _note_outcome({"status": "failed", "choices": _choices(), "error": str(error)})
-        terminal.failed(_choices(), str(error))
-        if not in_sweep or config.get("on_error") == "stop":
-            sys.exit(1)
-        return
-    error_text = outcome.error
-    _note_outcome({"status": outcome.status, "folder": str(outcome.folder), "choices": _choices(), "error": error_text})
-    if in_sweep:
-        terminal.cell_line(outcome.status, outcome.result, error_text)
-    else:
-        terminal.cell_report(outcome.status, outcome.result, outcome.folder, error_text)
-        if error_text is None and settings.store.id == "mlflow":
+        outcome = _run(settings, plain, terminal)
+        noted |= {"status": outcome.status, "folder": str(outcome.folder), "error": outcome.error}
+        _show(outcome, in_sweep, terminal)
+        if _mirror_run(settings, outcome) and not in_sweep and outcome.error is None:
             terminal.mlflow_hint()
-    if error_text is not None and (not in_sweep or settings.on_error == "stop"):
+    except FairfrError as error:
+        noted |= {"status": "failed", "error": str(error)}
+        terminal.failed(_choices(), str(error))
+    write_outcome(Path(HydraConfig.get().runtime.output_dir), noted)
+    if noted["status"] == "failed" and (not in_sweep or config.get("on_error") == "stop"):
         sys.exit(1)
+
+
+def _show(outcome: Outcome, in_sweep: bool, terminal: Terminal) -> None:
+    if in_sweep:
+        terminal.cell_line(outcome.status, outcome.result, outcome.error)
+    else:
+        terminal.cell_report(outcome.status, outcome.result, outcome.folder, outcome.error)
 
 
 def read_settings(config: DictConfig) -> tuple[Settings, dict[str, Any]]:
@@ -117,22 +128,31 @@ def _unset(node: Any, at: str) -> Iterator[str]:
             yield from _unset(value, f"{at}.{key}" if at else str(key))
 
 
-def _run_and_mirror(settings: Settings, plain: dict[str, Any], terminal: Terminal) -> Outcome:
-    mirror = _mirror(settings)
+def _run(settings: Settings, plain: dict[str, Any], terminal: Terminal) -> Outcome:
+    mirror = _mirror(settings.store, settings.out_root)
     with terminal.cell(f"{settings.dataset.label} x {settings.backbone.label} x {settings.method.label}") as progress:
-        outcome = run_cell(settings, plain, progress, before_computing=mirror.start if mirror else lambda: None)
-    if mirror is not None and outcome.is_current and not (outcome.status == "skipped" and mirror.has(outcome.key)):
-        mirror.log(outcome.key, outcome.folder)
-    return outcome
+        return run_cell(settings, plain, progress, before_computing=mirror.start if mirror else lambda: None)
 
 
-def _mirror(settings: Settings) -> Mirror | None:
+def _mirror_run(settings: Settings, outcome: Outcome) -> bool:
+    """Log the run unless MLflow has it; whether it is there afterwards."""
+    mirror = _mirror(settings.store, settings.out_root)
+    if mirror is None or not outcome.is_current:
+        return False
+    if not (outcome.status == "skipped" and mirror.has(outcome.result)):
+        hydra = HydraConfig.get()
+        sweep = Sweep.read(Path(hydra.sweep.dir)) if hydra.mode == RunMode.MULTIRUN else None
+        mirror.log(outcome.result, outcome.folder, listed_metrics(outcome.result), sweep)
+    return True
+
+
+def _mirror(store: StoreSettings, out_root: str) -> Mirror | None:
     """The mirror of this process for this store; its MLflow process serves every cell of a sweep."""
-    if settings.store.id == "folder":
+    if store.id == "folder":
         return None
-    where = (settings.store.tracking_uri, settings.out_root)
+    where = (store.tracking_uri, out_root)
     if where not in _mirrors:
-        _mirrors[where] = Mirror(settings.store, Path(settings.out_root))
+        _mirrors[where] = Mirror(store, Path(out_root))
         atexit.register(_mirrors[where].close)
     return _mirrors[where]
 
@@ -142,39 +162,47 @@ def _choices() -> str:
     return " / ".join(str(chosen[noun]) for noun in ("dataset", "backbone", "method"))
 
 
-def _note_outcome(outcome: dict[str, Any]) -> None:
-    folder = Path(HydraConfig.get().runtime.output_dir)
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / OUTCOME_FILE).write_text(json.dumps(outcome), encoding="utf-8")
-
-
 class SweepReport(Callback):
-    """Before a sweep: make the MLflow database, once. After it: one table, every failure, the exit code."""
+    """Before a sweep: its parent run in MLflow. After it: one table, every failure, the exit code.
+
+    Hydra turns an exception in a callback into a warning and goes on: here it is shown, and ends in exit code 1. It
+    also sends the callback to workers, so the running sweep, which owns a process, is kept outside.
+    """
 
     def on_multirun_start(self, config: DictConfig, **kwargs: Any) -> None:
-        """Parallel workers on a fresh database would race to make it."""
-        if config.store.id == "mlflow":
-            mirror = Mirror(build_store(config), Path(config.out_root))
-            _mirrors[(config.store.tracking_uri, config.out_root)] = mirror
-            atexit.register(mirror.close)
-            process = mirror.start()
-            if "BasicLauncher" not in str(config.hydra.launcher.get("_target_")):
-                process.wait_until_ready()
+        """Parallel workers would race to make the database and the parent run: they find both."""
+        global _sweep
+        folder = Path(config.hydra.sweep.dir)
+        chosen = config.hydra.runtime.choices.get("experiment")
+        about = Sweep.of(config.hydra.overrides.task, chosen, time.time())
+        try:
+            _sweep = RunningSweep(about, folder, Path(config.out_root), _mirror(build_store(config), config.out_root))
+            _sweep.start(in_parallel="BasicLauncher" not in str(config.hydra.launcher.get("_target_")))
+        except FairfrError as error:  # the cells go on: their run folders are complete without MLflow
+            Terminal().error(str(error))
 
     def on_multirun_end(self, config: DictConfig, **kwargs: Any) -> None:
-        """Read what each job left behind; it may have run in another process."""
-        files = sorted(Path(config.hydra.sweep.dir).glob(f"*/{OUTCOME_FILE}"), key=lambda p: int(p.parent.name))
-        outcomes = [json.loads(path.read_text(encoding="utf-8")) for path in files]
-        terminal = Terminal()
-        failures = terminal.sweep_report(outcomes, Path(config.out_root))
-        if config.store.id == "mlflow":
-            terminal.mlflow_hint()
-        if failures:
+        """The jobs may have run in other processes: what they left behind is in the sweep's folder."""
+        try:
+            failed = _end_sweep()
+        except Exception as error:
+            where = Path(config.hydra.sweep.dir) / "error.txt"
+            where.write_text(traceback.format_exc(), encoding="utf-8")
+            Terminal().error(f"{type(error).__name__}: {error}\ntraceback: {where}")
+            failed = True
+        if failed:
             sys.exit(1)
 
 
-def build_store(config: DictConfig) -> Any:
-    """Typed store settings of a sweep's parent, whose other choices may still be open."""
-    from fairfr.store.settings import StoreSettings
+def _end_sweep(status: str | None = None) -> bool:
+    """Summarise the sweep that runs, if one does; whether anything failed. ``status``: of one that was cut short."""
+    global _sweep
+    ending, _sweep = _sweep, None
+    return ending is not None and ending.finish(status)
 
-    return build(StoreSettings, OmegaConf.to_container(config.store, resolve=True), "store")
+
+def build_store(config: DictConfig) -> StoreSettings:
+    """Typed store settings of a sweep's parent, whose other choices may still be open."""
+    store = build(StoreSettings, OmegaConf.to_container(config.store, resolve=True), "store")
+    assert isinstance(store, StoreSettings)
+    return store

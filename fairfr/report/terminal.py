@@ -13,6 +13,7 @@ from rich.panel import Panel
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
+from fairfr.core.errors import FairfrError
 from fairfr.report.console import results_table
 from fairfr.report.readings import Result
 
@@ -66,7 +67,8 @@ class Terminal:
         """What a single run prints at its end."""
         if error is not None:
             self.failed(folder.parent.name, error)
-            self._console.print(f"traceback: {folder / 'error.txt'}", soft_wrap=True)
+            if not _is_mistake(error):
+                self._console.print(f"traceback: {folder / 'error.txt'}", soft_wrap=True)
             return
         self._console.print(results_table([stored]))
         for warning in stored["warnings"] if status == "skipped" else []:
@@ -121,6 +123,11 @@ class CellProgress:
 
     def fold_done(self, fold: str) -> None:
         self._bar.advance(self._task)
+
+
+def _is_mistake(error: str) -> bool:
+    """Whether a message is that of a mistake in the input, which says itself what to do."""
+    return error.partition(":")[0] in {kind.__name__ for kind in FairfrError.__subclasses__()}
 
 
 def _by_setting(outcomes: Sequence[dict[str, Any]]) -> dict[tuple[str, str, str], list[dict[str, Any]]]:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
+from collections.abc import Mapping
 from pathlib import Path
 
-from fairfr.core.keys import RunKey
-from fairfr.store.mlflow import MlflowMirror, default_uri
+from fairfr.store.folder import Result
+from fairfr.store.process import MlflowMirror, default_uri
 from fairfr.store.settings import StoreSettings
+from fairfr.store.sweep import Sweep, SweepEnd
 
 
 class Mirror:
@@ -20,27 +23,69 @@ class Mirror:
 
     def start(self) -> MlflowMirror:
         if self._process is None:
+            if self._database_is_gone:  # what was marked went with it, also when it is there again
+                shutil.rmtree(self._out_root / ".mirrored", ignore_errors=True)
             local = self._out_root / "mlartifacts" if self.uri.startswith("sqlite:") else None
             self._process = MlflowMirror(self.uri, self._experiment, local)
         return self._process
 
-    def has(self, key: RunKey) -> bool:
-        """Whether this key was logged to this store, as far as we know."""
-        if self.uri.startswith("sqlite:///") and not Path(self.uri.removeprefix("sqlite:///")).exists():
-            return False
-        mark = self._mark(key)
-        return mark.exists() and mark.read_text(encoding="utf-8") == self.uri
+    def has(self, result: Result) -> bool:
+        """Whether this run was logged to this store, as far as we know."""
+        return self._read_mark(_mark_of_run(result)) == self._place
 
-    def log(self, key: RunKey, folder: Path) -> None:
-        self._mark(key).unlink(missing_ok=True)
-        self.start().log(folder)
-        self._mark(key).parent.mkdir(parents=True, exist_ok=True)
-        self._mark(key).write_text(self.uri, encoding="utf-8")
+    def log(
+        self, result: Result, folder: Path, metrics: Mapping[str, float] | None = None, sweep: Sweep | None = None
+    ) -> None:
+        self._unmark(_mark_of_run(result))
+        self.start().log(folder, metrics, sweep)
+        self._mark(_mark_of_run(result), self._place)
+
+    def logged(self) -> dict[str, str]:
+        """What MLflow itself says it has: the key of each run, the id of each sweep, and when it finished."""
+        return self.start().logged()
+
+    def has_sweep(self, sweep: Sweep, end: SweepEnd | None = None) -> bool:
+        """Whether the sweep's parent run was finished in this store (and says what ``end`` says about its cells)."""
+        mark = self._read_mark(_mark_of_sweep(sweep))
+        return mark.startswith(f"{self._place}\n") and (end is None or mark == self._about(end))
+
+    def close_sweep(self, sweep: Sweep, end: SweepEnd, artifacts: Path | None = None) -> None:
+        self._unmark(_mark_of_sweep(sweep))
+        self.start().close_sweep(sweep, end, artifacts)
+        self._mark(_mark_of_sweep(sweep), self._about(end))
 
     def close(self) -> None:
         if self._process is not None:
             self._process.close()
             self._process = None
 
-    def _mark(self, key: RunKey) -> Path:
-        return self._out_root / ".mirrored" / f"{key.dataset}-{key.backbone}-{key.method}-{key}"
+    @property
+    def _place(self) -> str:
+        return f"{self.uri} {self._experiment}"
+
+    @property
+    def _database_is_gone(self) -> bool:
+        return self.uri.startswith("sqlite:///") and not Path(self.uri.removeprefix("sqlite:///")).exists()
+
+    def _about(self, end: SweepEnd) -> str:
+        return "\n".join([self._place, end.status, *end.keys])
+
+    def _read_mark(self, name: str) -> str:
+        path = self._out_root / ".mirrored" / name
+        return path.read_text(encoding="utf-8") if path.exists() and not self._database_is_gone else ""
+
+    def _mark(self, name: str, text: str) -> None:
+        path = self._out_root / ".mirrored" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+    def _unmark(self, name: str) -> None:
+        (self._out_root / ".mirrored" / name).unlink(missing_ok=True)
+
+
+def _mark_of_run(result: Result) -> str:
+    return "-".join([*(result[noun]["id"] for noun in ("dataset", "backbone", "method")), result["key"]])
+
+
+def _mark_of_sweep(sweep: Sweep) -> str:
+    return f"sweep-{sweep.id}"

@@ -1,94 +1,43 @@
 """MLflow as a mirror of the run folders: parameters, fold-mean metrics, tags and small artifacts.
 
-Importing MLflow takes seconds, so a second process does it, in parallel with the run itself::
-
-    mirror = MlflowMirror(uri, experiment, artifact_root)   # starts python -m fairfr.store.mlflow
-    mirror.log(run_folder)                                  # one run in MLflow for each run folder
+The only module that imports MLflow. As ``python -m fairfr.store.mlflow`` it is the process behind ``MlflowMirror``.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlparse
+from urllib.request import url2pathname
 
-from fairfr.core.errors import FairfrError
+from fairfr.store.describe import metrics_of, params_of, run_name, tags_of, times_of
 from fairfr.store.folder import Result, read_result
+from fairfr.store.process import MlflowError, MlflowMirror, default_uri
+from fairfr.store.sweep import Sweep, SweepEnd
 
+__all__ = ["MlflowError", "MlflowLog", "MlflowMirror", "default_uri", "read_results"]
+
+EXPERIMENT = "fairfr"
 ARTIFACTS = ("result.json", "config.yaml", "metrics.parquet", "run.log", "error.txt")
-PER_GROUP_METRICS = frozenset({"auroc", "auroc_on_probability", "tpr_at_fpr_1e-3", "brier"})
+PARENT = "mlflow.parentRunId"
 MAX_TEXT = 5000
-
-
-class MlflowError(FairfrError):
-    """MLflow could not be reached or refused a run. The run folder is complete all the same."""
-
-
-class MlflowMirror:
-    """A process that logs run folders to one MLflow experiment."""
-
-    def __init__(self, uri: str, experiment: str, artifact_root: Path | None = None) -> None:
-        self.uri = uri
-        command = [sys.executable, "-m", "fairfr.store.mlflow", uri, experiment, str(artifact_root or "")]
-        environment = {**os.environ, "MLFLOW_DISABLE_TELEMETRY": "true", "OMP_NUM_THREADS": "1"}
-        self._stderr = tempfile.TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115  a pipe nobody reads would fill up
-        self._process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._stderr, text=True, env=environment
-        )
-
-    def wait_until_ready(self) -> None:
-        """Return when the database exists: parallel workers must not race to make it."""
-        self._ask("")
-
-    def log(self, run_folder: Path) -> str:
-        """Log one run folder, replacing what MLflow has under the same key; returns the run's URL fragment."""
-        return self._ask(str(run_folder))
-
-    def close(self) -> None:
-        self._process.communicate()
-        self._stderr.close()
-
-    def _ask(self, line: str) -> str:
-        assert self._process.stdin is not None and self._process.stdout is not None
-        try:
-            self._process.stdin.write(line + "\n")
-            self._process.stdin.flush()
-            answer = json.loads(self._process.stdout.readline() or "null")
-        except (BrokenPipeError, json.JSONDecodeError):
-            answer = None
-        if answer is None:
-            self._process.wait()
-            self._stderr.seek(0)
-            stderr = self._stderr.read().strip().splitlines()
-            raise MlflowError(f"the MLflow process ended early ({stderr[-1] if stderr else 'no message'}).")
-        if "error" in answer:
-            raise MlflowError(f"{self.uri}: {answer['error']}")
-        return str(answer["ok"])
-
-
-def default_uri(out_root: Path) -> str:
-    """The sqlite database beside the runs."""
-    return f"sqlite:///{(out_root / 'mlflow.db').resolve()}"
+DOWNLOADS_AT_ONCE = 16
 
 
 class MlflowLog:
-    """What the process does: owns the client and writes runs."""
+    """Owns the client and writes runs."""
 
     def __init__(self, uri: str, experiment: str, artifact_root: str) -> None:
-        import logging
-
-        os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")
-        logging.disable(logging.WARNING)  # alembic and mlflow narrate the making of the database
-        from mlflow.tracking import MlflowClient
-
         with _database_lock(uri):
-            self._client = MlflowClient(uri)
+            self._client = _client(uri)
             self._experiment = self._open(experiment, artifact_root)
+        self._parents: dict[str, str] = {}
 
     def _open(self, name: str, artifact_root: str) -> str:
         found = self._client.get_experiment_by_name(name)
@@ -99,116 +48,181 @@ class MlflowLog:
         tags = {"mlflow.experimentKind": "custom_model_development"}
         return str(self._client.create_experiment(name, artifact_location=location, tags=tags))
 
-    def log(self, folder: Path) -> str:
+    def answer(self, request: Mapping[str, Any]) -> str:
+        """Do what one line on standard input asks."""
+        sweep = Sweep.from_dict(request["sweep"]) if request.get("sweep") else None
+        if request["do"] == "log":
+            return self.log(Path(request["folder"]), request["metrics"], sweep)
+        if request["do"] == "logged":
+            return json.dumps(self.logged())
+        if sweep is not None and request["do"] == "open":
+            return self.open_sweep(sweep)
+        if sweep is not None and request["do"] == "close":
+            return self.close_sweep(sweep, SweepEnd.from_dict(request["end"]), request["artifacts"])
+        return "ready"
+
+    def log(self, folder: Path, metrics: Mapping[str, float], sweep: Sweep | None = None) -> str:
+        """One run for one folder. A rerun replaces the older run and stays in the sweeps that had it."""
         result = read_result(folder)
         if result is None:
             raise MlflowError(f"{folder} holds no result.json.")
-        self._delete(result["key"])
+        links = self._remove_older(result["key"])
+        if sweep is not None:
+            links[PARENT] = self.open_sweep(sweep)
+            links["sweeps"] = _joined(links.get("sweeps", ""), sweep.id)
         start, end = times_of(result)
-        run = self._client.create_run(self._experiment, start_time=start, run_name=run_name(result))
+        run = self._client.create_run(self._experiment, start_time=start, run_name=run_name(result), tags=links)
         run_id = str(run.info.run_id)
-        self._log_batch(run_id, result, folder)
+        self._log_batch(run_id, dict(metrics_of(result)) | dict(metrics), params_of(folder), tags_of(result, folder))
         for name in ARTIFACTS:
             if (folder / name).exists():
                 self._client.log_artifact(run_id, str(folder / name))
         self._client.set_terminated(run_id, "FINISHED" if result["status"] == "completed" else "FAILED", end)
-        return f"#/experiments/{self._experiment}/runs/{run_id}"
+        return run_id
 
-    def _delete(self, key: str) -> None:
-        for old in self._client.search_runs([self._experiment], f"tags.run_key = '{key}'"):
+    def logged(self) -> dict[str, str]:
+        """When each run that MLflow has was finished, by key; parent runs by the id of their sweep."""
+        tags = [run.data.tags for run in self._search("tags.finished != ''") if run.info.status != "RUNNING"]
+        return {tag.get("run_key") or tag.get("sweep_id", ""): tag["finished"] for tag in tags}
+
+    def open_sweep(self, sweep: Sweep) -> str:
+        """The parent run of a sweep; a sweep that is run again has one already."""
+        if sweep.id not in self._parents:
+            found = self._search(f"tags.sweep_id = '{sweep.id}'")
+            self._parents[sweep.id] = found[0].info.run_id if found else self._create_parent(sweep)
+        return self._parents[sweep.id]
+
+    def _create_parent(self, sweep: Sweep) -> str:
+        tags = {"sweep_id": sweep.id, "mlflow.source.name": "run.py", "mlflow.source.type": "LOCAL"}
+        tags["command"] = f"python run.py -m {' '.join(sweep.overrides)}"[:MAX_TEXT]
+        start = int(1000 * sweep.started)
+        run = self._client.create_run(self._experiment, start_time=start, run_name=sweep.first_name, tags=tags)
+        return str(run.info.run_id)
+
+    def close_sweep(self, sweep: Sweep, end: SweepEnd, artifacts: str | None) -> str:
+        """Name, count and finish the parent run; its artifacts list every cell and hold the report."""
+        parent = self.open_sweep(sweep)
+        self._link(sweep, parent, end.keys)
+        self._log_batch(parent, end.metrics, (), end.tags.items())
+        self._client.update_run(parent, name=end.name)
+        self._client.log_text(parent, end.cells_csv, "cells.csv")
+        if artifacts is not None:
+            self._client.log_artifacts(parent, artifacts)
+        self._client.set_terminated(parent, end.status, int(1000 * end.ended))
+        return parent
+
+    def _link(self, sweep: Sweep, parent: str, keys: Iterable[str]) -> None:
+        """Cells that were logged before: those without a parent get this one, the others keep theirs."""
+        linked = {run.data.tags.get("run_key") for run in self._search(f"tags.sweeps LIKE '%{sweep.id}%'")}
+        for key in keys:
+            for run in self._search(f"tags.run_key = '{key}'") if key not in linked else ():
+                sweeps = _joined(run.data.tags.get("sweeps", ""), sweep.id)
+                self._client.set_tag(run.info.run_id, "sweeps", sweeps)
+                if PARENT not in run.data.tags:
+                    self._client.set_tag(run.info.run_id, PARENT, parent)
+
+    def _remove_older(self, key: str) -> dict[str, str]:
+        """Delete the runs of this key; returns the tags that tie them to sweeps."""
+        links: dict[str, str] = {}
+        for old in self._search(f"tags.run_key = '{key}'"):
+            links |= {name: old.data.tags[name] for name in (PARENT, "sweeps") if name in old.data.tags}
             self._client.delete_run(old.info.run_id)
+        return links
 
-    def _log_batch(self, run_id: str, result: Result, folder: Path) -> None:
+    def _search(self, condition: str) -> list[Any]:
+        return _search(self._client, self._experiment, condition)
+
+    def _log_batch(
+        self,
+        run_id: str,
+        metrics: Mapping[str, float],
+        params: Iterable[tuple[str, Any]],
+        tags: Iterable[tuple[str, Any]],
+    ) -> None:
         import time
 
         from mlflow.entities import Metric, Param, RunTag
 
         now = int(time.time() * 1000)
-        metrics = [Metric(name, value, now, 0) for name, value in metrics_of(result)]
-        params = [Param(name, str(value)[:MAX_TEXT]) for name, value in params_of(folder)]
-        tags = [RunTag(name, str(value)[:MAX_TEXT]) for name, value in tags_of(result, folder)]
-        for start in range(0, len(params), 100):
-            self._client.log_batch(run_id, params=params[start : start + 100])
-        for start in range(0, max(len(metrics), 1), 1000):
-            self._client.log_batch(run_id, metrics=metrics[start : start + 1000], tags=tags)
+        entries = [Metric(name, value, now, 0) for name, value in metrics.items()]
+        described = [Param(name, str(value)[:MAX_TEXT]) for name, value in params]
+        marks = [RunTag(name, str(value)[:MAX_TEXT]) for name, value in tags]
+        for start in range(0, len(described), 100):
+            self._client.log_batch(run_id, params=described[start : start + 100])
+        for start in range(0, max(len(entries), 1), 1000):
+            self._client.log_batch(run_id, metrics=entries[start : start + 1000], tags=marks)
 
 
-def run_name(result: Result) -> str:
-    """What the MLflow page lists: the method first, because the page cuts long names at the end."""
-    name = f"{result['method']['label']} | {result['dataset']['id']} | {result['backbone']['id']}"
-    return f"{name} | synthetic" if result["source"] == "synthetic" else name
+def read_results(uri: str, experiment: str = EXPERIMENT) -> list[Result]:
+    """The result.json of every completed run that MLflow has, from MLflow alone, in the order of the run folders.
+
+    Raises MlflowError when there is no such experiment or an artifact cannot be read.
+    """
+    from concurrent.futures import ThreadPoolExecutor
+
+    try:
+        with _database_lock(uri):
+            client = _client(uri)
+            found = client.get_experiment_by_name(experiment)
+        if found is None:
+            raise MlflowError(f"{uri} has no experiment '{experiment}'.")
+        runs = _search(client, found.experiment_id, "attributes.status = 'FINISHED' and tags.run_key != ''")
+        with ThreadPoolExecutor(DOWNLOADS_AT_ONCE) as pool:
+            results = list(pool.map(lambda run: _stored_result(client, run), runs))
+    except MlflowError:
+        raise
+    except Exception as error:
+        raise MlflowError(f"{uri}: {error}") from error
+    return sorted(results, key=lambda r: (r["dataset"]["id"], r["backbone"]["id"], r["method"]["id"], r["key"]))
 
 
-def times_of(result: Result) -> tuple[int, int]:
-    """Start and end of the run itself, in milliseconds, so that the page shows its duration and not the mirror's."""
-    from datetime import datetime
-
-    end = int(datetime.fromisoformat(result["finished"]).timestamp() * 1000)
-    return end - int(1000 * result.get("seconds", 0)), end
-
-
-def tags_of(result: Result, folder: Path) -> Iterator[tuple[str, Any]]:
-    """Tags to filter and group by."""
-    yield "mlflow.source.name", "run.py"
-    yield "mlflow.source.type", "LOCAL"
-    yield "run_key", result["key"]
-    yield "status", result["status"]
-    yield "source", result["source"]
-    for noun in ("dataset", "backbone", "method"):
-        yield noun, result[noun]["id"]
-    yield "needs", ", ".join(result["method"]["needs"]) or "scores only"
-    yield "run_folder", folder.resolve()
-    if "threads" in result:
-        yield "threads", result["threads"]
-    if "error" in result:
-        yield "error", result["error"]
+def _stored_result(client: Any, run: Any) -> Result:
+    place = urlparse(run.info.artifact_uri)
+    if place.scheme == "file":  # the client would only copy the file before it is read
+        folder = Path(url2pathname(place.path))
+        result = read_result(folder)
+    else:
+        with tempfile.TemporaryDirectory() as folder_name:
+            folder = Path(folder_name)
+            client.download_artifacts(run.info.run_id, "result.json", folder_name)
+            result = read_result(folder)
+    if result is None:
+        raise MlflowError(
+            f"{folder} has no whole result.json. If the output folder was moved, delete mlflow.db and run "
+            "python scripts/sync_mlflow.py"
+        )
+    return result
 
 
-def params_of(folder: Path) -> Iterator[tuple[str, Any]]:
-    """The configuration, flattened: what was chosen, without the stand-in's parameters."""
-    import yaml
+def _client(uri: str) -> Any:
+    import logging
 
-    config = yaml.safe_load((folder / "config.yaml").read_text(encoding="utf-8"))
-    for noun in ("dataset", "backbone", "method", "protocol"):
-        for name, value in _flatten(config.get(noun, {}), noun):
-            if not name.startswith("dataset.standin") and not name.endswith("_target_"):
-                yield name, value
-    yield "seed", config.get("seed")
+    os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")
+    logging.getLogger("alembic").setLevel(logging.ERROR)  # it narrates the making of the database
+    from mlflow.tracking import MlflowClient
 
-
-def _flatten(mapping: dict[str, Any], prefix: str) -> Iterator[tuple[str, Any]]:
-    for key, value in mapping.items():
-        if isinstance(value, dict):
-            yield from _flatten(value, f"{prefix}.{key}")
-        else:
-            yield f"{prefix}.{key}", value
+    logging.getLogger("mlflow").setLevel(logging.ERROR)
+    return MlflowClient(uri)
 
 
-def metrics_of(result: Result) -> Iterator[tuple[str, float]]:
-    """Fold means by readable names: ``auroc``, ``worst/ethnicity/first/auroc``, ``ethnicity/both/asian/auroc``."""
-    for row in result.get("metrics", []):
-        if row["mean"] is None:
-            continue
-        if row["grouping"] == "all":
-            yield row["metric"], row["mean"]
-        elif row["group"] in ("worst", "gap"):
-            yield f"{row['group']}/{_plain(row['grouping'])}/{row['rule']}/{row['metric']}", row["mean"]
-        elif row["metric"] in PER_GROUP_METRICS:
-            yield f"{_plain(row['grouping'])}/{row['rule']}/{_plain(row['group'])}/{row['metric']}", row["mean"]
-    for name in ("seconds", "peak_memory_mb"):
-        if name in result:
-            yield name, result[name]
+def _search(client: Any, experiment: str, condition: str) -> list[Any]:
+    """All pages of a search."""
+    runs: list[Any] = []
+    token = None
+    while True:
+        page = client.search_runs([experiment], condition, max_results=1000, page_token=token)
+        runs.extend(page)
+        token = page.token
+        if not token:
+            return runs
 
 
-def _plain(group: str) -> str:
-    """A group's name with only the characters that MLflow takes."""
-    return "".join(c if c.isalnum() or c in "_-. " else "_" for c in group)
+def _joined(listed: str, name: str) -> str:
+    return ", ".join(dict.fromkeys([*filter(None, listed.split(", ")), name]))
 
 
-def _database_lock(uri: str) -> Any:
+def _database_lock(uri: str) -> AbstractContextManager[object]:
     """Two processes on a fresh sqlite file fail: one at a time makes it."""
-    from contextlib import nullcontext
-
     if not uri.startswith("sqlite:///"):
         return nullcontext()
     from filelock import FileLock
@@ -219,7 +233,7 @@ def _database_lock(uri: str) -> Any:
 
 
 def _serve(uri: str, experiment: str, artifact_root: str) -> None:
-    """Answer each line on standard input (a run folder; blank: are you ready?) with one line of JSON."""
+    """Answer each line of JSON on standard input with one on standard output."""
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # whatever libraries print must not stand between the answers
     try:
@@ -232,7 +246,7 @@ def _serve(uri: str, experiment: str, artifact_root: str) -> None:
         try:
             if failure is not None:
                 raise MlflowError(failure)
-            answer = {"ok": logger.log(Path(line.strip())) if line.strip() else "ready"}
+            answer = {"ok": logger.answer(json.loads(line))}
         except Exception as error:
             answer = {"error": str(error).removeprefix("MlflowError: ")}
         answers.write(json.dumps(answer) + "\n")

@@ -83,9 +83,9 @@ def test_a_run_is_logged_once_with_the_numbers_of_its_folder(
     cell: Any, small: tuple[str, ...], out: Path, mirror: Mirror
 ) -> None:
     outcome = cell(*small, "dataset.min_pairs=2", "method=platt", "method.estimator.C=0.5", "seed=4")
-    assert not mirror.has(outcome.key)
-    mirror.log(outcome.key, outcome.folder)
-    assert mirror.has(outcome.key)
+    assert not mirror.has(outcome.result)
+    mirror.log(outcome.result, outcome.folder)
+    assert mirror.has(outcome.result)
     (run,) = runs_in(out)
     check_numbers(run, outcome.result)
     assert run.info.status == "FINISHED"
@@ -97,14 +97,14 @@ def test_a_run_is_logged_once_with_the_numbers_of_its_folder(
     small_files = {"result.json", "config.yaml", "metrics.parquet", "run.log"}
     assert artifacts_of(out, run.info.run_id) == small_files, "scores stay in the run folder"
 
-    mirror.log(outcome.key, outcome.folder)
+    mirror.log(outcome.result, outcome.folder)
     (replaced,) = runs_in(out)
     assert replaced.info.run_id != run.info.run_id and replaced.data.metrics == run.data.metrics
 
     other = Mirror(StoreSettings("mlflow", tracking_uri="http://127.0.0.1:5000"), out)
-    assert not other.has(outcome.key), "logged here does not mean logged there"
+    assert not other.has(outcome.result), "logged here does not mean logged there"
     (out / "mlflow.db").rename(out / "moved.db")
-    assert not mirror.has(outcome.key), "a database that is gone has nothing"
+    assert not mirror.has(outcome.result), "a database that is gone has nothing"
 
 
 def test_a_failed_run_is_logged_as_failed(
@@ -117,7 +117,7 @@ def test_a_failed_run_is_logged_as_failed(
 
     monkeypatch.setattr(Platt, "fit", fit)
     outcome = cell(*small, "method=platt")
-    mirror.log(outcome.key, outcome.folder)
+    mirror.log(outcome.result, outcome.folder)
     (run,) = runs_in(out)
     assert run.info.status == "FAILED" and "no luck" in run.data.tags["error"]
     assert "error.txt" in artifacts_of(out, run.info.run_id)

@@ -1,0 +1,174 @@
+"""What is known of a sweep outside MLflow: two small kinds of file in its Hydra folder.
+
+``sweep.json`` says which sweep it is, so that workers in other processes, and a later rebuild, find the same parent
+run; ``<job>/outcome.json`` says how each cell ended.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from fairfr.store.folder import read_result
+
+SWEEP_FILE = "sweep.json"
+OUTCOME_FILE = "outcome.json"
+NO_PART = ("out_root", "data_root", "store", "threads", "force", "on_error", "hydra")
+NAMED_AT_MOST = 3
+
+Outcome = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """One sweep. The same command is the same sweep: what a kill cut short goes on under the same parent run."""
+
+    id: str
+    title: str
+    overrides: tuple[str, ...]
+    started: float  # seconds since 1970
+    ended: float | None = None
+    status: str | None = None  # FINISHED, FAILED or KILLED, as MLflow spells it; None while it runs
+
+    @classmethod
+    def of(cls, overrides: Iterable[str], experiment: str | None, started: float) -> Sweep:
+        """``overrides``: the command line without those that choose a machine, a store or a launcher."""
+        kept = tuple(sorted(o.lstrip("+") for o in overrides if not _is_no_part(o)))
+        digest = hashlib.sha256(json.dumps(kept).encode()).hexdigest()[:12]
+        return cls(digest, experiment or "sweep", kept, started)
+
+    @classmethod
+    def from_dict(cls, stored: dict[str, Any]) -> Sweep:
+        return cls(**{**stored, "overrides": tuple(stored["overrides"])})
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+    def write(self, folder: Path) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / SWEEP_FILE).write_text(json.dumps(self.as_dict()), encoding="utf-8")
+
+    @classmethod
+    def read(cls, folder: Path) -> Sweep | None:
+        try:
+            return cls.from_dict(json.loads((folder / SWEEP_FILE).read_text(encoding="utf-8")))
+        except (FileNotFoundError, ValueError, KeyError, TypeError):
+            return None
+
+    def over(self, ended: float, status: str | None, outcomes: Sequence[Outcome]) -> Sweep:
+        """This sweep, ended. ``status`` only where it was cut short; else its cells decide."""
+        any_failed = any(outcome["status"] == "failed" for outcome in outcomes)
+        return replace(self, ended=ended, status=status or ("FAILED" if any_failed else "FINISHED"))
+
+    @property
+    def first_name(self) -> str:
+        """The parent run's name until its cells are known."""
+        chosen = dict(o.split("=", 1) for o in self.overrides if "=" in o)
+        return " | ".join([self.title, *(chosen[noun] for noun in ("dataset", "backbone") if noun in chosen)])
+
+
+def write_outcome(folder: Path, outcome: Outcome) -> None:
+    """Leave word of how a job ended: status, choices and error, and the run folder if there is one."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / OUTCOME_FILE).write_text(json.dumps(outcome), encoding="utf-8")
+
+
+def read_outcomes(folder: Path) -> list[Outcome]:
+    """How each job of a sweep ended, in the order of the jobs; they may have run in other processes."""
+    files = [path for path in folder.glob(f"*/{OUTCOME_FILE}") if path.parent.name.isdigit()]
+    return [json.loads(path.read_text(encoding="utf-8")) for path in sorted(files, key=lambda p: int(p.parent.name))]
+
+
+def stored_sweeps(out_root: Path) -> Iterator[tuple[Sweep, list[Outcome]]]:
+    """The newest run of each sweep below ``<out_root>/hydra/sweep``; one without an end was killed."""
+    newest: dict[str, tuple[Sweep, Path]] = {}
+    for path in (out_root / "hydra" / "sweep").glob(f"*/*/{SWEEP_FILE}"):
+        sweep = Sweep.read(path.parent)
+        if sweep is not None and (sweep.id not in newest or sweep.started > newest[sweep.id][0].started):
+            newest[sweep.id] = (sweep, path.parent)
+    for sweep, folder in sorted(newest.values(), key=lambda found: found[0].started):
+        outcomes = read_outcomes(folder)
+        yield sweep if sweep.ended is not None else sweep.over(folder.stat().st_mtime, "KILLED", outcomes), outcomes
+
+
+@dataclass(frozen=True, slots=True)
+class SweepEnd:
+    """What the parent run says when its sweep is over."""
+
+    name: str
+    status: str
+    ended: float
+    metrics: dict[str, float]
+    tags: dict[str, str]
+    keys: tuple[str, ...]
+    cells_csv: str
+
+    @classmethod
+    def of(cls, sweep: Sweep, outcomes: Sequence[Outcome]) -> SweepEnd:
+        """``sweep``: one that is over."""
+        assert sweep.ended is not None and sweep.status is not None
+        results = [read_result(Path(o["folder"])) if "folder" in o else None for o in outcomes]
+        known = [result for result in results if result is not None]
+        counts = {status: sum(1 for o in outcomes if o["status"] == status) for status in ("skipped", "failed")}
+        metrics = {
+            "sweep/cells": float(len(outcomes)),
+            "sweep/already_done": float(counts["skipped"]),
+            "sweep/failed": float(counts["failed"]),
+            "sweep/seconds": round(sweep.ended - sweep.started, 3),
+        }
+        tags = {noun: "+".join(_ids(known, noun)) for noun in ("dataset", "backbone")}
+        tags["source"] = "+".join(sorted({result["source"] for result in known}))
+        tags["finished"] = datetime.fromtimestamp(sweep.ended, UTC).isoformat(timespec="milliseconds")
+        keys = tuple(sorted({result["key"] for result in known}))
+        name = _name(sweep, known, len(outcomes))
+        return cls(name, sweep.status, sweep.ended, metrics, tags, keys, _cells_csv(outcomes, results))
+
+    @classmethod
+    def from_dict(cls, stored: dict[str, Any]) -> SweepEnd:
+        return cls(**{**stored, "keys": tuple(stored["keys"])})
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def _is_no_part(override: str) -> bool:
+    return override.lstrip("+~").partition("=")[0].replace("/", ".").partition(".")[0] in NO_PART
+
+
+def _ids(results: Iterable[dict[str, Any]], noun: str) -> list[str]:
+    return list(dict.fromkeys(result[noun]["id"] for result in results))
+
+
+def _name(sweep: Sweep, results: Sequence[dict[str, Any]], n_cells: int) -> str:
+    """``sweep | lfw | magface | 12 cells | synthetic``."""
+    parts = [sweep.title]
+    for noun, plural in (("dataset", "data sets"), ("backbone", "backbones")):
+        ids = _ids(results, noun)
+        if ids:
+            parts.append("+".join(ids) if len(ids) <= NAMED_AT_MOST else f"{len(ids)} {plural}")
+    parts.append("1 cell" if n_cells == 1 else f"{n_cells} cells")
+    if any(result["source"] == "synthetic" for result in results):
+        parts.append("synthetic")
+    return " | ".join(parts)
+
+
+def _cells_csv(outcomes: Sequence[Outcome], results: Sequence[dict[str, Any] | None]) -> str:
+    """Every cell of the sweep, also those that belong to an earlier sweep's parent run."""
+    text = io.StringIO()
+    table = csv.writer(text, lineterminator="\n")
+    table.writerow(["dataset", "backbone", "method", "source", "outcome", "run_key", "run_folder", "error"])
+    for outcome, result in zip(outcomes, results, strict=True):
+        if result is None:
+            names = [*outcome["choices"].split(" / "), "", ""][:4]
+        else:
+            names = [result["dataset"]["id"], result["backbone"]["id"], result["method"]["id"], result["source"]]
+        key = "" if result is None else result["key"]
+        table.writerow([*names, outcome["status"], key, outcome.get("folder", ""), outcome.get("error") or ""])
+    return text.getvalue()

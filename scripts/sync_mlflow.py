@@ -1,0 +1,75 @@
+"""Bring MLflow up to the run folders: python scripts/sync_mlflow.py --out-root outputs [--uri http://server:5000]
+
+For a database that was deleted, or for another server. Runs that MLflow has already are left alone, so a second call
+changes nothing. Parent runs of sweeps are made again from <out_root>/hydra/sweep; their tables and figures come back
+with `python scripts/make_tables.py` or when the sweep is run again.
+"""
+
+import argparse
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from fairfr.core.errors import FairfrError
+from fairfr.report.listed import listed_metrics
+from fairfr.report.terminal import Terminal
+from fairfr.store.folder import read_result
+from fairfr.store.mirror import Mirror
+from fairfr.store.settings import StoreSettings
+from fairfr.store.sweep import SweepEnd, stored_sweeps
+
+
+def main() -> None:
+    """Log what is missing, then say what was done."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out-root", type=Path, default=Path("outputs"))
+    parser.add_argument("--uri", help="a tracking server or database; default: <out_root>/mlflow.db")
+    parser.add_argument("--experiment", default="fairfr")
+    arguments = parser.parse_args()
+    if not (arguments.out_root / "runs").is_dir():
+        sys.exit(f"{arguments.out_root / 'runs'} does not exist: there is nothing to bring to MLflow.")
+    mirror = Mirror(StoreSettings("mlflow", arguments.uri, arguments.experiment), arguments.out_root)
+    try:
+        print(sync(mirror, arguments.out_root))
+    except FairfrError as error:
+        Terminal().error(str(error))
+        sys.exit(1)
+    finally:
+        mirror.close()
+
+
+def sync(mirror: Mirror, out_root: Path) -> str:
+    """Log the runs and sweeps that MLflow lacks or has in an older version; returns the counts as a sentence."""
+    known = mirror.logged()
+    runs = list(_stored_runs(out_root))
+    missing = [(result, folder) for result, folder in runs if known.get(result["key"]) != result["finished"]]
+    for result, folder in _with_progress(missing):
+        mirror.log(result, folder, listed_metrics(result))
+    ends = [(sweep, SweepEnd.of(sweep, outcomes)) for sweep, outcomes in stored_sweeps(out_root)]
+    lost = [(sweep, end) for sweep, end in ends if known.get(sweep.id) != end.tags["finished"]]
+    for sweep, end in lost:
+        mirror.close_sweep(sweep, end)
+    return (
+        f"{mirror.uri}: {len(missing)} runs logged, {len(runs) - len(missing)} were there; "
+        f"{len(lost)} sweeps rebuilt, {len(ends) - len(lost)} were there"
+    )
+
+
+def _stored_runs(out_root: Path) -> Iterator[tuple[dict[str, Any], Path]]:
+    for path in sorted((out_root / "runs").glob("*/*/*/*/result.json")):
+        result = read_result(path.parent)
+        if result is not None:
+            yield result, path.parent
+
+
+def _with_progress(missing: list[tuple[dict[str, Any], Path]]) -> Iterator[tuple[dict[str, Any], Path]]:
+    columns = (TextColumn("logging runs"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, transient=True) as progress:
+        yield from progress.track(missing)
+
+
+if __name__ == "__main__":
+    main()
