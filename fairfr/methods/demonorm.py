@@ -21,8 +21,8 @@ Emits: a score; the probability is the runner's beta overlay over the training s
 Two rows, because the paper contradicts itself: its text says M1.1, but its printed rows keep every group's AUROC at
 the Baseline's, which only one increasing map per group does; M1.1 ranks anew inside a group. ``demonorm`` is what
 the text and Linghu et al. say, ``demonorm_paper`` what is printed: ``group`` with ``rule="first"``, whose statistics
-come from all impostor training pairs with the left image in the group. ``rule="both"``, the default, takes pairs inside
-the group only, as Linghu et al. do; on BFW, where many pairs are mixed, that gives another raw-score Brier than printed.
+come from all impostor training pairs with the left image in the group. ``rule="both"``, the default, takes only pairs
+inside the group, as Linghu et al. do; on BFW, where many pairs are mixed, its raw-score Brier is not the printed one.
 
 Deviations: there is no external cohort, so it is drawn from the training images: at most that many identities per
 group, one random image each, and never the identity of the image it is compared with. Identities come from the
@@ -91,7 +91,7 @@ class DemoNorm:
         levels = view.group_levels(self.grouping_)
         self.identity_ = identities_of(view, same, ctx)
         self.meetings_ = [Meeting(cohort) for cohort in self._draw(view, len(levels), ctx)]
-        groups = pair_groups(view, self.grouping_, self.rule)
+        groups = pair_groups(view, self.grouping_, "both")
         self.fallback_ = GroupCurves.fit(fit_standard, view.cosine, same, groups, len(levels))
         if self.variant.endswith(".2"):
             self.pooled_ = self._pool(view)
@@ -150,7 +150,7 @@ class DemoNorm:
 
 @dataclass
 class DemoNormGroup:
-    """One increasing map of the cosine for each group, keyed by the left image's; ``rule``: whose pairs it is fitted on."""
+    """One increasing map of the cosine for each group, keyed by the left image's, fitted on its pairs by ``rule``."""
 
     needs: ClassVar[frozenset[Need]] = frozenset({"groups"})
     native_probability: ClassVar[bool] = False
