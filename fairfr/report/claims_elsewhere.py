@@ -1,0 +1,125 @@
+"""Claims of the paper's abstract, related work, conclusion and Brier paragraph about its headline tables."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from fairfr.report.both_sides import Numbers, need
+from fairfr.report.claim import (
+    AC,
+    LABEL,
+    Claim,
+    Verdict,
+    column_winners,
+    compare_means,
+    labels,
+    name,
+    names,
+    verdict,
+    winners,
+)
+from fairfr.report.order import HEADLINE
+from fairfr.report.paper import AUROC, BRIER, TPR, WORST_AUROC, WORST_BRIER, Quantity
+
+BRIER_OF_A_GUESS = 0.25  # a constant probability of one half; a fitted overlay on a useful score stays below
+
+
+def _better_than_baseline(numbers: Numbers, quantity: Quantity) -> dict[str, int]:
+    """For each AC variant, the columns in which it beats the Baseline."""
+    sign = 1 if quantity.higher_is_better else -1
+    return {
+        m: sum(sign * (need(numbers, quantity, *s, m) - need(numbers, quantity, *s, "baseline")) > 0 for s in HEADLINE)
+        for m in AC
+    }
+
+
+def _in_columns(counts: dict[str, int]) -> str:
+    return ", ".join(f"{LABEL[method]} {n} of {len(HEADLINE)}" for method, n in counts.items())
+
+
+def _often_improves(quantities: tuple[Quantity, ...], numbers: Numbers) -> Verdict:
+    counts = {q: _better_than_baseline(numbers, q) for q in quantities}
+    details = [f"{q.label}: {_in_columns(by_method)}" for q, by_method in counts.items()]
+    most = all(sum(by_method.values()) > len(AC) * len(HEADLINE) / 2 for by_method in counts.values())
+    return verdict(most, "better than Baseline in: " + "; ".join(details))
+
+
+def _low_fpr_depends(numbers: Numbers) -> Verdict:
+    counts = _better_than_baseline(numbers, TPR)
+    cells = len(AC) * len(HEADLINE)
+    return verdict(0 < sum(counts.values()) < cells, f"TPR above Baseline in: {_in_columns(counts)}")
+
+
+def _oracle_bound(numbers: Numbers) -> Verdict:
+    above = [s for s in HEADLINE if winners(numbers, WORST_AUROC, s)[1] > need(numbers, WORST_AUROC, *s, "oracle")]
+    return verdict(
+        not above, f"worst-group AUROC: a label-free method is above the Oracle in {len(above)} of 9 columns"
+    )
+
+
+def _small_models(numbers: Numbers) -> Verdict:
+    behind = []
+    for s in HEADLINE:
+        mlp, *small = (need(numbers, WORST_AUROC, *s, m) for m in AC)
+        if mlp > max(small):
+            behind.append(s)
+    return verdict(not behind, f"worst-group AUROC: AC-MLP ahead of both in: {names(behind)}")
+
+
+def _overlay(numbers: Numbers) -> Verdict:
+    """A fitted overlay cannot do worse than a guess; raw scores clipped to [0, 1] can."""
+    cells = {
+        (m, s): need(numbers, WORST_BRIER, *s, m) for m in ("baseline", "falcon", "fsn", "demonorm") for s in HEADLINE
+    }
+    (method, setting), worst = max(cells.items(), key=lambda item: item[1])
+    detail = f"largest worst-group Brier: {LABEL[method]} on {name(setting)} {worst:.3f}; a constant 0.5 gives 0.250"
+    if worst > BRIER_OF_A_GUESS:
+        return verdict(False, detail)
+    return Verdict("cannot be told", detail)
+
+
+def _brier_columns(numbers: Numbers) -> Verdict:
+    said = {
+        **{("rfw", b): {"ac_density"} for b in ("arcface_r100", "adaface", "magface")},
+        ("lfw", "arcface_r100"): {"ac_linear"},
+        ("lfw", "magface"): {"ac_linear"},
+    }
+    columns = column_winners(numbers, BRIER)
+    wrong = [s for s, best in said.items() if columns[s] != best]
+    ties = [s for s in (("bfw", "adaface"), ("lfw", "adaface")) if not {"ac_linear"} < columns[s]]
+    rest = [s for s in (("bfw", "arcface_r100"), ("bfw", "magface")) if not columns[s] <= {"faircal", "frappe"}]
+    detail = "; ".join(f"{name(s)}: {labels(columns[s])}" for s in (*wrong, *ties, *rest))
+    return verdict(not (wrong or ties or rest), f"otherwise than stated: {detail or 'none'}")
+
+
+CLAIMS = (
+    Claim(
+        "often-improves",
+        "Abstract",
+        "AC often improves worst-group ranking and probability quality",
+        partial(_often_improves, (WORST_AUROC, WORST_BRIER)),
+    ),
+    Claim("overall", "Abstract", "AC improves overall performance", partial(_often_improves, (AUROC,))),
+    Claim("low-fpr-depends", "Abstract", "Gains at low FPR depend on the setting", _low_fpr_depends),
+    Claim("oracle-bound", "Related work", "Oracle can be treated as an upper bound", _oracle_bound),
+    Claim(
+        "overlay",
+        "Experimental details; Table 2, Panel B",
+        "Methods without a probability of their own get beta calibration",
+        _overlay,
+    ),
+    Claim("small-models", "Conclusion", "Most of the benefit is had with a linear or ridge model", _small_models),
+    Claim(
+        "brier-mean",
+        "Appendix, Brier paragraph",
+        "Brier: AC-Linear has the best label-free mean (0.043), FairCal 0.045",
+        partial(compare_means, BRIER, {"ac_linear": 0.043, "faircal": 0.045}),
+    ),
+    Claim(
+        "brier-columns",
+        "Appendix, Brier paragraph",
+        "Brier: AC-Density wins RFW; AC-Linear wins LFW R100 and MagFace, ties on BFW AdaFace and LFW AdaFace; "
+        "FairCal or FRAPPÉ win the other BFW columns",
+        _brier_columns,
+    ),
+)
