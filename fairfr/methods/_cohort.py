@@ -14,7 +14,7 @@ from fairfr.methods._moments import Moments
 
 Images: TypeAlias = Callable[[], tuple[I64, F32]]
 
-BLOCK = 1024
+BLOCK = 4096
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,9 +20,7 @@ Emits: a score; the probability is the runner's beta overlay over the training s
 
 Two rows, because the paper contradicts itself: its text says M1.1, but its printed rows keep every group's AUROC at
 the Baseline's, which only one increasing map per group does; M1.1 ranks anew inside a group. ``demonorm`` is what
-the text and Linghu et al. say, ``demonorm_paper`` what is printed: ``group`` with ``rule="first"``, whose statistics
-come from all impostor training pairs with the left image in the group. ``rule="both"``, the default, takes only pairs
-inside the group, as Linghu et al. do; on BFW, where many pairs are mixed, its raw-score Brier is not the printed one.
+the text and Linghu et al. say, ``demonorm_paper`` what is printed.
 
 Deviations: there is no external cohort, so it is drawn from the training images: at most that many identities per
 group, one random image each, and never the identity of the image it is compared with. Identities come from the
@@ -45,7 +43,7 @@ import numpy as np
 
 from fairfr.core.calibrator import FitContext
 from fairfr.core.conform import at_least
-from fairfr.core.types import I16, I64, Bool, Need, PairRule, Prediction
+from fairfr.core.types import I16, I64, Bool, Need, Prediction
 from fairfr.methods._cohort import Cohort, Meeting, draw_cohort
 from fairfr.methods._group import grouping_of, pair_groups
 from fairfr.methods._group_curves import (
@@ -150,7 +148,7 @@ class DemoNorm:
 
 @dataclass
 class DemoNormGroup:
-    """One increasing map of the cosine for each group, keyed by the left image's, fitted on its pairs by ``rule``."""
+    """One increasing map of the cosine for each group, keyed by the left image's."""
 
     needs: ClassVar[frozenset[Need]] = frozenset({"groups"})
     native_probability: ClassVar[bool] = False
@@ -158,12 +156,11 @@ class DemoNormGroup:
     symmetric: ClassVar[bool] = False  # on pairs of two groups
 
     variant: GroupVariant = "group"
-    rule: PairRule = "both"
 
     def fit(self, view: PairView, same: Bool, ctx: FitContext) -> Self:
         self.grouping_ = grouping_of(ctx, "DemoNormGroup")
         levels = view.group_levels(self.grouping_)
-        groups = pair_groups(view, self.grouping_, self.rule)
+        groups = pair_groups(view, self.grouping_, "both")
         self.curves_ = GroupCurves.fit(FIT_CURVE[self.variant], view.cosine, same, groups, len(levels))
         ctx.report.update(self.curves_.told(levels))
         return self

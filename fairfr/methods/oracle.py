@@ -9,10 +9,10 @@ Source: Salvador et al. (2022). Needs: group labels in training and in test; no 
 probability, which is also its score.
 
 Pairs of two groups (``mixed``) have no map of their own. ``global`` (``method=oracle``): the beta map of all training
-pairs. ``zero``: probability 0, as the published code leaves them. ``first``: a pair belongs to its left image's group,
-in training and in test. ``combo``: one map for each unordered combination of groups, the base rate where a combination
-has pairs of one class only. ``dataset`` (``method=oracle_paper``): what the data set says about the paper's Oracle
-(``dataset.oracle_mixed``: zero on BFW, first on LFW, global elsewhere). All coincide where no pair is mixed.
+pairs. ``zero``: probability 0, as the published code leaves them. ``first``: the map of the left image's group.
+``combo``: one map for each unordered combination of groups, the base rate where a combination has pairs of one class
+only. ``dataset`` (``method=oracle_paper``): what the data set says about the paper's Oracle (``dataset.oracle_mixed``:
+zero on BFW, first on LFW, global elsewhere). All coincide where no pair is mixed.
 
 Unknown groups are treated like mixed pairs: 0 under ``zero``; under ``first`` the map of the left image's group, and
 the global one where that is unknown; the global map under ``global`` and ``combo``.
@@ -20,10 +20,8 @@ the global one where that is unknown; the global map under ``global`` and ``comb
 Fall-backs: groups with pairs of one class, fewer than 10 pairs or none in training use the global map, and so do
 combinations with fewer than 10 pairs; both are counted in the report.
 
-Deviations: the published code leaves mixed pairs at 0 (``zero``). Where they are all impostors (BFW) that makes Oracle
-look better than any calibration is, so ``global`` is the default. Under ``first`` the maps are fitted on the pairs they
-serve, mixed ones included: fitted inside the groups only they would be far too sure of mixed pairs, which the paper's
-Brier scores on LFW are not.
+Deviations: the published code would leave mixed pairs at 0, and that is ``zero`` here; but with 0 for pairs that are
+all impostors (BFW) Oracle looks better than any calibration is, so ``global`` is the default.
 """
 
 from __future__ import annotations
@@ -35,7 +33,7 @@ import numpy as np
 
 from fairfr.core.calibrator import FitContext
 from fairfr.core.conform import conform
-from fairfr.core.types import F64, I64, UNKNOWN, Bool, Need, PairRule, Prediction
+from fairfr.core.types import F64, I64, UNKNOWN, Bool, Need, Prediction
 from fairfr.methods._beta import BetaMap, fit_beta
 from fairfr.methods._group import grouping_of, names_of, pair_groups
 from fairfr.pairs.view import PairView
@@ -58,16 +56,15 @@ class Oracle:
     def fit(self, view: PairView, same: Bool, ctx: FitContext) -> Self:
         self.grouping_ = grouping_of(ctx, "Oracle")
         self.mixed_: Mixed = conform(ctx.oracle_mixed if self.mixed == "dataset" else self.mixed, Mixed, "oracle_mixed")
-        self.rule_: PairRule = "first" if self.mixed_ == "first" else "both"
         levels = view.group_levels(self.grouping_)
-        cosine, groups = view.cosine, pair_groups(view, self.grouping_, self.rule_)
+        cosine, groups = view.cosine, pair_groups(view, self.grouping_, "both")
         self.global_ = fit_beta(cosine, same)
         fitted = {g: _fit(cosine, same, groups == g) for g in range(len(levels))}
         self.maps_ = {g: own for g, own in fitted.items() if own is not None}
         without = [g for g in fitted if g not in self.maps_]
         ctx.report.update(
             mixed=self.mixed_,
-            train_pairs_mixed=int(np.count_nonzero(pair_groups(view, self.grouping_, "both") == UNKNOWN)),
+            train_pairs_mixed=int(np.count_nonzero(groups == UNKNOWN)),
             groups_by_global_map=len(without),
             groups_by_global_map_names=names_of(levels, without),
         )
@@ -77,7 +74,8 @@ class Oracle:
     def predict(self, view: PairView) -> Prediction:
         cosine = view.cosine
         probability = self.global_.probability(cosine)
-        groups = pair_groups(view, self.grouping_, self.rule_)
+        rule: Literal["both", "first"] = "first" if self.mixed_ == "first" else "both"
+        groups = pair_groups(view, self.grouping_, rule)
         _apply(self.maps_, groups.astype(np.int64), cosine, probability)
         if self.mixed_ == "zero":
             probability[groups == UNKNOWN] = 0.0

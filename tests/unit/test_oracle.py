@@ -84,8 +84,6 @@ def plain_oracle(data: VerificationSet, train: np.ndarray, test: np.ndarray, mix
     curves: dict[tuple[int, int], Calibrate] = {}
     for pair in combinations_with_replacement(range(len(data.groupings[data.grouping].levels)), 2):
         rows = np.array([row for row in train if tuple(sorted((left[row], right[row]))) == pair], dtype=int)
-        if mixed == "first" and pair[0] == pair[1]:
-            rows = np.array([row for row in train if left[row] == pair[0]])
         if len(rows) >= 10 and len(set(data.same[rows])) == 2:
             curves[pair] = betacal(cosine[rows], data.same[rows])
         elif len(rows) >= 10 and pair[0] != pair[1]:
@@ -95,10 +93,10 @@ def plain_oracle(data: VerificationSet, train: np.ndarray, test: np.ndarray, mix
     for row in test:
         g, h = sorted((int(left[row]), int(right[row])))
         curve = everyone
-        if mixed == "first":
-            curve = curves.get((int(left[row]),) * 2, everyone)
-        elif g == h or mixed == "combo":
+        if g == h or mixed == "combo":
             curve = curves.get((g, h), everyone)
+        elif mixed == "first":
+            curve = curves.get((int(left[row]),) * 2, everyone)
         elif mixed == "zero":
             out.append(0.0)
             continue
@@ -215,7 +213,8 @@ def test_unknown_groups_are_treated_like_mixed_pairs() -> None:
     left, right = ends_of(data)
     rows = np.arange(data.n_pairs)
     everyone = betacal(data.cosine, data.same)(data.cosine)
-    group_a = betacal(data.cosine[left == 0], data.same[left == 0])(data.cosine)
+    inside = (left == 0) & (right == 0)
+    group_a = betacal(data.cosine[inside], data.same[inside])(data.cosine)
     unknown = (left == -1) | (right == -1)
     expected = {
         "global": everyone,
