@@ -153,7 +153,7 @@ class DemoNormGroup:
     needs: ClassVar[frozenset[Need]] = frozenset({"groups"})
     native_probability: ClassVar[bool] = False
     score_range: ClassVar[None] = None
-    symmetric: ClassVar[bool] = False  # on pairs of two groups
+    symmetric: ClassVar[bool] = False  # pairs of two groups take the left image's
 
     variant: GroupVariant = "group"
 

@@ -48,7 +48,6 @@ class GST:
 
     needs: ClassVar[frozenset[Need]] = frozenset({"groups"})
     native_probability: ClassVar[bool] = True
-    symmetric: ClassVar[bool] = False  # with rule first
 
     fpr: float = 0.05
     rule: PairRule = "both"
@@ -57,6 +56,11 @@ class GST:
         above(0, fpr=self.fpr)
         if not self.fpr < 1:
             raise ConfigError(f"method.estimator.fpr must be below 1, found {self.fpr:g}.")
+
+    @property
+    def symmetric(self) -> bool:
+        """Whether exchanging left and right changes nothing."""
+        return self.rule == "both"
 
     def fit(self, view: PairView, same: Bool, ctx: FitContext) -> Self:
         self.grouping_ = grouping_of(ctx, "GST")

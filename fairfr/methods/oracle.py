@@ -49,9 +49,13 @@ class Oracle:
 
     needs: ClassVar[frozenset[Need]] = frozenset({"groups"})
     native_probability: ClassVar[bool] = True
-    symmetric: ClassVar[bool] = False  # with mixed first
 
     mixed: Literal["global", "zero", "first", "combo", "dataset"] = "global"
+
+    @property
+    def symmetric(self) -> bool:
+        """Whether exchanging left and right changes nothing."""
+        return self.mixed not in ("first", "dataset")
 
     def fit(self, view: PairView, same: Bool, ctx: FitContext) -> Self:
         self.grouping_ = grouping_of(ctx, "Oracle")

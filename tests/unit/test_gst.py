@@ -156,7 +156,8 @@ def test_only_the_first_rule_sees_which_image_is_left(synthetic_set: MakeSet) ->
     for rule, differs in (("both", False), ("first", True)):
         one, other = (run(d, GST(rule=rule), *halves(d))[0] for d in (data, swapped))
         assert np.array_equal(one.score, other.score) is not differs
-    assert not GST.symmetric
+    assert GST(rule="both").symmetric
+    assert not GST(rule="first").symmetric
 
 
 A = [0.9, 0.8, 0.5, 0.4, 0.3, 0.2, 0.1, 0.0]
