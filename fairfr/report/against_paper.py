@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from fairfr.core.types import F64
 from fairfr.report.book import Book
 from fairfr.report.both_sides import DIGITS, GROUP_AWARE_IDS, RunNumbers
 from fairfr.report.captions import Story
@@ -79,15 +80,12 @@ def companions(runs: Runs, reading: Reading) -> list[Grid]:
 def coverage(runs: Runs, reading: Reading) -> Grid:
     """How many headline cells are covered, how far apart they are, and whether the methods stand in the same order."""
     compared = compare(runs, reading)
-    lines = [_coverage_line(quantity, compared) for quantity in QUANTITIES.values()]
-    numbers = [c for c in compared if c.published.quantity.group != LEVELS]
-    overall: tuple[Cell, ...] = (
-        Cell(f"{len(compared)}/{len(headline())}", len(compared) / len(headline())),
-        *_spread(numbers),
-        Cell(str(sum(c.beyond for c in compared)), sum(c.beyond for c in compared)),
-    )
-    overall += tuple(Cell() for _ in HEADLINE)
-    sections = (Section("", tuple(lines)), Section("", (Line("All", overall),)))
+    by_quantity = {q: [c for c in compared if c.published.quantity == q] for q in QUANTITIES.values()}
+    lines = tuple(_coverage_line(quantity, mine) for quantity, mine in by_quantity.items())
+    rates = [c for c in compared if c.published.quantity.group != LEVELS]
+    overall = Line("All", (*_counts(compared, len(headline()), rates), *(Cell() for _ in HEADLINE)))
+    sections = (Section("", lines), Section("", (overall,)))
+    farthest = "; ".join(f"{quantity.label} {_farthest(mine)}" for quantity, mine in by_quantity.items() if mine)
     story = Story(Book(runs, reading), ROWS, HEADLINE)
     return Grid(
         id="against_paper",
@@ -95,21 +93,19 @@ def coverage(runs: Runs, reading: Reading) -> Grid:
             "Against the paper, summary",
             *simulation(runs),
             f"{len(compared)} of its {len(headline())} headline cells are covered.",
+            "Right: rank correlation (Spearman) of the methods' values, ours and the paper's, in each column.",
         ),
         corner=("Table",),
         groups=(
-            ColumnGroup("Absolute difference", ("covered", "median", "worst", "where", "beyond")),
-            *(
-                ColumnGroup(f"{label}, rank correlation", tuple(HEADLINE_BACKBONES.values()))
-                for label in DATASETS.values()
-            ),
+            ColumnGroup("Absolute difference", ("covered", "median", "worst", "beyond")),
+            *(ColumnGroup(label, tuple(HEADLINE_BACKBONES.values())) for label in DATASETS.values()),
         ),
         sections=sections,
         notes=story.notes(
             sections,
             "Differences of LU-AUROC and LD-TPR are in groups; the last row's median and worst leave them out.",
-            f"Rank correlation: Spearman's, between our values and the paper's of the methods in one column "
-            f"(empty: fewer than {MIN_RANKED} methods, or all equal).",
+            f"No rank correlation: fewer than {MIN_RANKED} methods, or all equal on one side.",
+            f"Farthest apart: {farthest}." if farthest else "",
         ),
     )
 
@@ -121,9 +117,9 @@ def spearman(first: Sequence[float], second: Sequence[float]) -> float | None:
     return float(np.corrcoef(_ranks(first), _ranks(second))[0, 1])
 
 
-def _ranks(values: Sequence[float]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+def _ranks(values: Sequence[float]) -> F64:
     _, inverse, counts = np.unique(np.asarray(values), return_inverse=True, return_counts=True)
-    ranks: np.ndarray[tuple[int], np.dtype[np.float64]] = (np.cumsum(counts) - (counts - 1) / 2)[inverse]
+    ranks: F64 = (np.cumsum(counts) - (counts - 1) / 2)[inverse]
     return ranks
 
 
@@ -200,40 +196,41 @@ def _difference(compared: Compared) -> Cell:
 def _summary(covered: Sequence[Compared], cells: int) -> str:
     if not covered:
         return f"None of the {cells} cells is covered by a run."
-    median, worst, where = _spread(covered)
+    count, median, worst, beyond = (cell.text for cell in _counts(covered, cells, covered))
     return (
-        f"{len(covered)} of {cells} cells covered; median absolute difference {median.text}, worst {worst.text} "
-        f"({where.text}); {sum(c.beyond for c in covered)} beyond the tolerance."
+        f"Covered {count} cells; median absolute difference {median}, worst {worst} ({_farthest(covered)}); "
+        f"{beyond} beyond the tolerance."
     )
 
 
-def _spread(compared: Sequence[Compared]) -> tuple[Cell, Cell, Cell]:
-    """Median and worst absolute difference, and where the worst is."""
-    if not compared:
-        return Cell(), Cell(), Cell()
-    median = float(np.median([abs(c.difference) for c in compared]))
-    worst = max(compared, key=lambda c: abs(c.difference))
-    cell = worst.published
+def _counts(covered: Sequence[Compared], cells: int, measured: Sequence[Compared]) -> tuple[Cell, ...]:
+    """Cells covered, median and worst absolute difference of ``measured``, cells beyond the tolerance."""
+    sizes = [abs(c.difference) for c in measured]
+    spread = (float(np.median(sizes)), max(sizes)) if sizes else ()
+    beyond = sum(c.beyond for c in covered)
+    return (
+        Cell(f"{len(covered)}/{cells}", len(covered) / cells),
+        *([Cell(f"{size:.{DIGITS}f}", size) for size in spread] or [Cell(), Cell()]),
+        Cell(str(beyond), beyond),
+    )
+
+
+def _farthest(compared: Sequence[Compared]) -> str:
+    cell = max(compared, key=lambda c: abs(c.difference)).published
     label = next(row.label for row in ROWS if row.id == cell.method)
-    where = f"{label}, {DATASETS[cell.dataset]} {HEADLINE_BACKBONES[cell.backbone]}"
-    return (
-        Cell(f"{median:.{DIGITS}f}", median),
-        Cell(f"{abs(worst.difference):.{DIGITS}f}", abs(worst.difference)),
-        Cell(where),
-    )
+    return f"{label}, {DATASETS[cell.dataset]} {HEADLINE_BACKBONES[cell.backbone]}"
 
 
-def _coverage_line(quantity: Quantity, compared: Sequence[Compared]) -> Line:
+def _coverage_line(quantity: Quantity, mine: Sequence[Compared]) -> Line:
     cells = sum(p.quantity == quantity for p in headline())
-    mine = [c for c in compared if c.published.quantity == quantity]
-    beyond = sum(c.beyond for c in mine)
     correlations = []
     for dataset, backbone in HEADLINE:
         column = [c for c in mine if (c.published.dataset, c.published.backbone) == (dataset, backbone)]
         rho = spearman([c.ours for c in column], [c.published.value for c in column])
+        # 0.0 + turns a negative zero into zero
         correlations.append(Cell() if rho is None else Cell(f"{0.0 + round(rho, 2):.2f}", rho))
-    count = (Cell(f"{len(mine)}/{cells}", len(mine) / cells), *_spread(mine), Cell(str(beyond), beyond))
-    return Line(f"{quantity.label} (tolerance {TOLERANCE[quantity]:g})", (*count, *correlations))
+    label = f"{quantity.label} (tolerance {TOLERANCE[quantity]:g})"
+    return Line(label, (*_counts(mine, cells, mine), *correlations))
 
 
 def simulation(runs: Runs) -> tuple[str, ...]:

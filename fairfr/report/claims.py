@@ -51,9 +51,9 @@ def claims(runs: Runs, reading: Reading) -> Grid:
             "The same arithmetic judges both.",
             *simulation(runs),
         ),
-        corner=("Claim",),
+        corner=("Where",),
         groups=(
-            ColumnGroup("", ("where",)),
+            ColumnGroup("", ("claim",)),
             ColumnGroup("Printed tables", ("verdict", "numbers")),
             ColumnGroup("Our runs", ("verdict", "numbers")),
         ),
@@ -69,7 +69,7 @@ def claims(runs: Runs, reading: Reading) -> Grid:
 
 def _line(claim: Claim, printed: Verdict, ours: Verdict) -> Line:
     cells = [(Cell(verdict.status, tone=TONES[verdict.status]), Cell(verdict.detail)) for verdict in (printed, ours)]
-    return Line(claim.words, (Cell(claim.where), *cells[0], *cells[1]))
+    return Line(claim.where, (Cell(claim.words), *cells[0], *cells[1]))
 
 
 def _tally(verdicts: tuple[Verdict, ...]) -> str:

@@ -104,7 +104,7 @@ CLAIMS = (
     Claim("oracle-bound", "Related work", "Oracle can be treated as an upper bound", _oracle_bound),
     Claim(
         "overlay",
-        "Experimental details; Table 2, Panel B",
+        "Setup; Table 2, Panel B",
         "Methods without a probability of their own get beta calibration",
         _overlay,
     ),
