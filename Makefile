@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PORT ?= 5000
+READING ?= paper
 READY := $(VENV)/.ready
 
 export MLFLOW_DISABLE_TELEMETRY := true
@@ -10,7 +11,7 @@ export MLFLOW_DISABLE_TELEMETRY := true
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test check format paper bench ui clean
+.PHONY: help install demo test check format paper tables bench ui clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | awk -F'\t' '{printf "  make %-9s %s\n", $$1, $$2}'
@@ -45,6 +46,9 @@ format: $(READY)  ## put the code in its standard form
 
 paper: $(READY)  ## the paper's headline sweep: every method on nine settings (hours)
 	@$(BIN)/python run.py -m experiment=headline
+
+tables: $(READY)  ## the paper's tables and figures from what has run, beside the paper's numbers (READING=strict: as its text asks)
+	@$(BIN)/python scripts/make_tables.py --reading $(READING)
 
 bench: $(READY)  ## speed, as ratios against plain scikit-learn and faiss code in the same run
 	@$(BIN)/python tests/benchmarks/bench.py

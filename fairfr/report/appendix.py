@@ -12,6 +12,7 @@ from fairfr.report.headline_tables import alphas_of, headline_table, transposed_
 from fairfr.report.levels import levels_of
 from fairfr.report.measures import Measure, lifted, number
 from fairfr.report.order import BASELINE, Row
+from fairfr.report.readings import Reading, Result
 
 WITHOUT_PROBABILITY = ("baseline", "falcon", "fsn", "demonorm")
 BACKBONE_PARTS: dict[str, tuple[tuple[str, ...], ...]] = {
@@ -167,16 +168,28 @@ def per_group(metric: str, group: str) -> Measure:
 def _groups(book: Book, setting: Setting, metric: str) -> Iterator[Grid]:
     """One column for each group, coloured against the Baseline; nothing where the data knows no groups."""
     some = book.some_result(setting)
-    groups = () if some is None else levels_of(some)
-    if not groups:
+    if some is None or not levels_of(some):
         return
+    groups = levels_of(some)
     dataset, backbone = setting
     name = "AUROC" if metric == "auroc" else "partial AUC (FPR ≤ 10 %)"
     measures = {"Group, %": tuple(per_group(metric, group) for group in groups)}
     about = f"{COLOURS} {MCCLISH}" if metric == "pauc" else COLOURS
+    about += _folds_of_groups(some, metric, book.reading)
     title = f"Per-group {name}: {book.label(backbone)} on {book.label(dataset)}"
     grid = _panels(book, f"appendix_groups_{metric}_{dataset}_{backbone}", title, (setting,), measures, about)
     yield Grid(grid.id, grid.caption, grid.corner, grid.groups, coloured(grid.sections), grid.notes)
+
+
+def _folds_of_groups(result: Result, metric: str, reading: Reading) -> str:
+    """Which groups have a value in fewer folds than there are: their means are not comparable with the others'."""
+    rows = {group: result.row(metric, group, reading) for group in levels_of(result)}
+    short = [
+        f"{per_group(metric, group).heading} {row['folds']} of {row['folds_total']}"
+        for group, row in rows.items()
+        if row is not None and row["folds"] < row["folds_total"]
+    ]
+    return f" Folds with enough pairs, where not all: {', '.join(short)}." if short else ""
 
 
 def coloured(sections: Sequence[Section]) -> tuple[Section, ...]:

@@ -57,7 +57,7 @@ def win_table(book: Book) -> Grid:
     for metric, label in WINS.items():
         at_best, cells, variants = _count_wins(book, metric)
         share = f"{at_best}/{cells} ({at_best / cells:.1%})" if cells else ""
-        most = ", ".join(f"{name} ({n})" for name, n in variants.most_common(N_VARIANTS))
+        most = ", ".join(f"{name} ({n})" for name, n in variants.most_common(N_VARIANTS) if n)
         lines.append(Line(label, (Cell(share, at_best / cells if cells else None), Cell(most))))
     sections = (Section("", tuple(lines)),)
     story = Story(book, (*LABEL_FREE, *ADAPTIVE), SETTINGS)
@@ -81,8 +81,8 @@ def win_table(book: Book) -> Grid:
 def _count_wins(book: Book, metric: str) -> tuple[int, int, Counter[str]]:
     """Cells in which an AC variant is at best, cells counted, and wins of each variant (ties count for each)."""
     at_best = cells = 0
-    variants: Counter[str] = Counter()
     adaptive = {row.label for row in ADAPTIVE}
+    variants = Counter({row.label: 0 for row in ADAPTIVE})  # equal counts keep the paper's order
     for lines, n_groups in _group_lines(Book(book.runs, book.reading), metric):
         for column in range(n_groups):
             present = {line.label for line in lines if line.cells[column].text}

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, get_args
+from typing import get_args
 
 from fairfr.core.types import Source
+from fairfr.report.against_paper import companions, coverage
 from fairfr.report.captions import SOURCE
+from fairfr.report.claims import claims
 from fairfr.report.grid import Grid
 from fairfr.report.readings import Reading, Result
 from fairfr.report.runs import Runs
@@ -42,8 +42,9 @@ def _write_source(runs: Runs, out_root: Path, reading: Reading, wanted: Wanted) 
     place = Path(runs.source, reading)
     grids = all_tables(runs, reading, wanted)
     figures: list[Path] = []
-    draw = _optional("fairfr.report.figures", "draw")
-    if wanted.figures and draw is not None:
+    if wanted.figures:
+        from fairfr.report.figures import draw
+
         target = out_root / "figures" / place
         target.mkdir(parents=True, exist_ok=True)
         figures = draw(runs, reading, target)
@@ -55,17 +56,12 @@ def _write_source(runs: Runs, out_root: Path, reading: Reading, wanted: Wanted) 
 def all_tables(runs: Runs, reading: Reading, wanted: Wanted) -> list[Grid]:
     """The paper's tables, then ours against the paper's, the claims, and uncertainty on request."""
     grids = paper_tables(runs, reading, wanted.all_methods)
-    for module, name in (("against_paper", "coverage"), ("against_paper", "companions"), ("claims", "claims")):
-        build = _optional(f"fairfr.report.{module}", name)
-        found = [] if build is None else build(runs, reading)
-        grids += [found] if isinstance(found, Grid) else found
+    grids += [coverage(runs, reading), *companions(runs, reading), claims(runs, reading)]
     if wanted.draws:
-        grids += import_module("fairfr.report.uncertainty").uncertainty_tables(runs, reading, wanted.draws)
+        from fairfr.report.uncertainty import uncertainty_tables
+
+        grids += uncertainty_tables(runs, reading, wanted.draws)
     return grids
-
-
-def _optional(module: str, name: str) -> Callable[..., Any] | None:
-    return getattr(import_module(module), name) if find_spec(module) else None
 
 
 def write_tables(grids: Sequence[Grid], folder: Path, title: str, figures: Sequence[Path] = ()) -> list[Path]:

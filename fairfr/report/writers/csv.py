@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from fairfr.report.grid import Grid, Line
+from fairfr.report.writers.shape import headings
 
 TIDY = ("table", "panel", "section", "row", "needs_groups", "group", "column", "printed", "value", "bold", "mark")
 
@@ -15,12 +16,11 @@ TIDY = ("table", "panel", "section", "row", "needs_groups", "group", "column", "
 def render(grid: Grid) -> str:
     """The table as printed. Caption and notes stand above it, in lines that begin with ``#``."""
     head = [f"# {text}" for text in (grid.caption, *grid.notes)]
-    columns = [f"{group.heading} {column}".strip() for group in grid.groups for column in group.columns]
     rows = [
         [panel, section, line.label + ("†" if line.dagger else ""), *(cell.text for cell in line.cells)]
         for panel, section, line in _lines(grid)
     ]
-    return "\n".join(head) + "\n" + _written([["panel", "section", " / ".join(grid.corner), *columns], *rows])
+    return "\n".join(head) + "\n" + _written([["panel", "section", " / ".join(grid.corner), *headings(grid)], *rows])
 
 
 def tidy(grids: Sequence[Grid]) -> str:

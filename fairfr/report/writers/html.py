@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from html import escape
 from pathlib import Path
 
 from fairfr.report.grid import Cell, ColumnGroup, Grid, Line, Section
-from fairfr.report.writers.markdown import command_in, rest_of, title_of
+from fairfr.report.writers.shape import SENTENCE, command_in, rest_of, title_of, word_columns
 from fairfr.report.writers.style import STYLE
 
 LONG_NOTE = 160
@@ -77,7 +77,10 @@ def _head(grid: Grid) -> Iterator[str]:
     if any(group.heading for group in grid.groups):
         spans = "".join(_span(group) for group in grid.groups)
         yield f'<tr class="groups"><td></td>{spans}</tr>'
-    names = "".join(f'<th scope="col"{_first(i)}>{escape(name)}</th>' for i, name in _columns(grid))
+    kinds = _kinds(grid)
+    names = "".join(
+        f'<th scope="col"{_class(kind)}>{escape(name)}</th>' for kind, name in zip(kinds, grid.columns, strict=True)
+    )
     yield f'<tr><th scope="col">{corner}</th>{names}</tr>'
 
 
@@ -86,23 +89,27 @@ def _span(group: ColumnGroup) -> str:
     return f'<th scope="colgroup" colspan="{len(group.columns)}">{text}</th>'
 
 
-def _columns(grid: Grid) -> Iterator[tuple[int, str]]:
-    """Each column with its place inside its group."""
-    for group in grid.groups:
-        yield from enumerate(group.columns)
+def _kinds(grid: Grid) -> list[list[str]]:
+    """Each column's style classes: first of its group, words, whole sentences."""
+    words = word_columns(grid)
+    first = [place == 0 for group in grid.groups for place in range(len(group.columns))]
+    return [
+        ["first"] * is_first + ["words"] * (i in words) + ["sentences"] * (words.get(i, 0) > SENTENCE)
+        for i, is_first in enumerate(first)
+    ]
 
 
-def _first(place: int) -> str:
-    return ' class="first"' if place == 0 else ""
+def _class(kinds: Sequence[str]) -> str:
+    return f' class="{" ".join(kinds)}"' if kinds else ""
 
 
 def _body(grid: Grid) -> Iterator[str]:
-    places = [place for place, _ in _columns(grid)]
+    kinds = _kinds(grid)
     for section in grid.sections:
         yield "<tbody>"
-        yield from _heading(section, len(places) + 1)
+        yield from _heading(section, len(kinds) + 1)
         for line in section.lines:
-            yield _row(line, places)
+            yield _row(line, kinds)
         yield "</tbody>"
 
 
@@ -112,17 +119,14 @@ def _heading(section: Section, width: int) -> Iterator[str]:
         yield f'<tr class="{kind}"><th colspan="{width}">{escape(section.heading)}</th></tr>'
 
 
-def _row(line: Line, places: Iterable[int]) -> str:
+def _row(line: Line, kinds: Sequence[list[str]]) -> str:
     dagger = '<sup title="needs group labels">†</sup>' if line.dagger else ""
-    cells = "".join(_cell(cell, place) for cell, place in zip(line.cells, places, strict=True))
+    cells = "".join(_cell(cell, kind) for cell, kind in zip(line.cells, kinds, strict=True))
     return f'<tr><th scope="row">{escape(line.label)}{dagger}</th>{cells}</tr>'
 
 
-def _cell(cell: Cell, place: int) -> str:
-    kinds = ["first"] if place == 0 else []
-    kinds += [] if cell.tone == "plain" else [cell.tone]
-    kinds += ["words"] if cell.text and cell.value is None else []
-    kind = f' class="{" ".join(kinds)}"' if kinds else ""
+def _cell(cell: Cell, kinds: list[str]) -> str:
+    kind = _class(kinds if cell.tone == "plain" else [*kinds, cell.tone])
     head, sign, spread = escape(cell.text).partition("±")
     head = f"<b>{head}</b>" if cell.bold else head
     exact = "" if cell.value is None else f' title="{cell.value:.6g}"'

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from fairfr.report.grid import Cell, Grid, Line, Section, Tone
+from fairfr.report.writers.shape import SENTENCE, word_columns
 
 COLOUR: dict[Tone, str] = {"plain": "", "improved": "improved", "degraded": "degraded", "beyond": "beyond"}
 SPECIAL = str.maketrans(
@@ -38,16 +39,21 @@ SPECIAL = str.maketrans(
         "…": r"\dots{}",
     }
 )
-NARROW = 100
-"""Characters that fit on a line of text; wider tables are shrunk to it."""
+NARROW, TURNED = 100, 150
+"""Characters that fit on a line of text: wider tables are shrunk to it, very wide ones turned too."""
+LABEL_SHARE, SENTENCE_SHARE = 0.12, 0.58
+"""Of the line's width, where a table has sentences."""
 
 PREAMBLE = r"""\documentclass{article}
 \usepackage[T1]{fontenc}
 \usepackage[utf8]{inputenc}
-\usepackage[a4paper,landscape,margin=15mm]{geometry}
+\usepackage[a4paper,margin=15mm]{geometry}
 \usepackage{amssymb}
+\usepackage{array}
 \usepackage{booktabs}
 \usepackage{graphicx}
+\usepackage{longtable}
+\usepackage{rotating}
 \usepackage{xcolor}
 \definecolor{improved}{RGB}{0,128,0}
 \definecolor{degraded}{RGB}{192,0,0}
@@ -56,31 +62,68 @@ PREAMBLE = r"""\documentclass{article}
 
 
 def render(grid: Grid) -> str:
-    """A table float. It needs booktabs, graphicx, amssymb and xcolor, and the colours that ``document`` defines."""
-    wide = _width(grid) > NARROW
-    tabular = [
-        rf"\begin{{tabular}}{{l {' '.join('r' * len(group.columns) for group in grid.groups)}}}",
-        r"\toprule",
-        *_head(grid),
-        r"\midrule",
-        *_body(grid),
-        r"\bottomrule",
-        r"\end{tabular}",
-    ]
+    """A table float, or a table over several pages where cells hold sentences.
+
+    It needs amssymb, array, booktabs, graphicx, longtable, rotating and xcolor, and the colours that ``document``
+    defines.
+    """
+    if any(length > SENTENCE for length in word_columns(grid).values()):
+        return "\n".join(_over_pages(grid)) + "\n"
+    return "\n".join(_float(grid)) + "\n"
+
+
+def _float(grid: Grid) -> Iterator[str]:
+    words = word_columns(grid)
+    kinds = iter("l" if i in words else "r" for i in range(len(grid.columns)))
+    columns = " ".join("".join(next(kinds) for _ in group.columns) for group in grid.groups)
+    wide, turned = _width(grid) > NARROW, _width(grid) > TURNED
+    yield r"\begin{sidewaystable*}" if turned else r"\begin{table*}[htbp]"
+    yield r"\centering"
+    yield rf"\caption{{{breakable(grid.caption)}}}"
+    yield rf"\label{{tab:{grid.id}}}"
+    yield r"\small"
+    yield r"\setlength{\tabcolsep}{3.5pt}"
     if wide:
-        tabular = [r"\resizebox{\textwidth}{!}{%", *tabular[:-1], tabular[-1] + "}"]
-    lines = [
-        r"\begin{table*}[htbp]",
-        r"\centering",
-        rf"\caption{{{breakable(grid.caption)}}}",
-        rf"\label{{tab:{grid.id}}}",
-        r"\small",
-        r"\setlength{\tabcolsep}{3.5pt}",
-        *tabular,
-        *_notes(grid.notes),
-        r"\end{table*}",
-    ]
-    return "\n".join(lines) + "\n"
+        yield r"\resizebox{\textwidth}{!}{%"
+    yield rf"\begin{{tabular}}{{l {columns}}}"
+    yield r"\toprule"
+    yield from _head(grid)
+    yield r"\midrule"
+    yield from _body(grid)
+    yield r"\bottomrule"
+    yield r"\end{tabular}" + ("}" if wide else "")
+    yield from _notes(grid.notes)
+    yield r"\end{sidewaystable*}" if turned else r"\end{table*}"
+
+
+def _over_pages(grid: Grid) -> Iterator[str]:
+    yield r"\begingroup\footnotesize\setlength{\tabcolsep}{3pt}\setlength{\LTcapwidth}{\textwidth}"
+    yield rf"\begin{{longtable}}{{{' '.join(_text_columns(grid))}}}"
+    yield rf"\caption{{{breakable(grid.caption)}}}\label{{tab:{grid.id}}}\\"
+    yield r"\toprule"
+    yield from _head(grid)
+    yield r"\midrule\endhead"
+    yield r"\bottomrule\endfoot"
+    yield from _body(grid)
+    yield r"\end{longtable}"
+    yield from _notes(grid.notes)
+    yield r"\endgroup"
+
+
+def _text_columns(grid: Grid) -> Iterator[str]:
+    """Sentences share what labels and numbers leave of the line, long ones more (by the root of their length)."""
+    words = word_columns(grid)
+    sentences = {i: length**0.5 for i, length in words.items() if length > SENTENCE}
+    yield _paragraph(LABEL_SHARE)
+    for i in range(len(grid.columns)):
+        if i in sentences:
+            yield _paragraph(SENTENCE_SHARE * sentences[i] / sum(sentences.values()))
+        else:
+            yield "l" if i in words else "r"
+
+
+def _paragraph(share: float) -> str:
+    return rf">{{\raggedright\arraybackslash}}p{{{share:.3f}\textwidth}}"
 
 
 def document(names: Iterable[str], title: str) -> str:
@@ -151,7 +194,12 @@ def _notes(notes: Sequence[str]) -> list[str]:
     if not notes:
         return []
     lines = [rf"{breakable(note)}\par" for note in notes]
-    return [r"\par\smallskip", r"\begin{minipage}{\textwidth}\footnotesize\raggedright", *lines, r"\end{minipage}"]
+    return [
+        r"\par\smallskip",
+        r"\noindent\begin{minipage}{\textwidth}\footnotesize\raggedright",
+        *lines,
+        r"\end{minipage}",
+    ]
 
 
 def _width(grid: Grid) -> int:

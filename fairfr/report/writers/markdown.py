@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from fairfr.report.grid import Cell, Grid, Line, Section, Tone
+from fairfr.report.writers.shape import command_in, headings, rest_of, title_of, word_columns
 
 SIGN: dict[Tone, str] = {"plain": "", "improved": " ▲", "degraded": " ▼", "beyond": " !"}
 SPECIAL = str.maketrans({"|": "\\|", "*": "\\*", "<": "&lt;", ">": "&gt;"})
@@ -13,12 +14,12 @@ SPECIAL = str.maketrans({"|": "\\|", "*": "\\*", "<": "&lt;", ">": "&gt;"})
 def render(grid: Grid) -> str:
     """Title, table and notes."""
     width = len(grid.columns)
-    heads = [f"{group.heading} {column}".strip() for group in grid.groups for column in group.columns]
+    words = word_columns(grid)
     lines = [
         f"**{_plain(title_of(grid))}** {_plain(rest_of(grid))}".rstrip(),
         "",
-        _row([" / ".join(grid.corner), *heads]),
-        "|" + "|".join(["---", *["---:"] * width]) + "|",
+        _row([" / ".join(grid.corner), *headings(grid)]),
+        "|" + "|".join(["---", *("---" if i in words else "---:" for i in range(width))]) + "|",
         *_body(grid.sections, width),
         "",
         *(f"- {_note(note)}" for note in grid.notes),
@@ -31,22 +32,6 @@ def document(grids: Sequence[Grid], title: str) -> str:
     contents = [f"- [{_plain(title_of(grid))}](#{grid.id})" for grid in grids]
     parts = [f'<a id="{grid.id}"></a>\n\n{render(grid)}' for grid in grids]
     return "\n".join([f"# {_plain(title)}", "", *contents, "", "\n".join(parts)])
-
-
-def title_of(grid: Grid) -> str:
-    """The caption's first sentence."""
-    return grid.caption.partition(". ")[0].removesuffix(".") + "."
-
-
-def rest_of(grid: Grid) -> str:
-    """The caption after its first sentence."""
-    return grid.caption.partition(". ")[2]
-
-
-def command_in(note: str) -> str:
-    """The command line with which a note ends after its first colon, if it does."""
-    rest = note.partition(": ")[2]
-    return rest if rest.startswith("python ") else ""
 
 
 def _note(note: str) -> str:

@@ -12,7 +12,7 @@ nav { position: fixed; inset: 0 auto 0 0; width: 270px; overflow-y: auto; paddin
 nav a { display: block; padding: 4px 8px; color: var(--soft); text-decoration: none; border-radius: 4px; }
 nav a:hover { background: var(--ground); color: var(--accent); }
 nav + main { margin-left: 270px; }
-main { max-width: 1280px; padding: 24px 32px 80px; }
+main { max-width: 1720px; padding: 24px 32px 80px; }
 h1 { font-size: 22px; font-weight: 650; margin: 8px 0 16px; }
 .synthetic { display: inline-block; margin: 0 0 12px; padding: 4px 12px; background: #fff3cd; border: 1px solid #e6c565;
   border-radius: 4px; color: #6b4e00; font-weight: 600; font-size: 13px; }
@@ -30,7 +30,9 @@ thead tr:last-child th { border-bottom: 1px solid var(--ink); padding-bottom: 5p
 thead .groups th { text-align: center; position: static; }
 thead .groups span { display: block; border-bottom: 1px solid #b4bac1; margin: 0 6px; }
 td.first, th.first { padding-left: 20px; }
-td.words { text-align: left; white-space: normal; min-width: 9ch; }
+.words { text-align: left; vertical-align: top; }
+td.sentences { white-space: normal; min-width: 30ch; max-width: 60ch; }
+tr:has(.sentences) > th:first-child { white-space: normal; min-width: 18ch; vertical-align: top; }
 tbody + tbody { border-top: 1px solid #c9ced3; }
 tbody tr:first-child > * { padding-top: 6px; }
 tbody tr:last-child > * { padding-bottom: 6px; }
