@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import Protocol
 
 from fairfr.report.levels import Level, group_means, level, levels_of
-from fairfr.report.order import BACKBONES, BASELINE, DATASETS, GROUP_AWARE, ROWS
+from fairfr.report.order import BACKBONES, BASELINE, DATASETS, GROUP_AWARE, ROWS, SETTINGS
 from fairfr.report.paper import LEVELS, Quantity, StudyRow, headline, study
 from fairfr.report.readings import Reading, Result
 from fairfr.report.runs import Runs
 
 DIGITS = 3
 GROUP_DIGITS = 2  # of percentages, as the paper prints per-group values
+
+
+COMPONENT_DIGITS = 4
+COMPONENTS = "components"
+_COMPONENT_RUNS = {"beta": "beta_paper"}  # the study's beta is the unconstrained one
 
 
 class NotThereError(LookupError):
@@ -128,8 +134,28 @@ class RunNumbers:
         return None
 
     def study(self, name: str) -> tuple[StudyRow, ...]:
-        """None yet: the appendix studies change data or folds, so their runs are no cells of the tables."""
-        return ()
+        """The component ablation, one row for each setting in which all of its methods have run.
+
+        The other studies change data or folds: their runs are no cells of the tables.
+        """
+        if name != COMPONENTS:
+            return ()
+        found = ((setting, self._components(setting)) for setting in SETTINGS)
+        return tuple(
+            StudyRow((f"{DATASETS[dataset]}, {BACKBONES[backbone]}",), MappingProxyType(values))
+            for (dataset, backbone), values in found
+            if values
+        )
+
+    def _components(self, setting: tuple[str, str]) -> dict[str, tuple[float, ...]]:
+        """Worst-group AUROC of each method; empty unless all have one. Mixed pairs are left out in either reading."""
+        methods = {column: _COMPONENT_RUNS.get(column, column) for column in study(COMPONENTS)[0].values}
+        results = {column: self._runs.get(*setting, method) for column, method in methods.items()}
+        means = {c: r.mean("auroc", "worst", "strict") for c, r in results.items() if r is not None}
+        values: dict[str, tuple[float, ...]] = {
+            column: (round(mean, COMPONENT_DIGITS),) for column, mean in means.items() if mean is not None
+        }
+        return values if len(values) == len(methods) else {}
 
     def result(self, dataset: str, backbone: str, method: str) -> Result | None:
         """The run that this reading takes for a row of the paper's tables (or for any other method)."""

@@ -21,7 +21,7 @@ def _study(numbers: Numbers, name: str) -> tuple[StudyRow, ...]:
 def _location_alone(numbers: Numbers) -> Verdict:
     values = [row.values["midpoint_only"][0] for row in _study(numbers, "components")]
     near = all(abs(value - 0.5) <= NEAR_CHANCE for value in values)
-    return verdict(near, f"worst-group AUROC {min(values):.3f} to {max(values):.3f} in {len(values)} settings")
+    return verdict(near, f"worst-group AUROC {min(values):.3f} to {max(values):.3f} (settings: {len(values)})")
 
 
 def _context_helps(numbers: Numbers) -> Verdict:

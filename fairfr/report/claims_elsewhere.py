@@ -78,6 +78,12 @@ def _overlay(numbers: Numbers) -> Verdict:
     return Verdict("cannot be told", detail)
 
 
+def _score_only(numbers: Numbers) -> Verdict:
+    pairs = {s: [need(numbers, WORST_AUROC, *s, m) for m in ("platt", "baseline")] for s in HEADLINE}
+    moved = [s for s, (platt, baseline) in pairs.items() if platt != baseline]
+    return verdict(not moved, f"worst-group AUROC of Platt differs from Baseline's in: {names(moved)}")
+
+
 def _brier_columns(numbers: Numbers) -> Verdict:
     said = {
         **{("rfw", b): {"ac_density"} for b in ("arcface_r100", "adaface", "magface")},
@@ -102,6 +108,12 @@ CLAIMS = (
     Claim("overall", "Abstract", "AC improves overall performance", partial(_often_improves, (AUROC,))),
     Claim("low-fpr-depends", "Abstract", "Gains at low FPR depend on the setting", _low_fpr_depends),
     Claim("oracle-bound", "Related work", "Oracle can be treated as an upper bound", _oracle_bound),
+    Claim(
+        "score-only",
+        "Method, re-ranking",
+        "An increasing score-only map preserves AUROC within groups",
+        _score_only,
+    ),
     Claim(
         "overlay",
         "Setup; Table 2, Panel B",
