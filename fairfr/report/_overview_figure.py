@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 METRIC = "auroc"
 MOST_WIDTH, LEAST_WIDTH = 7.1, 3.5
 PANEL_WIDTH, LABEL_WIDTH = 1.6, 0.95
-ROW_HEIGHT, PANEL_MARGIN, FIGURE_MARGIN = 0.16, 0.45, 0.75
-SMALL, MEDIUM, LARGE = 6.5, 7.5, 8.5
+ROW_HEIGHT, PANEL_MARGIN, FIGURE_MARGIN = 0.16, 0.55, 0.75
+SMALL, LARGE = 6.5, 8.5
 BLUE, VERMILION, GREY = "#0072B2", "#D55E00", "0.45"
 
 Panel: TypeAlias = dict[Row, Result]
@@ -36,12 +36,13 @@ def overview_figure(runs: Runs, reading: Reading) -> Figure | None:
     height = FIGURE_MARGIN + len(lines) * (PANEL_MARGIN + ROW_HEIGHT * len(rows))
     width = min(MOST_WIDTH, max(LEAST_WIDTH, LABEL_WIDTH + PANEL_WIDTH * n_columns))
     figure = Figure(figsize=(width, height), layout="constrained")
-    grid = figure.subplots(len(lines), n_columns, squeeze=False, sharex="row", sharey=True)
+    grid = figure.subplots(len(lines), n_columns, squeeze=False, sharey=True)
     for line, places in zip(lines, grid, strict=True):
         for panel, axes in zip(line, places, strict=False):
             _draw_panel(axes, panel, rows, reading)
         for axes in places[len(line) :]:
             axes.set_visible(False)
+        _scale_alike(list(places[: len(line)]))
     _label_rows(grid[0, 0], rows, panels)
     _write_around(figure, runs, reading)
     return figure
@@ -64,10 +65,10 @@ def _lines(runs: Runs, reading: Reading) -> list[list[Panel]]:
 
 def _draw_panel(axes: Axes, panel: Panel, rows: list[Row], reading: Reading) -> None:
     some = next(iter(panel.values())).stored
-    axes.set_title(f"{some['dataset']['label']}, {some['backbone']['label']}", fontsize=MEDIUM)
-    axes.tick_params(labelsize=SMALL, length=2)
+    axes.set_title(f"{some['dataset']['label']}\n{some['backbone']['label']}", fontsize=SMALL)
+    axes.tick_params(axis="x", labelsize=SMALL, length=2)
+    axes.tick_params(axis="y", labelsize=SMALL, length=0)
     axes.spines[["top", "right", "left"]].set_visible(False)
-    axes.locator_params(axis="x", nbins=4)
     axes.grid(axis="y", color="0.9", linewidth=0.6)
     axes.set_axisbelow(True)
     for row, result in panel.items():
@@ -79,6 +80,16 @@ def _draw_panel(axes: Axes, panel: Panel, rows: list[Row], reading: Reading) -> 
         axes.plot([mean - std, min(1.0, mean + std)], [at, at], color=colour, linewidth=0.7, zorder=2)
         face = "white" if result.needs_groups else colour
         axes.plot(mean, at, "o", markersize=4, markerfacecolor=face, markeredgecolor=colour, zorder=3)
+
+
+def _scale_alike(places: list[Axes]) -> None:
+    """One scale for the panels of a data set, each around its own values: backbones differ more than methods do."""
+    limits = [axes.get_xlim() for axes in places]
+    span = max(high - low for low, high in limits)
+    for axes, (low, high) in zip(places, limits, strict=True):
+        middle = (low + high) / 2
+        axes.set_xlim(middle - span / 2, middle + span / 2)
+        axes.locator_params(axis="x", nbins=3)
 
 
 def _label_rows(axes: Axes, rows: list[Row], panels: list[Panel]) -> None:
@@ -109,6 +120,6 @@ def _write_around(figure: Figure, runs: Runs, reading: Reading) -> None:
         ncols=2 if figure.get_figwidth() < MOST_WIDTH - 2 else 4,
         fontsize=SMALL,
         frameon=False,
-        title="mean and std over held-out folds",
+        title="mean and std over held-out folds; one scale per data set",
         title_fontsize=SMALL,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import ceil
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -19,9 +20,10 @@ COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#0
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<")
 MOST_GROUPS = len(COLOURS)
 MOST_BINS = 12
-PAIRS_PER_BIN = 25
+PAIRS_PER_BIN = 40
 MOST_DOTS = 4000
-WIDTH, HEIGHT = 7.1, 3.05
+WIDTH, PANELS_HEIGHT, LEGEND_ROW = 7.1, 2.85, 0.14
+LEGEND_COLUMNS = 4
 SMALL, MEDIUM, LARGE = 6.5, 7.5, 8.5
 GREY = "0.45"
 
@@ -31,7 +33,7 @@ class Bins(NamedTuple):
 
     predicted: F64
     observed: F64
-    count: I64
+    pairs: I64
 
 
 class _Group(NamedTuple):
@@ -56,24 +58,33 @@ def reliability_figure(score_only: Scores, adaptive: Scores, reading: Reading) -
     """Three panels, as the paper's Figure 2."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(WIDTH, HEIGHT), layout="constrained")
+    groups, left_out = _groups(adaptive, reading)
+    height = PANELS_HEIGHT + LEGEND_ROW * ceil(len(groups) / LEGEND_COLUMNS)
+    figure = Figure(figsize=(WIDTH, height), layout="constrained")
     figure.suptitle(f"{where(score_only.result)}: reliability by group ({reading} reading)", fontsize=LARGE)
     left, centre, right = figure.subplots(1, 3)
-    groups, left_out = _groups(score_only, reading)
     labels = [scores.result.stored["method"]["label"] for scores in (score_only, adaptive)]
-    _draw_reliability(left, score_only, groups)
-    _draw_reliability(centre, adaptive, _groups(adaptive, reading)[0])
-    _draw_maps(right, score_only, adaptive, _groups(adaptive, reading)[0])
-    for axes, title in zip((left, centre, right), (*labels, "Cosine to probability"), strict=True):
+    _draw_reliability(left, score_only, _groups(score_only, reading)[0])
+    _draw_reliability(centre, adaptive, groups)
+    _draw_maps(right, score_only, adaptive, groups)
+    for axes, title in zip((left, centre, right), (*labels, "{} (dashed), {} (colours)".format(*labels)), strict=True):
         axes.set_title(title, fontsize=MEDIUM)
         axes.tick_params(labelsize=SMALL, length=2.5)
         axes.spines[["top", "right"]].set_visible(False)
     left.set_ylabel("share of genuine pairs", fontsize=MEDIUM)
     right.set_ylabel("match probability", fontsize=MEDIUM)
-    handles, names = left.get_legend_handles_labels()
-    legend = figure.legend(handles, names, loc="outside lower center", ncols=4, fontsize=SMALL, frameon=False)
+    legend_title = "group (pairs per marker); right: dots are pairs, lines the groups' medians"
     if left_out:
-        legend.set_title(f"the {MOST_GROUPS} largest groups; {left_out} more not drawn", prop={"size": SMALL})
+        legend_title += f"; {left_out} smaller groups not drawn"
+    figure.legend(
+        *left.get_legend_handles_labels(),
+        loc="outside lower center",
+        ncols=LEGEND_COLUMNS,
+        fontsize=SMALL,
+        frameon=False,
+        title=legend_title,
+        title_fontsize=SMALL,
+    )
     return figure
 
 
@@ -104,7 +115,7 @@ def _draw_reliability(axes: Axes, scores: Scores, groups: list[_Group]) -> None:
             markersize=3,
             markeredgewidth=0,
             linewidth=0.9,
-            label=f"{group.label} ({n:,} pairs, {round(n / len(bins.count)):,} a dot)",
+            label=f"{group.label} ({round(n / len(bins.pairs)):,})",
             zorder=2,
         )
     axes.set(xlim=(-0.03, 1.03), ylim=(-0.03, 1.03), aspect="equal")
@@ -130,14 +141,11 @@ def _draw_maps(axes: Axes, score_only: Scores, adaptive: Scores, groups: list[_G
         curve = _medians(adaptive.cosine[group.members], adaptive.probability[group.members], 15)
         axes.plot(*curve, color="white", linewidth=2.2)
         axes.plot(*curve, color=group.colour, linewidth=1.1)
-    label, other = (scores.result.stored["method"]["label"] for scores in (score_only, adaptive))
     curve = _medians(score_only.cosine, score_only.probability, 150)
-    axes.plot(*curve, color="black", linewidth=1.4, linestyle=(0, (3, 1.5)), label=label)
-    axes.scatter([], [], s=8, color=GREY, label=f"{other}, pairs")
-    axes.plot([], [], color=GREY, linewidth=1.1, label=f"{other}, group medians")
+    axes.plot(*curve, color="black", linewidth=1.4, linestyle=(0, (3, 1.5)))
     axes.set(ylim=(-0.03, 1.03), box_aspect=1)
     axes.set_xlabel("cosine", fontsize=MEDIUM)
-    axes.legend(fontsize=SMALL - 0.5, loc="upper left", frameon=False, handlelength=1.6, borderaxespad=0.1)
+    axes.locator_params(axis="x", nbins=5)
 
 
 def _medians(cosine: F64, probability: F64, bins: int) -> tuple[F64, F64]:
