@@ -29,6 +29,7 @@ GAPS = (
     "Gaps between the best and the worst group in percentage points: EO of TPR, PE of FPR, DP of the acceptance rate, "
     "at the global threshold."
 )
+GROUP_METRICS = {"auroc": ("AUROC", "AUROC"), "pauc": ("partial AUC (FPR ≤ 10 %)", "pAUC")}
 MCCLISH = "Partial AUC up to FPR 0.1, standardised after McClish: 50 is chance, 100 perfect."
 COLOURS = "Green (▲ in Markdown): above the Baseline as printed; red (▼): below."
 
@@ -40,7 +41,7 @@ def appendix_tables(book: Book) -> Iterator[Grid]:
         yield from _by_dataset(book, dataset)
     for setting in book.settings:
         yield _summary(book, setting)
-    for metric in ("auroc", "pauc"):
+    for metric in GROUP_METRICS:
         for setting in book.settings:
             yield from _groups(book, setting, metric)
 
@@ -172,8 +173,8 @@ def _groups(book: Book, setting: Setting, metric: str) -> Iterator[Grid]:
         return
     groups = levels_of(some)
     dataset, backbone = setting
-    name = "AUROC" if metric == "auroc" else "partial AUC (FPR ≤ 10 %)"
-    measures = {"Group, %": tuple(per_group(metric, group) for group in groups)}
+    name, short = GROUP_METRICS[metric]
+    measures = {f"{short}, %": tuple(per_group(metric, group) for group in groups)}
     about = f"{COLOURS} {MCCLISH}" if metric == "pauc" else COLOURS
     about += _folds_of_groups(some, metric, book.reading)
     title = f"Per-group {name}: {book.label(backbone)} on {book.label(dataset)}"

@@ -25,7 +25,6 @@ READING: dict[Reading, str] = {
 BEST = "Bold: best method without group labels in each column, ties as printed included."
 DAGGER = "† Needs group labels at inference: for reference, never bold."
 SHORT_KEY = 8
-DEFAULT_MIN_PAIRS = 20
 
 
 @dataclass(frozen=True)
@@ -74,10 +73,10 @@ class Story:
         return f"mean over held-out folds ({each or 'none yet'})"
 
     def _min_pairs(self) -> str:
-        found = {result.stored["data"].get("min_pairs", DEFAULT_MIN_PAIRS) for _, result in self.used}
-        fewest = " or ".join(map(str, sorted(found or {DEFAULT_MIN_PAIRS})))
+        found = {result.stored["data"].get("min_pairs") for _, result in self.used} - {None}
+        fewest = " or ".join(map(str, sorted(found))) or "dataset.min_pairs (20 unless set otherwise)"
         return (
-            f"A group counts in a fold where it has at least {fewest} pairs and both labels. The worst group is "
+            f"A group counts in a fold where it has both labels and at least {fewest} pairs. The worst group is "
             "taken inside each fold, then averaged."
         )
 

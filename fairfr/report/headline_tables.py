@@ -32,6 +32,8 @@ def headline_table(
         )
     )
     rows = tuple(row for _, rows in book.blocks(without) for row in rows)
+    if any(measure.against_baseline for measure in panels):
+        rows = (BASELINE, *rows)
     story = Story(book, rows, HEADLINE, alphas_of(panels), by_group)
     sentences = [about, better(panels[0]) if len(panels) == 1 else "", BEST]
     return Grid(
@@ -54,7 +56,7 @@ def transposed_table(book: Book, id: str, title: str, measure: Measure, about: s
     by_setting = {setting: tuple(line.cells[i] for line in marked) for i, setting in enumerate(HEADLINE)}
     sections = tuple(_data_set_section(by_setting, dataset) for dataset in DATASETS)
     columns = tuple(f"{line.label}†" if line.dagger else line.label for line in marked)
-    story = Story(book, rows, HEADLINE, alphas_of([measure]))
+    story = Story(book, (BASELINE, *rows), HEADLINE, alphas_of([measure]))
     return Grid(
         id=id,
         caption=story.caption(title, about, better(measure), BEST.replace("column", "row")),

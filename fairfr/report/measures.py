@@ -21,6 +21,7 @@ class Measure(NamedTuple):
     cell_of: CellOf
     higher_is_better: bool | None
     alpha: str | None = None
+    against_baseline: bool = False
 
 
 def number(
@@ -52,7 +53,7 @@ def lifted(heading: str, metric: str) -> Measure:
         found = level(result, baseline, metric, reading)
         return Cell() if found is None else Cell(str(found), found.lifted / found.groups)
 
-    return Measure(heading, cell_of, True, _alpha(metric))
+    return Measure(heading, cell_of, True, _alpha(metric), against_baseline=True)
 
 
 def _alpha(metric: str) -> str | None:

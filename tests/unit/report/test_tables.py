@@ -190,6 +190,15 @@ def test_lifted_groups_are_counted_against_the_baseline(lifted: Runs, find: Find
     assert bold_rows(find(grids, "table3_lu_auroc"), RFW_MAGFACE) == {"AC-Density"}
 
 
+def test_without_a_baseline_nothing_is_lifted_and_the_command_asks_for_it(
+    result: Make, runs: MakeRuns, find: Find
+) -> None:
+    grids = paper_tables(runs(result("fsn", groups={"asian": {"auroc": 0.9, TPR: 0.5}})), "paper")
+    assert find(grids, "table3_lu_auroc", "FSN", RFW_MAGFACE) == Cell()
+    for id in ("table3_lu_auroc", "appendix_ld_tpr"):
+        assert "method=baseline," in notes(find(grids, id), "To fill them")[0]
+
+
 def test_ld_tpr_has_a_row_for_each_setting(lifted: Runs, find: Find) -> None:
     grid = find(paper_tables(lifted, "paper"), "appendix_ld_tpr")
     assert grid.columns == ("FairCal", "FALCON", "FRAPPÉ", "FSN", "AC-MLP", "AC-Linear", "AC-Density")

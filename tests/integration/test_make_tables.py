@@ -1,0 +1,84 @@
+"""scripts/make_tables.py, as a user calls it, on runs just made."""
+
+from __future__ import annotations
+
+import csv
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from fairfr.report.readings import Result
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def make_tables(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "scripts/make_tables.py", "--out-root", str(tmp_path / "out"), *arguments]
+        env = {**os.environ, "OMP_NUM_THREADS": "1"}
+        return subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, timeout=120)
+
+    return run
+
+
+def printed(path: Path, row: str) -> dict[str, str]:
+    """A row of a table's csv file, by column."""
+    lines = [line for line in path.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
+    return next(found for found in csv.DictReader(lines) if found["Method"] == row)
+
+
+def test_tables_show_the_stored_numbers_in_both_readings(
+    cell: Callable, small: tuple[str, ...], make_tables: Callable, tmp_path: Path
+) -> None:
+    outcomes = {
+        m: cell(*small, "backbone=magface", f"method={m}") for m in ("baseline", "ac_linear", "gst", "gst_paper")
+    }
+    for reading, gst in (("paper", "gst_paper"), ("strict", "gst")):
+        done = make_tables("--reading", reading, "--no-figures")
+        assert done.returncode == 0, done.stderr
+        folder = tmp_path / "out" / "tables" / "synthetic" / reading
+        assert str(folder / "index.html") in done.stdout
+        for method, row in (("baseline", "Baseline"), ("ac_linear", "AC-Linear"), (gst, "GST†")):
+            mean = Result(outcomes[method].result).mean("auroc", "all", reading)
+            assert printed(folder / "appendix_auroc.csv", row)["LFW MagFace"] == f"{mean:.3f}"
+        for form in ("tex", "md", "html", "csv"):
+            text = (folder / f"table1_tpr.{form}").read_text(encoding="utf-8")
+            assert "SYNTHETIC stand-in, not faces" in text and f"{reading.capitalize()} reading" in text
+        index = (folder / "index.html").read_text(encoding="utf-8")
+        assert all(f'id="{id}"' in index for id in ("table1_tpr", "claims", "appendix_summary_lfw_magface"))
+        assert (folder / "index.md").exists() and (folder / "all.tex").exists()
+
+
+def test_real_and_synthetic_runs_have_folders_of_their_own(
+    cell: Callable, small: tuple[str, ...], write_set: Callable, make_tables: Callable, tmp_path: Path
+) -> None:
+    cell(*small, "backbone=magface", "method=baseline")
+    own = ("dataset=custom", "dataset.id=mine", "dataset.grouping=[ethnicity]", "backbone=custom", "backbone.id=mynet")
+    cell(*own, f"data_root={write_set()}", "method=baseline")
+    done = make_tables("--no-figures")
+    assert done.returncode == 0, done.stderr
+    tables = tmp_path / "out" / "tables"
+    assert not (tables / "files" / "paper" / "appendix_summary_lfw_magface.md").exists()
+    mine = (tables / "files" / "paper" / "appendix_summary_mine_mynet.md").read_text(encoding="utf-8")
+    assert "SYNTHETIC" not in mine and "| Baseline | " in mine
+    assert not (tables / "synthetic" / "paper" / "appendix_summary_mine_mynet.md").exists()
+
+
+def test_without_runs_it_says_how_to_make_some(make_tables: Callable) -> None:
+    done = make_tables()
+    assert done.returncode == 1 and "No completed runs" in done.stderr and "make demo" in done.stderr
+
+
+def test_other_methods_come_on_request(
+    cell: Callable, small: tuple[str, ...], make_tables: Callable, tmp_path: Path
+) -> None:
+    cell(*small, "backbone=magface", "method=platt")
+    table = tmp_path / "out" / "tables" / "synthetic" / "paper" / "appendix_auroc.md"
+    for options, shown in (((), False), (("--all-methods",), True)):
+        assert make_tables("--no-figures", *options).returncode == 0
+        assert ("| Platt |" in table.read_text(encoding="utf-8")) is shown
