@@ -139,10 +139,10 @@ def _draw_maps(axes: Axes, score_only: Scores, adaptive: Scores, groups: list[_G
     )
     for group in groups:
         curve = _medians(adaptive.cosine[group.members], adaptive.probability[group.members], 15)
-        axes.plot(*curve, color="white", linewidth=2.2)
-        axes.plot(*curve, color=group.colour, linewidth=1.1)
+        axes.plot(*curve, color="white", linewidth=2.2, zorder=3)  # a rim below all lines, so that none hides another
+        axes.plot(*curve, color=group.colour, linewidth=1.0, zorder=4)
     curve = _medians(score_only.cosine, score_only.probability, 150)
-    axes.plot(*curve, color="black", linewidth=1.4, linestyle=(0, (3, 1.5)))
+    axes.plot(*curve, color="black", linewidth=1.4, linestyle=(0, (3, 1.5)), zorder=5)
     axes.set(ylim=(-0.03, 1.03), box_aspect=1)
     axes.set_xlabel("cosine", fontsize=MEDIUM)
     axes.locator_params(axis="x", nbins=5)
