@@ -176,7 +176,9 @@ class SweepReport(Callback):
         chosen = config.hydra.runtime.choices.get("experiment")
         about = Sweep.of(config.hydra.overrides.task, chosen, time.time())
         try:
-            _sweep = RunningSweep(about, folder, Path(config.out_root), _mirror(build_store(config), config.out_root))
+            store = build_store(config)
+            mirror = _mirror(store, config.out_root)
+            _sweep = RunningSweep(about, folder, Path(config.out_root), mirror, store.report)
             _sweep.start(in_parallel="BasicLauncher" not in str(config.hydra.launcher.get("_target_")))
         except FairfrError as error:  # the cells go on: their run folders are complete without MLflow
             Terminal().error(str(error))

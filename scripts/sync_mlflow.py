@@ -1,12 +1,12 @@
 """Bring MLflow up to the run folders: python scripts/sync_mlflow.py --out-root outputs [--uri http://server:5000]
 
 For a database that was deleted, or for another server. Runs that MLflow has already are left alone, so a second call
-changes nothing. Parent runs of sweeps are made again from <out_root>/hydra/sweep; their tables and figures come back
-with `python scripts/make_tables.py` or when the sweep is run again.
+changes nothing. Parent runs of sweeps, with their tables and figures, are made again from <out_root>/hydra/sweep.
 """
 
 import argparse
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from fairfr.core.errors import FairfrError
 from fairfr.report.listed import listed_metrics
+from fairfr.report.sweep import write_sweep_report
 from fairfr.report.terminal import Terminal
 from fairfr.store.folder import read_result
 from fairfr.store.mirror import Mirror
@@ -48,13 +49,15 @@ def sync(mirror: Mirror, out_root: Path) -> str:
     missing = [(result, folder) for result, folder in runs if known.get(result["key"]) != result["finished"]]
     for result, folder in _with_progress(missing):
         mirror.log(result, folder, listed_metrics(result))
-    ends = [(sweep, SweepEnd.of(sweep, outcomes)) for sweep, outcomes in stored_sweeps(out_root)]
-    lost = [(sweep, end) for sweep, end in ends if known.get(sweep.id) != end.tags["finished"]]
-    for sweep, end in lost:
-        mirror.close_sweep(sweep, end)
+    sweeps = [(sweep, SweepEnd.of(sweep, outcomes), outcomes) for sweep, outcomes in stored_sweeps(out_root)]
+    lost = [found for found in sweeps if known.get(found[0].id) != found[1].tags["finished"]]
+    for sweep, end, outcomes in lost:
+        with tempfile.TemporaryDirectory() as report:
+            write_sweep_report(outcomes, Path(report))
+            mirror.close_sweep(sweep, end, Path(report))
     return (
         f"{mirror.uri}: {len(missing)} runs logged, {len(runs) - len(missing)} were there; "
-        f"{len(lost)} sweeps rebuilt, {len(ends) - len(lost)} were there"
+        f"{len(lost)} sweeps rebuilt, {len(sweeps) - len(lost)} were there"
     )
 
 

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
+from typing import get_args
 
 from fairfr.core.errors import FairfrError
+from fairfr.report.readings import Reading, Result
 from fairfr.report.terminal import Terminal
+from fairfr.store.folder import read_result
 from fairfr.store.mirror import Mirror
-from fairfr.store.sweep import Sweep, SweepEnd, read_outcomes
+from fairfr.store.sweep import Outcome, Sweep, SweepEnd, read_outcomes
 
 
 class RunningSweep:
     """One sweep; ``folder`` is where its jobs leave their outcomes, ``mirror`` None where there is no MLflow."""
 
-    def __init__(self, sweep: Sweep, folder: Path, out_root: Path, mirror: Mirror | None) -> None:
+    def __init__(
+        self, sweep: Sweep, folder: Path, out_root: Path, mirror: Mirror | None, with_report: bool = True
+    ) -> None:
         self._sweep, self._folder, self._out_root, self._mirror = sweep, folder, out_root, mirror
+        self._with_report = with_report
 
     def start(self, in_parallel: bool) -> None:
         """Parallel workers would race to make the database and the parent run: they find both."""
@@ -39,10 +47,35 @@ class RunningSweep:
             return failed
         try:
             end = SweepEnd.of(over, outcomes)
-            if not self._mirror.has_sweep(self._sweep, end):
-                self._mirror.close_sweep(self._sweep, end)
+            if not self._mirror.has_sweep(over, end):
+                failed |= not self._close(over, end, outcomes, terminal)
         except FairfrError as error:
             terminal.error(str(error))
             return True
         terminal.mlflow_hint()
         return failed
+
+    def _close(self, over: Sweep, end: SweepEnd, outcomes: Sequence[Outcome], terminal: Terminal) -> bool:
+        """Finish the parent run, with the report if it is wanted; whether the report could be made."""
+        assert self._mirror is not None
+        made = True
+        with tempfile.TemporaryDirectory() as name:
+            try:
+                if self._with_report:
+                    write_sweep_report(outcomes, Path(name))
+            except Exception as error:  # a report that fails must not cost the parent run its end
+                terminal.error(f"the sweep's report could not be made: {type(error).__name__}: {error}")
+                made = False
+            self._mirror.close_sweep(over, end, Path(name))
+        return made
+
+
+def write_sweep_report(outcomes: Sequence[Outcome], folder: Path) -> None:
+    """Tables and claims of these cells alone in both readings, and figures in the paper's: they take seconds."""
+    from fairfr.report.write import Wanted, write_report
+
+    folders = dict.fromkeys(Path(outcome["folder"]) for outcome in outcomes if "folder" in outcome)
+    stored = [(read_result(path), path) for path in folders]
+    results = [Result(result, path) for result, path in stored if result is not None]
+    for reading in get_args(Reading):
+        write_report(results, folder, reading, Wanted(all_methods=True, figures=reading == "paper"))

@@ -1,156 +1,25 @@
-"""MLflow as a mirror of the run folders: parameters, fold-mean metrics, tags and small artifacts.
+"""What MLflow has, read back: the results of every run, and where its page shows them.
 
-The only module that imports MLflow. As ``python -m fairfr.store.mlflow`` it is the process behind ``MlflowMirror``.
+Written by the process behind ``MlflowMirror`` (process.py, mlflow_log.py).
 """
 
 from __future__ import annotations
 
-import json
-import os
-import sys
 import tempfile
-from collections.abc import Iterable, Mapping
-from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlparse
 from urllib.request import url2pathname
 
-from fairfr.store.describe import metrics_of, params_of, run_name, tags_of, times_of
+from fairfr.store import views
 from fairfr.store.folder import Result, read_result
+from fairfr.store.mlflow_client import database_lock, open_client, search_runs
 from fairfr.store.process import MlflowError, MlflowMirror, default_uri
-from fairfr.store.sweep import Sweep, SweepEnd
 
-__all__ = ["MlflowError", "MlflowLog", "MlflowMirror", "default_uri", "read_results"]
+__all__ = ["MlflowError", "MlflowMirror", "default_uri", "pages", "read_results"]
 
 EXPERIMENT = "fairfr"
-ARTIFACTS = ("result.json", "config.yaml", "metrics.parquet", "run.log", "error.txt")
-PARENT = "mlflow.parentRunId"
-MAX_TEXT = 5000
 DOWNLOADS_AT_ONCE = 16
-
-
-class MlflowLog:
-    """Owns the client and writes runs."""
-
-    def __init__(self, uri: str, experiment: str, artifact_root: str) -> None:
-        with _database_lock(uri):
-            self._client = _client(uri)
-            self._experiment = self._open(experiment, artifact_root)
-        self._parents: dict[str, str] = {}
-
-    def _open(self, name: str, artifact_root: str) -> str:
-        found = self._client.get_experiment_by_name(name)
-        if found is not None:
-            return str(found.experiment_id)
-        location = Path(artifact_root).resolve().as_uri() if artifact_root else None
-        # opens the page in model-training mode instead of the one for language-model applications
-        tags = {"mlflow.experimentKind": "custom_model_development"}
-        return str(self._client.create_experiment(name, artifact_location=location, tags=tags))
-
-    def answer(self, request: Mapping[str, Any]) -> str:
-        """Do what one line on standard input asks."""
-        sweep = Sweep.from_dict(request["sweep"]) if request.get("sweep") else None
-        if request["do"] == "log":
-            return self.log(Path(request["folder"]), request["metrics"], sweep)
-        if request["do"] == "logged":
-            return json.dumps(self.logged())
-        if sweep is not None and request["do"] == "open":
-            return self.open_sweep(sweep)
-        if sweep is not None and request["do"] == "close":
-            return self.close_sweep(sweep, SweepEnd.from_dict(request["end"]), request["artifacts"])
-        return "ready"
-
-    def log(self, folder: Path, metrics: Mapping[str, float], sweep: Sweep | None = None) -> str:
-        """One run for one folder. A rerun replaces the older run and stays in the sweeps that had it."""
-        result = read_result(folder)
-        if result is None:
-            raise MlflowError(f"{folder} holds no result.json.")
-        links = self._remove_older(result["key"])
-        if sweep is not None:
-            links[PARENT] = self.open_sweep(sweep)
-            links["sweeps"] = _joined(links.get("sweeps", ""), sweep.id)
-        start, end = times_of(result)
-        run = self._client.create_run(self._experiment, start_time=start, run_name=run_name(result), tags=links)
-        run_id = str(run.info.run_id)
-        self._log_batch(run_id, dict(metrics_of(result)) | dict(metrics), params_of(folder), tags_of(result, folder))
-        for name in ARTIFACTS:
-            if (folder / name).exists():
-                self._client.log_artifact(run_id, str(folder / name))
-        self._client.set_terminated(run_id, "FINISHED" if result["status"] == "completed" else "FAILED", end)
-        return run_id
-
-    def logged(self) -> dict[str, str]:
-        """When each run that MLflow has was finished, by key; parent runs by the id of their sweep."""
-        tags = [run.data.tags for run in self._search("tags.finished != ''") if run.info.status != "RUNNING"]
-        return {tag.get("run_key") or tag.get("sweep_id", ""): tag["finished"] for tag in tags}
-
-    def open_sweep(self, sweep: Sweep) -> str:
-        """The parent run of a sweep; a sweep that is run again has one already."""
-        if sweep.id not in self._parents:
-            found = self._search(f"tags.sweep_id = '{sweep.id}'")
-            self._parents[sweep.id] = found[0].info.run_id if found else self._create_parent(sweep)
-        return self._parents[sweep.id]
-
-    def _create_parent(self, sweep: Sweep) -> str:
-        tags = {"sweep_id": sweep.id, "mlflow.source.name": "run.py", "mlflow.source.type": "LOCAL"}
-        tags["command"] = f"python run.py -m {' '.join(sweep.overrides)}"[:MAX_TEXT]
-        start = int(1000 * sweep.started)
-        run = self._client.create_run(self._experiment, start_time=start, run_name=sweep.first_name, tags=tags)
-        return str(run.info.run_id)
-
-    def close_sweep(self, sweep: Sweep, end: SweepEnd, artifacts: str | None) -> str:
-        """Name, count and finish the parent run; its artifacts list every cell and hold the report."""
-        parent = self.open_sweep(sweep)
-        self._link(sweep, parent, end.keys)
-        self._log_batch(parent, end.metrics, (), end.tags.items())
-        self._client.update_run(parent, name=end.name)
-        self._client.log_text(parent, end.cells_csv, "cells.csv")
-        if artifacts is not None:
-            self._client.log_artifacts(parent, artifacts)
-        self._client.set_terminated(parent, end.status, int(1000 * end.ended))
-        return parent
-
-    def _link(self, sweep: Sweep, parent: str, keys: Iterable[str]) -> None:
-        """Cells that were logged before: those without a parent get this one, the others keep theirs."""
-        linked = {run.data.tags.get("run_key") for run in self._search(f"tags.sweeps LIKE '%{sweep.id}%'")}
-        for key in keys:
-            for run in self._search(f"tags.run_key = '{key}'") if key not in linked else ():
-                sweeps = _joined(run.data.tags.get("sweeps", ""), sweep.id)
-                self._client.set_tag(run.info.run_id, "sweeps", sweeps)
-                if PARENT not in run.data.tags:
-                    self._client.set_tag(run.info.run_id, PARENT, parent)
-
-    def _remove_older(self, key: str) -> dict[str, str]:
-        """Delete the runs of this key; returns the tags that tie them to sweeps."""
-        links: dict[str, str] = {}
-        for old in self._search(f"tags.run_key = '{key}'"):
-            links |= {name: old.data.tags[name] for name in (PARENT, "sweeps") if name in old.data.tags}
-            self._client.delete_run(old.info.run_id)
-        return links
-
-    def _search(self, condition: str) -> list[Any]:
-        return _search(self._client, self._experiment, condition)
-
-    def _log_batch(
-        self,
-        run_id: str,
-        metrics: Mapping[str, float],
-        params: Iterable[tuple[str, Any]],
-        tags: Iterable[tuple[str, Any]],
-    ) -> None:
-        import time
-
-        from mlflow.entities import Metric, Param, RunTag
-
-        now = int(time.time() * 1000)
-        entries = [Metric(name, value, now, 0) for name, value in metrics.items()]
-        described = [Param(name, str(value)[:MAX_TEXT]) for name, value in params]
-        marks = [RunTag(name, str(value)[:MAX_TEXT]) for name, value in tags]
-        for start in range(0, len(described), 100):
-            self._client.log_batch(run_id, params=described[start : start + 100])
-        for start in range(0, max(len(entries), 1), 1000):
-            self._client.log_batch(run_id, metrics=entries[start : start + 1000], tags=marks)
 
 
 def read_results(uri: str, experiment: str = EXPERIMENT) -> list[Result]:
@@ -161,12 +30,8 @@ def read_results(uri: str, experiment: str = EXPERIMENT) -> list[Result]:
     from concurrent.futures import ThreadPoolExecutor
 
     try:
-        with _database_lock(uri):
-            client = _client(uri)
-            found = client.get_experiment_by_name(experiment)
-        if found is None:
-            raise MlflowError(f"{uri} has no experiment '{experiment}'.")
-        runs = _search(client, found.experiment_id, "attributes.status = 'FINISHED' and tags.run_key != ''")
+        client, id = _open(uri, experiment)
+        runs = search_runs(client, id, "attributes.status = 'FINISHED' and tags.run_key != ''")
         with ThreadPoolExecutor(DOWNLOADS_AT_ONCE) as pool:
             results = list(pool.map(lambda run: _stored_result(client, run), runs))
     except MlflowError:
@@ -194,64 +59,30 @@ def _stored_result(client: Any, run: Any) -> Result:
     return result
 
 
-def _client(uri: str) -> Any:
-    import logging
-
-    os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")
-    logging.getLogger("alembic").setLevel(logging.ERROR)  # it narrates the making of the database
-    from mlflow.tracking import MlflowClient
-
-    logging.getLogger("mlflow").setLevel(logging.ERROR)
-    return MlflowClient(uri)
-
-
-def _search(client: Any, experiment: str, condition: str) -> list[Any]:
-    """All pages of a search."""
-    runs: list[Any] = []
-    token = None
-    while True:
-        page = client.search_runs([experiment], condition, max_results=1000, page_token=token)
-        runs.extend(page)
-        token = page.token
-        if not token:
-            return runs
+def pages(uri: str, experiment: str = EXPERIMENT) -> list[tuple[str, str]]:
+    """What can be opened, and the part of its address after ``#``: the newest sweep as a table and as charts, all."""
+    client, id = _open(uri, experiment)
+    sweeps = client.search_runs([id], "tags.sweep_id != ''", order_by=["attributes.start_time DESC"], max_results=1)
+    found = []
+    for parent in sweeps:
+        sweep = parent.data.tags["sweep_id"]
+        found += [
+            (f"newest sweep ({parent.info.run_name}), metrics as a table", views.page(id, f"sweep-{sweep}")),
+            ("newest sweep, as bar charts", views.page(id, f"sweep-{sweep}", charts=True)),
+            (
+                "newest sweep, its tables and figures (Artifacts)",
+                f"/experiments/{id}/runs/{parent.info.run_id}/artifacts",
+            ),
+        ]
+    return [*found, ("all cells, metrics as a table", views.page(id, "cells"))]
 
 
-def _joined(listed: str, name: str) -> str:
-    return ", ".join(dict.fromkeys([*filter(None, listed.split(", ")), name]))
-
-
-def _database_lock(uri: str) -> AbstractContextManager[object]:
-    """Two processes on a fresh sqlite file fail: one at a time makes it."""
-    if not uri.startswith("sqlite:///"):
-        return nullcontext()
-    from filelock import FileLock
-
-    path = Path(uri.removeprefix("sqlite:///"))
-    path.parent.mkdir(parents=True, exist_ok=True)
-    return FileLock(f"{path}.lock")
-
-
-def _serve(uri: str, experiment: str, artifact_root: str) -> None:
-    """Answer each line of JSON on standard input with one on standard output."""
-    answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # whatever libraries print must not stand between the answers
-    try:
-        logger = MlflowLog(uri, experiment, artifact_root)
-        failure = None
-    except Exception as error:
-        failure = f"{type(error).__name__}: {error}"
-    for line in sys.stdin:
-        answer: dict[str, str]
-        try:
-            if failure is not None:
-                raise MlflowError(failure)
-            answer = {"ok": logger.answer(json.loads(line))}
-        except Exception as error:
-            answer = {"error": str(error).removeprefix("MlflowError: ")}
-        answers.write(json.dumps(answer) + "\n")
-        answers.flush()
-
-
-if __name__ == "__main__":
-    _serve(*sys.argv[1:4])
+def _open(uri: str, experiment: str) -> tuple[Any, str]:
+    if uri.startswith("sqlite:///") and not Path(uri.removeprefix("sqlite:///")).exists():
+        raise MlflowError(f"{uri.removeprefix('sqlite:///')} does not exist.")  # the client would make an empty one
+    with database_lock(uri):
+        client = open_client(uri)
+        found = client.get_experiment_by_name(experiment)
+    if found is None:
+        raise MlflowError(f"{uri} has no experiment '{experiment}'.")
+    return client, str(found.experiment_id)

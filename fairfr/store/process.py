@@ -1,6 +1,6 @@
 """The other process that knows MLflow: importing it takes seconds, which pass while a cell computes.
 
-mirror = MlflowMirror(uri, experiment, artifact_root)   # starts python -m fairfr.store.mlflow
+mirror = MlflowMirror(uri, experiment, artifact_root)   # starts python -m fairfr.store.mlflow_log
 mirror.log(run_folder)                                  # one run in MLflow for each run folder
 """
 
@@ -33,7 +33,7 @@ class MlflowMirror:
 
     def __init__(self, uri: str, experiment: str, artifact_root: Path | None = None) -> None:
         self.uri = uri
-        command = [sys.executable, "-m", "fairfr.store.mlflow", uri, experiment, str(artifact_root or "")]
+        command = [sys.executable, "-m", "fairfr.store.mlflow_log", uri, experiment, str(artifact_root or "")]
         environment = {**os.environ, "MLFLOW_DISABLE_TELEMETRY": "true", "OMP_NUM_THREADS": "1"}
         self._stderr = tempfile.TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115  a pipe nobody reads would fill up
         self._process = subprocess.Popen(

@@ -1,0 +1,177 @@
+"""Writes runs to MLflow; as ``python -m fairfr.store.mlflow_log`` it is the process behind ``MlflowMirror``."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from fairfr.store import views
+from fairfr.store.describe import metrics_of, params_of, run_name, tags_of, times_of
+from fairfr.store.folder import read_result
+from fairfr.store.mlflow_client import database_lock, open_client, search_runs
+from fairfr.store.process import MlflowError
+from fairfr.store.sweep import Sweep, SweepEnd
+
+ARTIFACTS = ("result.json", "config.yaml", "metrics.parquet", "run.log", "error.txt")
+PARENT = "mlflow.parentRunId"
+MAX_TEXT = 5000
+
+
+class MlflowLog:
+    """Owns the client and writes runs."""
+
+    def __init__(self, uri: str, experiment: str, artifact_root: str) -> None:
+        with database_lock(uri):
+            self._client = open_client(uri)
+            self._experiment = self._open(experiment, artifact_root)
+        self._parents: dict[str, str] = {}
+
+    def _open(self, name: str, artifact_root: str) -> str:
+        view = views.all_cells()
+        found = self._client.get_experiment_by_name(name)
+        if found is not None:
+            if found.tags.get(view[0]) != view[1]:
+                self._client.set_experiment_tag(found.experiment_id, *view)
+            return str(found.experiment_id)
+        location = Path(artifact_root).resolve().as_uri() if artifact_root else None
+        # opens the page in model-training mode instead of the one for language-model applications
+        tags = dict([("mlflow.experimentKind", "custom_model_development"), view])
+        return str(self._client.create_experiment(name, artifact_location=location, tags=tags))
+
+    def answer(self, request: Mapping[str, Any]) -> str:
+        """Do what one line on standard input asks."""
+        sweep = Sweep.from_dict(request["sweep"]) if request.get("sweep") else None
+        if request["do"] == "log":
+            return self.log(Path(request["folder"]), request["metrics"], sweep)
+        if request["do"] == "logged":
+            return json.dumps(self.logged())
+        if sweep is not None and request["do"] == "open":
+            return self.open_sweep(sweep)
+        if sweep is not None and request["do"] == "close":
+            return self.close_sweep(sweep, SweepEnd.from_dict(request["end"]), request["artifacts"])
+        return "ready"
+
+    def log(self, folder: Path, metrics: Mapping[str, float], sweep: Sweep | None = None) -> str:
+        """One run for one folder. A rerun replaces the older run and stays in the sweeps that had it."""
+        result = read_result(folder)
+        if result is None:
+            raise MlflowError(f"{folder} holds no result.json.")
+        links = self._remove_older(result["key"])
+        if sweep is not None:
+            links[PARENT] = self.open_sweep(sweep)
+            links["sweeps"] = _joined(links.get("sweeps", ""), sweep.id)
+        start, end = times_of(result)
+        run = self._client.create_run(self._experiment, start_time=start, run_name=run_name(result), tags=links)
+        run_id = str(run.info.run_id)
+        self._log_batch(run_id, dict(metrics_of(result)) | dict(metrics), params_of(folder), tags_of(result, folder))
+        for name in ARTIFACTS:
+            if (folder / name).exists():
+                self._client.log_artifact(run_id, str(folder / name))
+        self._client.set_terminated(run_id, "FINISHED" if result["status"] == "completed" else "FAILED", end)
+        return run_id
+
+    def logged(self) -> dict[str, str]:
+        """When each run that MLflow has was finished, by key; parent runs by the id of their sweep."""
+        tags = [run.data.tags for run in self._search("tags.finished != ''") if run.info.status != "RUNNING"]
+        return {tag.get("run_key") or tag.get("sweep_id", ""): tag["finished"] for tag in tags}
+
+    def open_sweep(self, sweep: Sweep) -> str:
+        """The parent run of a sweep; a sweep that is run again has one already."""
+        if sweep.id not in self._parents:
+            found = self._search(f"tags.sweep_id = '{sweep.id}'")
+            self._parents[sweep.id] = found[0].info.run_id if found else self._create_parent(sweep)
+        return self._parents[sweep.id]
+
+    def _create_parent(self, sweep: Sweep) -> str:
+        tags = {"sweep_id": sweep.id, "mlflow.source.name": "run.py", "mlflow.source.type": "LOCAL"}
+        tags["command"] = f"python run.py -m {' '.join(sweep.overrides)}"[:MAX_TEXT]
+        start = int(1000 * sweep.started)
+        run = self._client.create_run(self._experiment, start_time=start, run_name=sweep.first_name, tags=tags)
+        return str(run.info.run_id)
+
+    def close_sweep(self, sweep: Sweep, end: SweepEnd, artifacts: str | None) -> str:
+        """Name, count and finish the parent run; its artifacts list every cell and hold the report."""
+        parent = self.open_sweep(sweep)
+        self._link(sweep, parent, end.keys)
+        self._log_batch(parent, end.metrics, (), end.tags.items())
+        self._client.update_run(parent, name=end.name)
+        self._client.set_experiment_tag(self._experiment, *views.cells_of_sweep(sweep.id, end.name))
+        self._client.log_text(parent, end.cells_csv, "cells.csv")
+        if artifacts is not None:
+            self._client.log_artifacts(parent, artifacts)
+        self._client.set_terminated(parent, end.status, int(1000 * end.ended))
+        return parent
+
+    def _link(self, sweep: Sweep, parent: str, keys: Iterable[str]) -> None:
+        """Cells that were logged before: those without a parent get this one, the others keep theirs."""
+        linked = {run.data.tags.get("run_key") for run in self._search(f"tags.sweeps LIKE '%{sweep.id}%'")}
+        for key in keys:
+            for run in self._search(f"tags.run_key = '{key}'") if key not in linked else ():
+                sweeps = _joined(run.data.tags.get("sweeps", ""), sweep.id)
+                self._client.set_tag(run.info.run_id, "sweeps", sweeps)
+                if PARENT not in run.data.tags:
+                    self._client.set_tag(run.info.run_id, PARENT, parent)
+
+    def _remove_older(self, key: str) -> dict[str, str]:
+        """Delete the runs of this key; returns the tags that tie them to sweeps."""
+        links: dict[str, str] = {}
+        for old in self._search(f"tags.run_key = '{key}'"):
+            links |= {name: old.data.tags[name] for name in (PARENT, "sweeps") if name in old.data.tags}
+            self._client.delete_run(old.info.run_id)
+        return links
+
+    def _search(self, condition: str) -> list[Any]:
+        return search_runs(self._client, self._experiment, condition)
+
+    def _log_batch(
+        self,
+        run_id: str,
+        metrics: Mapping[str, float],
+        params: Iterable[tuple[str, Any]],
+        tags: Iterable[tuple[str, Any]],
+    ) -> None:
+        import time
+
+        from mlflow.entities import Metric, Param, RunTag
+
+        now = int(time.time() * 1000)
+        entries = [Metric(name, value, now, 0) for name, value in metrics.items()]
+        described = [Param(name, str(value)[:MAX_TEXT]) for name, value in params]
+        marks = [RunTag(name, str(value)[:MAX_TEXT]) for name, value in tags]
+        for start in range(0, len(described), 100):
+            self._client.log_batch(run_id, params=described[start : start + 100])
+        for start in range(0, max(len(entries), 1), 1000):
+            self._client.log_batch(run_id, metrics=entries[start : start + 1000], tags=marks)
+
+
+def _joined(listed: str, name: str) -> str:
+    return ", ".join(dict.fromkeys([*filter(None, listed.split(", ")), name]))
+
+
+def _serve(uri: str, experiment: str, artifact_root: str) -> None:
+    """Answer each line of JSON on standard input with one on standard output."""
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # whatever libraries print must not stand between the answers
+    try:
+        logger = MlflowLog(uri, experiment, artifact_root)
+        failure = None
+    except Exception as error:
+        failure = f"{type(error).__name__}: {error}"
+    for line in sys.stdin:
+        answer: dict[str, str]
+        try:
+            if failure is not None:
+                raise MlflowError(failure)
+            answer = {"ok": logger.answer(json.loads(line))}
+        except Exception as error:
+            answer = {"error": str(error).removeprefix("MlflowError: ")}
+        answers.write(json.dumps(answer) + "\n")
+        answers.flush()
+
+
+if __name__ == "__main__":
+    _serve(*sys.argv[1:4])
