@@ -6,6 +6,7 @@ python scripts/make_tables.py --source mlflow --uri http://...  from a tracking 
 """
 
 import argparse
+import gc
 import sys
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from fairfr.report.write import Wanted, write_report
 def main() -> None:
     """Read, build, write; say where."""
     options = arguments()
+    gc.disable()  # what is read stays in use to the end: looking for garbage among it takes seconds
     try:
         results = stored_results(options)
         wanted = Wanted(options.all_methods, options.draws if options.uncertainty else 0, not options.no_figures)

@@ -7,6 +7,8 @@ overlay everywhere.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -16,12 +18,22 @@ RANKED = ("auroc", "pauc", "tpr_at", "fpr_at", "acceptance_at", "eo_gap", "pe_ga
 
 
 class Result:
-    """A stored result.json, with its numbers looked up by name. ``folder`` is its run folder, if it is at hand."""
+    """A stored result.json, with its numbers looked up by name. ``folder`` is its run folder, if it is at hand.
 
-    def __init__(self, stored: dict[str, Any], folder: Path | None = None) -> None:
+    ``load`` reads the metrics when they are first asked for, if ``stored`` comes without them.
+    """
+
+    def __init__(
+        self, stored: dict[str, Any], folder: Path | None = None, load: Callable[[], list[Any]] | None = None
+    ) -> None:
         self.stored = stored
         self.folder = folder
-        self._rows = {(r["grouping"], r["rule"], r["group"], r["metric"]): r for r in stored.get("metrics", [])}
+        self._load = load
+
+    @cached_property
+    def _rows(self) -> dict[tuple[str, str, str, str], dict[str, Any]]:
+        metrics = self.stored.get("metrics", []) if self._load is None else self._load()
+        return {(r["grouping"], r["rule"], r["group"], r["metric"]): r for r in metrics}
 
     @property
     def cell(self) -> tuple[str, str, str]:

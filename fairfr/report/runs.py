@@ -9,6 +9,9 @@ from pathlib import Path
 from fairfr.core.types import Source
 from fairfr.report.readings import Result
 
+METRICS_FOLLOW = ' "metrics": [\n'
+"""The line of result.json (indented by one) after which only metrics come."""
+
 
 class Runs:
     """One run for each cell, all of one data source; of several with different keys, the newest.
@@ -39,8 +42,19 @@ class Runs:
 
 
 def read_results(out_root: Path) -> list[Result]:
-    """Every result.json below ``<out_root>/runs``."""
-    return [
-        Result(json.loads(path.read_text(encoding="utf-8")), path.parent)
-        for path in sorted((out_root / "runs").glob("*/*/*/*/result.json"))
-    ]
+    """Every result.json below ``<out_root>/runs``, each without its metrics until they are asked for."""
+    return [_read(path) for path in sorted((out_root / "runs").glob("*/*/*/*/result.json"))]
+
+
+def _read(path: Path) -> Result:
+    """Read up to the metrics, which stand last and are nearly all of the file: thousands of runs open in a second."""
+    head: list[str] = []
+    with path.open(encoding="utf-8") as file:
+        for line in file:
+            if line == METRICS_FOLLOW:
+                break
+            head.append(line)
+        else:
+            return Result(json.loads("".join(head)), path.parent)
+    stored = json.loads("".join(head).rstrip().removesuffix(",") + "}")
+    return Result(stored, path.parent, lambda: json.loads(path.read_text(encoding="utf-8"))["metrics"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import os
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from fairfr.report.readings import Result
+from fairfr.report.runs import read_results
 
 ROOT = Path(__file__).parents[2]
 
@@ -67,6 +69,19 @@ def test_real_and_synthetic_runs_have_folders_of_their_own(
     mine = (tables / "files" / "paper" / "appendix_summary_mine_mynet.md").read_text(encoding="utf-8")
     assert "SYNTHETIC" not in mine and "| Baseline | " in mine
     assert not (tables / "synthetic" / "paper" / "appendix_summary_mine_mynet.md").exists()
+
+
+def test_results_are_read_whole_although_their_metrics_come_last(
+    cell: Callable, small: tuple[str, ...], tmp_path: Path
+) -> None:
+    outcome = cell(*small, "backbone=magface", "method=platt")
+    stored = json.loads((outcome.folder / "result.json").read_text(encoding="utf-8"))
+    (read,) = read_results(tmp_path / "out")
+    assert read.stored == {name: value for name, value in stored.items() if name != "metrics"}
+    assert read.folder == outcome.folder
+    for row in stored["metrics"]:
+        if row["group"] == "worst" and row["rule"] == "both" and row["grouping"] == stored["data"]["grouping"]:
+            assert read.row(row["metric"], "worst", "strict") == row
 
 
 def test_without_runs_it_says_how_to_make_some(make_tables: Callable) -> None:
