@@ -14,6 +14,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from fairfr.core.types import F64, Bool
+from fairfr.pairs.blas import one_blas_thread
 from fairfr.pairs.design import Design
 
 Solver: TypeAlias = Literal["paper", "converged"]
@@ -64,19 +65,20 @@ def fit_logistic(design: Design, target: Bool | F64, C: float = 1.0, solver: Sol
     p, c = design.shape
     if np.all(target == target[0]) and target[0] in (0.0, 1.0):
         return _constant(target, c)
-    result = minimize(
-        _loss_and_gradient,
-        np.zeros(c + 1),
-        args=(design, target, 1.0 / (C * p)),
-        method="L-BFGS-B",
-        jac=True,
-        options={
-            "maxiter": MAX_ITERATIONS[solver],
-            "maxls": 50,
-            "gtol": GRADIENT_TOLERANCE[solver],
-            "ftol": 64 * np.finfo(float).eps,
-        },
-    )
+    with one_blas_thread():
+        result = minimize(
+            _loss_and_gradient,
+            np.zeros(c + 1),
+            args=(design, target, 1.0 / (C * p)),
+            method="L-BFGS-B",
+            jac=True,
+            options={
+                "maxiter": MAX_ITERATIONS[solver],
+                "maxls": 50,
+                "gtol": GRADIENT_TOLERANCE[solver],
+                "ftol": 64 * np.finfo(float).eps,
+            },
+        )
     parameters, iterations = result.x, int(result.nit)
     if solver == "converged":
         parameters, steps = _newton(parameters, design, target, 1.0 / (C * p))

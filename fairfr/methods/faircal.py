@@ -50,8 +50,6 @@ class FairCal:
         at_least(1, K=self.K, n_init=self.n_init)
 
     def fit(self, view: PairView, same: Bool, ctx: FitContext) -> Self:
-        from threadpoolctl import threadpool_limits
-
         self.clusters_ = fit_clusters(view, self.K, self.n_init, self.engine, ctx)
         left, right = self.clusters_.ends(view)
         cosine = view.cosine
@@ -59,16 +57,14 @@ class FairCal:
         self.maps_: list[BetaMap] = []
         self.sizes_: I64 = np.zeros(len(self.clusters_), dtype=np.int64)
         fallbacks = {"empty": 0, "one_class": 0, "few_pairs": 0}
-        # three weights on a few hundred pairs: threads would wait for one another longer than they work
-        with threadpool_limits(1):
-            for k in range(len(self.clusters_)):
-                members = np.flatnonzero((left == k) | (right == k))
-                self.sizes_[k] = len(members)
-                reason = _unfit(same[members])
-                if reason is not None:
-                    fallbacks[reason] += 1
-                whole = len(members) == len(same)
-                self.maps_.append(self.global_ if reason or whole else fit_beta(cosine[members], same[members]))
+        for k in range(len(self.clusters_)):
+            members = np.flatnonzero((left == k) | (right == k))
+            self.sizes_[k] = len(members)
+            reason = _unfit(same[members])
+            if reason is not None:
+                fallbacks[reason] += 1
+            whole = len(members) == len(same)
+            self.maps_.append(self.global_ if reason or whole else fit_beta(cosine[members], same[members]))
         ctx.report.update(clusters=len(self.maps_), fallback_clusters=sum(fallbacks.values()), fallbacks=fallbacks)
         return self
 
