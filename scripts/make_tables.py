@@ -54,11 +54,12 @@ def stored_results(options: argparse.Namespace) -> list[Result]:
     """Every run that the source holds."""
     if options.source == "runs":
         return read_results(options.out_root)
-    try:
-        from fairfr.store.mlflow import read_results as read_from_mlflow
-    except ImportError:
-        sys.exit("This version of fairfr cannot read results back from MLflow. Use --source runs.")
-    uri = options.uri or f"sqlite:///{(options.out_root / 'mlflow.db').resolve()}"
+    from fairfr.store.mlflow import default_uri
+    from fairfr.store.mlflow import read_results as read_from_mlflow
+
+    if options.uncertainty:
+        print("note: MLflow has no scores, so there are no bootstrap intervals; use --source runs for them.")
+    uri = options.uri or default_uri(options.out_root)
     return [Result(stored) for stored in read_from_mlflow(uri, options.experiment)]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -82,6 +83,26 @@ def test_results_are_read_whole_although_their_metrics_come_last(
     for row in stored["metrics"]:
         if row["group"] == "worst" and row["rule"] == "both" and row["grouping"] == stored["data"]["grouping"]:
             assert read.row(row["metric"], "worst", "strict") == row
+
+
+def test_mlflow_gives_the_same_tables_as_the_run_folders(
+    run_py: Callable, small: tuple[str, ...], make_tables: Callable, tmp_path: Path
+) -> None:
+    sweep = run_py("-m", *small, "backbone=magface", "method=baseline,ac_linear,gst_paper")
+    assert sweep.returncode == 0, sweep.stdout
+    tables = tmp_path / "out" / "tables"
+    read = {}
+    for source in ("runs", "mlflow"):
+        done = make_tables("--no-figures", "--source", source)
+        assert done.returncode == 0, done.stderr
+        read[source] = {p.name: p.read_text(encoding="utf-8") for p in tables.rglob("*") if p.is_file()}
+        shutil.rmtree(tables)
+    assert len(read["runs"]) > 50 and read["mlflow"] == read["runs"]
+
+
+def test_a_missing_database_is_a_message_not_a_traceback(make_tables: Callable) -> None:
+    done = make_tables("--source", "mlflow")
+    assert done.returncode == 1 and "MlflowError" in done.stderr and "Traceback" not in done.stderr
 
 
 def test_without_runs_it_says_how_to_make_some(make_tables: Callable) -> None:

@@ -34,8 +34,8 @@ def render(grid: Grid) -> str:
 
 def page(grids: Sequence[Grid], title: str, figures: Sequence[Path] = ()) -> str:
     """A whole page: list of contents, tables and pictures (PNG files, carried inside the page)."""
-    pictures = [_picture(path) for path in figures if path.suffix == ".png"]
-    contents = _contents(grids) if len(grids) > 1 else ""
+    pictures = "".join(_picture(path) for path in figures if path.suffix == ".png")
+    contents = _contents(grids, bool(pictures)) if len(grids) > 1 else ""
     warning = '<p class="synthetic">SYNTHETIC stand-in, not faces</p>' if "synthetic" in title.lower() else ""
     return f"""<!DOCTYPE html>
 <html lang="en">
@@ -50,15 +50,16 @@ def page(grids: Sequence[Grid], title: str, figures: Sequence[Path] = ()) -> str
 {contents}<main>
 <h1>{escape(title)}</h1>
 {warning}
-{"".join(pictures)}{"".join(render(grid) for grid in grids)}</main>
+{"".join(render(grid) for grid in grids)}{f'<h2 id="figures">Figures</h2>{pictures}' if pictures else ""}</main>
 </body>
 </html>
 """
 
 
-def _contents(grids: Sequence[Grid]) -> str:
-    links = "\n".join(f'<a href="#{escape(grid.id)}">{escape(_short(title_of(grid)))}</a>' for grid in grids)
-    return f"<nav>\n{links}\n</nav>\n"
+def _contents(grids: Sequence[Grid], with_figures: bool) -> str:
+    links = [f'<a href="#{escape(grid.id)}">{escape(_short(title_of(grid)))}</a>' for grid in grids]
+    links += ['<a href="#figures">Figures</a>'] if with_figures else []
+    return "<nav>\n" + "\n".join(links) + "\n</nav>\n"
 
 
 def _short(title: str) -> str:

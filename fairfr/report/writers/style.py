@@ -13,7 +13,8 @@ nav a { display: block; padding: 4px 8px; color: var(--soft); text-decoration: n
 nav a:hover { background: var(--ground); color: var(--accent); }
 nav + main { margin-left: 270px; }
 main { max-width: 1720px; padding: 24px 32px 80px; }
-h1 { font-size: 22px; font-weight: 650; margin: 8px 0 16px; }
+h1, h2 { font-size: 22px; font-weight: 650; margin: 8px 0 16px; }
+h2 { font-size: 18px; }
 .synthetic { display: inline-block; margin: 0 0 12px; padding: 4px 12px; background: #fff3cd; border: 1px solid #e6c565;
   border-radius: 4px; color: #6b4e00; font-weight: 600; font-size: 13px; }
 figure { margin: 0 0 28px; padding: 20px 24px; background: var(--paper); border: 1px solid var(--faint);

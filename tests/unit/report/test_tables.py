@@ -150,11 +150,9 @@ def test_keys_and_replaced_runs_are_told(result: Make, runs: MakeRuns, find: Fin
 
 
 def test_too_few_false_matches_are_warned_about(result: Make, runs: MakeRuns, find: Find) -> None:
-    def both(**numbers: float) -> dict[str, float]:
-        return {TPR: 0.5, "auroc": 0.9}
-
-    few = result("baseline", overall=both(), folds=10, n_diff=12_000)
-    many = result("baseline", "bfw/magface", overall=both(), folds=5, n_diff=680_000)
+    both = {TPR: 0.5, "auroc": 0.9}
+    few = result("baseline", overall=both, folds=10, n_diff=12_000)
+    many = result("baseline", "bfw/magface", overall=both, folds=5, n_diff=680_000)
     grids = paper_tables(runs(few, many), "paper")
     (note,) = notes(find(grids, "table1_tpr"), "Few false matches")
     assert "FPR=1e-3: RFW 1.2" in note and "BFW" not in note
@@ -267,6 +265,16 @@ def test_own_data_gets_its_tables_too(result: Make, runs: MakeRuns, find: Find) 
     assert find(grids, "appendix_summary_mine_mynet", "Baseline", 0).text == "90.00±1.00"
     assert find(grids, "appendix_groups_auroc_mine_mynet", "Baseline", 0).text == "80.00±1.00"
     assert find(grids, "appendix_mine_accuracy_1", "Baseline", 0).text == "0.900±0.010"
+
+
+def test_data_without_groups_has_tables_without_group_numbers(result: Make, runs: MakeRuns, find: Find) -> None:
+    made = result("baseline", "mine/mynet", overall={"auroc": 0.9})
+    made.stored["data"] = {"folds": ["0"], "grouping": None, "groups": {}}
+    grids = paper_tables(runs(made), "paper")
+    assert not [grid.id for grid in grids if grid.id.startswith("appendix_groups")]
+    summary = find(grids, "appendix_summary_mine_mynet")
+    assert [cell.text for cell in find([summary], summary.id, "Baseline").cells if cell.text] == ["90.00±1.00"]
+    assert notes(summary, "Data without groups")
 
 
 def test_no_table_mixes_data_sources(result: Make, runs: MakeRuns, find: Find) -> None:
