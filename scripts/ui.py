@@ -27,7 +27,7 @@ def main() -> None:
         sys.exit(str(error))
     print(f"MLflow over {database} (stop with Ctrl-C). When the server is up, open:")
     for title, page in listed:
-        print(f"  {title}:\n    http://127.0.0.1:{arguments.port}/#{page}")
+        print(f"  {title}\n      http://127.0.0.1:{arguments.port}/#{page}")
     sys.stdout.flush()
     server = [sys.executable, "-m", "mlflow", "server", "--backend-store-uri", uri]
     os.execv(sys.executable, [*server, "--host", "127.0.0.1", "--port", str(arguments.port), "--workers", "1"])

@@ -61,7 +61,7 @@ class RunningSweep:
         made = True
         with tempfile.TemporaryDirectory() as name:
             try:
-                if self._with_report:
+                if self._with_report and over.status != "KILLED":
                     write_sweep_report(outcomes, Path(name))
             except Exception as error:  # a report that fails must not cost the parent run its end
                 terminal.error(f"the sweep's report could not be made: {type(error).__name__}: {error}")

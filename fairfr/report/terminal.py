@@ -86,7 +86,8 @@ class Terminal:
             self._console.print(results_table(stored))
         counts = {s: sum(1 for o in outcomes if o["status"] == s) for s in ("completed", "skipped", "failed")}
         self._console.print(
-            f"{len(outcomes)} cells: {counts['completed']} computed, {counts['skipped']} already done, "
+            f"{len(outcomes)} cell{'' if len(outcomes) == 1 else 's'}: "
+            f"{counts['completed']} computed, {counts['skipped']} already done, "
             f"{counts['failed']} failed"
         )
         for outcome in outcomes:

@@ -60,21 +60,17 @@ def _stored_result(client: Any, run: Any) -> Result:
 
 
 def pages(uri: str, experiment: str = EXPERIMENT) -> list[tuple[str, str]]:
-    """What can be opened, and the part of its address after ``#``: the newest sweep as a table and as charts, all."""
+    """What can be opened, and the part of its address after ``#``: the newest sweep's metrics and report, all cells."""
     client, id = _open(uri, experiment)
     sweeps = client.search_runs([id], "tags.sweep_id != ''", order_by=["attributes.start_time DESC"], max_results=1)
-    found = []
+    found = [("every cell", views.page(id, "cells"))]
     for parent in sweeps:
-        sweep = parent.data.tags["sweep_id"]
-        found += [
-            (f"newest sweep ({parent.info.run_name}), metrics as a table", views.page(id, f"sweep-{sweep}")),
-            ("newest sweep, as bar charts", views.page(id, f"sweep-{sweep}", charts=True)),
-            (
-                "newest sweep, its tables and figures (Artifacts)",
-                f"/experiments/{id}/runs/{parent.info.run_id}/artifacts",
-            ),
-        ]
-    return [*found, ("all cells, metrics as a table", views.page(id, "cells"))]
+        view = f"sweep-{parent.data.tags['sweep_id']}"
+        found += [(parent.info.run_name, views.page(id, view)), ("  as bar charts", views.page(id, view, charts=True))]
+        if any(artifact.path == "tables" for artifact in client.list_artifacts(parent.info.run_id)):
+            source = parent.data.tags["source"].partition("+")[0]
+            found.append(("  its tables and figures", views.report_page(id, parent.info.run_id, source)))
+    return found
 
 
 def _open(uri: str, experiment: str) -> tuple[Any, str]:

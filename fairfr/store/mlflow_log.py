@@ -162,13 +162,14 @@ def _serve(uri: str, experiment: str, artifact_root: str) -> None:
     except Exception as error:
         failure = f"{type(error).__name__}: {error}"
     for line in sys.stdin:
-        answer: dict[str, str]
+        request = json.loads(line)
+        answer = {"number": request["number"]}
         try:
             if failure is not None:
                 raise MlflowError(failure)
-            answer = {"ok": logger.answer(json.loads(line))}
+            answer["ok"] = logger.answer(request)
         except Exception as error:
-            answer = {"error": str(error).removeprefix("MlflowError: ")}
+            answer["error"] = str(error).removeprefix("MlflowError: ")
         answers.write(json.dumps(answer) + "\n")
         answers.flush()
 

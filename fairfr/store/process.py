@@ -33,6 +33,7 @@ class MlflowMirror:
 
     def __init__(self, uri: str, experiment: str, artifact_root: Path | None = None) -> None:
         self.uri = uri
+        self._asked = 0
         command = [sys.executable, "-m", "fairfr.store.mlflow_log", uri, experiment, str(artifact_root or "")]
         environment = {**os.environ, "MLFLOW_DISABLE_TELEMETRY": "true", "OMP_NUM_THREADS": "1"}
         self._stderr = tempfile.TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115  a pipe nobody reads would fill up
@@ -78,10 +79,13 @@ class MlflowMirror:
 
     def _ask(self, request: Mapping[str, Any]) -> str:
         assert self._process.stdin is not None and self._process.stdout is not None
+        self._asked += 1
         try:
-            self._process.stdin.write(json.dumps(request) + "\n")
+            self._process.stdin.write(json.dumps({**request, "number": self._asked}) + "\n")
             self._process.stdin.flush()
             answer = json.loads(self._process.stdout.readline() or "null")
+            while answer is not None and answer["number"] != self._asked:  # Ctrl-C left an older one unread
+                answer = json.loads(self._process.stdout.readline() or "null")
         except (BrokenPipeError, json.JSONDecodeError):
             answer = None
         if answer is None:

@@ -41,6 +41,12 @@ def page(experiment_id: str, view: str, charts: bool = False) -> str:
     return f"/experiments/{experiment_id}/runs?workflowType=machine_learning&viewStateShareKey={view}{mode}"
 
 
+def report_page(experiment_id: str, parent_run_id: str, source: str) -> str:
+    """The part of the address after ``#`` that opens the report of a sweep."""
+    file = f"tables/{source}/{READING}/index.html"
+    return f"/experiments/{experiment_id}/runs/{parent_run_id}/artifacts/{file}?workflowType=machine_learning"
+
+
 def _tag(id: str, name: str, condition: str) -> tuple[str, str]:
     envelope = {"name": name, "createdAt": 0, "updatedAt": 0, "state": json.dumps(_state(condition))}
     return TAG + id, json.dumps(envelope)

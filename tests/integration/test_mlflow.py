@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib.util
+import json
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,9 +12,12 @@ from typing import Any
 import pytest
 from filelock import FileLock
 
+from fairfr.report.listed import listed_metrics
 from fairfr.store.mirror import Mirror
-from fairfr.store.mlflow import MlflowError, MlflowMirror, default_uri
+from fairfr.store.mlflow import MlflowError, MlflowMirror, default_uri, pages, read_results
 from fairfr.store.settings import StoreSettings
+
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="session")
@@ -105,6 +110,98 @@ def test_a_run_is_logged_once_with_the_numbers_of_its_folder(
     assert not other.has(outcome.result), "logged here does not mean logged there"
     (out / "mlflow.db").rename(out / "moved.db")
     assert not mirror.has(outcome.result), "a database that is gone has nothing"
+
+
+def results_below(out: Path) -> list[dict[str, Any]]:
+    return [json.loads(path.read_text()) for path in sorted((out / "runs").glob("*/*/*/*/result.json"))]
+
+
+def test_results_read_back_from_mlflow_are_those_of_the_run_folders_also_after_a_rebuild(
+    cell: Any, small: tuple[str, ...], out: Path, mirror: Mirror, template: Path
+) -> None:
+    spec = importlib.util.spec_from_file_location("sync_mlflow", ROOT / "scripts" / "sync_mlflow.py")
+    assert spec is not None and spec.loader is not None
+    script = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+    for method in ("platt", "baseline"):
+        outcome = cell(*small, "dataset.min_pairs=2", f"method={method}")
+        mirror.log(outcome.result, outcome.folder, listed_metrics(outcome.result))
+    cell(*small, "dataset.min_pairs=2", "method=platt", "seed=1")
+    stored = results_below(out)
+    known = [result for result in stored if result["seed"] == 0]
+    assert len(known) == 2 and read_results(default_uri(out)) == known
+    assert "1 runs logged, 2 were there" in script.sync(mirror, out)
+    before = {run.info.run_id: run.data.metrics for run in runs_in(out)}
+    assert len(before) == 3 and read_results(default_uri(out)) == stored
+
+    mirror.close()
+    shutil.copy(template, out / "mlflow.db")
+    assert read_results(default_uri(out)) == []
+    assert "3 runs logged, 0 were there" in script.sync(mirror, out)
+    assert "0 runs logged, 3 were there" in script.sync(mirror, out)
+    after = {run.info.run_id: run.data.metrics for run in runs_in(out)}
+    assert not before.keys() & after.keys()
+    assert sorted(map(str, after.values())) == sorted(map(str, before.values()))
+    assert read_results(default_uri(out)) == stored
+    shown = {run.data.metrics["paper/worst_auroc"] for run in runs_in(out)}
+    assert shown <= {listed_metrics(result)["paper/worst_auroc"] for result in stored}
+
+
+def test_reading_from_a_store_without_runs_is_an_mlflow_error(tmp_path: Path, out: Path) -> None:
+    with pytest.raises(MlflowError, match=r"gone\.db does not exist"):
+        read_results(f"sqlite:///{tmp_path / 'gone.db'}")
+    assert not (tmp_path / "gone.db").exists()
+    with pytest.raises(MlflowError, match="no experiment 'other'"):
+        read_results(default_uri(out), "other")
+
+
+def test_sweeps_are_parents_of_their_cells_and_share_those_they_have_in_common(
+    run_py: Any, small: tuple[str, ...], out: Path
+) -> None:
+    """The second sweep runs in two other processes and meets a cell of the first one."""
+    first = ("-m", *small, "method=baseline,platt")
+    done = run_py(*first)
+    assert done.returncode == 0 and done.stderr == "", done.stdout + done.stderr
+    ((parent, children),) = families(out)
+    assert parent.info.run_name == "sweep | lfw | magface | 2 cells | synthetic" and parent.info.status == "FINISHED"
+    assert parent.data.metrics["sweep/cells"] == 2 and parent.data.metrics["sweep/failed"] == 0
+    assert children == {"baseline", "platt"}
+    assert {"cells.csv", "tables", "figures"} <= artifacts_of(out, parent.info.run_id)
+
+    beside = run_py("-m", *small, "method=platt,beta", "hydra/launcher=joblib", "hydra.launcher.n_jobs=2")
+    assert beside.returncode == 0, beside.stdout + beside.stderr
+    runs = {run.data.tags["method"]: run for run in runs_in(out) if "run_key" in run.data.tags}
+    assert len(runs_in(out)) == 5 and runs.keys() == {"baseline", "platt", "beta"}, "nothing is logged twice"
+    (second,) = (found for found, cells in families(out) if cells == {"beta"})
+    assert runs["platt"].data.tags["mlflow.parentRunId"] == parent.info.run_id
+    ids = [parent.data.tags["sweep_id"], second.data.tags["sweep_id"]]
+    assert runs["platt"].data.tags["sweeps"] == ", ".join(ids) and runs["beta"].data.tags["sweeps"] == ids[1]
+    assert any(ids[1] in page for _, page in pages(default_uri(out))), "the newest sweep"
+
+    assert run_py(*first).returncode == 0
+    assert len(runs_in(out)) == 5, "the same command is the same sweep"
+
+
+def families(out: Path) -> list[tuple[Any, set[str]]]:
+    """Parent runs, and the methods of their children."""
+    runs = runs_in(out)
+    parents = [run for run in runs if "sweep_id" in run.data.tags]
+    return [
+        (
+            parent,
+            {run.data.tags["method"] for run in runs if run.data.tags.get("mlflow.parentRunId") == parent.info.run_id},
+        )
+        for parent in parents
+    ]
+
+
+def test_a_cell_that_mlflow_refuses_fails_but_keeps_its_row(run_py: Any, small: tuple[str, ...]) -> None:
+    done = run_py("-m", *small, "method=baseline,platt", "store.tracking_uri=nonsense://nowhere")
+    assert done.returncode == 1 and "Traceback" not in done.stdout + done.stderr
+    assert "2 cells: 0 computed, 0 already done, 2 failed" in done.stdout
+    table = done.stdout.split("held-out folds")[1].split("2 cells:")[0]
+    assert "Baseline" in table and "Platt" in table
+    assert done.stdout.count("MlflowError") >= 4, "for each cell when it happens, and in the summary"
 
 
 def test_a_failed_run_is_logged_as_failed(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,29 @@ from hydra import compose, initialize_config_dir
 from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
 from hydra.core.global_hydra import GlobalHydra
 from hydra.core.override_parser.overrides_parser import OverridesParser
+from omegaconf import OmegaConf
+
+from fairfr.app import SweepReport
 
 CONF = Path(__file__).parents[2] / "conf"
+
+
+BANK = (
+    "dataset=custom",
+    "dataset.id=bank",
+    "backbone=scores",
+    "backbone.column=vendor",
+    "source=files",
+    "store=folder",
+)
+
+
+def write_bank(tmp_path: Path) -> None:
+    """A scores-only set: 90 pairs, 3 folds, no embeddings."""
+    folder = tmp_path / "data" / "bank"
+    folder.mkdir(parents=True)
+    rows = [f"{i % 3},{i % 2},{0.2 * (i % 2) + 0.01 * (i % 37):.3f}" for i in range(90)]
+    (folder / "pairs.csv").write_text("\n".join(["fold,same,vendor", *rows]) + "\n")
 
 
 def stored(out: Path) -> dict[str, dict[str, Any]]:
@@ -22,12 +44,8 @@ def stored(out: Path) -> dict[str, dict[str, Any]]:
 
 def test_a_failing_cell_is_stored_and_shown_while_the_others_complete(run_py: Any, tmp_path: Path) -> None:
     """The same scores-only set, with a method that can run on it and one that cannot; then again."""
-    folder = tmp_path / "data" / "bank"
-    folder.mkdir(parents=True)
-    rows = [f"{i % 3},{i % 2},{0.2 * (i % 2) + 0.01 * (i % 37):.3f}" for i in range(90)]
-    (folder / "pairs.csv").write_text("\n".join(["fold,same,vendor", *rows]) + "\n")
-    sweep = ["-m", "dataset=custom", "dataset.id=bank", "backbone=scores", "backbone.column=vendor", "source=files"]
-    sweep += ["method=ac_linear,platt", "store=folder", f"data_root={tmp_path / 'data'}"]
+    write_bank(tmp_path)
+    sweep = ["-m", *BANK, "method=ac_linear,platt", f"data_root={tmp_path / 'data'}"]
     done = run_py(*sweep)
     said = done.stdout + done.stderr
     assert done.returncode == 1 and "Traceback" not in said, said
@@ -50,6 +68,32 @@ def test_on_error_stop_ends_the_sweep_at_the_first_failure(run_py: Any, tmp_path
     done = run_py("-m", "dataset=lfw,rfw", "source=files", "data_root=nowhere", "on_error=stop", "store=folder")
     assert done.returncode == 1 and "Traceback" not in done.stdout + done.stderr
     assert "nowhere/lfw" in done.stdout and "nowhere/rfw" not in done.stdout
+    assert "1 cell: 0 computed, 0 already done, 1 failed" in done.stdout, "the summary of what did run"
+
+
+def test_a_summary_that_crashes_is_shown_and_ends_in_a_failure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Hydra would turn the exception into a warning and exit with 0."""
+
+    class Broken:
+        def finish(self, status: str | None) -> bool:
+            raise ZeroDivisionError("no cells")
+
+    monkeypatch.setattr("fairfr.app._sweep", Broken())
+    config = OmegaConf.create({"hydra": {"sweep": {"dir": str(tmp_path)}}})
+    with pytest.raises(SystemExit) as ended:
+        SweepReport().on_multirun_end(config)
+    assert ended.value.code == 1
+    assert "ZeroDivisionError: no cells" in capsys.readouterr().out
+    assert "Traceback" in (tmp_path / "error.txt").read_text()
+
+
+def test_a_mistake_in_a_single_run_is_told_without_a_traceback_file(run_py: Any, tmp_path: Path) -> None:
+    write_bank(tmp_path)
+    done = run_py(*BANK, "method=ac_linear", f"data_root={tmp_path / 'data'}")
+    assert done.returncode == 1 and "ac_linear needs embeddings" in done.stdout
+    assert "error.txt" not in done.stdout
 
 
 def test_a_sweep_over_nested_keys_makes_a_run_for_each_value(run_py: Any, tmp_path: Path) -> None:
@@ -58,6 +102,9 @@ def test_a_sweep_over_nested_keys_makes_a_run_for_each_value(run_py: Any, tmp_pa
     assert done.returncode == 0, done.stdout + done.stderr
     assert "2 cells: 2 computed, 0 already done, 0 failed" in done.stdout and "synthetic" in done.stdout
     assert len(list((tmp_path / "out").glob("runs/lfw/magface/platt/synthetic-*/result.json"))) == 2
+    (folder,) = (tmp_path / "out" / "hydra" / "sweep").glob("*/*")
+    assert {"0", "1", "sweep.json"} <= {path.name for path in folder.iterdir()}, "jobs and parent share a folder"
+    assert re.fullmatch(r"\d\d-\d\d-\d\d-\d{6}", folder.name), "two sweeps in one second do not"
 
 
 @pytest.mark.parametrize("path", sorted((CONF / "experiment").glob("*.yaml")), ids=lambda path: path.stem)

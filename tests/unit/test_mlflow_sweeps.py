@@ -1,0 +1,144 @@
+"""What a sweep's parent run in MLflow is, and what it says, before MLflow is asked."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fairfr.report.listed import listed_metrics
+from fairfr.store import views
+from fairfr.store.sweep import Sweep, SweepEnd, read_outcomes, stored_sweeps, write_outcome
+
+COMMAND = ["dataset=lfw", "backbone=magface", "++dataset.standin.scale=0.1", "method=platt,beta"]
+
+
+def result(method: str, dataset: str = "lfw", source: str = "synthetic", native: bool = True) -> dict[str, Any]:
+    return {
+        "key": f"{source}-{dataset}-{method}",
+        "status": "completed",
+        "source": source,
+        "dataset": {"id": dataset},
+        "backbone": {"id": "magface"},
+        "method": {"id": method, "label": method.title(), "needs": [], "native_probability": native},
+    }
+
+
+def outcome(tmp_path: Path, status: str = "completed", **about: Any) -> dict[str, Any]:
+    stored = result(**about)
+    folder = tmp_path / stored["key"]
+    folder.mkdir()
+    (folder / "result.json").write_text(json.dumps(stored))
+    return {"status": status, "folder": str(folder), "choices": "a / b / c", "error": None}
+
+
+def test_the_same_command_is_the_same_sweep_wherever_and_however_it_runs() -> None:
+    sweep = Sweep.of(COMMAND, None, started=1.0)
+    elsewhere = ["threads=1", "out_root=/x", "store.tracking_uri=http://x", "hydra/launcher=joblib", "force=true"]
+    again = Sweep.of([*elsewhere, "hydra.launcher.n_jobs=2", *reversed(COMMAND)], None, started=2.0)
+    assert again.id == sweep.id and again.overrides == sweep.overrides
+    assert Sweep.of([*COMMAND, "seed=1"], None, started=1.0).id != sweep.id
+    assert "++dataset.standin.scale=0.1".lstrip("+") in sweep.overrides, "the command can be typed again"
+
+
+def test_a_sweep_survives_its_file(tmp_path: Path) -> None:
+    sweep = Sweep.of(COMMAND, "headline", started=3.5)
+    sweep.write(tmp_path / "new")
+    assert Sweep.read(tmp_path / "new") == sweep
+    assert Sweep.read(tmp_path) is None
+    assert sweep.first_name == "headline | lfw | magface"
+
+
+def test_a_parent_run_is_named_after_what_was_swept(tmp_path: Path) -> None:
+    one = [outcome(tmp_path, method="platt"), outcome(tmp_path, "skipped", method="beta")]
+    over = Sweep.of(COMMAND, None, started=10.0).over(12.5, None, one)
+    end = SweepEnd.of(over, one)
+    assert end.name == "sweep | lfw | magface | 2 cells | synthetic"
+    assert end.status == "FINISHED"
+    assert end.metrics == {"sweep/cells": 2, "sweep/already_done": 1, "sweep/failed": 0, "sweep/seconds": 2.5}
+    assert end.tags["source"] == "synthetic" and end.tags["dataset"] == "lfw"
+    assert SweepEnd.from_dict(json.loads(json.dumps(end.as_dict()))) == end
+
+    many = [outcome(tmp_path, method="gst", dataset=name, source="files") for name in ("rfw", "bfw", "c", "d")]
+    named = SweepEnd.of(Sweep.of([], "headline", started=0.0).over(1.0, None, many), many)
+    assert named.name == "headline | 4 data sets | magface | 4 cells"
+
+
+def test_every_cell_is_listed_and_a_failure_fails_the_parent(tmp_path: Path) -> None:
+    lost = {"status": "failed", "choices": "rfw / magface / gst", "error": 'DataError: "x", y is empty.'}
+    outcomes = [outcome(tmp_path, method="platt"), lost]
+    end = SweepEnd.of(Sweep.of(COMMAND, None, started=0.0).over(1.0, None, outcomes), outcomes)
+    assert end.status == "FAILED" and end.metrics["sweep/failed"] == 1
+    rows = list(csv.DictReader(io.StringIO(end.cells_csv)))
+    assert [row["method"] for row in rows] == ["platt", "gst"]
+    assert rows[0]["run_key"] == end.keys[0] == "synthetic-lfw-platt"
+    assert rows[1] | {"dataset": "rfw", "outcome": "failed", "error": lost["error"]} == rows[1]
+    stopped = SweepEnd.of(Sweep.of(COMMAND, None, started=0.0).over(1.0, "KILLED", outcomes), outcomes)
+    assert stopped.status == "KILLED"
+
+
+def test_outcomes_come_in_the_order_of_the_jobs(tmp_path: Path) -> None:
+    for job in (10, 2, 1):
+        write_outcome(tmp_path / str(job), {"status": "completed", "choices": str(job)})
+    write_outcome(tmp_path / "notes", {"status": "failed"})
+    assert [found["choices"] for found in read_outcomes(tmp_path)] == ["1", "2", "10"]
+
+
+def test_of_a_sweep_that_ran_twice_the_newer_counts_and_a_killed_one_says_so(tmp_path: Path) -> None:
+    older, newer, killed = (tmp_path / "hydra" / "sweep" / "day" / name for name in ("a", "b", "c"))
+    sweep = Sweep.of(COMMAND, None, started=1.0).over(2.0, None, [])
+    sweep.write(older)
+    again = Sweep.of(COMMAND, None, started=5.0).over(6.0, None, [])
+    again.write(newer)
+    Sweep.of([*COMMAND, "seed=1"], None, started=3.0).write(killed)
+    found = [stored for stored, _ in stored_sweeps(tmp_path)]
+    assert [stored.started for stored in found] == [3.0, 5.0]
+    assert [stored.status for stored in found] == ["KILLED", "FINISHED"]
+
+
+@pytest.mark.parametrize("native", [True, False])
+def test_listed_metrics_are_the_numbers_of_the_table(native: bool) -> None:
+    """The paper ranks native-probability methods by probability, and reads the others' raw Brier in the worst group."""
+    stored = result("platt", native=native) | {"data": {"grouping": "ethnicity"}}
+    cells = {
+        ("all", "all", "all", "auroc"): 0.91,
+        ("all", "all", "all", "auroc_on_probability"): 0.92,
+        ("all", "all", "all", "brier"): 0.21,
+        ("ethnicity", "first", "worst", "auroc"): 0.71,
+        ("ethnicity", "first", "worst", "auroc_on_probability"): 0.72,
+        ("ethnicity", "both", "worst", "auroc"): 0.61,
+        ("ethnicity", "first", "worst", "brier"): 0.31,
+        ("ethnicity", "first", "worst", "brier_raw"): 0.32,
+        ("ethnicity", "both", "worst", "brier"): None,
+    }
+    names = ("grouping", "rule", "group", "metric")
+    stored["metrics"] = [dict(zip(names, key, strict=True), mean=mean) for key, mean in cells.items()]
+    assert listed_metrics(stored) == {
+        "paper/auroc": 0.92 if native else 0.91,
+        "paper/worst_auroc": 0.72 if native else 0.71,
+        "paper/brier": 0.21,
+        "paper/worst_brier": 0.31 if native else 0.32,
+        "strict/auroc": 0.91,
+        "strict/worst_auroc": 0.61,
+        "strict/brier": 0.21,
+    }
+
+
+def test_a_view_shows_only_metrics_that_runs_have_and_fits_a_tag() -> None:
+    from fairfr.report.console import COLUMNS
+
+    logged = {f"paper/{'worst_' if column.group == 'worst' else ''}{column.metric}" for column in COLUMNS}
+    name, value = views.cells_of_sweep("ab12", "headline | 144 cells")
+    assert name == "mlflow.sharedViewState.sweep-ab12" and len(value) < 5000
+    envelope = json.loads(value)
+    state = json.loads(envelope["state"])
+    assert envelope["name"] == "headline | 144 cells" and "ab12" in state["searchFilter"]
+    assert {chart["metricKey"] for chart in state["compareRunCharts"]} == logged
+    shown = {column[len("metrics.`") : -1] for column in state["selectedColumns"] if column.startswith("metrics.")}
+    assert shown == logged | {"seconds"}
+    assert state["orderByKey"] in state["selectedColumns"]
+    assert views.page("1", "sweep-ab12").endswith("viewStateShareKey=sweep-ab12")
