@@ -1,0 +1,90 @@
+"""The mirror's bookkeeping, with a stand-in for the process that knows MLflow."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fairfr.store.mirror import Mirror
+from fairfr.store.process import MlflowError, MlflowMirror
+from fairfr.store.settings import StoreSettings
+from fairfr.store.sweep import Sweep, SweepEnd
+
+RESULT = {"key": "synthetic-1", "dataset": {"id": "lfw"}, "backbone": {"id": "magface"}, "method": {"id": "platt"}}
+
+
+class Recorder:
+    """Takes the place of ``MlflowMirror``; the first run that it logs makes the database, as MLflow does."""
+
+    refuses = False
+
+    def __init__(self, uri: str, experiment: str, artifact_root: Path | None) -> None:
+        self._database = Path(uri.removeprefix("sqlite:///"))
+
+    def log(self, *arguments: Any) -> None:
+        if self.refuses:
+            raise MlflowError("no room")
+        self._database.touch()
+
+    def close_sweep(self, *arguments: Any) -> None:
+        self._database.touch()
+
+
+@pytest.fixture
+def mirror(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Mirror:
+    monkeypatch.setattr("fairfr.store.mirror.MlflowMirror", Recorder)
+    return Mirror(StoreSettings("mlflow"), tmp_path)
+
+
+def test_a_new_database_has_nothing_of_what_the_deleted_one_had(mirror: Mirror, tmp_path: Path) -> None:
+    other = RESULT | {"key": "synthetic-2"}
+    mirror.log(RESULT, tmp_path)
+    assert mirror.has(RESULT) and not mirror.has(other)
+    (tmp_path / "mlflow.db").unlink()
+    again = Mirror(StoreSettings("mlflow"), tmp_path)
+    again.log(other, tmp_path)
+    assert again.has(other) and not again.has(RESULT)
+
+
+def test_a_run_that_is_refused_is_not_marked_any_more(
+    mirror: Mirror, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mirror.log(RESULT, tmp_path)
+    monkeypatch.setattr(Recorder, "refuses", True)
+    with pytest.raises(MlflowError):
+        mirror.log(RESULT, tmp_path)
+    assert not mirror.has(RESULT)
+
+
+def test_logged_to_one_experiment_is_not_logged_to_another(mirror: Mirror, tmp_path: Path) -> None:
+    mirror.log(RESULT, tmp_path)
+    assert not Mirror(StoreSettings("mlflow", experiment="other"), tmp_path).has(RESULT)
+
+
+def test_a_sweep_is_finished_again_only_when_it_says_something_new(mirror: Mirror) -> None:
+    sweep = Sweep.of(["dataset=lfw"], None, started=0.0)
+    end = SweepEnd.of(sweep.over(1.0, None, []), [])
+    assert not mirror.has_sweep(sweep)
+    mirror.close_sweep(sweep, end)
+    later = SweepEnd.of(sweep.over(9.0, None, []), [])
+    assert mirror.has_sweep(sweep) and mirror.has_sweep(sweep, later), "the same cells, a later hour"
+    assert not mirror.has_sweep(sweep, SweepEnd.of(sweep.over(9.0, "KILLED", []), []))
+
+
+def test_an_answer_that_nobody_waited_for_is_not_taken_for_the_next_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ctrl-C while a run is logged leaves its answer unread; then the sweep's end asks again."""
+
+    class Process:
+        stdin = io.StringIO()
+        stdout = io.StringIO('{"number": 1, "ok": "of the run"}\n{"number": 2, "ok": "of the sweep"}\n')
+
+    monkeypatch.setattr("subprocess.Popen", lambda *arguments, **options: Process())
+    asked = MlflowMirror("sqlite:///x.db", "fairfr")
+    asked._asked = 1
+    assert asked.open_sweep(Sweep.of([], None, started=0.0)) == "of the sweep"
+    asked._stderr.close()
