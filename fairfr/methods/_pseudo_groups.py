@@ -7,14 +7,40 @@ import numpy as np
 from fairfr.core.types import F64, I64
 from fairfr.pairs.design import PairDesign
 
+ROW_BLOCK = 256
+
 
 def ward_means(design: PairDesign, cosine: F64, chosen: I64, k: int) -> F64:
-    """Means of the k Ward clusters of the ``chosen`` pairs' normalised midpoints, (k, d)."""
-    from sklearn.cluster import AgglomerativeClustering
+    """Means of the k Ward clusters of the ``chosen`` pairs' normalised midpoints, (k, d).
+
+    Fewer than k where merges tie in height, as they do among repeated points.
+    """
+    from scipy.cluster.hierarchy import fcluster, ward
 
     points = design.rows(chosen) * inverse_lengths(cosine[chosen])[:, None]
-    labels = AgglomerativeClustering(n_clusters=k, linkage="ward").fit_predict(points)
-    return np.stack([points[labels == cluster].mean(axis=0) for cluster in range(k)])
+    labels = fcluster(ward(_condensed_distances(points)), k, criterion="maxclust")
+    return np.stack([points[labels == cluster].mean(axis=0) for cluster in np.unique(labels)])
+
+
+def _condensed_distances(points: F64) -> F64:
+    """Euclidean distances of all pairs of rows in scipy's condensed order: row i holds those to i + 1, i + 2, ...
+
+    By matrix products, a block of rows at a time; taken one by one they cost more than the clustering itself.
+    """
+    n = len(points)
+    squared = np.einsum("ij,ij->i", points, points)
+    out = np.empty(n * (n - 1) // 2)
+    filled = 0
+    for start in range(0, n, ROW_BLOCK):
+        block = points[start : start + ROW_BLOCK]
+        products = block @ points[start:].T
+        for i, row in enumerate(products):
+            stop = filled + len(row) - i - 1
+            np.multiply(row[i + 1 :], -2, out=out[filled:stop])
+            out[filled:stop] += squared[start + i] + squared[start + i + 1 :]
+            filled = stop
+    np.maximum(out, 0.0, out=out)
+    return np.sqrt(out, out=out)
 
 
 def nearest_mean(design: PairDesign, cosine: F64, means: F64) -> I64:
