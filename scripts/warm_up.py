@@ -6,6 +6,7 @@ import sys
 MODULES = (
     "faiss",
     "hydra",
+    "matplotlib.figure",
     "mlflow.tracking",
     "numba",
     "pandas",
@@ -17,7 +18,9 @@ MODULES = (
     "sklearn.isotonic",
     "torch",
     "fairfr.app",
-    "fairfr.store.mlflow",
+    "fairfr.report.figures",
+    "fairfr.report.tables",
+    "fairfr.store.mlflow_log",
 )
 
 

@@ -86,7 +86,7 @@ class Frappe:
         self.mean_, self.scale_ = moments(design)
         inputs = StandardisedMidpoints(design, self.mean_, self.scale_, keep=True)
         base = self.base_.logit(Columns(cosine))
-        self._train(TrainingPairs(inputs, base, same, group, k), ctx)
+        self._train(TrainingPairs(inputs, base, same, group, len(self.means_)), ctx)
         return self
 
     def predict(self, view: PairView) -> Prediction:
