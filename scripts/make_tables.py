@@ -25,7 +25,7 @@ def main() -> None:
         wanted = Wanted(options.all_methods, options.draws if options.uncertainty else 0, not options.no_figures)
         folders = write_report(results, options.out_root, options.reading, wanted)
     except FairfrError as error:
-        sys.exit(f"{type(error).__name__}: {error}")
+        sys.exit(str(error))
     if not folders:
         place = f"{options.out_root / 'runs'}" if options.source == "runs" else "MLflow"
         sys.exit(f"No completed runs in {place}. Run some first: make demo, or python run.py -m experiment=headline")
