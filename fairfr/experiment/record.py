@@ -40,6 +40,7 @@ def describe_result(
             "dimensions": None if data.embeddings is None else int(data.embeddings.vectors.shape[1]),
             "folds": list(data.fold_labels),
             "grouping": data.grouping,
+            "min_pairs": settings.dataset.min_pairs,
             "groups": {id: list(grouping.levels) for id, grouping in data.groupings.items()},
         },
         **usage,
