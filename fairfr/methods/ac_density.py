@@ -26,13 +26,13 @@ import numpy as np
 
 from fairfr.core.calibrator import FitContext
 from fairfr.core.conform import above, at_least
-from fairfr.core.errors import DataError
-from fairfr.core.types import F64, Bool, Need, Prediction
+from fairfr.core.types import Bool, Need, Prediction
+from fairfr.methods._density import fit_density
 from fairfr.methods._logistic import fit_logistic
 from fairfr.methods._ridge import fit_ridge_standardised
 from fairfr.pairs.design import Columns
 from fairfr.pairs.neighbours import Engine
-from fairfr.pairs.view import PairView, References
+from fairfr.pairs.view import PairView
 
 
 @dataclass
@@ -54,27 +54,17 @@ class ACDensity:
         above(0, C=self.C)
 
     def fit(self, view: PairView, same: Bool, ctx: FitContext) -> Self:
-        self.base_ = fit_logistic(Columns(view.cosine), same, self.C)
-        self.references_ = self._choose_references(view, ctx)
-        density = self._density(view)
-        residual = same - self.base_.probability(Columns(view.cosine))
-        self.ridge_ = fit_ridge_standardised(view.midpoints().append(density, view.cosine), residual, self.alpha)
-        ctx.report.update(references=len(self.references_), mean_distance_train=float(density.mean()))
+        cosine = view.cosine
+        self.base_ = fit_logistic(Columns(cosine), same, self.C)
+        self.density_ = fit_density(view, self.k, self.self_neighbour, self.engine, ctx)
+        density = self.density_.of(view)
+        residual = same - self.base_.probability(Columns(cosine))
+        self.ridge_ = fit_ridge_standardised(view.midpoints().append(density, cosine), residual, self.alpha)
+        ctx.report["mean_distance_train"] = float(density.mean())
         return self
 
     def predict(self, view: PairView) -> Prediction:
-        features = view.midpoints().append(self._density(view), view.cosine)
-        score = self.base_.probability(Columns(view.cosine)) + self.ridge_.value(features)
+        cosine = view.cosine
+        features = view.midpoints().append(self.density_.of(view), cosine)
+        score = self.base_.probability(Columns(cosine)) + self.ridge_.value(features)
         return Prediction(score=score, probability=np.clip(score, 0.0, 1.0))
-
-    def _choose_references(self, view: PairView, ctx: FitContext) -> References:
-        if view.n_pairs < (1 if self.self_neighbour else 2):
-            raise DataError(f"AC-Density found {view.n_pairs} training pairs; it needs others to measure distances to.")
-        if ctx.max_references is None or ctx.max_references >= view.n_pairs:
-            return view.references()
-        chosen = ctx.rng("references").choice(view.n_pairs, ctx.max_references, replace=False)
-        return view.references(np.sort(chosen))
-
-    def _density(self, view: PairView) -> F64:
-        """rho, (p,): large where training midpoints are sparse."""
-        return view.mean_distance(self.references_, self.k, self.self_neighbour, self.engine)

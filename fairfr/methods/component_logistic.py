@@ -1,0 +1,67 @@
+"""Component ablation: logistic regression on some of AC-Density's inputs (paper, appendix, component ablation).
+
+p = sigmoid(w . inputs + b), inputs any of the midpoint m, the local density rho (as in AC-Density) and the cosine s:
+``method=ablation/midpoint_only`` takes m alone, ``method=ablation/density_score`` takes [rho, s]. The same penalty and
+stopping as AC-Linear, which is [m, s].
+
+Source: the Adaptive Calibration paper. Needs embeddings. Emits a probability, which is also its score.
+
+Deviations: none; the paper does not say whether rho is standardised here, and it is not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal, Self
+
+import numpy as np
+
+from fairfr.core.calibrator import FitContext
+from fairfr.core.conform import above, at_least
+from fairfr.core.errors import ConfigError
+from fairfr.core.types import Bool, Need, Prediction
+from fairfr.methods._density import LocalDensity, fit_density
+from fairfr.methods._logistic import fit_logistic
+from fairfr.pairs.design import Columns, Design
+from fairfr.pairs.neighbours import Engine
+from fairfr.pairs.view import PairView
+
+
+@dataclass
+class ComponentLogistic:
+    """p = sigmoid(w . inputs + b)."""
+
+    needs: ClassVar[frozenset[Need]] = frozenset({"embeddings"})
+    native_probability: ClassVar[bool] = True
+
+    inputs: tuple[Literal["midpoint", "density", "cosine"], ...] = ("midpoint", "cosine")
+    C: float = 1.0
+    k: int = 20
+    self_neighbour: bool = True
+    engine: Engine = "auto"
+
+    def __post_init__(self) -> None:
+        above(0, C=self.C)
+        at_least(1, k=self.k)
+        if not self.inputs:
+            raise ConfigError("method.estimator.inputs is empty: name some of midpoint, density, cosine.")
+
+    def fit(self, view: PairView, same: Bool, ctx: FitContext) -> Self:
+        self.density_: LocalDensity | None = None
+        if "density" in self.inputs:
+            self.density_ = fit_density(view, self.k, self.self_neighbour, self.engine, ctx)
+        self.model_ = fit_logistic(self._features(view), same, self.C)
+        return self
+
+    def predict(self, view: PairView) -> Prediction:
+        probability = self.model_.probability(self._features(view))
+        return Prediction(score=probability, probability=probability)
+
+    def _features(self, view: PairView) -> Design:
+        columns = [] if self.density_ is None else [self.density_.of(view)]
+        if "cosine" in self.inputs:
+            columns.append(view.cosine)
+        if "midpoint" not in self.inputs:
+            return Columns(np.column_stack(columns))
+        midpoints = view.midpoints()
+        return midpoints.append(*columns) if columns else midpoints
