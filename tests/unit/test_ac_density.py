@@ -15,6 +15,7 @@ from sklearn.preprocessing import StandardScaler
 from fairfr.core.calibrator import FitContext
 from fairfr.core.errors import ConfigError, DataError
 from fairfr.core.types import EmbeddingSet, Prediction, VerificationSet
+from fairfr.methods._density import fit_density
 from fairfr.methods.ac_density import ACDensity
 from fairfr.pairs.table import PairTable
 from fairfr.pairs.view import PairView
@@ -98,7 +99,7 @@ def test_equals_the_plain_form(data: VerificationSet, self_neighbour: bool, engi
 def test_a_subsample_of_references_equals_the_plain_form(data: VerificationSet, self_neighbour: bool) -> None:
     ctx = context(max_references=120)
     method, prediction = fitted(data, ctx, self_neighbour=self_neighbour)
-    references = method.references_.rows
+    references = method.density_.references.rows
     assert len(references) == ctx.report["references"] == 120
     assert set(references) <= set(split(data)[0])
     expected = plain_ac_density(data, references, 20, not self_neighbour)
@@ -108,7 +109,7 @@ def test_a_subsample_of_references_equals_the_plain_form(data: VerificationSet, 
 @pytest.mark.parametrize("max_references", [None, 120])
 def test_a_pair_alone_is_predicted_as_among_others(data: VerificationSet, max_references: int | None) -> None:
     method, prediction = fitted(data, replace(context(), max_references=max_references))
-    view = PairView(method.references_.table, split(data)[1], NEEDS)
+    view = PairView(method.density_.references.table, split(data)[1], NEEDS)
     for position in (0, 7, 31):
         alone = method.predict(view.subset(np.array([position])))
         assert alone.score[0] == pytest.approx(prediction.score[position], abs=1e-5)
@@ -116,7 +117,7 @@ def test_a_pair_alone_is_predicted_as_among_others(data: VerificationSet, max_re
 
 def test_the_subsample_is_seeded(data: VerificationSet) -> None:
     def rows(**changes: object) -> list[int]:
-        chosen: list[int] = fitted(data, context(max_references=50, **changes))[0].references_.rows.tolist()  # type: ignore[arg-type]
+        chosen: list[int] = fitted(data, context(max_references=50, **changes))[0].density_.references.rows.tolist()  # type: ignore[arg-type]
         return chosen
 
     assert rows() == rows()
@@ -127,7 +128,7 @@ def test_the_subsample_is_seeded(data: VerificationSet) -> None:
 def test_all_training_pairs_are_references_where_the_limit_allows(data: VerificationSet) -> None:
     train = split(data)[0]
     for limit in (len(train), len(train) + 1):
-        assert fitted(data, context(max_references=limit))[0].references_.rows.tolist() == train.tolist()
+        assert fitted(data, context(max_references=limit))[0].density_.references.rows.tolist() == train.tolist()
 
 
 @pytest.mark.parametrize("self_neighbour", [True, False])
@@ -136,7 +137,7 @@ def test_fewer_references_than_k_are_all_used(data: VerificationSet, self_neighb
     # with the query left out, some training means are over six
     assert np.isfinite(prediction.score).all()
     if self_neighbour:
-        expected = plain_ac_density(data, method.references_.rows, 20, False)
+        expected = plain_ac_density(data, method.density_.references.rows, 20, False)
         np.testing.assert_allclose(prediction.score, expected, atol=1e-5)
 
 
@@ -161,8 +162,8 @@ def test_no_other_pair_to_measure_distances_to_is_an_error(
     data: VerificationSet, self_neighbour: bool, n_pairs: int
 ) -> None:
     view = PairView(PairTable(data), np.arange(n_pairs), NEEDS)
-    with pytest.raises(DataError, match=f"AC-Density found {n_pairs} training pairs"):
-        ACDensity(self_neighbour=self_neighbour)._choose_references(view, context())
+    with pytest.raises(DataError, match=f"local density found {n_pairs} training pairs"):
+        fit_density(view, 20, self_neighbour, "auto", context())
 
 
 @pytest.mark.parametrize("options", [{"k": 0}, {"alpha": -1.0}, {"C": 0.0}])
