@@ -1,0 +1,245 @@
+"""The facts about a set: plain numbers, without a judgement on them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from fairfr.core.errors import DataError
+from fairfr.core.types import F64, I16, I32, I64, UNKNOWN, Bool, Grouping, VerificationSet
+from fairfr.data.files import DataFile
+from fairfr.data.scores_only import STRUCTURE, TOLERANCE
+from fairfr.data.tables import read_table
+from fairfr.pairs.cosine import pair_cosines
+
+ALL, POOLED = "all", "pooled"
+ALPHAS = {"1e-2": 1e-2, "1e-3": 1e-3}  # the rates of fairfr.metrics, which this room may not import
+DIFFERS = 0.01  # a cosine stored with two decimals is off by half of this
+ALIKE = 0.95  # no model sees two people as this close, unless it sees one picture twice
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How much there is; ``pairs_left_out`` are rows of the pairs file without vectors."""
+
+    images: int
+    images_without_identity: int
+    identities: int
+    pairs: int
+    same: int
+    different: int
+    folds: int
+    pairs_left_out: int
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """What occurs more than once: images and identities in several folds, and pairs, whichever way round."""
+
+    images_between_folds: int
+    identities_between_folds: int
+    repeated_pairs: int
+    repeated_pairs_between_folds: int
+
+
+@dataclass(frozen=True, slots=True)
+class GroupingFacts:
+    """One grouping: mixed pairs have two known groups, ``pairs_without_group`` at least one unknown."""
+
+    grouping: str
+    used_by_methods: bool
+    groups: tuple[str, ...]
+    images: tuple[int, ...]
+    images_without_group: int
+    mixed_pairs: int
+    mixed_same: int
+    pairs_without_group: int
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """The pairs inside one group (or ``all``) of one fold (or ``pooled``).
+
+    ``false_matches`` is how many of the different pairs a false positive rate stands for; ``enough`` is whether
+    metrics have a value here at all.
+    """
+
+    fold: str
+    grouping: str
+    group: str
+    same: int
+    different: int
+    enough: bool
+    false_matches: dict[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class CosineFacts:
+    """The cosines of the set."""
+
+    mean_same: float
+    mean_different: float
+    different_above_095: int
+
+
+@dataclass(frozen=True, slots=True)
+class StoredCosine:
+    """A column of the pairs file that could be cosines, against those of the vectors."""
+
+    column: str
+    largest_difference: float
+    mean_difference: float
+    differing_pairs: int
+    correlation: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """All that ``check`` tells about a set."""
+
+    counts: Counts
+    shared: Shared
+    groupings: tuple[GroupingFacts, ...]
+    cells: tuple[Cell, ...]
+    cosine: CosineFacts | None
+    stored_cosines: tuple[StoredCosine, ...]
+
+
+def gather(data: VerificationSet, pairs: DataFile, min_pairs: int) -> Facts:
+    """The facts about ``data``, whose pairs come from the file ``pairs``."""
+    table = read_table(pairs, {"fold"})
+    cosine = data.cosine
+    stored: tuple[StoredCosine, ...] = ()
+    if data.embeddings is not None:
+        cosine = pair_cosines(data.embeddings.vectors, data.pairs)
+        ends = {f"{name}{side}" for name in data.groupings for side in ("", "_left", "_right")}
+        others = [name for name in table.names if name not in STRUCTURE and name not in ends]
+        stored = tuple(_stored(pairs, others, cosine, data.row))
+    return Facts(
+        _counts(data, table.n_rows),
+        _shared(data),
+        tuple(_grouping(data, grouping) for grouping in data.groupings.values()),
+        tuple(_cells(data, min_pairs)),
+        None if cosine is None else _cosine(cosine, data.same),
+        stored,
+    )
+
+
+def _counts(data: VerificationSet, n_rows: int) -> Counts:
+    known = data.identity[data.identity != UNKNOWN]
+    same = int(np.count_nonzero(data.same))
+    return Counts(
+        images=len(data.images),
+        images_without_identity=len(data.identity) - len(known),
+        identities=len(np.unique(known)),
+        pairs=data.n_pairs,
+        same=same,
+        different=data.n_pairs - same,
+        folds=len(data.fold_labels),
+        pairs_left_out=n_rows - data.n_pairs,
+    )
+
+
+def _shared(data: VerificationSet) -> Shared:
+    left, right = data.pairs.left, data.pairs.right
+    key = np.minimum(left, right).astype(np.int64) * len(data.images) + np.maximum(left, right)
+    n_different = len(np.unique(key))
+    in_folds = _distinct_with_fold(key, data.fold)
+    return Shared(
+        images_between_folds=_between_folds(left, right, data.fold),
+        identities_between_folds=_between_folds(data.identity[left], data.identity[right], data.fold),
+        repeated_pairs=data.n_pairs - n_different,
+        repeated_pairs_between_folds=len(in_folds) - n_different,
+    )
+
+
+def _distinct_with_fold(who: I64, fold: I16) -> I64:
+    """The distinct of ``who`` (m,), once for each fold they occur in."""
+    n_folds = int(fold.max()) + 1
+    return np.unique(who * n_folds + fold) // n_folds
+
+
+def _between_folds(left: I32, right: I32, fold: I16) -> int:
+    """How many of the known values of two columns occur in more than one fold."""
+    who, folds = np.concatenate([left, right]).astype(np.int64), np.concatenate([fold, fold])
+    known = who != UNKNOWN
+    if not known.any():
+        return 0
+    _, times = np.unique(_distinct_with_fold(who[known], folds[known]), return_counts=True)
+    return int(np.count_nonzero(times > 1))
+
+
+def _grouping(data: VerificationSet, grouping: Grouping) -> GroupingFacts:
+    left, right = grouping.codes[data.pairs.left], grouping.codes[data.pairs.right]
+    known = (left != UNKNOWN) & (right != UNKNOWN)
+    mixed = known & (left != right)
+    images = np.bincount(grouping.codes[grouping.codes != UNKNOWN], minlength=len(grouping.levels))
+    return GroupingFacts(
+        grouping=grouping.id,
+        used_by_methods=grouping.id == data.grouping,
+        groups=grouping.levels,
+        images=tuple(images.tolist()),
+        images_without_group=int(np.count_nonzero(grouping.codes == UNKNOWN)),
+        mixed_pairs=int(np.count_nonzero(mixed)),
+        mixed_same=int(np.count_nonzero(mixed & data.same)),
+        pairs_without_group=int(np.count_nonzero(~known)),
+    )
+
+
+def _cells(data: VerificationSet, min_pairs: int) -> Iterator[Cell]:
+    """Every fold and all together, for all pairs and then each group of each grouping (both images in it)."""
+    yield from _cells_of(data, ALL, (ALL,), np.zeros(data.n_pairs, dtype=np.int16), 1)
+    for grouping in data.groupings.values():
+        yield from _cells_of(data, grouping.id, grouping.levels, grouping.of(data.pairs, "both"), min_pairs)
+
+
+def _cells_of(
+    data: VerificationSet, grouping: str, levels: tuple[str, ...], group: I16, min_pairs: int
+) -> Iterator[Cell]:
+    n_folds = len(data.fold_labels)
+    count = np.zeros((2, len(levels), n_folds), dtype=np.int64)
+    for kind, chosen in enumerate((data.same, ~data.same)):
+        inside = chosen & (group != UNKNOWN)
+        flat = group[inside].astype(np.int64) * n_folds + data.fold[inside]
+        count[kind] = np.bincount(flat, minlength=count[kind].size).reshape(count[kind].shape)
+    with_pooled = np.concatenate([count, count.sum(axis=2, keepdims=True)], axis=2)
+    for level, name in enumerate(levels):
+        for fold, label in enumerate((*data.fold_labels, POOLED)):
+            same, different = (int(number) for number in with_pooled[:, level, fold])
+            enough = same > 0 and different > 0 and same + different >= min_pairs
+            matches = {text: round(alpha * different, 3) for text, alpha in ALPHAS.items()}
+            yield Cell(label, grouping, name, same, different, enough, matches)
+
+
+def _cosine(cosine: F64, same: Bool) -> CosineFacts:
+    return CosineFacts(
+        mean_same=float(cosine[same].mean()),
+        mean_different=float(cosine[~same].mean()),
+        different_above_095=int(np.count_nonzero(cosine[~same] > ALIKE)),
+    )
+
+
+def _stored(file: DataFile, names: list[str], cosine: F64, row: I64 | None) -> Iterator[StoredCosine]:
+    if not names:
+        return
+    table = read_table(file, set(names))
+    for name in names:
+        try:
+            values = table.numbers(name)
+        except DataError:  # words: no cosines
+            continue
+        # nan is no cosine; whole numbers are labels or counts
+        if not (np.abs(values) <= 1 + TOLERANCE).all() or (values == np.round(values)).all():
+            continue
+        values = values if row is None else values[row]
+        difference = np.abs(values - cosine)
+        varied = len(values) > 1 and values.std() > 0 and cosine.std() > 0
+        yield StoredCosine(
+            column=name,
+            largest_difference=float(difference.max()),
+            mean_difference=float(difference.mean()),
+            differing_pairs=int(np.count_nonzero(difference > DIFFERS)),
+            correlation=float(np.corrcoef(values, cosine)[0, 1]) if varied else None,
+        )

@@ -1,0 +1,142 @@
+"""One page about a data set before anything is computed with it: what is suspicious first, then the facts.
+
+``--json`` prints one object. ``version`` changes when a key changes its name or meaning; keys may be added.
+
+``version``, ``dataset``, ``backbone``, ``column``, ``min_pairs``
+    what was checked; ``backbone`` is null if only the tables were, ``column`` unless they bring the scores.
+``findings``
+    list of {``severity``: serious | warning | note, ``code``, ``message``}, most severe first; codes are stable.
+``counts``
+    ``images``, ``images_without_identity``, ``identities``, ``pairs``, ``same``, ``different``, ``folds``,
+    ``pairs_left_out`` (no vector for an image).
+``shared``
+    ``images_between_folds``, ``identities_between_folds``, ``repeated_pairs``, ``repeated_pairs_between_folds``.
+``groupings``
+    list of {``grouping``, ``used_by_methods``, ``groups``, ``images`` (for each group), ``images_without_group``,
+    ``mixed_pairs``, ``mixed_same``, ``pairs_without_group``}.
+``cells``
+    list of {``fold`` (a label, or ``pooled``), ``grouping`` and ``group`` (or ``all``), ``same``, ``different``,
+    ``enough`` (metrics have a value here), ``false_matches``: {``1e-2``, ``1e-3``}}; a pair belongs to a group if both
+    its images do.
+``cosine``
+    {``mean_same``, ``mean_different``, ``different_above_095``}, or null without vectors and scores.
+``stored_cosines``
+    list of {``column``, ``largest_difference``, ``mean_difference``, ``differing_pairs`` (by more than 0.01),
+    ``correlation``}: columns of the pairs file against the cosines of the vectors.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Collection
+from dataclasses import asdict, replace
+from pathlib import Path
+
+import numpy as np
+
+from fairfr.core.errors import ConfigError, DataError
+from fairfr.core.types import VerificationSet
+from fairfr.data._check_facts import gather
+from fairfr.data._check_findings import find
+from fairfr.data._check_page import page
+from fairfr.data.checks import check_pairs
+from fairfr.data.files import DataFile
+from fairfr.data.image_table import read_images
+from fairfr.data.locate import TABLE_ENDINGS, locate
+from fairfr.data.neutral import Origin, assemble, read_pairs
+from fairfr.data.settings import BackboneSettings, DatasetSettings
+from fairfr.data.tables import read_table
+
+VERSION = 1
+USUAL = ("ethnicity", "gender")  # the attributes looked for if none are named
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of ``check``."""
+    parser.add_argument("--dataset", required=True, help="the folder below the data root, e.g. rfw")
+    parser.add_argument("--backbone", help="its vectors are checked too; without it only the tables are")
+    parser.add_argument("--column", help="a column of the pairs that holds cosines: a set without vectors")
+    parser.add_argument(
+        "--grouping", help="attributes, separated by commas; default: ethnicity and gender if they are there"
+    )
+    parser.add_argument("--min-pairs", type=int, default=20, help="pairs a group needs to be measured (%(default)s)")
+    parser.add_argument("--data-root", type=Path, default=Path("data"))
+    parser.add_argument("--json", action="store_true", help="one object for programs instead of a page for people")
+
+
+def run(arguments: argparse.Namespace) -> str:
+    """The page, or the object as text. Data that no run could read are a DataError, as they would be there."""
+    if arguments.min_pairs < 1:
+        raise ConfigError(f"--min-pairs {arguments.min_pairs}: must be at least 1.")
+    folder = arguments.data_root / arguments.dataset
+    pairs, images = _table(folder, "pairs"), _table(folder, "images")
+    if pairs is None:
+        raise DataError(f"{folder / 'pairs'}.csv (or .parquet): not found. Import the set, or correct --data-root.")
+    grouping = _attributes(arguments.grouping, pairs, images)
+    # what is missing is a finding here, not a reason to stop
+    dataset = DatasetSettings(
+        arguments.dataset, arguments.dataset, grouping, min_pairs=arguments.min_pairs, missing="drop"
+    )
+    data = _load(arguments, dataset, pairs, images)
+    facts = gather(data, pairs, arguments.min_pairs)
+    findings = find(data, facts)
+    if arguments.json:
+        head = {"version": VERSION, "dataset": dataset.id, "backbone": arguments.backbone, "column": arguments.column}
+        body = {"min_pairs": arguments.min_pairs, "findings": [finding._asdict() for finding in findings]}
+        return json.dumps(head | body | asdict(facts), indent=2, ensure_ascii=False) + "\n"
+    return page(_title(arguments, grouping), findings, facts, arguments.min_pairs)
+
+
+def _table(folder: Path, name: str) -> DataFile | None:
+    there = [path for path in (folder / f"{name}{ending}" for ending in TABLE_ENDINGS) if path.exists()]
+    if len(there) > 1:
+        raise DataError(f"both {there[0]} and {there[1].name} are there. Remove the one that is out of date.")
+    return DataFile.at(there[0]) if there else None
+
+
+def _attributes(named: str | None, pairs: DataFile, images: DataFile | None) -> tuple[str, ...]:
+    if named is not None:
+        return tuple(part.strip() for part in named.split(",") if part.strip())
+    columns: Collection[str] = read_table(pairs, {"fold"}).names
+    if images is not None and {"left", "right"} <= set(columns):
+        columns = read_table(images, {"image"}).names
+    return tuple(name for name in USUAL if name in columns or f"{name}_left" in columns)
+
+
+def _load(
+    arguments: argparse.Namespace, dataset: DatasetSettings, pairs: DataFile, images: DataFile | None
+) -> VerificationSet:
+    name = arguments.backbone or arguments.column
+    if name is not None:
+        backbone = BackboneSettings(name, name, arguments.column)
+        return locate(dataset, backbone, arguments.data_root, "files").load()
+    if images is None:
+        raise DataError(
+            f"{pairs.path.with_name('images')}.csv (or .parquet): not found. Put it there, or, for a set without "
+            "vectors, name the column of cosines with --column."
+        )
+    return _tables_alone(dataset, pairs, images)
+
+
+def _tables_alone(dataset: DatasetSettings, pairs: DataFile, images: DataFile) -> VerificationSet:
+    """The set that the two tables describe, without vectors and without scores."""
+    image_table = read_images(images, dataset.grouping)
+    labelled = read_pairs(pairs, image_table)
+    warnings = check_pairs(labelled, image_table.ids)
+    used = labelled.used(len(image_table.ids))
+    image_table, labelled = image_table.keep(used), labelled.renumbered(used)
+    origin = Origin(dataset, BackboneSettings("", ""), "")
+    data = assemble(origin, image_table, labelled, np.zeros(len(labelled)), warnings)
+    return replace(data, cosine=None)
+
+
+def _title(arguments: argparse.Namespace, grouping: tuple[str, ...]) -> str:
+    if arguments.column is not None:
+        content = f"scores in column {arguments.column}"
+    elif arguments.backbone is not None:
+        content = f"vectors of {arguments.backbone}"
+    else:
+        content = "tables only"
+    groups = f"groups by {', '.join(grouping)}" if grouping else "no groups"
+    return f"{arguments.data_root / arguments.dataset}: {content}; {groups}"
