@@ -70,5 +70,7 @@ def _opened(path: Path) -> Iterator[BufferedReader]:
         raise DataError(f"{path} is gone, or a link to nothing. Put the file in its place.") from None
     except PermissionError:
         raise DataError(f"{path} cannot be read: permission denied. Allow it, e.g. with chmod u+r.") from None
+    except OSError as error:  # a circle of links, a name too long
+        raise DataError(f"{path} cannot be read: {(error.strerror or 'unknown reason').lower()}.") from None
     with handle:
         yield handle

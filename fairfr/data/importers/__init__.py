@@ -1,0 +1,1 @@
+"""Files that users of the benchmarks already hold, turned into the neutral layout."""

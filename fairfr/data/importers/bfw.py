@@ -1,0 +1,161 @@
+"""BFW: its datatable as csv or pickle (p1, p2, label), or as FairCal renamed it (path1, path2, same).
+
+Images are called as in the table (``asian_females/n000009/0010_01.jpg``), identities by their folder. The table's own
+cosines stay in pairs.csv, for ``backbone=scores backbone.column=senet50``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from fairfr.core.errors import DataError
+from fairfr.core.types import I32, UNKNOWN
+from fairfr.data.importers.foreign_table import one_of, open_table, read_folds, read_same, read_scores
+from fairfr.data.importers.imported import ImportedSet, assemble_import, image_codes
+from fairfr.data.importers.write_neutral import add_output_arguments, finish
+from fairfr.data.pair_table import LabelledPairs
+from fairfr.data.tables import Column, Table
+
+LEVELS = {"ethnicity": ("asian", "black", "indian", "white"), "gender": ("female", "male")}
+# Columns that tell an attribute, most trusted first, each with the part of its value that does.
+TELLERS: dict[str, dict[str, Callable[[str], str]]] = {
+    "ethnicity": {"att": lambda v: v.partition("_")[0], "a": lambda v: v[:1], "e": str},
+    "gender": {"att": lambda v: v.rpartition("_")[2], "a": lambda v: v[1:], "g": str},
+}
+STRUCTURE = {"fold", "same", "label", "pair", "ethnicity", "gender"} | {
+    f"{name}{side}" for name in ("p", "path", "id", "ids", "att", "a", "g", "e", "MATRIX_ID_") for side in "12"
+}
+TABLES = ("meta/bfw-*datatable.csv", "meta/bfw-*datatable.pkl", "bfw-*datatable.csv", "bfw-*datatable.pkl", "bfw.csv")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Options of ``import_data.py bfw``."""
+    source = parser.add_mutually_exclusive_group(required=True)
+    source.add_argument("--table", type=Path, help="the datatable (csv or pkl), or FairCal's bfw.csv")
+    source.add_argument("--root", type=Path, help="folder that holds it, in meta/ or directly")
+    add_output_arguments(parser, "bfw")
+
+
+def run(arguments: argparse.Namespace) -> str:
+    """Import and tell what was found."""
+    return finish(read_bfw(arguments.table or find_table(arguments.root)), arguments)
+
+
+def find_table(root: Path) -> Path:
+    """The datatable below ``root``: the csv if there are both kinds."""
+    for pattern in TABLES:
+        found = sorted(root.glob(pattern))
+        if len(found) > 1:
+            raise DataError(f"{root} holds several tables: {', '.join(map(str, found))}. Name one with --table.")
+        if found:
+            return found[0]
+    raise DataError(f"{root} holds no meta/bfw-...-datatable.csv or .pkl. Name the table with --table.")
+
+
+def read_bfw(path: Path) -> ImportedSet:
+    """The table as a set."""
+    table = open_table(path)
+    first, second = one_of(table, "path1", "p1"), one_of(table, "path2", "p2")
+    ids, left, right = image_codes(table.filled(first), table.filled(second))
+    same, fold = read_same(table), read_folds(table)
+    attributes, notes = _attributes(table, ids, np.concatenate([left, right]))
+    scores, left_out = read_scores(table, STRUCTURE)
+    pairs = LabelledPairs(table, np.arange(table.n_rows, dtype=np.int64), left, right, same, fold)
+    data = assemble_import(path, ids, _identities(table, ids, left, right), attributes, pairs)
+    return replace(data, scores=scores, notes=(*data.notes, *notes, *left_out))
+
+
+def _identities(table: Table, ids: tuple[str, ...], left: I32, right: I32) -> list[str]:
+    """The folder of each image, or the table's own numbers if images are not in folders."""
+    if all("/" in image for image in ids):
+        return [image.rpartition("/")[0] for image in ids]
+    if "id1" not in table.arrays or "id2" not in table.arrays:
+        return [""] * len(ids)
+    identity = [""] * len(ids)
+    for name, ends in (("id1", left), ("id2", right)):
+        column = table.text(name)
+        _, rows = np.unique(ends, return_index=True)
+        for image, code in zip(ends[rows].tolist(), column.codes[rows].tolist(), strict=True):
+            identity[image] = column.values[code] if code != UNKNOWN else identity[image]
+    return identity
+
+
+def _attributes(table: Table, ids: tuple[str, ...], ends: I32) -> tuple[dict[str, Column], list[str]]:
+    """Ethnicity and gender of each image; ``ends`` (2p,) are the left, then the right images of the rows."""
+    attributes, notes = {}, []
+    for attribute, tellers in TELLERS.items():
+        there = [name for name in tellers if f"{name}1" in table.arrays and f"{name}2" in table.arrays]
+        if not there:
+            attributes[attribute] = Column(_from_folders(table, ids, attribute), LEVELS[attribute])
+            notes.append(f"{table.path} has no column of {attribute}; the images' folders tell it.")
+            continue
+        said = {name: _said(table, name, attribute) for name in there}
+        codes = _per_image(table, ids, ends, said[there[0]], attribute)
+        attributes[attribute] = Column(codes, LEVELS[attribute])
+        for name in there[1:]:
+            differ = (said[name] != codes[ends]) & (said[name] != UNKNOWN) & (codes[ends] != UNKNOWN)
+            if differ.any():
+                row = int(np.argmax(differ)) % table.n_rows
+                notes.append(
+                    f"{table.path}: '{name}1/2' and '{there[0]}1/2' disagree on {attribute} "
+                    f"{np.count_nonzero(differ)} times (first: {table.where(row)}); '{there[0]}1/2' is taken."
+                )
+    return attributes, notes
+
+
+def _said(table: Table, name: str, attribute: str) -> I32:
+    """What columns ``name``1 and ``name``2 say of the left, then the right images (2p,): codes of LEVELS."""
+    sides = []
+    for column_name in (f"{name}1", f"{name}2"):
+        column = table.text(column_name)
+        codes = [_level(TELLERS[attribute][name](value.strip()), attribute) for value in column.values]
+        for code, value in enumerate(column.values):
+            if codes[code] == UNKNOWN:
+                raise DataError(
+                    f"{table.path}, {table.first(column.codes == code)}: {column_name} is {value!r}, which tells no "
+                    f"{attribute} ({', '.join(LEVELS[attribute])}). Correct it, or leave it blank if it is unknown."
+                )
+        sides.append(np.array([*codes, UNKNOWN], dtype=np.int32)[column.codes])
+    return np.concatenate(sides)
+
+
+def _level(word: str, attribute: str) -> int:
+    """``asian``, ``A``, ``females`` or ``F`` as a code of LEVELS; -1 for anything else."""
+    word = word.lower()
+    known = LEVELS[attribute]
+    return next((k for k, level in enumerate(known) if word in (level, level[0], f"{level}s")), UNKNOWN)
+
+
+def _per_image(table: Table, ids: tuple[str, ...], ends: I32, said: I32, attribute: str) -> I32:
+    codes = np.full(len(ids), UNKNOWN, dtype=np.int32)
+    told = said != UNKNOWN
+    codes[ends[told]] = said[told]
+    differ = told & (said != codes[ends])
+    if differ.any():
+        at = int(np.argmax(differ))
+        levels = LEVELS[attribute]
+        raise DataError(
+            f"{table.path}, {table.where(at % table.n_rows)}: image '{ids[ends[at]]}' is {levels[said[at]]}, but "
+            f"{levels[codes[ends[at]]]} in another row. Correct one of the two."
+        )
+    return codes
+
+
+def _from_folders(table: Table, ids: tuple[str, ...], attribute: str) -> I32:
+    codes = []
+    for image in ids:
+        found = re.search(r"(?:^|/)([a-z]+)_((?:fe)?males?)/", image)
+        code = UNKNOWN if found is None else _level(found[1 if attribute == "ethnicity" else 2], attribute)
+        if code == UNKNOWN:
+            raise DataError(
+                f"{table.path} has no columns att1, att2, and image '{image}' lies in no folder such as "
+                "asian_females, so its group is not known. Use the full datatable."
+            )
+        codes.append(code)
+    return np.array(codes, dtype=np.int32)

@@ -1,0 +1,153 @@
+"""Pair lists as LFW and RFW publish them: ``person n1 n2`` is one person, ``person1 n1 person2 n2`` are two.
+
+Nothing in a line tells its fold: a fold is a block of genuine pairs followed by as many impostors. So a list is only
+accepted when all its blocks are whole and equal; one lost line would put pairs into the wrong folds.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from fairfr.core.errors import DataError
+from fairfr.data._csv import check_text
+from fairfr.data.files import DataFile
+from fairfr.data.importers.imported import column_of, image_codes
+from fairfr.data.pair_table import LabelledPairs
+from fairfr.data.tables import MAX_CELL, Table
+
+NUMBER = re.compile(r"\d{1,9}", re.ASCII)
+
+
+class ListedPair(NamedTuple):
+    """One line: image ``left_number`` of person ``left``, and likewise right."""
+
+    line: int
+    left: str
+    left_number: int
+    right: str
+    right_number: int
+    same: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PairList:
+    """The pairs of one file in blocks: fold k holds pairs ``k * block`` to ``(k + 1) * block - 1``."""
+
+    path: Path
+    pairs: tuple[ListedPair, ...]
+    block: int
+
+    @property
+    def n_folds(self) -> int:
+        return len(self.pairs) // self.block
+
+
+class ListTable(Table):
+    """Several lists as one table, whose rows are found by file and line."""
+
+    __slots__ = ()
+
+    def where(self, row: int) -> str:
+        return str(self.arrays["where"][row])
+
+
+def read_pair_list(path: Path) -> PairList:
+    """A list with or without its header line (folds and pairs of one kind in each, or the latter alone)."""
+    lines = _lines(path)
+    header = _header(lines)
+    pairs = tuple(_parse(path, number, text) for number, text in lines[bool(header) :])
+    if not pairs:
+        raise DataError(f"{path} lists no pairs. Restore the file.")
+    per_kind = _per_kind(path, pairs)
+    found = PairList(path, pairs, 2 * per_kind)
+    announced = (1, *header) if len(header) == 1 else header
+    if header and announced != (found.n_folds, per_kind):
+        raise DataError(
+            f"{path}: its first line announces {announced[0]} x ({announced[1]} + {announced[1]}) pairs, but it holds "
+            f"{found.n_folds} x ({per_kind} + {per_kind}). The file is cut short or changed; restore it."
+        )
+    return found
+
+
+def label_lists(
+    root: Path, lists: Sequence[PairList], images: Sequence[tuple[str, str]]
+) -> tuple[tuple[str, ...], LabelledPairs]:
+    """All image ids, sorted, and the pairs of all ``lists`` in order; ``images`` (p,) holds each pair's two ids."""
+    one = len(lists) == 1
+    places = [
+        f"line {pair.line}" if one else f"{part.path.name}, line {pair.line}" for part in lists for pair in part.pairs
+    ]
+    file = DataFile(lists[0].path if one else root, "")
+    table = ListTable(file, ("where",), {"where": places}, len(places), one_line_each=False)
+    ids, left, right = image_codes(column_of([pair[0] for pair in images]), column_of([pair[1] for pair in images]))
+    same = np.array([pair.same for part in lists for pair in part.pairs], dtype=bool)
+    fold = column_of([str(row // part.block) for part in lists for row in range(len(part.pairs))])
+    return ids, LabelledPairs(table, np.arange(len(places), dtype=np.int64), left, right, same, fold)
+
+
+def image_notes(root: Path, files: Sequence[str], folders: str) -> list[str]:
+    """A note if some of ``files`` (paths inside ``root``) are not there; nothing if ``root`` itself is not."""
+    if not root.is_dir():
+        return []
+    missing = [name for name in files if not (root / name).is_file()]
+    if not missing:
+        return []
+    return [f"{len(missing)} of {len(files)} images are not in {folders} (first: {missing[0]}); their pairs are kept."]
+
+
+def _lines(path: Path) -> list[tuple[int, str]]:
+    """(number, text) of each line that is not empty."""
+    data = DataFile.at(path).read()
+    check_text(path, data)
+    text = data.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
+    return [(number, line.strip()) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
+
+
+def _header(lines: list[tuple[int, str]]) -> tuple[int, ...]:
+    cells = lines[0][1].split() if lines else []
+    return tuple(map(int, cells)) if len(cells) < 3 and all(NUMBER.fullmatch(cell) for cell in cells) else ()
+
+
+def _parse(path: Path, number: int, text: str) -> ListedPair:
+    cells = [cell.strip() for cell in text.split("\t")]
+    if len(cells) not in (3, 4):  # tabs let names contain blanks; some lists separate by blanks instead
+        cells = text.split()
+    if len(cells) == 3:
+        cells = [cells[0], cells[1], "", cells[2]]
+    if len(cells) != 4 or not (NUMBER.fullmatch(cells[1]) and NUMBER.fullmatch(cells[3])):
+        raise DataError(
+            f"{path}, line {number}: expected 'person number number' or 'person number person number', separated by "
+            f"tabs or blanks; found {text[:60]!r}. Restore the file."
+        )
+    left, right = cells[0], cells[2]
+    if not left or "\0" in text or len(text) > MAX_CELL:
+        raise DataError(f"{path}, line {number}: a name is blank, too long or holds a NUL. Restore the file.")
+    return ListedPair(number, left, int(cells[1]), right or left, int(cells[3]), not right)
+
+
+def _per_kind(path: Path, pairs: tuple[ListedPair, ...]) -> int:
+    """Pairs of one kind in each block."""
+    runs = [tuple(run) for _, run in groupby(pairs, key=lambda pair: pair.same)]
+    size = len(runs[0])
+    for k, run in enumerate(runs):
+        if run[0].same != (k % 2 == 0):
+            raise DataError(
+                f"{path}, line {run[0].line}: the list starts with pairs of two people. Folds are told by the order "
+                "alone (pairs of one person, then as many of two); restore the file."
+            )
+        if len(run) != size:
+            kind = "one person" if run[0].same else "two people"
+            raise DataError(
+                f"{path}, lines {run[0].line} to {run[-1].line}: {len(run)} pairs of {kind} where the first block has "
+                f"{size}. Folds are told by the order alone, so every block must be whole; restore the file."
+            )
+    if len(runs) % 2:
+        raise DataError(f"{path} ends after line {pairs[-1].line} in the middle of a block. Restore the file.")
+    return size

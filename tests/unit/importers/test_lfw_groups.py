@@ -1,0 +1,158 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from fairfr.core.errors import DataError
+from fairfr.data.importers.lfw_groups import (
+    GroupLabels,
+    image_key,
+    read_attribute_scores,
+    read_fairface,
+    read_side_table,
+)
+
+COLUMNS = ["person", "imagenum", "Male", "Asian", "White", "Black", "Baby", "Eyeglasses"]
+
+
+def attribute_file(*rows: str, names: list[str] = COLUMNS) -> str:
+    return "\n".join(["# lfw_attributes.txt v1.1", "#\t" + "\t".join(names), *(row.replace(" ", "\t") for row in rows)])
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "side.csv"
+
+
+@pytest.mark.parametrize(
+    ("male", "gender"), [("0.5", "male"), ("0.49", ""), ("-0.5", "female"), ("-0.49", ""), ("0", "")]
+)
+def test_gender_needs_half(male: str, gender: str, path: Path) -> None:
+    path.write_text(attribute_file(f"Bob 1 {male} 0 0 0 9 0"))
+    assert read_attribute_scores(path).of("gender", "Bob_0001.jpg", "Bob") == gender
+
+
+@pytest.mark.parametrize(("score", "told"), [("0.3", "yes"), ("0.29", ""), ("-0.3", "no"), ("-0.29", "")])
+def test_eyeglasses_need_three_tenths(score: str, told: str, path: Path) -> None:
+    path.write_text(attribute_file(f"Bob 1 0 0 0 0 9 {score}"))
+    assert read_attribute_scores(path).of("eyeglasses", "Bob_0001.jpg", "Bob") == told
+
+
+@pytest.mark.parametrize(
+    ("scores", "ethnicity"),
+    [("0.2 0.1 -1", "asian"), ("-3 0 -1", "white"), ("-1 -2 4", "black"), ("-0.1 -0.2 -0.3", "")],
+)
+def test_ethnicity_is_the_largest_unless_negative(scores: str, ethnicity: str, path: Path) -> None:
+    path.write_text(attribute_file(f"Bob 1 0 {scores} 9 0"))
+    assert read_attribute_scores(path).of("ethnicity", "Bob_0001.jpg", "Bob") == ethnicity
+
+
+def test_scores_are_averaged_per_person_whose_name_has_blanks(path: Path) -> None:
+    path.write_text(
+        attribute_file("AJ_Cook 1 -2 0 0 0 9 0", "AJ_Cook 2 0.8 0 0 0 9 0", "Bob 1 1 0 0 0 9 0").replace("AJ_", "AJ ")
+    )
+    labels = read_attribute_scores(path)
+    assert (
+        labels.of("gender", "AJ_Cook_0002.jpg", "AJ_Cook") == "female"
+    )  # mean -0.6, though the second image says male
+
+
+def test_reordered_columns_of_scores(path: Path) -> None:
+    path.write_text(attribute_file("1 0 0 0 0.9 Bob -2 0", names=COLUMNS[2:6][::-1] + ["Eyeglasses"] + COLUMNS[:2]))
+    with pytest.raises(DataError, match="cells where there are"):
+        read_attribute_scores(path)
+    path.write_text(attribute_file("0.4 0.1 0.2 -2 0.9 Bob 1", names=COLUMNS[2:6][::-1] + ["Eyeglasses"] + COLUMNS[:2]))
+    labels = read_attribute_scores(path)
+    assert [labels.of(name, "", "Bob") for name in ("ethnicity", "gender", "eyeglasses")] == ["black", "female", "yes"]
+
+
+def test_side_table_by_image_with_unknowns(path: Path) -> None:
+    path.write_text("gender,image,note\nmale,lfw/AJ_Cook/AJ_Cook_0001.jpg,x\nUnknown,AJ_Cook_2,\n,Bob_0001,\n")
+    labels = read_side_table(path)
+    told = [
+        labels.of("gender", f"{image}.jpg", "") for image in ("AJ_Cook_0001", "AJ_Cook_0002", "Bob_0001", "Zoe_0001")
+    ]
+    assert told == ["male", "", "", ""]
+    assert labels.of("note", "AJ_Cook_0001.jpg", "") == "x"
+
+
+def test_side_table_of_another_data_set(path: Path) -> None:
+    path.write_text("image,gender\nn000009/0010_01.jpg,male\n")
+    with pytest.raises(DataError, match="none of its 1 image names occurs in the pairs"):
+        read_side_table(path).report(["gender"], ["Bob_0001.jpg"], ["Bob"])
+
+
+def test_fairface_faces(path: Path) -> None:
+    path.write_text(
+        "face_name_align,race,race4,gender,age,race_scores_fair\n"
+        'detected_faces/Ann_0001_face0.jpg,Latino_Hispanic,White,Female,20-29,"[0.1 0.2\n 0.7]"\n'
+        'detected_faces/Bob_0002_face0.jpg,East Asian,Asian,Male,20-29,"[0.1 0.2\n 0.7]"\n'
+        'detected_faces/Bob_0002_face1.jpg,Indian,Indian,Male,20-29,"[0.1 0.2\n 0.7]"\n'
+    )
+    labels = read_fairface(path)
+    assert [labels.of(name, "Ann_0001.jpg", "") for name in ("ethnicity", "gender")] == ["white", "female"]
+    assert [labels.of(name, "Bob_0002.jpg", "") for name in ("ethnicity", "gender")] == ["", "male"]
+    assert labels.notes == (f"{path}: 1 images have faces of different ethnicity; there it is unknown.",)
+
+
+def test_image_keys() -> None:
+    for name in ("lfw/AJ_Cook/AJ_Cook_0012.jpg", "AJ_Cook_0012", "AJ Cook_12.PNG", "a\\b\\AJ_Cook_00012.jpeg"):
+        assert image_key(name) == "AJ_Cook_0012"
+
+
+SIDE, FACES = "image,gender\nBob_0001.jpg,male\n", "face_name_align,race4,gender\nBob_0001_face0.jpg,White,Male\n"
+SCORES = attribute_file("Bob 1 1 0 0 0 9 0")
+REFUSED: dict[str, tuple[Callable[[Path], GroupLabels], bytes, str]] = {
+    "side: two answers": (read_side_table, (SIDE + "Bob_1,female\n").encode(), "line 3: gender of 'Bob_1' is 'female'"),
+    "side: no attribute": (read_side_table, b"image\nBob_0001.jpg\n", "no attribute besides 'image'"),
+    "side: no key": (read_side_table, b"photo,gender\nBob_0001.jpg,male\n", "no column 'image'"),
+    "side: semicolons": (read_side_table, SIDE.replace(",", ";").encode(), "Separate the columns by commas"),
+    "side: blank key": (read_side_table, b"image,gender\n,male\n", "line 2: 'image' is blank"),
+    "side: truncated": (read_side_table, b"image,gender\nBob_0001.jpg", "line 2: 1 cells where the header has 2"),
+    "side: reserved": (read_side_table, b"image,gender\nBob_0001.jpg,a|b\n", "reserved"),
+    "side: utf 16": (read_side_table, SIDE.encode("utf-16"), "UTF-16"),
+    "side: 0 bytes": (read_side_table, b"", "0 bytes"),
+    "fairface: 7 races only": (read_fairface, FACES.replace("race4", "race").encode(), "no column 'race4'"),
+    "fairface: other words": (read_fairface, FACES.replace("White", "Latino").encode(), "line 2: race4 is 'latino'"),
+    "fairface: no names": (read_fairface, FACES.replace("face_name", "x").encode(), "no column 'face_name_align'"),
+    "scores: no names": (read_attribute_scores, b"Bob\t1\t0.3\n", "no line of column names"),
+    "scores: lacking": (read_attribute_scores, SCORES.replace("Asian", "x").encode(), "line 2: no column 'Asian'"),
+    "scores: truncated": (read_attribute_scores, SCORES[:-5].encode(), "line 3: 6 cells where there are 8 names"),
+    "scores: words": (read_attribute_scores, SCORES.replace("\t0\t0", "\tx\t0").encode(), "line 3: 'x' is no score"),
+    "scores: nan": (read_attribute_scores, SCORES.replace("\t0\t0", "\tnan\t0").encode(), "line 3: 'nan' is no score"),
+    "scores: commas": (read_attribute_scores, SCORES.replace("\t", ",").encode(), "no line of column names"),
+    "scores: no rows": (read_attribute_scores, attribute_file().encode(), "no rows"),
+    "scores: latin 1": (read_attribute_scores, SCORES.replace("Bob", "B\xe9").encode("latin-1"), "not UTF-8"),
+}
+
+
+@pytest.mark.parametrize(("read", "content", "message"), REFUSED.values(), ids=REFUSED.keys())
+def test_damaged_tables_are_refused(
+    read: Callable[[Path], GroupLabels], content: bytes, message: str, path: Path
+) -> None:
+    path.write_bytes(content)
+    with pytest.raises(DataError, match=message):
+        read(path)
+
+
+@pytest.mark.parametrize("read", [read_side_table, read_fairface, read_attribute_scores])
+def test_no_file_at_all(read: Callable[[Path], GroupLabels], path: Path) -> None:
+    with pytest.raises(DataError, match="is gone"):
+        read(path)
+    path.symlink_to(path)
+    with pytest.raises(DataError, match="cannot be read"):
+        read(path)
+    path.unlink()
+    path.mkdir()
+    with pytest.raises(DataError, match="is a folder"):
+        read(path)
+
+
+@pytest.mark.parametrize(
+    ("read", "content"), [(read_side_table, SIDE), (read_fairface, FACES), (read_attribute_scores, SCORES)]
+)
+def test_windows_files(read: Callable[[Path], GroupLabels], content: str, path: Path) -> None:
+    path.write_bytes(b"\xef\xbb\xbf" + content.replace("\n", "\r\n").encode())
+    assert read(path).of("gender", "Bob_0001.jpg", "Bob") == "male"
