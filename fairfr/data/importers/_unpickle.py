@@ -1,0 +1,105 @@
+"""Read a pickle without running what is in it.
+
+A pickle is a program: it may name any function and call it. Here it gets only what plain containers, numpy arrays,
+pandas tables and torch tensors are rebuilt from, by exact name, and even these are stand-ins of this package.
+"""
+
+from __future__ import annotations
+
+import io
+import pickle
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NoReturn
+
+from fairfr.core.errors import DataError
+from fairfr.data.files import DataFile, looks_like
+from fairfr.data.importers import _rebuild_arrays, _rebuild_frames
+from fairfr.data.importers._stand_ins import Call, Name, Refused, Sealed, finished
+
+_REMEDY = "Only plain containers, numpy arrays, pandas tables and torch tensors are read: save it again as these."
+
+
+def load_restricted(path: Path) -> object:
+    """What the pickle at ``path`` holds; tensors come as numpy arrays. DataError if it asks for anything else."""
+    data = DataFile.at(path).read()
+    found = looks_like(data)
+    if found not in (None, "a pickle"):
+        raise DataError(f"{path} is not a pickle: it is {found}. Give it the ending of what it is.")
+    try:
+        value = finished(_Restricted(io.BytesIO(data), encoding="latin1").load())
+    except Refused as refused:
+        raise DataError(
+            f"{path}: refused, because this pickle asks for {refused}. {_REMEDY} If you trust the file, "
+            "open it yourself and save its vectors with np.savez(path, image=ids, vectors=vectors)."
+        ) from None
+    except (MemoryError, RecursionError) as error:
+        raise DataError(f"{path}: this pickle asks for too much ({type(error).__name__}). {_REMEDY}") from None
+    except Exception as error:  # the bytes decide which of many errors a broken pickle ends in
+        raise DataError(
+            f"{path} is not a readable pickle: it is damaged, cut short or something else "
+            f"({type(error).__name__}: {str(error)[:100]}). Copy or export it again."
+        ) from None
+    if type(value) is int and value == _rebuild_arrays.TORCH_MAGIC:
+        raise DataError(f"{path} was written by torch.save in its old form. {_TORCH_REMEDY}")
+    return value
+
+
+_TORCH_REMEDY = "Load it with torch and save the vectors with np.savez(path, image=ids, vectors=vectors)."
+
+
+class _Restricted(pickle.Unpickler):
+    """Knows a fixed list of names and imports nothing."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        try:
+            return ALLOWED[module, name]
+        except KeyError:
+            raise Refused(f"'{module}.{name}'") from None
+
+    def persistent_load(self, pid: Any) -> NoReturn:
+        raise Refused("an object kept outside the pickle, as torch.save does. " + _TORCH_REMEDY)
+
+
+def _encode(text: object, encoding: object = "latin1") -> bytes:
+    """Bytes as old protocols spell them."""
+    if not isinstance(text, str) or encoding not in ("latin1", "latin-1"):
+        raise Refused("'_codecs.encode' of something other than bytes")
+    return text.encode("latin1")
+
+
+def _bytes(content: object = b"", *encoding: object) -> bytes:
+    # never a number: it would reserve that many bytes
+    return bytes(content) if isinstance(content, bytes | bytearray) else _encode(content, *encoding)
+
+
+def _dict(*content: Any) -> dict[Any, Any]:
+    return dict(content[0]) if content and isinstance(content[0], list | dict) else {}
+
+
+def _collection(kind: type[Any]) -> Call:
+    def make(content: Any = ()) -> Any:
+        if not isinstance(content, list | tuple):
+            raise Refused(f"{kind.__name__} of {type(content).__name__}")
+        return kind(content)
+
+    return Call(make)
+
+
+_BUILTINS: Mapping[str, Any] = {
+    "slice": slice,
+    "bytearray": Call(_bytes),
+    "bytes": Call(_bytes),
+    "set": _collection(set),
+    "frozenset": _collection(frozenset),
+    **{name: Name(name) for name in ("list", "dict", "int", "float", "str", "object")},
+}
+ALLOWED: Mapping[tuple[str, str], Call | Name | Sealed | type[slice]] = {
+    **{(module, name): value for module in ("builtins", "__builtin__") for name, value in _BUILTINS.items()},
+    ("collections", "OrderedDict"): Call(_dict),
+    ("collections", "defaultdict"): Call(lambda *_: {}),
+    ("_codecs", "encode"): Call(_encode),
+    ("torch", "Size"): Call(tuple),
+    **_rebuild_arrays.ALLOWED,
+    **_rebuild_frames.ALLOWED,
+}

@@ -1,0 +1,204 @@
+"""Read keys and vectors from the forms in which people keep them; which image a key means is decided elsewhere."""
+
+from __future__ import annotations
+
+import os
+import zipfile
+from collections.abc import Callable, Mapping
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+import numpy.typing as npt
+
+from fairfr.core.errors import DataError
+from fairfr.data.files import DataFile, looks_like
+from fairfr.data.importers._unpickle import load_restricted
+from fairfr.data.importers._vector_rows import Source, aligned, stack
+
+KEY_NAMES = ("image", "images", "img_path", "path", "paths", "key", "keys", "name", "names", "file", "files", "ids")
+VECTOR_NAMES = ("vectors", "vector", "embedding", "embeddings", "features", "feature", "emb", "embs")
+FORMS = "an npz, an npy with --names, a pickle, a folder of .npy files or HDF5"
+
+
+def read_source(path: Path, names: Path | None = None) -> Source:
+    """The keys and vectors at ``path``, recognised by content."""
+    if path.is_dir():
+        return read_tree(path)
+    start = _first_bytes(path)
+    if names is not None and not start.startswith(b"\x93NUMPY"):
+        raise DataError(f"{path}: --names goes with an npy file, and this is {looks_like(start) or 'something else'}.")
+    for signature, read in _READERS.items():
+        if start.startswith(signature):
+            return read(path)
+    if start.startswith(b"\x93NUMPY"):
+        return read_npy(path, names)
+    if path.suffix == ".bin":
+        return read_bin(path)
+    if start.startswith(b"\x80") or path.suffix in (".pickle", ".pkl", ".pk", ".p"):
+        return read_pickle(path)
+    raise DataError(f"{path} is {looks_like(start) or 'of no known form'}. Vectors are read from {FORMS}.")
+
+
+def read_npz(path: Path) -> Source:
+    """One array of names and one of vectors, or one array for each image."""
+    if not zipfile.is_zipfile(path):
+        raise DataError(f"{path} is damaged or cut short. Copy or export it again.")
+    try:
+        with np.load(path, allow_pickle=False) as stored:
+            arrays = {name: _no_objects(path, partial(stored.__getitem__, name), name) for name in stored.files}
+    except (zipfile.BadZipFile, OSError, ValueError, EOFError, RuntimeError) as error:
+        raise DataError(f"{path} is not a readable npz ({error}). Copy or export it again.") from None
+    if any(not isinstance(array, np.ndarray) for array in arrays.values()):
+        raise DataError(f"{path} is a zip archive, but holds other things than arrays. If torch.save wrote it: {_SAVE}")
+    return _from_mapping(path, arrays)
+
+
+def read_npy(path: Path, names: Path | None) -> Source:
+    """A matrix of vectors (n, d); ``names`` lists their keys, one in each line."""
+    with path.open("rb") as handle:
+        vectors = _read_array(path, handle)
+    if names is None:
+        raise DataError(f"{path} holds vectors without names. Give their list with --names, one name in each line.")
+    return Source(path, *aligned(path, read_names(names), vectors))
+
+
+def read_names(path: Path) -> list[str]:
+    """The first tab-separated cell of each line; empty lines only at the end."""
+    try:
+        lines = DataFile.at(path).read().decode("utf-8-sig").replace("\r\n", "\n").rstrip("\n").split("\n")
+    except UnicodeDecodeError:
+        raise DataError(f"{path} is not UTF-8 text. Save the list of names as UTF-8.") from None
+    except OSError as error:
+        raise DataError(f"{path} cannot be read ({error.strerror}).") from None
+    keys = [line.split("\t")[0].strip() for line in lines]
+    if not all(keys):
+        raise DataError(f"{path}, line {keys.index('') + 1}: no name. Write one name in each line.")
+    return keys
+
+
+def read_pickle(path: Path) -> Source:
+    """A dict of vectors, a dict of names and vectors, or a pandas table with a column of vectors."""
+    content: Any = load_restricted(path)
+    if isinstance(content, dict):
+        return _from_mapping(path, content)
+    if hasattr(content, "columns"):
+        return _from_frame(path, content)
+    if hasattr(content, "index") and hasattr(content, "to_dict"):
+        return _from_mapping(path, content.to_dict())
+    if isinstance(content, tuple | list) and len(content) == 2:
+        return read_bin(path)
+    raise DataError(f"{path} holds a {type(content).__name__}, not a dict or a table of vectors. {_SAVE}")
+
+
+def read_tree(path: Path) -> Source:
+    """One .npy for each image; its path inside the folder is its key. Links to folders are not followed."""
+    folders = os.walk(path, onerror=_stop)
+    files = sorted(Path(folder, name) for folder, _, names in folders for name in names if name.endswith(".npy"))
+    if not files:
+        raise DataError(f"{path} is a folder without .npy files. Vectors are read from {FORMS}.")
+    return stack(path, ((file.relative_to(path).as_posix(), _read_file(file)) for file in files))
+
+
+def read_bin(path: Path) -> Source:
+    """An insightface image list holds neither names nor vectors: say so."""
+    raise DataError(
+        f"{path} looks like a list of images and pair labels (as insightface's .bin files are): it names no image and "
+        "holds no vectors. Compute vectors from the images of the data set first, e.g. with "
+        "scripts/extract_embeddings.py; if it is a dict of vectors, give it the ending .pkl."
+    )
+
+
+def read_hdf5(path: Path) -> Source:
+    """A dataset of names and one of vectors, or one dataset for each image."""
+    try:
+        h5py: Any = import_module("h5py")
+    except ImportError:
+        raise DataError(f"{path} is an HDF5 file, and h5py is not installed. Install it: pip install h5py.") from None
+    arrays: dict[str, Any] = {}
+
+    def keep(name: str, item: Any) -> None:
+        if isinstance(item, h5py.Dataset):
+            text = h5py.check_string_dtype(item.dtype) is not None
+            arrays[name] = np.array(item.asstr()[...], dtype=np.str_) if text else item[...]
+
+    try:
+        with h5py.File(path, "r") as file:
+            file.visititems(keep)
+    except (OSError, RuntimeError, ValueError) as error:
+        raise DataError(f"{path} is not a readable HDF5 file ({error}). Copy or export it again.") from None
+    return _from_mapping(path, arrays)
+
+
+_SAVE = "Save the vectors with np.savez(path, image=ids, vectors=vectors)."
+_READERS: Mapping[bytes, Callable[[Path], Source]] = {b"PK": read_npz, b"\x89HDF": read_hdf5}
+
+
+def _first_bytes(path: Path) -> bytes:
+    try:
+        with DataFile.at(path).open() as handle:
+            return handle.read(64)
+    except OSError as error:
+        raise DataError(f"{path} cannot be read ({error.strerror}). Put the file in its place.") from None
+
+
+def _stop(error: OSError) -> None:
+    raise DataError(f"{error.filename} cannot be read ({error.strerror}). Allow it, or leave it out.")
+
+
+def _read_file(path: Path) -> npt.NDArray[Any]:
+    try:
+        with path.open("rb") as handle:
+            return _read_array(path, handle)
+    except OSError as error:
+        raise DataError(f"{path} cannot be read ({error.strerror}). Compute or copy it again.") from None
+
+
+def _read_array(path: Path, handle: BinaryIO) -> npt.NDArray[Any]:
+    def read() -> npt.NDArray[Any]:
+        return np.lib.format.read_array(handle, allow_pickle=False)
+
+    try:
+        return _no_objects(path, read, "the array")
+    except (ValueError, EOFError) as error:
+        raise DataError(f"{path} is not a readable npy file ({error}). Copy or export it again.") from None
+
+
+def _no_objects(path: Path, read: Callable[[], Any], name: str) -> npt.NDArray[Any]:
+    try:
+        array: npt.NDArray[Any] = read()
+    except ValueError as error:
+        if "Object arrays" not in str(error):
+            raise
+        raise DataError(f"{path}: {name} is an array of Python objects. Save it as numbers or text.") from None
+    return array
+
+
+def _from_mapping(path: Path, content: Mapping[Any, Any]) -> Source:
+    """Names and vectors under their own keys, or a vector under each key."""
+    names = next((content[name] for name in KEY_NAMES if name in content), None)
+    vectors = next((content[name] for name in VECTOR_NAMES if name in content), None)
+    if names is not None and vectors is not None:
+        return Source(path, *aligned(path, [str(name) for name in names], np.asarray(vectors)))
+    for key in content:
+        if not isinstance(key, str):
+            raise DataError(f"{path}: key {key!r:.60} is no text. Keys must be paths of images. {_SAVE}")
+    return stack(path, content.items())
+
+
+def _from_frame(path: Path, frame: Any) -> Source:
+    """A table with a path (or category, person and image_id) and an embedding in each row."""
+    columns = [str(name) for name in frame.columns]
+    vector = next((name for name in VECTOR_NAMES if name in columns), None)
+    key = next((name for name in KEY_NAMES if name in columns), None)
+    parts = ("category", "person", "image_id")
+    if vector is None or (key is None and not set(parts) <= set(columns)):
+        raise DataError(
+            f"{path} is a table with the columns {', '.join(columns)}. It needs 'embedding' and 'img_path' (or "
+            "'category', 'person' and 'image_id')."
+        )
+    wanted = [frame[name].tolist() for name in ([key] if key is not None else parts)]
+    keys = ["/".join(str(cell) for cell in cells) for cells in zip(*wanted, strict=True)]
+    return stack(path, zip(keys, frame[vector].tolist(), strict=True))
