@@ -199,14 +199,18 @@ def test_each_suspicious_thing_is_found(
     assert words in finding["message"]
 
 
-def test_what_is_shared_is_counted(written: Callable[..., Path]) -> None:
-    shared = as_object(written(_repeat_in_other_fold), "--backbone", "net")["shared"]
-    assert shared == {
-        "images_between_folds": 2,
-        "identities_between_folds": 1,
-        "repeated_pairs": 1,
-        "repeated_pairs_between_folds": 1,
-    }
+@pytest.mark.parametrize(
+    ("change", "counts"),
+    [(_repeat_in_other_fold, (2, 1, 1, 1)), (_repeat_pair, (0, 0, 1, 0)), (_share_image, (1, 1, 0, 0))],
+)
+def test_what_is_shared_is_counted(written: Callable[..., Path], change: Change, counts: tuple[int, ...]) -> None:
+    names = (
+        "images_between_folds",
+        "identities_between_folds",
+        "repeated_pairs",
+        "repeated_pairs_between_folds",
+    )
+    assert as_object(written(change), "--backbone", "net")["shared"] == dict(zip(names, counts, strict=True))
 
 
 def test_missing_vectors_leave_out_their_pairs(written: Callable[..., Path]) -> None:

@@ -41,9 +41,9 @@ def test_whole_shifts_copy_pixels_and_leave_black_outside() -> None:
 
 def test_between_pixels_the_mean_counts() -> None:
     image = np.array([[[0.0], [10.0]], [[20.0], [50.0]]])
-    # target pixel (0, 0) lies at (0.5, 0.25) of the image: 0.75 * 5 + 0.25 * 35
-    out = warp(image, np.array([[1.0, 0, -0.5], [0, 1, -0.25]]), 1)
-    assert out[0, 0, 0] == pytest.approx(0.75 * 5 + 0.25 * 35)
+    # target pixel (0, 0) lies at (0.75, 0.25) of the image: 7.5 in the upper row, 42.5 in the lower
+    out = warp(image, np.array([[1.0, 0, -0.75], [0, 1, -0.25]]), 1)
+    assert out[0, 0, 0] == pytest.approx(0.75 * 7.5 + 0.25 * 42.5)
 
 
 def test_a_ramp_stays_a_ramp_under_scale_and_rotation() -> None:
