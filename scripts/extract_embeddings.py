@@ -30,6 +30,8 @@ def main() -> None:
         print(_report(arguments.out, run(arguments)))
     except FairfrError as error:
         sys.exit(str(error))
+    except OSError as error:  # a full disk, a folder that cannot be written
+        sys.exit(f"{error.filename or arguments.out}: {error.strerror}. The same command goes on when this is mended.")
     except KeyboardInterrupt:
         sys.exit(f"Stopped. The same command goes on from {arguments.out}.partial.")
 

@@ -12,6 +12,8 @@ from fairfr.core.errors import ConfigError, DataError
 from fairfr.core.types import F32
 from fairfr.data.extract.alignment import TEMPLATE_SIZE
 
+FLOATS = {"tensor(float)": np.float32, "tensor(float16)": np.float16}
+
 
 @dataclass(frozen=True, slots=True)
 class Preparation:
@@ -40,6 +42,9 @@ class OnnxModel:
         entry = self._session.get_inputs()[0]
         self._input = entry.name
         self._channels_first, self.size = _layout(path, entry.shape)
+        if entry.type not in FLOATS:
+            raise DataError(f"{path}: its input is a {entry.type}. Export it for {' or '.join(FLOATS)}.")
+        self._float = FLOATS[entry.type]
         # some models take exactly so many pictures at once; None: any number
         self._batch = entry.shape[0] if isinstance(entry.shape[0], int) else None
 
@@ -61,8 +66,12 @@ class OnnxModel:
         n = len(pixels)
         if self._batch is not None and n < self._batch:
             pixels = np.concatenate([pixels, np.zeros((self._batch - n, *pixels.shape[1:]), dtype=np.float32)])
-        out = np.asarray(self._session.run(None, {self._input: np.ascontiguousarray(pixels)})[0], dtype=np.float32)
-        if out.shape[0] != len(pixels):
+        try:
+            found = self._session.run(None, {self._input: np.ascontiguousarray(pixels, dtype=self._float)})[0]
+        except Exception as error:  # its exceptions have no common class
+            raise DataError(f"{self.path} fails on pictures of shape {pixels.shape} ({_first_line(error)}).") from None
+        out = np.asarray(found, dtype=np.float32)
+        if out.shape[:1] != (len(pixels),):
             raise DataError(f"{self.path}: {len(pixels)} pictures gave an output of shape {out.shape}; no face model?")
         return out.reshape(len(pixels), -1)[:n]
 
@@ -80,8 +89,12 @@ def _session(path: Path, threads: int) -> Any:
     try:
         return onnxruntime.InferenceSession(str(path), options, providers=onnxruntime.get_available_providers())
     except Exception as error:  # its exceptions have no common class
-        reason = str(error).splitlines()[0][:160]
-        raise DataError(f"{path} is not a model that onnxruntime can read ({reason}). Export it again.") from None
+        what = f"{path} is not a model that onnxruntime can read ({_first_line(error)})"
+        raise DataError(f"{what}. Export it again.") from None
+
+
+def _first_line(error: Exception) -> str:
+    return next(iter(str(error).splitlines()), type(error).__name__)[:160]
 
 
 def _layout(path: Path, shape: list[Any]) -> tuple[bool, int]:

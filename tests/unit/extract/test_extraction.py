@@ -26,9 +26,9 @@ SIZE = 112
 SCRIPT = Path(__file__).parents[3] / "scripts" / "extract_embeddings.py"
 
 
-def write_model(path: Path, shape: Sequence[int | str], axes: Sequence[int] = (2, 3)) -> Path:
+def write_model(path: Path, shape: Sequence[int | str], axes: Sequence[int] = (2, 3), kind: str = "FLOAT") -> Path:
     """The mean over ``axes``, as a model with an input of ``shape``."""
-    helper, kind = onnx.helper, onnx.TensorProto.FLOAT
+    helper, kind = onnx.helper, getattr(onnx.TensorProto, kind)
     entry = helper.make_tensor_value_info("pixels", kind, list(shape))
     result = helper.make_tensor_value_info("vector", kind, None)
     node = helper.make_node("ReduceMean", ["pixels"], ["vector"], axes=list(axes), keepdims=0)
@@ -107,6 +107,13 @@ def test_layout_and_batch_come_from_the_model(tmp_path: Path, shape: list[int | 
     faces = np.stack([picture(number) for number in range(4)]).astype(np.float32)
     assert model.size == SIZE
     np.testing.assert_allclose(model.vectors(faces), [expected(number) for number in range(4)], atol=1e-5)
+
+
+def test_half_precision_and_other_inputs(tmp_path: Path) -> None:
+    model = OnnxModel(write_model(tmp_path / "half.onnx", ["n", 3, SIZE, SIZE], kind="FLOAT16"), Preparation(), 1)
+    np.testing.assert_allclose(model.vectors(picture(0)[None].astype(np.float32))[0], expected(0), atol=2e-3)
+    with pytest.raises(DataError, match="int32"):
+        OnnxModel(write_model(tmp_path / "int.onnx", ["n", 3, SIZE, SIZE], kind="INT32"), Preparation())
 
 
 def test_preparation(tmp_path: Path) -> None:
@@ -228,6 +235,8 @@ def test_errors_that_a_user_can_act_on(images: Path, model: OnnxModel, tmp_path:
         OnnxModel(tmp_path / "bad.onnx", Preparation())
     with pytest.raises(DataError, match="not found"):
         OnnxModel(tmp_path / "none.onnx", Preparation())
+    with pytest.raises(DataError, match="fails on pictures of shape"):
+        model.vectors(np.zeros((1, 20, 20, 3), dtype=np.float32))
     with pytest.raises(DataError, match="three channels"):
         OnnxModel(write_model(tmp_path / "grey.onnx", ["n", 1, SIZE, SIZE]), Preparation())
 
@@ -257,4 +266,5 @@ def test_the_script(images: Path) -> None:
     assert "  p/4.png" in first.stdout
     again = subprocess.run(command, capture_output=True, text=True, check=False)
     assert again.returncode == 1
-    assert again.stderr.startswith("DataError") and "--overwrite" in again.stderr
+    assert again.stderr.startswith("DataError")
+    assert "--overwrite" in again.stderr
