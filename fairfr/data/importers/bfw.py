@@ -16,6 +16,7 @@ import numpy as np
 
 from fairfr.core.errors import DataError
 from fairfr.core.types import I32, UNKNOWN
+from fairfr.data.checks import counted
 from fairfr.data.importers.foreign_table import one_of, open_table, read_folds, read_same, read_scores
 from fairfr.data.importers.imported import ImportedSet, assemble_import, image_codes
 from fairfr.data.importers.write_neutral import add_output_arguments, finish
@@ -101,10 +102,11 @@ def _attributes(table: Table, ids: tuple[str, ...], ends: I32) -> tuple[dict[str
         for name in there[1:]:
             differ = (said[name] != codes[ends]) & (said[name] != UNKNOWN) & (codes[ends] != UNKNOWN)
             if differ.any():
-                row = int(np.argmax(differ)) % table.n_rows
+                first = table.where(int(np.argmax(differ)) % table.n_rows)
+                times = counted(int(np.count_nonzero(differ)), "time")
                 notes.append(
-                    f"{table.path}: '{name}1/2' and '{there[0]}1/2' disagree on {attribute} "
-                    f"{np.count_nonzero(differ)} times (first: {table.where(row)}); '{there[0]}1/2' is taken."
+                    f"{table.path}: '{name}1/2' and '{there[0]}1/2' disagree on {attribute} {times} (first: {first}); "
+                    f"'{there[0]}1/2' is taken."
                 )
     return attributes, notes
 

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import csv
 import filecmp
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from fairfr.core.errors import ConfigError, DataError
-from fairfr.core.types import UNKNOWN
 from fairfr.data.importers.imported import ImportedSet, summary
 from fairfr.data.tables import Column
 
@@ -47,8 +45,8 @@ def write_neutral(data: ImportedSet, folder: Path, force: bool = False) -> str:
     partial = folder.parent / f".{folder.name}.partial-{os.getpid()}"
     try:
         partial.mkdir(parents=True)
-        _write_table(partial / "images.csv", ["image", "identity", *data.images.attributes], _image_rows(data))
-        _write_table(partial / "pairs.csv", ["fold", "left", "right", "same", *data.scores], _pair_rows(data))
+        _write_table(partial / "images.csv", ["image", "identity", *data.images.attributes], _image_columns(data))
+        _write_table(partial / "pairs.csv", ["fold", "left", "right", "same", *data.scores], _pair_columns(data))
         if not folder.exists():
             partial.rename(folder)
             return "written"
@@ -86,38 +84,42 @@ def _put_in(partial: Path, folder: Path, force: bool) -> str:
     return "replaced" if there else "written"
 
 
-def _write_table(path: Path, header: list[str], rows: Iterator[tuple[object, ...]]) -> None:
+def _write_table(path: Path, header: list[str], chunks: Iterator[Sequence[Sequence[str]]]) -> None:
+    """Write ``chunks``, each a list of columns of cells that are spelled as in the file."""
     with path.open("w", encoding="utf-8", newline="") as handle:
-        writer = csv.writer(handle, lineterminator="\n")
-        writer.writerow(header)
-        writer.writerows(rows)
+        handle.write(",".join(map(_cell, header)) + "\n")
+        for columns in chunks:
+            handle.writelines(",".join(cells) + "\n" for cells in zip(*columns, strict=True))
         handle.flush()
         os.fsync(handle.fileno())
 
 
-def _image_rows(data: ImportedSet) -> Iterator[tuple[object, ...]]:
-    columns = [
-        _spelled(Column(data.images.identity, data.people)),
-        *(_spelled(column) for column in data.images.attributes.values()),
-    ]
-    return zip(data.images.ids, *columns, strict=True)
+def _cell(value: str) -> str:
+    """A text as csv spells it. Done once for each distinct id: csv.writer looks at every cell of a million rows."""
+    if any(mark in value for mark in ',"\r\n'):
+        return '"' + value.replace('"', '""') + '"'
+    return value
 
 
 def _spelled(column: Column) -> list[str]:
-    values = [*column.values, ""]  # code -1 (unknown) is the last
-    assert UNKNOWN == -1
+    values = [*map(_cell, column.values), ""]  # code -1 (unknown) is the last
     return [values[code] for code in column.codes.tolist()]
 
 
-def _pair_rows(data: ImportedSet) -> Iterator[tuple[object, ...]]:
-    pairs, ids = data.pairs, data.images.ids
+def _image_columns(data: ImportedSet) -> Iterator[list[list[str]]]:
+    identity = Column(data.images.identity, data.people)
+    attributes = data.images.attributes.values()
+    yield [list(map(_cell, data.images.ids)), *(_spelled(column) for column in (identity, *attributes))]
+
+
+def _pair_columns(data: ImportedSet) -> Iterator[list[list[str]]]:
+    pairs, ids = data.pairs, tuple(map(_cell, data.images.ids))
     for start in range(0, len(pairs), CHUNK):
         part = slice(start, start + CHUNK)
-        yield from zip(
-            [pairs.fold.values[code] for code in pairs.fold.codes[part].tolist()],
+        yield [
+            _spelled(Column(pairs.fold.codes[part], pairs.fold.values)),
             [ids[image] for image in pairs.left[part].tolist()],
             [ids[image] for image in pairs.right[part].tolist()],
-            pairs.same[part].astype(int).tolist(),
-            *(values[part].tolist() for values in data.scores.values()),
-            strict=True,
-        )
+            ["1" if same else "0" for same in pairs.same[part].tolist()],
+            *(list(map(repr, values[part].tolist())) for values in data.scores.values()),
+        ]

@@ -16,6 +16,8 @@ from fairfr.data.importers.lfw_groups import (
 
 COLUMNS = ["person", "imagenum", "Male", "Asian", "White", "Black", "Baby", "Eyeglasses"]
 
+REORDERED = ["Black", "White", "Asian", "Male", "Eyeglasses", "person", "imagenum"]
+
 
 def attribute_file(*rows: str, names: list[str] = COLUMNS) -> str:
     return "\n".join(["# lfw_attributes.txt v1.1", "#\t" + "\t".join(names), *(row.replace(" ", "\t") for row in rows)])
@@ -60,10 +62,10 @@ def test_scores_are_averaged_per_person_whose_name_has_blanks(path: Path) -> Non
 
 
 def test_reordered_columns_of_scores(path: Path) -> None:
-    path.write_text(attribute_file("1 0 0 0 0.9 Bob -2 0", names=COLUMNS[2:6][::-1] + ["Eyeglasses"] + COLUMNS[:2]))
+    path.write_text(attribute_file("1 0 0 0 0.9 Bob -2 0", names=REORDERED))
     with pytest.raises(DataError, match="cells where there are"):
         read_attribute_scores(path)
-    path.write_text(attribute_file("0.4 0.1 0.2 -2 0.9 Bob 1", names=COLUMNS[2:6][::-1] + ["Eyeglasses"] + COLUMNS[:2]))
+    path.write_text(attribute_file("0.4 0.1 0.2 -2 0.9 Bob 1", names=REORDERED))
     labels = read_attribute_scores(path)
     assert [labels.of(name, "", "Bob") for name in ("ethnicity", "gender", "eyeglasses")] == ["black", "female", "yes"]
 

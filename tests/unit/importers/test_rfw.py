@@ -186,7 +186,7 @@ def test_names_with_blanks_between_tabs(tree: Path) -> None:
 
 
 def test_folder_without_lists(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="holds no txts/African/African_pairs.txt"):
+    with pytest.raises(DataError, match=r"holds no txts/African/African_pairs\.txt"):
         read_rfw(tmp_path)
 
 
@@ -217,7 +217,7 @@ def test_command_line(tree: Path, tmp_path: Path, capsys: pytest.CaptureFixture[
     "words", [("rfw", "--root", "nowhere"), ("rfw", "--table", "nowhere.csv"), ("lfw", "--root", "nowhere"), ("lfw",)]
 )
 def test_command_line_errors_are_one_message(words: tuple[str, ...], tmp_path: Path) -> None:
-    with pytest.raises(SystemExit, match="^DataError: ") as stop:
+    with pytest.raises(SystemExit, match=r"^DataError: ") as stop:
         command_line(*words, "--out", str(tmp_path / "data"))
     assert isinstance(stop.value.code, str)  # python prints it and exits with 1
     assert not (tmp_path / "data").exists()

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import csv
 import os
 from dataclasses import replace
 from pathlib import Path
@@ -8,6 +9,8 @@ import numpy as np
 import pytest
 
 from fairfr.core.errors import ConfigError, DataError
+from fairfr.data.files import DataFile
+from fairfr.data.image_table import read_images
 from fairfr.data.importers import write_neutral as module
 from fairfr.data.importers.imported import ImportedSet
 from fairfr.data.importers.lfw import read_lfw
@@ -34,6 +37,17 @@ def test_the_files_to_the_letter(data: ImportedSet, tmp_path: Path) -> None:
         b"0,Ana_0001.jpg,Bo_0001.jpg,0,0.3333333333333333\n1,Cy_0001.jpg,Cy_0002.jpg,1,-1.0\n"
         b"1,Cy_0001.jpg,Di_0003.jpg,0,0.5\n",
     }
+
+
+def test_names_that_csv_must_quote(tmp_path: Path) -> None:
+    names = ['O"Neil', "Smith, J", "b c", "'", "#x"]
+    lines = [f"{name}\t1\t2\n{name}\t1\tAna\t1\n" for name in names]
+    (tmp_path / "pairs.txt").write_text("".join(lines))
+    write_neutral(read_lfw(tmp_path / "pairs.txt"), tmp_path / "set")
+    images = read_images(DataFile.at(tmp_path / "set/images.csv"), ())
+    assert sorted(images.ids) == sorted(["Ana_0001.jpg"] + [f"{name}_000{k}.jpg" for name in names for k in (1, 2)])
+    with (tmp_path / "set/pairs.csv").open(newline="") as handle:
+        assert [row[1].removesuffix("_0001.jpg") for row in csv.reader(handle)][1::2] == names
 
 
 def test_repeating_changes_nothing(data: ImportedSet, tmp_path: Path) -> None:
@@ -91,7 +105,7 @@ def test_interrupted_while_writing(
     def stop(*_: object) -> None:
         raise interruption
 
-    monkeypatch.setattr(module, "_pair_rows", stop)
+    monkeypatch.setattr(module, "_pair_columns", stop)
     with pytest.raises(interruption):
         write_neutral(data, out / "set", force=True)
     assert contents(tmp_path) == before

@@ -1,0 +1,283 @@
+"""A small datatable in BFW's columns; each case changes its spelling or damages it."""
+
+from __future__ import annotations
+
+import csv
+import pickle
+from argparse import ArgumentParser
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from fairfr.core.errors import DataError
+from fairfr.data.importers import bfw
+from fairfr.data.importers.bfw import read_bfw
+from fairfr.data.importers.imported import count
+from fairfr.data.importers.write_neutral import write_neutral
+from fairfr.data.locate import locate
+from fairfr.data.settings import BackboneSettings, DatasetSettings
+
+GROUPS = ("asian_females", "black_males", "indian_females", "white_males")
+
+
+def row(fold: int, left: tuple[int, int, int], right: tuple[int, int, int], number: int) -> dict[str, object]:
+    """One pair; an end is (group, person, image)."""
+    found: dict[str, object] = {"fold": fold}
+    for side, (group, person, image) in (("1", left), ("2", right)):
+        att = GROUPS[group]
+        letters = att[0].upper(), att.partition("_")[2][0].upper()
+        found |= {
+            f"p{side}": f"{att}/n0000{group}{person}/000{image}_01.jpg",
+            f"id{side}": 10 * group + person,
+            f"att{side}": att,
+            f"a{side}": "".join(letters),
+            f"g{side}": letters[1],
+            f"e{side}": letters[0],
+        }
+    found["label"] = int(left[:2] == right[:2])
+    return found | {"vgg16": round(0.9 - 0.01 * number, 3), "senet50": round(-0.3 + 0.01 * number, 3)}
+
+
+def frame() -> pd.DataFrame:
+    """Two folds of disjoint people: in each four genuine pairs, four impostors inside groups and three across."""
+    rows = []
+    for fold in (1, 2):
+        first = 2 * fold
+        for group in range(4):
+            rows.append(row(fold, (group, first, 1), (group, first, 2), len(rows)))
+            rows.append(row(fold, (group, first, 1), (group, first + 1, 1), len(rows)))
+        rows += [row(fold, (0, first, 1), (group, first, 1), len(rows)) for group in (1, 2, 3)]
+    paths, ids, att, *letters = ([f"{name}1", f"{name}2"] for name in ("p", "id", "att", "a", "g", "e"))
+    order = ["fold", *paths, "label", *ids, *att, "vgg16", "senet50", *(name for both in letters for name in both)]
+    return pd.DataFrame(rows)[order]
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    path = tmp_path / "bfw-v0.1.5-datatable.csv"
+    frame().to_csv(path, index=False)
+    return path
+
+
+def test_table_becomes_images_and_pairs(table: Path, tmp_path: Path) -> None:
+    write_neutral(read_bfw(table), tmp_path / "set")
+    with (tmp_path / "set/pairs.csv").open(newline="") as handle:
+        pairs = list(csv.DictReader(handle))
+    with (tmp_path / "set/images.csv").open(newline="") as handle:
+        images = {image["image"]: image for image in csv.DictReader(handle)}
+    expected = frame().rename(columns={"p1": "left", "p2": "right", "label": "same"})
+    expected = expected[["fold", "left", "right", "same", "vgg16", "senet50"]]
+    assert pairs == [{k: str(v) for k, v in pair.items()} for pair in expected.to_dict("records")]
+    assert images["indian_females/n000022/0001_01.jpg"] == {
+        "image": "indian_females/n000022/0001_01.jpg",
+        "identity": "indian_females/n000022",
+        "ethnicity": "indian",
+        "gender": "female",
+    }
+
+
+def test_counts(table: Path) -> None:
+    found = count(read_bfw(table))
+    assert (found.images, found.identities, found.pairs, found.genuine) == (24, 16, 22, 8)
+    assert found.folds == ("1", "2")
+    assert found.mixed == {"ethnicity": 6, "gender": 4}
+    assert (found.duplicates, found.shared_identities) == (0, 0)
+
+
+def test_scores_run_without_vectors(table: Path, tmp_path: Path) -> None:
+    write_neutral(read_bfw(table), tmp_path / "bfw")
+    settings = DatasetSettings("bfw", "BFW", ("ethnicity", "gender"), min_pairs=1)
+    data = locate(settings, BackboneSettings("senet50", "", "senet50"), tmp_path, "files").load()
+    np.testing.assert_array_equal(data.cosine, frame()["senet50"])
+    assert data.groupings["ethnicity_x_gender"].levels == ("asian_female", "black_male", "indian_female", "white_male")
+    assert len(np.unique(data.identity)) == 16
+
+
+def saved(change: Callable[[pd.DataFrame], pd.DataFrame], **options: object) -> Callable[[Path], Path]:
+    def save(path: Path) -> Path:
+        change(frame()).to_csv(path, **({"index": False} | options))
+        return path
+
+    return save
+
+
+def pickled(change: Callable[[pd.DataFrame], object]) -> Callable[[Path], Path]:
+    def save(path: Path) -> Path:
+        path = path.with_suffix(".pkl")
+        path.write_bytes(pickle.dumps(change(frame())))
+        return path
+
+    return save
+
+
+def text(change: Callable[[str], str], encoding: str = "utf-8") -> Callable[[Path], Path]:
+    def save(path: Path) -> Path:
+        path.write_bytes(change(path.read_text()).encode(encoding))
+        return path
+
+    return save
+
+
+def as_objects(values: pd.Series, *kinds: Callable[[object], object]) -> pd.Series:
+    """Cells of several types in turn."""
+    mixed = [kinds[k % len(kinds)](value) for k, value in enumerate(values.tolist())]
+    return pd.Series(mixed, index=values.index, dtype=object)
+
+
+FAIRCAL = {"p1": "path1", "p2": "path2", "label": "same"}
+UNHARMED: dict[str, Callable[[Path], Path]] = {
+    "faircal's names": saved(lambda t: t.rename(columns=FAIRCAL)),
+    "faircal's columns": saved(lambda t: t.rename(columns=FAIRCAL).drop(columns=["id1", "id2", "a1", "a2"])),
+    "paths alone": saved(lambda t: t.drop(columns=[c for c in t if c[-1] in "12" and c[0] in "aegi"])),
+    "letters alone": saved(lambda t: t.drop(columns=["att1", "att2", "a1", "a2"])),
+    "row numbers": saved(lambda t: t, index=True),
+    "ID": saved(lambda t: t.rename_axis("ID"), index=True),
+    "reordered columns": saved(lambda t: t[["vgg16", "senet50", *sorted(set(t) - {"vgg16", "senet50"})]]),
+    "extra columns": saved(lambda t: t.assign(pair="Genuine", ids1=t["id1"], remark="x", age=37)),
+    "labels as floats": saved(lambda t: t.assign(label=t["label"].astype(float), fold=t["fold"].astype(float))),
+    "labels as truth values": saved(lambda t: t.assign(label=t["label"].astype(bool))),
+    "labels of all kinds": saved(lambda t: t.assign(label=as_objects(t["label"], int, bool, float))),
+    "crlf": saved(lambda t: t, lineterminator="\r\n"),
+    "byte order mark": saved(lambda t: t, encoding="utf-8-sig"),
+    "quotes": saved(lambda t: t, quoting=csv.QUOTE_ALL),
+    "pickle": pickled(lambda t: t),
+    "pickle of texts": pickled(lambda t: t.assign(label=t["label"].astype(str), fold=t["fold"].astype(str))),
+    "pickle of categories": pickled(lambda t: t.astype({"p1": "category", "att1": "category", "fold": "category"})),
+    "pickle of all kinds": pickled(
+        lambda t: t.assign(label=as_objects(t["label"], int, str, bool), fold=as_objects(t["fold"], int, str))
+    ),
+}
+
+
+@pytest.mark.parametrize("save", UNHARMED.values(), ids=UNHARMED.keys())
+def test_other_spellings_give_the_same_bytes(save: Callable[[Path], Path], table: Path, tmp_path: Path) -> None:
+    write_neutral(read_bfw(table), tmp_path / "set")
+    assert write_neutral(read_bfw(save(table)), tmp_path / "set") == "already there, unchanged"
+
+
+def cell(name: str, value: object, at: int = 3) -> Callable[[pd.DataFrame], pd.DataFrame]:
+    def change(whole: pd.DataFrame) -> pd.DataFrame:
+        column = whole[name].astype(object)
+        column.iloc[at] = value
+        return whole.assign(**{name: column})
+
+    return change
+
+
+def replaced_by(make: Callable[[Path], object]) -> Callable[[Path], Path]:
+    def damage(path: Path) -> Path:
+        path.unlink()
+        make(path)
+        return path
+
+    return damage
+
+
+REFUSED: dict[str, tuple[Callable[[Path], Path], str]] = {
+    "truncated": (text(lambda whole: whole[:-30]), "line 23: .* cells where the header has 16"),
+    "semicolons": (saved(lambda t: t, sep=";"), "Separate the columns by commas"),
+    "tabs": (saved(lambda t: t, sep="\t"), "Separate the columns by commas"),
+    "latin 1": (text(lambda whole: whole.replace("n000002", "n\xe9"), "latin-1"), "line 2: byte 0xe9 is not UTF-8"),
+    "utf 16": (text(str, "utf-16"), "UTF-16"),
+    "label 2": (saved(cell("label", 2)), "line 5: label is '2'"),
+    "blank label": (saved(cell("label", None)), "line 5: 'label' is blank"),
+    "blank fold": (saved(cell("fold", None)), "line 5: 'fold' is blank"),
+    "half a fold": (saved(cell("fold", 1.5)), r"line 5: fold is '1.5', but folds are whole"),
+    "fold in words": (saved(cell("fold", "test")), "line 5: fold is 'test'"),
+    "one fold": (saved(lambda t: t.assign(fold=1)), "one fold only"),
+    "missing image": (saved(cell("p2", None)), "line 5: 'p2' is blank"),
+    "image with itself": (saved(cell("p2", "asian_females/n000002/0001_01.jpg", 0)), "line 2: image .* with itself"),
+    "another group": (saved(cell("att1", "black_males", 1)), "line .*: image 'asian_females/n000002/0001_01.jpg' is"),
+    "no group": (saved(cell("att1", "green_females")), "line 5: att1 is 'green_females', which tells no ethnicity"),
+    "score in words": (saved(cell("vgg16", "high")), "line 5: 'vgg16' must be a number, found 'high'"),
+    "two vocabularies": (saved(lambda t: t.assign(path1=t["p1"])), "both 'path1' and 'p1'"),
+    "no labels": (saved(lambda t: t.drop(columns="label")), "no column 'same'.* also be called label"),
+    "no folds": (saved(lambda t: t.drop(columns="fold")), "no column 'fold'"),
+    "column twice": (text(lambda whole: whole.replace("vgg16", "senet50", 1)), "2 columns called 'senet50'"),
+    "no rows": (saved(lambda t: t.iloc[:0]), "no rows"),
+    "0 bytes": (text(lambda _: ""), "0 bytes"),
+    "a folder": (replaced_by(Path.mkdir), "is a folder"),
+    "symlink loop": (replaced_by(lambda path: path.symlink_to(path)), "cannot be read"),
+    "a pickle called csv": (replaced_by(lambda path: path.write_bytes(pickle.dumps(frame()))), "it is a pickle"),
+    "a pickle of something else": (pickled(lambda t: {"a": 1}), "holds a dict, not a pandas table"),
+    "an empty pickled table": (pickled(lambda t: t.iloc[:0]), "has no rows"),
+    "pickle of lists": (pickled(cell("label", [1])), "'label' holds more than text and numbers"),
+}
+
+
+@pytest.mark.parametrize(("save", "message"), REFUSED.values(), ids=REFUSED.keys())
+def test_damaged_tables_are_refused(save: Callable[[Path], Path], message: str, table: Path) -> None:
+    with pytest.raises(DataError, match=message):
+        read_bfw(save(table))
+
+
+def test_truncated_pickle(tmp_path: Path) -> None:
+    path = tmp_path / "bfw.pkl"
+    path.write_bytes(pickle.dumps(frame())[:-100])
+    with pytest.raises(DataError, match="not a readable pickle"):
+        read_bfw(path)
+
+
+class Hostile:
+    def __reduce__(self) -> tuple[object, tuple[str]]:
+        import os
+
+        return os.system, ("true",)
+
+
+def test_hostile_pickle_is_refused_by_name(tmp_path: Path) -> None:
+    path = tmp_path / "bfw.pkl"
+    path.write_bytes(pickle.dumps(Hostile()))
+    with pytest.raises(DataError, match="system"):
+        read_bfw(path)
+
+
+def test_columns_that_are_no_cosines_are_left_out_and_named(table: Path) -> None:
+    whole = frame()
+    whole.assign(remark="x", age=37, twin=whole["label"], gap=np.nan, comma="0,5").to_csv(table, index=False)
+    data = read_bfw(table)
+    assert list(data.scores) == ["vgg16", "senet50"]
+    told = " ".join(data.notes)
+    assert "'remark' is left out: it does not hold numbers" in told
+    assert "'age' is left out: 37 in line 2 is no cosine" in told
+    assert "'twin' is left out: it holds 0 and 1 only" in told
+    assert "'gap' is left out" in told and "'comma' is left out: it does not hold numbers" in told
+
+
+def test_columns_that_disagree_on_groups_are_told(table: Path) -> None:
+    cell("e1", "W", 1)(frame()).to_csv(table, index=False)
+    assert any("'e1/2' and 'att1/2' disagree on ethnicity 1 time (first: line 3)" in n for n in read_bfw(table).notes)
+
+
+def test_blank_groups_are_unknown(table: Path) -> None:
+    whole = frame()
+    whole.loc[whole["att1"] == "asian_females", "att1"] = None
+    whole.loc[whole["att2"] == "asian_females", "att2"] = None
+    whole.to_csv(table, index=False)
+    assert count(read_bfw(table)).unknown == {"ethnicity": 6, "gender": 6}
+
+
+def test_spaces_in_paths_stay(table: Path) -> None:
+    table.write_text(table.read_text().replace("0001_01.jpg", "0001 01.jpg"))
+    assert "asian_females/n000002/0001 01.jpg" in read_bfw(table).images.ids
+
+
+def test_groups_that_nothing_tells(table: Path) -> None:
+    whole = frame()[["fold", "p1", "p2", "label"]].replace(regex=r"^.*/n", value="n")
+    whole.to_csv(table, index=False)
+    with pytest.raises(DataError, match="its group is not known"):
+        read_bfw(table)
+
+
+def test_table_is_found_below_the_root(table: Path, tmp_path: Path) -> None:
+    (tmp_path / "meta").mkdir()
+    table.rename(tmp_path / "meta" / table.name)
+    parser = ArgumentParser()
+    bfw.add_arguments(parser)
+    told = bfw.run(parser.parse_args(["--root", str(tmp_path), "--out", str(tmp_path / "data")]))
+    assert "score columns: vgg16, senet50" in told
+    with pytest.raises(DataError, match="holds no meta/bfw"):
+        bfw.find_table(tmp_path / "data")
