@@ -164,7 +164,7 @@ def show_tables(console: Console) -> None:
             place = out_root / "runs" / "lfw" / "magface" / method / "copy"
             place.mkdir(parents=True)
             copy = {**stored, "key": method, "method": {**stored["method"], "id": method, "label": method}}
-            (place / "result.json").write_text(json.dumps(copy), encoding="utf-8")
+            (place / "result.json").write_text(json.dumps(copy, indent=1) + "\n", encoding="utf-8")
         command = [sys.executable, "scripts/make_tables.py", "--out-root", str(out_root)]
         wall = seconds(lambda: subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL))
     console.print(f"make_tables over 2,001 runs: {wall:.1f} s (promised: 10)")
