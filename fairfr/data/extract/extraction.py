@@ -23,7 +23,7 @@ from fairfr.data.extract.alignment import BAD_FIT, align, misfit
 from fairfr.data.extract.landmarks import Landmarks, read_text
 from fairfr.data.extract.onnx_model import OnnxModel, Preparation
 
-PART = 1024  # images; what a kill can lose
+PART = 256  # images; what a kill can lose
 
 
 class Entry(NamedTuple):
