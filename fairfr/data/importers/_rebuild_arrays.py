@@ -65,7 +65,8 @@ class Array(Pending):
             raise Refused("a numpy.ndarray without content")
         _, shape, dtype, fortran, content = self.state
         if isinstance(content, list):
-            content = [finish(item) for item in content]
+            # most are text or numbers, by the million in a table
+            content = [item if type(item) in (str, int, float, bool) else finish(item) for item in content]
         return _array(content, _dtype(dtype), shape, "F" if fortran else "C")
 
 
@@ -83,10 +84,7 @@ def _array(content: object, dtype: np.dtype[Any], shape: Any, order: Any) -> npt
     if dtype.hasobject:
         if not isinstance(content, list) or len(content) != count:
             raise Refused("a numpy.ndarray of objects that does not list them")
-        objects = np.empty(count, dtype=object)
-        for i, item in enumerate(content):
-            objects[i] = item
-        return objects.reshape(shape, order=order)
+        return np.fromiter(content, dtype=object, count=count).reshape(shape, order=order)
     if isinstance(content, str):  # bytes that Python 2 wrote
         content = content.encode("latin1")
     if not isinstance(content, bytes | bytearray) or len(content) != count * dtype.itemsize:
@@ -110,7 +108,7 @@ class _StorageReader(pickle.Unpickler):
     def find_class(self, module: str, name: str) -> Any:
         if module == "torch" and name in _TORCH_TYPES:
             return Name(name)
-        raise Refused(f"'{module}.{name}'")
+        raise Refused(repr(f"{module}.{name}"[:200]))
 
     def persistent_load(self, pid: Any) -> Any:
         return pid

@@ -132,27 +132,38 @@ class ArrowText(Pending):
         state = self.state
         content = state.get("_pa_array", state.get("_data")) if isinstance(state, dict) else None
         chunks = content if isinstance(content, list) else [content]
-        texts = [text for chunk in chunks for text in _arrow_texts(chunk)]
-        return np.array(texts, dtype=object)
+        return np.concatenate([np.empty(0, object), *(_arrow_texts(chunk) for chunk in chunks)])
 
 
-def _arrow_texts(chunk: Any) -> list[str | None]:
-    """The texts of one arrow array: (type, length, nulls, offset, [which are there, ends, characters], ...)."""
+def _arrow_texts(chunk: Any) -> npt.NDArray[Any]:
+    """The texts of one arrow array: (type, length, nulls, offset, [which are there, ends, characters], ...).
+
+    Arrow looks at lengths and texts itself, but only once it may assume that the buffers are as long as they must be.
+    """
+    import pyarrow as pa
+
     if not isinstance(chunk, tuple) or len(chunk) < 5 or chunk[0] not in ("string", "large_string"):
         raise Refused("an arrow array that is not text")
     kind, length, _, offset, (there, ends, characters) = chunk[:5]
+    if type(length) is not int or type(offset) is not int or min(length, offset) < 0:
+        raise Refused("an arrow array of no known length")
     if not length:
-        return []
-    borders = np.frombuffer(ends, "<i8" if kind == "large_string" else "<i4")[offset : offset + length + 1].tolist()
-    data = bytes(characters or b"")
-    if len(borders) != length + 1 or sorted(borders) != borders or borders[0] < 0 or borders[-1] > len(data):
-        raise Refused("an arrow array that points outside itself")
-    known = np.ones(offset + length, bool)
-    if there is not None:
-        known = np.unpackbits(np.frombuffer(there, np.uint8), bitorder="little")[: offset + length].astype(bool)
-    marks = known[offset:].tolist()
-    texts = zip(borders, borders[1:], marks, strict=False)
-    return [data[a:b].decode("utf-8") if filled else None for a, b, filled in texts]
+        return np.empty(0, object)
+    width = 8 if kind == "large_string" else 4
+    buffers = [None if part is None else pa.py_buffer(bytes(part)) for part in (ends, characters or b"", there)]
+    if len(ends) < (offset + length + 1) * width or (there is not None and 8 * len(there) < offset + length):
+        raise Refused("an arrow array that is longer than its content")
+    kept = pa.LargeStringArray if width == 8 else pa.StringArray
+    try:
+        array = kept.from_buffers(length, *buffers, -1, offset)
+        array.validate(full=True)
+    except pa.ArrowInvalid:
+        raise Refused("an arrow array that points outside itself") from None
+    # one object for equal texts: a column names the same image many times
+    encoded = array.dictionary_encode()
+    values = np.append(encoded.dictionary.to_numpy(zero_copy_only=False), [None])
+    texts: npt.NDArray[Any] = values[np.asarray(encoded.indices.fill_null(-1))]
+    return texts
 
 
 def _manager(state: Any) -> Manager:

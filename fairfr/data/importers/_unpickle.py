@@ -55,7 +55,7 @@ class _Restricted(pickle.Unpickler):
         try:
             return ALLOWED[module, name]
         except KeyError:
-            raise Refused(f"'{module}.{name}'") from None
+            raise Refused(repr(f"{module}.{name}"[:200])) from None  # repr: the name is the file's own text
 
     def persistent_load(self, pid: Any) -> NoReturn:
         raise Refused("an object kept outside the pickle, as torch.save does. " + _TORCH_REMEDY)
