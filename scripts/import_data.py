@@ -10,6 +10,7 @@ python scripts/import_data.py check ...                                      wha
 
 import argparse
 import importlib
+import signal
 import sys
 from collections.abc import Sequence
 
@@ -49,4 +50,6 @@ def parser(words: Sequence[str]) -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
+    # a batch system's polite kill must clean up as Ctrl-C does
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("terminated"))
     main(sys.argv[1:])

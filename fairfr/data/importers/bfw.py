@@ -17,7 +17,7 @@ import numpy as np
 from fairfr.core.errors import DataError
 from fairfr.core.types import I32, UNKNOWN
 from fairfr.data.checks import counted
-from fairfr.data.importers.foreign_table import one_of, open_table, read_folds, read_same, read_scores
+from fairfr.data.importers.foreign_table import one_of, open_table, read_folds, read_same, read_scores, size_notes
 from fairfr.data.importers.imported import ImportedSet, assemble_import, image_codes
 from fairfr.data.importers.write_neutral import add_output_arguments, finish
 from fairfr.data.pair_table import LabelledPairs
@@ -32,6 +32,7 @@ TELLERS: dict[str, dict[str, Callable[[str], str]]] = {
 STRUCTURE = {"fold", "same", "label", "pair", "ethnicity", "gender"} | {
     f"{name}{side}" for name in ("p", "path", "id", "ids", "att", "a", "g", "e", "MATRIX_ID_") for side in "12"
 }
+RELEASED = 923_898  # rows of version 0.1.5
 TABLES = ("meta/bfw-*datatable.csv", "meta/bfw-*datatable.pkl", "bfw-*datatable.csv", "bfw-*datatable.pkl", "bfw.csv")
 
 
@@ -69,13 +70,16 @@ def read_bfw(path: Path) -> ImportedSet:
     scores, left_out = read_scores(table, STRUCTURE)
     pairs = LabelledPairs(table, np.arange(table.n_rows, dtype=np.int64), left, right, same, fold)
     data = assemble_import(path, ids, _identities(table, ids, left, right), attributes, pairs)
-    return replace(data, scores=scores, notes=(*data.notes, *notes, *left_out))
+    numbers = _number_notes(table, data.images.identity[np.concatenate([left, right])])
+    notes += [*numbers, *left_out, *size_notes(table, RELEASED)]
+    return replace(data, scores=scores, notes=(*data.notes, *notes))
 
 
 def _identities(table: Table, ids: tuple[str, ...], left: I32, right: I32) -> list[str]:
     """The folder of each image, or the table's own numbers if images are not in folders."""
-    if all("/" in image for image in ids):
-        return [image.rpartition("/")[0] for image in ids]
+    folders = [image.replace("\\", "/").rpartition("/")[0] for image in ids]
+    if all(folders):
+        return folders
     if "id1" not in table.arrays or "id2" not in table.arrays:
         return [""] * len(ids)
     identity = [""] * len(ids)
@@ -85,6 +89,20 @@ def _identities(table: Table, ids: tuple[str, ...], left: I32, right: I32) -> li
         for image, code in zip(ends[rows].tolist(), column.codes[rows].tolist(), strict=True):
             identity[image] = column.values[code] if code != UNKNOWN else identity[image]
     return identity
+
+
+def _number_notes(table: Table, identity: I32) -> list[str]:
+    """A note if the table's own numbers of people are not one for each identity; ``identity`` (2p,) as in the rows."""
+    if "id1" not in table.arrays or "id2" not in table.arrays:
+        return []
+    numbers = table.text("id1"), table.text("id2")
+    if any((column.codes == UNKNOWN).any() for column in numbers):
+        return [f"{table.path}: some people have no number in id1, id2; their folders count."]
+    values, first, second = image_codes(*numbers)
+    both = np.unique(identity.astype(np.int64) * len(values) + np.concatenate([first, second]))
+    if len(both) == len(values) == len(np.unique(identity)):
+        return []
+    return [f"{table.path}: id1, id2 do not number the people one by one as their folders do; the folders count."]
 
 
 def _attributes(table: Table, ids: tuple[str, ...], ends: I32) -> tuple[dict[str, Column], list[str]]:
@@ -152,7 +170,7 @@ def _per_image(table: Table, ids: tuple[str, ...], ends: I32, said: I32, attribu
 def _from_folders(table: Table, ids: tuple[str, ...], attribute: str) -> I32:
     codes = []
     for image in ids:
-        found = re.search(r"(?:^|/)([a-z]+)_((?:fe)?males?)/", image)
+        found = re.search(r"(?:^|[/\\])([a-z]+)_((?:fe)?males?)[/\\]", image)
         code = UNKNOWN if found is None else _level(found[1 if attribute == "ethnicity" else 2], attribute)
         if code == UNKNOWN:
             raise DataError(

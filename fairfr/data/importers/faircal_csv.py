@@ -13,12 +13,13 @@ from pathlib import Path
 import numpy as np
 
 from fairfr.core.errors import DataError
-from fairfr.data.importers.foreign_table import one_of, open_table, read_folds, read_same, read_scores
+from fairfr.data.importers.foreign_table import one_of, open_table, read_folds, read_same, read_scores, size_notes
 from fairfr.data.importers.imported import ImportedSet, assemble_import, column_of, image_codes
 from fairfr.data.importers.rfw import ETHNICITIES, describe_images, image_id
 from fairfr.data.pair_table import LabelledPairs
 from fairfr.data.tables import Table
 
+OFFICIAL = 24_000  # pairs of the four lists
 STRUCTURE = {"fold", "same", "label", "pair", "ethnicity", "category"} | {
     f"{name}{side}" for name in ("id", "num", "path", "p", "ethnicity") for side in "12"
 }
@@ -37,7 +38,7 @@ def read_rfw_table(path: Path) -> ImportedSet:
     )
     data = assemble_import(path, ids, identity, {"ethnicity": column_of(group)}, pairs)
     scores, notes = read_scores(table, STRUCTURE)
-    return replace(data, scores=scores, notes=(*data.notes, *notes))
+    return replace(data, scores=scores, notes=(*data.notes, *notes, *size_notes(table, OFFICIAL)))
 
 
 def _ethnicities(table: Table) -> list[str] | None:

@@ -12,6 +12,7 @@ import numpy as np
 from fairfr.core.errors import DataError
 from fairfr.core.types import F64, Bool
 from fairfr.data._csv import check_text, header_of
+from fairfr.data.checks import spaced
 from fairfr.data.files import DataFile
 from fairfr.data.importers.imported import recode
 from fairfr.data.pair_table import LABELS
@@ -89,6 +90,16 @@ def read_scores(table: Table, structure: Collection[str]) -> tuple[dict[str, F64
         else:
             scores[name] = values
     return scores, notes
+
+
+def size_notes(table: Table, official: int) -> list[str]:
+    """Hints that the file was cut short where it cannot be seen: after a whole line, or inside the last cell."""
+    notes = []
+    if table.n_rows != official:
+        notes.append(f"{table.path} has {spaced(table.n_rows)} rows; the released lists have {spaced(official)} pairs.")
+    if table.path.suffix.lower() == ".csv" and not table.file.read().endswith((b"\n", b"\r")):
+        notes.append(f"{table.path}: its last line has no line end. Is the file complete?")
+    return notes
 
 
 def _cosines(table: Table, name: str) -> tuple[F64, str]:

@@ -72,7 +72,7 @@ def read_lfw(path: Path, labels: Sequence[GroupLabels] = (), root: Path | None =
             "or run with 'dataset.grouping=[]'."
         )
     data = assemble_import(path, ids, identity, attributes, pairs)
-    return replace(data, notes=(*data.notes, *notes, *_picture_notes(root, ids, identity)))
+    return replace(data, notes=(*data.notes, *listed.notes(), *notes, *_picture_notes(root, ids, identity)))
 
 
 def _picture_notes(root: Path | None, ids: Sequence[str], identity: Sequence[str]) -> list[str]:

@@ -22,6 +22,7 @@ from fairfr.data.importers.imported import column_of, image_codes
 from fairfr.data.pair_table import LabelledPairs
 from fairfr.data.tables import MAX_CELL, Table
 
+OFFICIAL = (10, 600)  # folds, and pairs in each
 NUMBER = re.compile(r"\d{1,9}", re.ASCII)
 
 
@@ -38,15 +39,28 @@ class ListedPair(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PairList:
-    """The pairs of one file in blocks: fold k holds pairs ``k * block`` to ``(k + 1) * block - 1``."""
+    """The pairs of one file in blocks: fold k holds pairs ``k * block`` to ``(k + 1) * block - 1``.
+
+    ``ends`` tells whether the last line has a line end.
+    """
 
     path: Path
     pairs: tuple[ListedPair, ...]
     block: int
+    ends: bool
 
     @property
     def n_folds(self) -> int:
         return len(self.pairs) // self.block
+
+    def notes(self) -> list[str]:
+        """Hints that the list was cut short where it cannot be seen: after a block, or inside the last number."""
+        found = []
+        if (self.n_folds, self.block) != OFFICIAL:
+            found.append(f"{self.path} has {self.n_folds} folds of {self.block} pairs; published lists have 10 of 600.")
+        if not self.ends:
+            found.append(f"{self.path}: its last line has no line end. Is the file complete?")
+        return found
 
 
 class ListTable(Table):
@@ -60,13 +74,14 @@ class ListTable(Table):
 
 def read_pair_list(path: Path) -> PairList:
     """A list with or without its header line (folds and pairs of one kind in each, or the latter alone)."""
-    lines = _lines(path)
+    text = _text(path)
+    lines = [(number, line.strip()) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
     header = _header(lines)
     pairs = tuple(_parse(path, number, text) for number, text in lines[bool(header) :])
     if not pairs:
         raise DataError(f"{path} lists no pairs. Restore the file.")
     per_kind = _per_kind(path, pairs)
-    found = PairList(path, pairs, 2 * per_kind)
+    found = PairList(path, pairs, 2 * per_kind, text.endswith("\n"))
     announced = (1, *header) if len(header) == 1 else header
     if header and announced != (found.n_folds, per_kind):
         raise DataError(
@@ -102,12 +117,11 @@ def image_notes(root: Path, files: Sequence[str], folders: str) -> list[str]:
     return [f"{len(missing)} of {len(files)} images are not in {folders} (first: {missing[0]}); their pairs are kept."]
 
 
-def _lines(path: Path) -> list[tuple[int, str]]:
-    """(number, text) of each line that is not empty."""
+def _text(path: Path) -> str:
+    """The file with one kind of line end."""
     data = DataFile.at(path).read()
     check_text(path, data)
-    text = data.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
-    return [(number, line.strip()) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
+    return data.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _header(lines: list[tuple[int, str]]) -> tuple[int, ...]:

@@ -17,7 +17,6 @@ from fairfr.data.importers.write_neutral import add_output_arguments, finish
 
 ETHNICITIES = ("African", "Asian", "Caucasian", "Indian")
 PLACES = ("txts", "test/txts", "RFW/test/txts", ".")  # where the lists may be, seen from the folder that was named
-OFFICIAL = (10, 600)  # folds, pairs in each, of each ethnicity
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -61,7 +60,14 @@ def read_rfw(root: Path) -> ImportedSet:
     identity, ethnicity = describe_images(ids)
     data = assemble_import(folder, ids, identity, {"ethnicity": column_of(ethnicity)}, pairs)
     pictures = folder.parent / "data"
-    return replace(data, notes=(*data.notes, *_size_notes(lists), *image_notes(pictures, ids, str(pictures))))
+    return replace(
+        data,
+        notes=(
+            *data.notes,
+            *(note for part in lists for note in part.notes()),
+            *image_notes(pictures, ids, str(pictures)),
+        ),
+    )
 
 
 def _find_lists(root: Path) -> Path:
@@ -90,10 +96,3 @@ def _check_alike(lists: list[PairList]) -> None:
                 f"{part.path} has {part.n_folds} folds of {part.block} pairs, but {first.path.name} has "
                 f"{first.n_folds} of {first.block}. One of the two is cut short; restore it."
             )
-
-
-def _size_notes(lists: list[PairList]) -> list[str]:
-    found = (lists[0].n_folds, lists[0].block)
-    if found == OFFICIAL:
-        return []
-    return [f"each ethnicity has {found[0]} folds of {found[1]} pairs; the official lists have 10 of 600."]

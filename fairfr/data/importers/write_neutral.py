@@ -41,8 +41,9 @@ def write_neutral(data: ImportedSet, folder: Path, force: bool = False) -> str:
     tables are put in one by one, pairs.csv last: without it nothing can be loaded.
     """
     _check_place(folder)
-    # beside the target, because a rename cannot cross file systems; hidden, because it is no data set
-    partial = folder.parent / f".{folder.name}.partial-{os.getpid()}"
+    # in or beside the target, because a rename cannot cross file systems; hidden, because it is no data set
+    partial = (folder if folder.is_dir() else folder.parent) / f".{folder.name}.partial-{os.getpid()}"
+    shutil.rmtree(partial, ignore_errors=True)  # a killed process may have had this number
     try:
         partial.mkdir(parents=True)
         _write_table(partial / "images.csv", ["image", "identity", *data.images.attributes], _image_columns(data))

@@ -252,6 +252,28 @@ def test_columns_that_disagree_on_groups_are_told(table: Path) -> None:
     assert any("'e1/2' and 'att1/2' disagree on ethnicity 1 time (first: line 3)" in n for n in read_bfw(table).notes)
 
 
+def test_hints_of_a_file_cut_short(table: Path) -> None:
+    table.write_text(table.read_text().rstrip())
+    notes = " ".join(read_bfw(table).notes)
+    assert "has 22 rows; the released lists have 923 898 pairs" in notes
+    assert "its last line has no line end" in notes
+
+
+def test_numbers_of_people_that_contradict_their_folders(table: Path) -> None:
+    assert not any("id1, id2" in note for note in read_bfw(table).notes)
+    cell("id1", 7)(frame()).to_csv(table, index=False)
+    assert any("id1, id2 do not number the people" in note for note in read_bfw(table).notes)
+
+
+def test_paths_with_backslashes(table: Path) -> None:
+    whole = frame()[["fold", "p1", "p2", "label"]].copy()
+    for name in ("p1", "p2"):
+        whole[name] = whole[name].str.replace("/", "\\")
+    whole.to_csv(table, index=False)
+    found = count(read_bfw(table))
+    assert (found.identities, found.mixed) == (16, {"ethnicity": 6, "gender": 4})
+
+
 def test_blank_groups_are_unknown(table: Path) -> None:
     whole = frame()
     whole.loc[whole["att1"] == "asian_females", "att1"] = None
