@@ -178,21 +178,29 @@ def _no_objects(path: Path, read: Callable[[], Any], name: str) -> npt.NDArray[A
 
 def _from_mapping(path: Path, content: Mapping[Any, Any]) -> Source:
     """Names and vectors under their own keys, or a vector under each key."""
-    names = next((content[name] for name in KEY_NAMES if name in content), None)
+    names = next((found for name in KEY_NAMES if (found := _texts(content.get(name)))), None)
     vectors = next((content[name] for name in VECTOR_NAMES if name in content), None)
     if names is not None and vectors is not None:
-        return Source(path, *aligned(path, [str(name) for name in names], np.asarray(vectors)))
+        return Source(path, *aligned(path, names, np.asarray(vectors)))
     for key in content:
         if not isinstance(key, str):
             raise DataError(f"{path}: key {key!r:.60} is no text. Keys must be paths of images. {_SAVE}")
     return stack(path, content.items())
 
 
+def _texts(values: Any) -> list[str] | None:
+    """A list of names, or None: 'image' may also be pixels."""
+    if not isinstance(values, np.ndarray | list | tuple) or (isinstance(values, np.ndarray) and values.ndim != 1):
+        return None
+    texts = [value.decode("utf-8", "replace") if isinstance(value, bytes) else value for value in values]
+    return [str(text) for text in texts] if all(isinstance(text, str) for text in texts) else None
+
+
 def _from_frame(path: Path, frame: Any) -> Source:
     """A table with a path (or category, person and image_id) and an embedding in each row."""
     columns = [str(name) for name in frame.columns]
     vector = next((name for name in VECTOR_NAMES if name in columns), None)
-    key = next((name for name in KEY_NAMES if name in columns), None)
+    key = next((name for name in KEY_NAMES if name in columns and _texts(frame[name].tolist())), None)
     parts = ("category", "person", "image_id")
     if vector is None or (key is None and not set(parts) <= set(columns)):
         raise DataError(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import pickle
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -69,6 +70,8 @@ def test_bytes_are_equal_when_repeated_and_whatever_the_order(here: Path) -> Non
     content = dict(zip(IMAGES, VECTORS, strict=True))
     call("--from", dump("a.pickle", content))
     first = Path(WRITTEN).read_bytes()
+    with zipfile.ZipFile(WRITTEN) as archive:
+        assert {entry.date_time[0] for entry in archive.infolist()} == {1980}  # not that of writing
     call("--from", dump("b.pickle", dict(reversed(content.items()))))
     assert Path(WRITTEN).read_bytes() == first
     assert [path.name for path in Path(WRITTEN).parent.iterdir()] == ["arcface.npz"]

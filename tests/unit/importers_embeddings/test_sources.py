@@ -19,8 +19,8 @@ KEYS = ["African/m.1/m.1_0001.jpg", "African/m.1/m.1_0002.jpg", "Asian/m 2/m 2_0
 VECTORS = np.random.default_rng(1).normal(size=(3, 6)).astype("f4")
 
 
-def write_npz(folder: Path) -> Path:
-    np.savez(folder / "v.npz", image=np.array(KEYS), vectors=VECTORS)
+def write_npz(folder: Path, names: np.ndarray | None = None) -> Path:
+    np.savez(folder / "v.npz", image=np.array(KEYS) if names is None else names, vectors=VECTORS)
     return folder / "v.npz"
 
 
@@ -41,7 +41,9 @@ def write_tensors(folder: Path) -> Path:
 
 
 def write_frame(folder: Path) -> Path:
-    return dumps(folder, pd.DataFrame({"image_id": [1, 2, 1], "img_path": KEYS, "embedding": list(VECTORS)}))
+    return dumps(
+        folder, pd.DataFrame({"image": [0, 1, 2], "image_id": [1, 2, 1], "img_path": KEYS, "embedding": list(VECTORS)})
+    )
 
 
 def write_tree(folder: Path) -> Path:
@@ -61,6 +63,10 @@ FORMS: dict[str, Callable[[Path], Path]] = {
     "dict of (1, d)": lambda folder: dumps(folder, {k: v[None] for k, v in zip(KEYS, VECTORS, strict=True)}),
     "dict of tensors": write_tensors,
     "dict of names and vectors": lambda folder: dumps(folder, {"names": KEYS, "embeddings": VECTORS}),
+    "dict with pixels": lambda folder: dumps(
+        folder, {"image": np.zeros((3, 2, 2)), "paths": np.array(KEYS), "features": VECTORS[:, None]}
+    ),
+    "npz of byte names": lambda folder: write_npz(folder, np.array(KEYS, "S")),
     "table": write_frame,
     "series": lambda folder: dumps(folder, pd.Series(list(VECTORS), index=KEYS)),
     "tree": write_tree,
@@ -183,6 +189,7 @@ MALFORMED: dict[str, tuple[Callable[[Path], Path], str]] = {
     "words": (lambda f: dumps(f, {"a": ["x", "y"]}), "must be float"),
     "lists of different length": (lambda f: dumps(f, {"a": [[1.0], [1.0, 2.0]]}), "must be (d,)"),
     "mixed widths": (lambda f: dumps(f, {"a": np.ones(3), "b": np.ones(4)}), "'b' has 4 values, that of 'a' has 3"),
+    "one name": (lambda f: dumps(f, {"image": np.array("a"), "vectors": VECTORS}), "shape ()"),
     "keys are numbers": (lambda f: dumps(f, {7: np.ones(3)}), "key 7"),
     "empty dict": (lambda f: dumps(f, {}), "no vectors"),
     "a bare list": (lambda f: dumps(f, [1, 2, 3]), "holds a list"),
