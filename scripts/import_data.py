@@ -32,6 +32,8 @@ def main(words: Sequence[str]) -> None:
         print(importlib.import_module(COMMANDS[arguments.command][0]).run(arguments))
     except FairfrError as error:
         sys.exit(str(error))
+    except BrokenPipeError:  # whoever read the report has seen enough; what was written is written
+        sys.stdout = None
     except OSError as error:
         sys.exit(f"{error.filename or 'a file'} cannot be used: {error.strerror or error}.")
     except KeyboardInterrupt:
