@@ -282,6 +282,12 @@ def test_blank_groups_are_unknown(table: Path) -> None:
     assert count(read_bfw(table)).unknown == {"ethnicity": 6, "gender": 6}
 
 
+def test_a_group_told_in_one_row_holds_where_it_is_blank(table: Path) -> None:
+    last = frame().index[frame()["p1"] == frame()["p1"].iloc[0]][-1]
+    cell("att1", None, int(last))(frame()).to_csv(table, index=False)
+    assert count(read_bfw(table)).unknown == {"ethnicity": 0, "gender": 0}
+
+
 def test_spaces_in_paths_stay(table: Path) -> None:
     table.write_text(table.read_text().replace("0001_01.jpg", "0001 01.jpg"))
     assert "asian_females/n000002/0001 01.jpg" in read_bfw(table).images.ids

@@ -91,6 +91,7 @@ UNHARMED: dict[str, Callable[[Path], object]] = {
     "paths and no ethnicity": saved(lambda t: with_paths(t).drop(columns="ethnicity")),
     "paths with folders before": saved(lambda t: with_paths(t, "./data/rfw/data/")),
     "paths of cropped images": saved(lambda t: with_paths(t, "rfw/data/", cropped="_cropped")),
+    "cropped images and no ethnicity": saved(lambda t: with_paths(t, cropped="_cropped").drop(columns="ethnicity")),
     "paths with five digits": saved(lambda t: with_paths(t, digits=5)),
     "paths without padding": saved(lambda t: with_paths(t, digits=1)),
     "ethnicity in small letters": saved(lambda t: t.assign(ethnicity=t["ethnicity"].str.lower())),

@@ -61,6 +61,11 @@ def test_scores_are_averaged_per_person_whose_name_has_blanks(path: Path) -> Non
     )  # mean -0.6, though the second image says male
 
 
+def test_many_weak_scores_are_not_a_strong_one(path: Path) -> None:
+    path.write_text(attribute_file("Bob 1 0.3 0 0 0 9 0", "Bob 2 0.3 0 0 0 9 0"))
+    assert read_attribute_scores(path).of("gender", "Bob_0001.jpg", "Bob") == ""
+
+
 def test_reordered_columns_of_scores(path: Path) -> None:
     path.write_text(attribute_file("1 0 0 0 0.9 Bob -2 0", names=REORDERED))
     with pytest.raises(DataError, match="cells where there are"):
