@@ -68,7 +68,7 @@ def read_npy(path: Path, names: Path | None) -> Source:
 def read_names(path: Path) -> list[str]:
     """The first tab-separated cell of each line; empty lines only at the end."""
     try:
-        lines = DataFile.at(path).read().decode("utf-8-sig").replace("\r\n", "\n").rstrip("\n").split("\n")
+        lines = DataFile.at(path).read().decode("utf-8-sig").rstrip().split("\n")
     except UnicodeDecodeError:
         raise DataError(f"{path} is not UTF-8 text. Save the list of names as UTF-8.") from None
     except OSError as error:

@@ -86,7 +86,7 @@ def test_each_form_gives_keys_and_vectors(tmp_path: Path, write: Callable[[Path]
 @pytest.mark.parametrize("tail", ["", "\t7", "  "])
 def test_npy_with_list_of_names(tmp_path: Path, start: str, end: str, tail: str) -> None:
     np.save(tmp_path / "v.npy", VECTORS)
-    (tmp_path / "names.txt").write_bytes((start + "".join(key + tail + end for key in KEYS)).encode())
+    (tmp_path / "names.txt").write_bytes((start + "".join(key + tail + end for key in KEYS) + end * 2).encode())
     source = read_source(tmp_path / "v.npy", tmp_path / "names.txt")
     assert list(source.keys) == KEYS
     np.testing.assert_array_equal(source.vectors, VECTORS)

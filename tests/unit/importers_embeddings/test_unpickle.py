@@ -17,6 +17,8 @@ import pytest
 
 from fairfr.core.errors import DataError
 from fairfr.data.importers import _unpickle
+from fairfr.data.importers._rebuild_arrays import Array
+from fairfr.data.importers._stand_ins import Refused
 from fairfr.data.importers._unpickle import load_restricted
 
 RNG = np.random.default_rng(0)
@@ -193,6 +195,8 @@ def test_stand_ins_cannot_be_changed(tmp_path: Path) -> None:
     for module, name in _unpickle.ALLOWED:
         named = b"\x80\x04\x8c" + bytes([len(module)]) + module.encode() + b"\x8c" + bytes([len(name)]) + name.encode()
         refusal(tmp_path, named + b"\x93" + slots)
+    with pytest.raises(Refused):
+        Array.finished = None  # type: ignore[method-assign, assignment]
     found = load(tmp_path, pickle.dumps(np.arange(3)))
     np.testing.assert_array_equal(found, np.arange(3))  # type: ignore[arg-type]
 

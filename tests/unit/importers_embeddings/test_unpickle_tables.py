@@ -27,7 +27,7 @@ def load(tmp_path: Path, data: bytes) -> object:
 def _frame() -> pd.DataFrame:
     return pd.DataFrame(
         {
-            "category": pd.Categorical(["African", "Asian", "African"]),
+            "category": pd.Categorical([None, "Asian", "African"]),
             "person": ["m.1", "m.2", None],
             "image_id": [1, 2, 3],
             "score": [0.5, np.nan, 1.0],
