@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 
 from fairfr.core.types import F32, F64, I64, Bool
+from fairfr.methods._standardise import unit_scale
 from fairfr.pairs.design import PairDesign
 
 if TYPE_CHECKING:
@@ -70,9 +71,7 @@ def moments(design: PairDesign) -> tuple[F64, F64]:
     """Mean and population std of each midpoint coordinate, (d,) each; a constant coordinate is scaled by 1."""
     p = design.shape[0]
     mean = design.rmatvec(np.ones(p)) / p
-    variance = np.diag(design.gram()) / p - mean**2
-    constant = variance <= 1e-12 * np.maximum(mean**2, np.finfo(float).tiny)
-    return mean, np.where(constant, 1.0, np.sqrt(np.where(constant, 1.0, variance)))
+    return mean, unit_scale(mean, np.diag(design.gram()) / p - mean**2)[0]
 
 
 def train(pairs: TrainingPairs, how: Training, seed: int, shuffle: np.random.Generator) -> tuple[torch.nn.Module, int]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fairfr.core.types import F64
+from fairfr.methods._standardise import unit_scale
 from fairfr.pairs.design import Design
 
 
@@ -30,10 +31,7 @@ def fit_ridge_standardised(design: Design, target: F64, alpha: float) -> RidgeMo
     p, _ = design.shape
     mean = design.rmatvec(np.ones(p)) / p
     covariance = design.gram() / p - np.outer(mean, mean)
-    variance = np.diag(covariance)
-    # a constant feature leaves only the rounding of its square behind
-    constant = variance <= 1e-12 * np.maximum(mean**2, np.finfo(float).tiny)
-    scale = np.where(constant, 1.0, np.sqrt(np.where(constant, 1.0, variance)))
+    scale, constant = unit_scale(mean, np.diag(covariance))
     centred = target - target.mean()
     right = (design.rmatvec(centred) - centred.sum() * mean) / scale
     left = covariance / np.outer(scale, scale) * p
