@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, TypeAlias
 from fairfr.report.order import ADAPTIVE, BASELINE, ROWS, Row
 from fairfr.report.readings import Reading, Result
 from fairfr.report.runs import Runs
-from fairfr.report.scores import settings_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -51,7 +50,7 @@ def overview_figure(runs: Runs, reading: Reading) -> Figure | None:
 def _lines(runs: Runs, reading: Reading) -> list[list[Panel]]:
     """The runs that have a worst group, by data set, then by backbone."""
     by_dataset: dict[str, list[Panel]] = {}
-    for setting in settings_of(runs):
+    for setting in runs.settings:
         found = {row: runs.get(*setting, row.method(reading)) for row in ROWS}
         panel = {
             row: result

@@ -18,7 +18,6 @@ from fairfr.report.order import (
     GROUP_AWARE_HEADING,
     LABEL_FREE,
     ROWS,
-    SETTINGS,
     Row,
 )
 from fairfr.report.readings import Reading, Result
@@ -61,9 +60,8 @@ class Book:
 
     @cached_property
     def settings(self) -> tuple[Setting, ...]:
-        """Data sets with backbones that have runs: the paper's in its order, then any other."""
-        found = {result.cell[:2] for result in self.runs}
-        return (*(s for s in SETTINGS if s in found), *sorted(found - set(SETTINGS)))
+        """Data sets with backbones that have runs, looked up once."""
+        return self.runs.settings
 
     @cached_property
     def _labels(self) -> dict[str, str]:

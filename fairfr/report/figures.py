@@ -12,7 +12,7 @@ from fairfr.report._overview_figure import overview_figure
 from fairfr.report._reliability_figure import reliability_figure
 from fairfr.report.readings import Reading
 from fairfr.report.runs import Runs
-from fairfr.report.scores import Scores, settings_of
+from fairfr.report.scores import Scores
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -29,7 +29,7 @@ def draw(runs: Runs, reading: Reading, folder: Path) -> list[Path]:
     scores; ``worst_group_auroc`` needs results alone.
     """
     written: list[Path] = []
-    for setting in settings_of(runs):
+    for setting in runs.settings:
         score_only, adaptive = _first_at_hand(runs, setting, SCORE_ONLY), _first_at_hand(runs, setting, ADAPTIVE)
         if score_only is not None and adaptive is not None and score_only.levels:
             figure = reliability_figure(score_only, adaptive, reading)

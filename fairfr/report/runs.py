@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from fairfr.core.types import Source
+from fairfr.report.order import SETTINGS
 from fairfr.report.readings import Result
 
 METRICS_FOLLOW = ' "metrics": [\n'
@@ -36,6 +37,12 @@ class Runs:
 
     def __iter__(self) -> Iterator[Result]:
         return iter(self._by_cell.values())
+
+    @property
+    def settings(self) -> tuple[tuple[str, str], ...]:
+        """Data sets with backbones that have runs, each once: the paper's in its order, then others by name."""
+        found = {result.cell[:2] for result in self}
+        return (*(setting for setting in SETTINGS if setting in found), *sorted(found - set(SETTINGS)))
 
     def get(self, dataset: str, backbone: str, method: str) -> Result | None:
         return self._by_cell.get((dataset, backbone, method))

@@ -8,9 +8,7 @@ from typing import Any
 import numpy as np
 
 from fairfr.core.types import F64, I16, I64, UNKNOWN, Bool, PairRule
-from fairfr.report.order import SETTINGS
 from fairfr.report.readings import RULE, Reading, Result
-from fairfr.report.runs import Runs
 
 FILE = "scores.parquet"
 
@@ -103,13 +101,6 @@ def level_of(word: str, levels: tuple[str, ...], rule: PairRule) -> int:
     if (bar and rule == "both") or first not in levels:
         return UNKNOWN
     return levels.index(first)
-
-
-def settings_of(runs: Runs) -> list[tuple[str, str]]:
-    """Data set and backbone of every run, each once: the paper's in its order, then others by name."""
-    present = {result.cell[:2] for result in runs}
-    known = [setting for setting in SETTINGS if setting in present]
-    return [*known, *sorted(present.difference(known))]
 
 
 def where(result: Result) -> str:

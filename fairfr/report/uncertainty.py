@@ -21,7 +21,7 @@ from fairfr.report.grid import Cell, ColumnGroup, Grid, Line, Section, Tone, mar
 from fairfr.report.order import BASELINE, Row
 from fairfr.report.readings import Reading
 from fairfr.report.runs import Runs
-from fairfr.report.scores import settings_of, where
+from fairfr.report.scores import where
 
 DRAWS = 1000
 DIGITS = 4
@@ -55,7 +55,7 @@ def uncertainty_tables(runs: Runs, reading: Reading, draws: int = DRAWS) -> list
     Settings whose scores are not at hand are left out.
     """
     grids = []
-    for dataset, backbone in settings_of(runs):
+    for dataset, backbone in runs.settings:
         found = bootstrap(runs, (dataset, backbone), reading, draws)
         if found is None:
             continue

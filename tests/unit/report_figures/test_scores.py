@@ -10,7 +10,7 @@ import pytest
 
 from fairfr.report.readings import Result
 from fairfr.report.runs import Runs
-from fairfr.report.scores import Scores, level_of, settings_of, where
+from fairfr.report.scores import Scores, level_of, where
 
 LEVELS = ("asian", "white")
 
@@ -80,7 +80,7 @@ def test_missing_scores_are_told_from_present_ones(fake_run: Any) -> None:
 
 def test_settings_stand_in_the_papers_order_and_others_last(fake_run: Any) -> None:
     runs = Runs([fake_run("beta", dataset=dataset) for dataset in ("aaa", "lfw", "rfw")], "synthetic")
-    assert settings_of(runs) == [("rfw", "facenet"), ("lfw", "facenet"), ("aaa", "facenet")]
+    assert runs.settings == (("rfw", "facenet"), ("lfw", "facenet"), ("aaa", "facenet"))
 
 
 def test_only_a_stand_in_is_called_synthetic(fake_run: Any) -> None:
