@@ -10,7 +10,8 @@ from typing import Any
 
 from fairfr.core.types import Source
 
-# Part of every key: raise it when a change alters results, so that old runs are not mistaken for new ones.
+# Part of every key: raise it when a change outside a method's own code alters results, so that old runs are not
+# mistaken for new ones. (A method's own code is in the key by itself.)
 RESULTS_VERSION = 1
 
 
@@ -31,5 +32,5 @@ class RunKey:
 
 def digest_of(identity: Mapping[str, Any]) -> str:
     """16 hex digits of the canonical JSON of everything that decides the result."""
-    canonical = json.dumps({"results_version": RESULTS_VERSION, **identity}, sort_keys=True, separators=(",", ":"))
+    canonical = json.dumps(identity, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(canonical.encode()).hexdigest()[:16]

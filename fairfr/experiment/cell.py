@@ -11,15 +11,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from fairfr.core.calibrator import Calibrator, FitContext
+from fairfr.core.calibrator import FitContext
 from fairfr.core.conform import instantiate
-from fairfr.core.errors import ConfigError, FairfrError
+from fairfr.core.errors import FairfrError
 from fairfr.core.keys import RunKey
 from fairfr.core.types import PAIR_RULES, FoldSplit
 from fairfr.data.locate import LocatedData, locate
 from fairfr.experiment.folds import HeldOut, check_needs, score_held_out
 from fairfr.experiment.machine import peak_memory_mb, reset_peak_memory
-from fairfr.experiment.record import describe_result, failed_result, score_columns
+from fairfr.experiment.method import make_method
+from fairfr.experiment.record import Origin, describe_result, failed_result, score_columns
 from fairfr.experiment.settings import Settings
 from fairfr.experiment.threads import limit_threads, resolve_threads
 from fairfr.store.folder import Result, RunFolders, write_metrics, write_scores
@@ -58,33 +59,36 @@ def run_cell(
     config: dict[str, Any],
     progress: Progress,
     before_computing: Callable[[], object] = lambda: None,
+    defaults: Callable[[], Settings] | None = None,
 ) -> Outcome:
     """Run one cell, or return its stored result when a completed run has the same key.
 
-    Raises FairfrError for mistakes found before a key exists (unknown keys, missing files). Whatever goes wrong
-    afterwards is stored as a failed run and returned.
+    ``defaults`` gives the settings as the yaml files have them, to tell a default configuration from a variant (None:
+    these settings are the default). Raises FairfrError for mistakes found before a key exists (unknown keys, missing
+    files). Whatever goes wrong afterwards is stored as a failed run and returned.
     """
-    method = _make_method(settings)
+    make_method(settings)  # a wrong target is the user's mistake, told before anything is read
     located = locate(settings.dataset, settings.backbone, Path(settings.data_root), settings.source)
     key = settings.key(located.source, located.digest)
     runs = RunFolders(Path(settings.out_root))
-    stored = None if settings.force else runs.completed(key)
+    stored = None if settings.force else runs.completed(key, lambda damage: progress.warn(f"{damage} Computed anew."))
     if stored is not None:
         return Outcome("skipped", key, runs.path(key), stored)
     before_computing()
+    origin = Origin.of(settings, (defaults or (lambda: settings))(), located, key)
     if located.warning:
         progress.warn(located.warning)
     with runs.draft(key) as draft, _run_log(draft / "run.log"):
         log.info("%s / %s / %s, key %s, source %s", key.dataset, key.backbone, key.method, key, key.source)
         try:
-            result = _compute(settings, located, key, draft, progress)
+            result = _compute(settings, located, origin, draft, progress)
         except Exception as error:
-            return _store_failure(runs, draft, key, settings, config, method, error)
+            return _store_failure(runs, draft, settings, origin, config, error)
         _write_config(draft, config)
         return Outcome("completed", key, runs.publish(draft, key, result), result)
 
 
-def _compute(settings: Settings, located: LocatedData, key: RunKey, draft: Path, progress: Progress) -> Result:
+def _compute(settings: Settings, located: LocatedData, origin: Origin, draft: Path, progress: Progress) -> Result:
     from fairfr.metrics.by_group import PairGroups, evaluate
     from fairfr.pairs.table import PairTable
 
@@ -96,12 +100,12 @@ def _compute(settings: Settings, located: LocatedData, key: RunKey, draft: Path,
     for warning in data.warnings:
         log.warning(warning)
         progress.warn(warning)
-    check_needs(_make_method(settings), settings.method.id, data)
+    check_needs(make_method(settings), settings.method.id, data)
     table = PairTable(data, threads)
     held_out = _score(settings, table, threads, progress)
     groups = [PairGroups.of(grouping, data.pairs, rule) for grouping in data.groupings.values() for rule in PAIR_RULES]
     rows = evaluate(held_out.frame, held_out.split_ids, groups, settings.dataset.min_pairs)
-    write_scores(draft / "scores.parquet", score_columns(data, table.cosine, held_out.frame))
+    write_scores(draft / "scores.parquet", score_columns(data, table.cosine, held_out))
     write_metrics(draft / "metrics.parquet", rows)
     usage = {
         "threads": threads,
@@ -109,7 +113,7 @@ def _compute(settings: Settings, located: LocatedData, key: RunKey, draft: Path,
         "peak_memory_mb": peak_memory_mb(),
     }
     log.info("done in %.1f s", usage["seconds"])
-    result = describe_result(settings, key, data, _make_method(settings), held_out.fit_report, rows, usage)
+    result = describe_result(settings, origin, data, held_out.fit_report, rows, usage)
     for warning in result["warnings"][len(data.warnings) :]:  # those of the data were told before the folds
         progress.warn(warning)
     return result
@@ -136,25 +140,11 @@ def _score(settings: Settings, table: PairTable, threads: int, progress: Progres
         log.info("fold %s: fitted on %d pairs, scored %d", split.id, len(split.train), len(split.test))
         progress.fold_done(split.id)
 
-    return score_held_out(table, splits, lambda: _make_method(settings), context, on_fold)
-
-
-def _make_method(settings: Settings) -> Calibrator:
-    method = instantiate(settings.method.estimator, "method.estimator")
-    if not isinstance(method, Calibrator):
-        target = settings.method.estimator["_target_"]
-        raise ConfigError(f"method.estimator._target_={target} is no method: it lacks needs, fit or predict.")
-    return method
+    return score_held_out(table, splits, lambda: make_method(settings), context, on_fold)
 
 
 def _store_failure(
-    runs: RunFolders,
-    draft: Path,
-    key: RunKey,
-    settings: Settings,
-    config: dict[str, Any],
-    method: Calibrator,
-    error: Exception,
+    runs: RunFolders, draft: Path, settings: Settings, origin: Origin, config: dict[str, Any], error: Exception
 ) -> Outcome:
     """Keep the traceback with the run; a user's own mistake needs only its message on the screen."""
     log.exception("the run failed")
@@ -163,7 +153,7 @@ def _store_failure(
     (draft / "error.txt").write_text(traceback.format_exc(), encoding="utf-8")
     _write_config(draft, config)
     message = str(error) if isinstance(error, FairfrError) else f"{type(error).__name__}: {error}"
-    result = failed_result(settings, key, method, message)
+    key, result = origin.key, failed_result(settings, origin, message)
     if runs.completed(key) is not None:  # a forced rerun that fails must not destroy the good run
         return Outcome("failed", key, runs.set_apart(draft, key, result), result, message, is_current=False)
     return Outcome("failed", key, runs.publish(draft, key, result), result, message)

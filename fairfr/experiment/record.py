@@ -3,33 +3,51 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from fairfr.core.calibrator import Calibrator
-from fairfr.core.keys import RESULTS_VERSION, RunKey
-from fairfr.core.types import F64, UNKNOWN, Grouping, MetricRow, Pairs, ScoreFrame, VerificationSet
+from fairfr.core.keys import RunKey
+from fairfr.core.types import F64, UNKNOWN, Grouping, MetricRow, Pairs, VerificationSet
+from fairfr.core.variants import Parameters, differences
+from fairfr.data.locate import LocatedData
+from fairfr.experiment.folds import HeldOut
 from fairfr.experiment.machine import versions
+from fairfr.experiment.method import make_method
 from fairfr.experiment.settings import Settings
+from fairfr.metrics.catalogue import metrics_version
 from fairfr.metrics.summary import summarise, too_few_negatives
 from fairfr.store.folder import Result
 
 
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a result comes from: ``key`` is the digest of ``identity``; ``differs`` is what is not as in the yaml."""
+
+    key: RunKey
+    identity: dict[str, Any]
+    differs: Parameters
+
+    @classmethod
+    def of(cls, settings: Settings, defaults: Settings, located: LocatedData, key: RunKey) -> Origin:
+        differs = differences(settings.parameters(located.source), defaults.parameters(located.source))
+        return cls(key, settings.identity(located.source, located.digest), differs)
+
+
 def describe_result(
     settings: Settings,
-    key: RunKey,
+    origin: Origin,
     data: VerificationSet,
-    method: Calibrator,
     fit_report: dict[str, dict[str, Any]],
     rows: list[MetricRow],
     usage: dict[str, Any],
 ) -> Result:
     """result.json of a completed run: all that tables need."""
     return {
-        **_header(settings, key, method, "completed"),
+        **_header(settings, origin, "completed"),
         "data": {
             "source": data.source,
             "digest": data.digest,
@@ -46,16 +64,22 @@ def describe_result(
         **usage,
         "warnings": [*data.warnings, *too_few_negatives(rows)],
         "fit_report": jsonable(fit_report),
-        "metrics": jsonable(summarise(rows)),
+        **describe_metrics(rows),
     }
 
 
-def failed_result(settings: Settings, key: RunKey, method: Calibrator, message: str) -> Result:
+def describe_metrics(rows: list[MetricRow]) -> Result:
+    """The part of result.json that ``rescore`` writes anew; metrics come last, so that all else can be read quickly."""
+    return {"metrics_version": metrics_version(), "metrics": jsonable(summarise(rows))}
+
+
+def failed_result(settings: Settings, origin: Origin, message: str) -> Result:
     """result.json of a failed run: who it was and what went wrong."""
-    return {**_header(settings, key, method, "failed"), "error": message}
+    return {**_header(settings, origin, "failed"), "error": message}
 
 
-def _header(settings: Settings, key: RunKey, method: Calibrator, status: str) -> Result:
+def _header(settings: Settings, origin: Origin, status: str) -> Result:
+    key, method = origin.key, make_method(settings)
     return {
         "key": str(key),
         "status": status,
@@ -70,17 +94,20 @@ def _header(settings: Settings, key: RunKey, method: Calibrator, status: str) ->
         },
         "protocol": settings.protocol.id,
         "seed": settings.seed,
-        "results_version": RESULTS_VERSION,
+        "identity": jsonable(origin.identity),
+        "differs": jsonable(origin.differs),
         "versions": versions(),
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),
     }
 
 
-def score_columns(data: VerificationSet, cosine: F64, frame: ScoreFrame) -> dict[str, npt.NDArray[Any]]:
+def score_columns(data: VerificationSet, cosine: F64, held_out: HeldOut) -> dict[str, npt.NDArray[Any]]:
     """Columns of scores.parquet, in the order of the pairs file."""
+    frame = held_out.frame
     columns: dict[str, npt.NDArray[Any]] = {
         "pair": np.arange(data.n_pairs, dtype=np.int64) if data.row is None else data.row,
         "fold": np.asarray(data.fold_labels)[data.fold],
+        "split": np.asarray(held_out.split_ids)[frame.fold],
         "left": data.images[data.pairs.left],
         "right": data.images[data.pairs.right],
         "same": data.same,

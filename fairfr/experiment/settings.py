@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
+from fairfr.core import keys
+from fairfr.core.code import code_digest
 from fairfr.core.conform import instantiate
 from fairfr.core.errors import ConfigError
 from fairfr.core.keys import RunKey, digest_of
 from fairfr.core.types import Source
+from fairfr.core.variants import Parameters, flatten
 from fairfr.data.settings import BackboneSettings, DatasetSettings
 from fairfr.store.settings import StoreSettings
 
@@ -48,23 +51,47 @@ class Settings:
     on_error: Literal["continue", "stop"]
 
     def key(self, source: Source, data_digest: str) -> RunKey:
-        """Configuration + data + results version, without paths, store, threads, force, on_error and labels.
+        """The run's name: a digest of its ``identity``."""
+        _check_id(self.method.id, "method.id")
+        identity = self.identity(source, data_digest)
+        return RunKey(self.dataset.id, self.backbone.id, self.method.id, source, digest_of(identity))
 
-        Estimators count with all their fields, so a default that is written out makes no new run. Of the stand-in
-        only the digest counts: another backbone's parameters do not matter.
+    def identity(self, source: Source, data_digest: str) -> dict[str, Any]:
+        """All that decides the numbers: configuration, data, the method's own code and the results version.
+
+        Paths, store, threads, force, on_error and labels do not. Estimators count with all their fields, so a default
+        that is written out makes no new run. Of the stand-in only the digest counts: another backbone's parameters do
+        not matter.
         """
+        return {
+            "results_version": keys.RESULTS_VERSION,
+            **self._chosen(),
+            "code": {
+                "method": code_digest(str(self.method.estimator.get("_target_"))),
+                "protocol": code_digest(str(self.protocol.splitter.get("_target_"))),
+            },
+            "source": source,
+            "data": data_digest,
+        }
+
+    def parameters(self, source: Source) -> Parameters:
+        """Every parameter by its name on the command line; those of the stand-in only where it is used."""
+        chosen = self._chosen()
+        if source == "synthetic" and self.dataset.standin is not None:
+            standin = asdict(self.dataset.standin)
+            standin["backbones"] = {self.backbone.id: standin["backbones"].get(self.backbone.id)}
+            chosen["dataset"] = {**chosen["dataset"], "standin": standin}
+        return flatten(chosen)
+
+    def _chosen(self) -> dict[str, Any]:
         dataset = {k: v for k, v in asdict(self.dataset).items() if k not in ("label", "standin")}
-        identity = {
+        return {
             "dataset": dataset,
             "backbone": {"id": self.backbone.id, "column": self.backbone.column},
             "method": {"id": self.method.id, "estimator": _described(self.method.estimator, "method.estimator")},
             "protocol": {"id": self.protocol.id, "splitter": _described(self.protocol.splitter, "protocol.splitter")},
             "seed": self.seed,
-            "source": source,
-            "data": data_digest,
         }
-        _check_id(self.method.id, "method.id")
-        return RunKey(self.dataset.id, self.backbone.id, self.method.id, source, digest_of(identity))
 
 
 def _described(spec: dict[str, Any], at: str) -> dict[str, Any]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal, TypeAlias
 
 from fairfr.core.types import F64, Bool
@@ -14,6 +16,9 @@ from fairfr.metrics.ranking import auroc, pauc
 
 On: TypeAlias = Literal["score", "probability"]
 Better: TypeAlias = Literal["higher", "lower"]
+
+VERSION = 1
+"""Raise it when a metric that keeps its name gives other numbers; a new name counts by itself."""
 
 ALPHAS: dict[str, float] = {"1e-2": 1e-2, "1e-3": 1e-3}
 """The global false positive rates at which rates and gaps are reported."""
@@ -89,3 +94,10 @@ METRICS: tuple[Metric, ...] = (
 )
 
 METRIC_BY_ID: dict[str, Metric] = {metric.id: metric for metric in METRICS}
+
+
+@cache
+def metrics_version() -> str:
+    """Names what is measured and how: runs of different versions do not stand in one table."""
+    described = [(metric.id, metric.on, metric.better) for metric in METRICS]
+    return f"{VERSION}-{hashlib.sha256(repr(described).encode()).hexdigest()[:8]}"

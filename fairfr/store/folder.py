@@ -6,11 +6,10 @@ killed at any moment leaves either the old state or the new one, never half a ru
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import socket
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
@@ -19,8 +18,9 @@ import numpy.typing as npt
 
 from fairfr.core.keys import RunKey
 from fairfr.core.types import MetricRow
+from fairfr.store.reading import DamagedRunError, Result, check_files, read_run, write_result
 
-Result = dict[str, Any]
+__all__ = ["Result", "RunFolders", "read_result", "write_metrics", "write_scores"]
 
 
 class RunFolders:
@@ -33,10 +33,19 @@ class RunFolders:
     def path(self, key: RunKey) -> Path:
         return self.out_root / "runs" / key.dataset / key.backbone / key.method / str(key)
 
-    def completed(self, key: RunKey) -> Result | None:
-        """The result of a completed run with this key, if there is one."""
+    def completed(self, key: RunKey, on_damage: Callable[[str], None] = lambda message: None) -> Result | None:
+        """The result of a completed run with this key, if there is one and it is whole.
+
+        ``on_damage`` hears of one that is not: it counts as not done.
+        """
         self._put_back(key)
-        result = read_result(self.path(key))
+        try:
+            result = read_run(self.path(key))
+            if result is not None:
+                check_files(self.path(key), result)
+        except DamagedRunError as error:
+            on_damage(str(error))
+            return None
         return result if result and result["status"] == "completed" else None
 
     @contextmanager
@@ -53,7 +62,7 @@ class RunFolders:
 
     def publish(self, draft: Path, key: RunKey, result: Result) -> Path:
         """Write result.json last, then rename the folder to its place, replacing an older run of the same key."""
-        _write_result(draft, result)
+        write_result(draft, result)
         final, aside = self.path(key), self._aside(key)
         final.parent.mkdir(parents=True, exist_ok=True)
         with self._alone(key):
@@ -66,7 +75,7 @@ class RunFolders:
 
     def set_apart(self, draft: Path, key: RunKey, result: Result) -> Path:
         """Keep a failed rerun of a run that is complete: under ``failed/``, where it hides nothing."""
-        _write_result(draft, result)
+        write_result(draft, result)
         folder = self.out_root / "failed" / _slug(key)
         folder.parent.mkdir(parents=True, exist_ok=True)
         with self._alone(key):
@@ -104,17 +113,11 @@ class RunFolders:
 
 
 def read_result(folder: Path) -> Result | None:
-    """The result.json of a run folder; None if there is none, or one cut short (a full disk, a power cut)."""
+    """The result of a run folder, wherever it was copied to; None if there is none, or a damaged one."""
     try:
-        result = json.loads((folder / "result.json").read_text(encoding="utf-8"))
-    except (FileNotFoundError, NotADirectoryError, ValueError):
+        return read_run(folder, in_place=False)
+    except DamagedRunError:
         return None
-    return result if isinstance(result, dict) else None
-
-
-def _write_result(draft: Path, result: Result) -> None:
-    text = json.dumps(result, indent=1, allow_nan=False) + "\n"
-    (draft / "result.json").write_text(text, encoding="utf-8")
 
 
 def write_scores(path: Path, columns: Mapping[str, npt.NDArray[Any]]) -> None:

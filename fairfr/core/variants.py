@@ -1,0 +1,67 @@
+"""Parameters by their names on the command line, and what sets a run apart from the yaml's defaults."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeAlias
+
+Parameters: TypeAlias = dict[str, Any]
+"""``{"method.estimator.k": 20, "seed": 0, ...}``"""
+
+PLACE = ("dataset.id", "backbone.id", "backbone.column", "method.id")
+"""Which row and column a run belongs to: no parameters."""
+PREFIXES = ("method.estimator.", "dataset.", "backbone.", "protocol.splitter.")
+
+
+def flatten(mapping: Mapping[str, Any], prefix: str = "") -> Parameters:
+    """Nested keys as dotted ones; lists stay whole."""
+    flat: Parameters = {}
+    for key, value in mapping.items():
+        name = f"{prefix}{key}"
+        if isinstance(value, Mapping):
+            flat |= flatten(value, f"{name}.")
+        else:
+            flat[name] = list(value) if isinstance(value, tuple) else value
+    return flat
+
+
+def differences(parameters: Parameters, defaults: Parameters) -> Parameters:
+    """The parameters that are not as in ``defaults``; another protocol counts as one difference."""
+    absent = object()
+    found = {key: value for key, value in parameters.items() if key not in PLACE and defaults.get(key, absent) != value}
+    if "protocol.id" in found:
+        rest = {key: value for key, value in found.items() if not key.startswith("protocol.")}
+        return {"protocol": found["protocol.id"], **rest}
+    return found
+
+
+def common(several: Iterable[Parameters]) -> Parameters:
+    """What all of them share; nothing if there are none."""
+    every = list(several)
+    first = every[0] if every else {}
+    return {key: value for key, value in first.items() if all(key in p and p[key] == value for p in every)}
+
+
+def variant_text(differs: Parameters) -> str:
+    """``k=500, seed=1``; empty for a default configuration."""
+    return ", ".join(f"{_short(key)}={_plain(value)}" for key, value in differs.items())
+
+
+def labelled(label: str, differs: Parameters) -> str:
+    """``AC-Density (k=500)``."""
+    return f"{label} ({variant_text(differs)})" if differs else label
+
+
+def _short(key: str) -> str:
+    return next((key.removeprefix(prefix) for prefix in PREFIXES if key.startswith(prefix)), key)
+
+
+def _plain(value: Any) -> str:
+    """A value as it is typed: ``null``, ``true``, ``1e+06``, ``[gender]``."""
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    if isinstance(value, float):
+        return f"{value:g}"
+    if isinstance(value, list):
+        return f"[{','.join(map(_plain, value))}]"
+    return str(value)
