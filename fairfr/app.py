@@ -10,10 +10,12 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from hydra._internal.config_loader_impl import ConfigLoaderImpl
+from hydra._internal.config_search_path_impl import ConfigSearchPathImpl
 from hydra.core.hydra_config import HydraConfig
 from hydra.experimental.callback import Callback
 from hydra.types import RunMode
-from omegaconf import DictConfig, OmegaConf
+from omegaconf import DictConfig, OmegaConf, open_dict
 from omegaconf.errors import OmegaConfBaseException
 
 from fairfr.core.conform import build
@@ -86,7 +88,7 @@ def run_job(config: DictConfig) -> None:
     noted: dict[str, Any] = {"status": "failed", "choices": _choices(), "error": None}
     try:
         settings, plain = read_settings(config)
-        outcome = _run(settings, plain, terminal)
+        outcome = _run(settings, plain, lambda: default_settings(config), terminal)
         noted |= {"status": outcome.status, "folder": str(outcome.folder), "error": outcome.error}
         _show(outcome, in_sweep, terminal)
         if _mirror_run(settings, outcome) and not in_sweep and outcome.error is None:
@@ -128,10 +130,32 @@ def _unset(node: Any, at: str) -> Iterator[str]:
             yield from _unset(value, f"{at}.{key}" if at else str(key))
 
 
-def _run(settings: Settings, plain: dict[str, Any], terminal: Terminal) -> Outcome:
+def default_settings(config: DictConfig) -> Settings:
+    """The same data set, backbone and method as their yaml files have them, with the default protocol and seed.
+
+    What a yaml leaves open (``???``) has no default: there the configuration's own values stand, and so does the
+    grouping of a data set that has no yaml of its own.
+    """
+    hydra = HydraConfig.get()
+    sources = ConfigSearchPathImpl()
+    for source in hydra.runtime.config_sources:
+        sources.append(source.provider, f"{source.schema}://{source.path}")
+    chosen = [f"{noun}={hydra.runtime.choices[noun]}" for noun in ("dataset", "backbone", "method")]
+    loader = ConfigLoaderImpl(sources)
+    defaults = loader.load_configuration(hydra.job.config_name, chosen, RunMode.RUN)
+    with open_dict(defaults):
+        del defaults["hydra"]
+    left_open = list(_unset(OmegaConf.to_container(defaults), ""))
+    for key in left_open + (["dataset.grouping"] if "dataset.id" in left_open else []):
+        OmegaConf.update(defaults, key, OmegaConf.select(config, key))
+    return read_settings(defaults)[0]
+
+
+def _run(settings: Settings, plain: dict[str, Any], defaults: Callable[[], Settings], terminal: Terminal) -> Outcome:
     mirror = _mirror(settings.store, settings.out_root)
+    start = mirror.start if mirror else lambda: None
     with terminal.cell(f"{settings.dataset.label} x {settings.backbone.label} x {settings.method.label}") as progress:
-        return run_cell(settings, plain, progress, before_computing=mirror.start if mirror else lambda: None)
+        return run_cell(settings, plain, progress, start, defaults)
 
 
 def _mirror_run(settings: Settings, outcome: Outcome) -> bool:
