@@ -17,8 +17,8 @@ from fairfr.core.errors import FairfrError
 from fairfr.report.listed import listed_metrics
 from fairfr.report.sweep import write_sweep_report
 from fairfr.report.terminal import Terminal
-from fairfr.store.folder import read_result
 from fairfr.store.mirror import Mirror
+from fairfr.store.reading import DamagedRunError, read_run, stored_runs
 from fairfr.store.settings import StoreSettings
 from fairfr.store.sweep import SweepEnd, stored_sweeps
 
@@ -62,10 +62,14 @@ def sync(mirror: Mirror, out_root: Path) -> str:
 
 
 def _stored_runs(out_root: Path) -> Iterator[tuple[dict[str, Any], Path]]:
-    for path in sorted((out_root / "runs").glob("*/*/*/*/result.json")):
-        result = read_result(path.parent)
+    for folder in stored_runs(out_root):
+        try:
+            result = read_run(folder)
+        except DamagedRunError as error:
+            print(f"left out: {error}")
+            continue
         if result is not None:
-            yield result, path.parent
+            yield result, folder
 
 
 def _with_progress(missing: list[tuple[dict[str, Any], Path]]) -> Iterator[tuple[dict[str, Any], Path]]:

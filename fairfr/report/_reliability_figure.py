@@ -63,7 +63,7 @@ def reliability_figure(score_only: Scores, adaptive: Scores, reading: Reading) -
     figure = Figure(figsize=(WIDTH, height), layout="constrained")
     figure.suptitle(f"{where(score_only.result)}: reliability by group ({reading} reading)", fontsize=LARGE)
     left, centre, right = figure.subplots(1, 3)
-    labels = [scores.result.stored["method"]["label"] for scores in (score_only, adaptive)]
+    labels = [scores.result.label for scores in (score_only, adaptive)]
     _draw_reliability(left, score_only, _groups(score_only, reading)[0])
     _draw_reliability(centre, adaptive, groups)
     _draw_maps(right, score_only, adaptive, groups)

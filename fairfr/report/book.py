@@ -36,7 +36,10 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True)
 class Book:
-    """Runs in one reading. ``all_methods`` adds every other method that has run to the paper's rows."""
+    """Runs in one reading. ``all_methods`` adds every other method that has run to the paper's rows.
+
+    Variants that were asked for have a row in any case.
+    """
 
     runs: Runs
     reading: Reading
@@ -47,11 +50,9 @@ class Book:
 
     @cached_property
     def others(self) -> tuple[Row, ...]:
-        """Methods that have run and have no row in the paper, by id."""
-        if not self.all_methods:
-            return ()
+        """Methods and variants that have run and have no row in the paper, by id."""
         known, taken = {row.method(self.reading) for row in ROWS}, {row.label for row in ROWS}
-        found = {result.cell[2]: result.stored["method"]["label"] for result in self.runs}
+        found = {result.cell[2]: result.label for result in self.runs if self.all_methods or result.variant}
         return tuple(
             Row(id, f"{label} ({id})" if label in taken else label, id, id)
             for id, label in sorted(found.items())

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
+from fairfr.core.variants import variant_text
 from fairfr.metrics.catalogue import ALPHAS
 from fairfr.metrics.summary import ENOUGH_FALSE_MATCHES
 from fairfr.report.book import Book, Setting
@@ -47,7 +48,8 @@ class Story:
         runs = self.book.runs
         head = f"{title} [{SOURCE[runs.source]}]."
         tail = f"{self.book.reading.capitalize()} reading; {self._folds()}; {len(self.used)} runs, keys below."
-        return " ".join((head, *sentences, tail))
+        variant = (f"All runs with {variant_text(runs.shared)}.",) if runs.shared else ()
+        return " ".join((head, *variant, *sentences, tail))
 
     def notes(self, sections: Iterable[Section], *extra: str) -> tuple[str, ...]:
         """What a reader must know, each in a line; the runs' keys stand last."""
@@ -60,7 +62,7 @@ class Story:
             self._few_negatives(),
             self._missing(),
             self._ungrouped(),
-            self._several(),
+            self._outdated(),
             self._keys(),
         ]
         return tuple(note for note in notes if note)
@@ -113,11 +115,11 @@ class Story:
             return ""
         return "Data without groups has no group numbers."
 
-    def _several(self) -> str:
-        several = {result.cell for _, result in self.used} & self.book.runs.replaced
-        if not several:
+    def _outdated(self) -> str:
+        passed_over = {result.cell for _, result in self.used} & self.book.runs.outdated
+        if not passed_over:
             return ""
-        return "Several completed runs, the newest is shown: " + ", ".join(" x ".join(cell) for cell in sorted(several))
+        return "Runs of older code are passed over: " + ", ".join(" x ".join(cell) for cell in sorted(passed_over))
 
     def _keys(self) -> str:
         by_row: dict[str, list[str]] = defaultdict(list)

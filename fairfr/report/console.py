@@ -9,7 +9,9 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
+from fairfr.core.variants import Parameters, variant_text
 from fairfr.report.readings import Reading, Result
+from fairfr.report.selection import Selection
 
 
 class Column(NamedTuple):
@@ -35,9 +37,15 @@ DAGGER = "†"
 
 
 def results_table(stored: Sequence[dict[str, Any]], reading: Reading = "paper") -> Table:
-    """One row for each run of one data set and backbone; the best label-free value of each column in bold."""
+    """One row for each run of one data set and backbone; the best label-free value of each column in bold.
+
+    Rows of variants name the parameters in which they differ; what all of them share stands in the title.
+    """
     results = [Result(s) for s in stored]
-    table = Table(title=_title(stored[0], reading), caption=_caption(stored), box=box.SIMPLE_HEAD, title_justify="left")
+    _, shared = Selection(everything=True).of(results)
+    table = Table(
+        title=_title(stored[0], reading, shared), caption=_caption(stored), box=box.SIMPLE_HEAD, title_justify="left"
+    )
     table.caption_justify = "left"
     table.add_column("method", no_wrap=True)
     for column in COLUMNS:
@@ -45,18 +53,20 @@ def results_table(stored: Sequence[dict[str, Any]], reading: Reading = "paper") 
     table.add_column("s", justify="right", style="dim")
     best = [_best(results, column, reading) for column in COLUMNS]
     for result in results:
-        label = result.stored["method"]["label"] + (DAGGER if result.needs_groups else "")
+        label = result.label + (DAGGER if result.needs_groups else "")
         cells = [_cell(result, column, reading, top) for column, top in zip(COLUMNS, best, strict=True)]
         seconds = result.stored.get("seconds")
         table.add_row(label, *cells, "" if seconds is None else f"{seconds:.1f}")
     return table
 
 
-def _title(stored: dict[str, Any], reading: Reading) -> Text:
+def _title(stored: dict[str, Any], reading: Reading, shared: Parameters) -> Text:
     where = f"{stored['dataset']['label']} x {stored['backbone']['label']}"
     synthetic = ("   SYNTHETIC stand-in, not faces", "bold yellow") if stored["source"] == "synthetic" else ("", "")
     folds = len(stored.get("data", {}).get("folds", []))
-    return Text.assemble((where, "bold"), synthetic, (f"\nmean over {folds} held-out folds, {reading} reading", "dim"))
+    variant = f", {variant_text(shared)}" if shared else ""
+    about = f"\nmean over {folds} held-out folds, {reading} reading{variant}"
+    return Text.assemble((where, "bold"), synthetic, (about, "dim"))
 
 
 def _caption(stored: Sequence[dict[str, Any]]) -> str:

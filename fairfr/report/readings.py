@@ -12,6 +12,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
+from fairfr.core.variants import Parameters, labelled
+
 Reading: TypeAlias = Literal["paper", "strict"]
 RULE: dict[Reading, str] = {"paper": "first", "strict": "both"}
 RANKED = ("auroc", "pauc", "tpr_at", "fpr_at", "acceptance_at", "eo_gap", "pe_gap", "dp_gap")
@@ -20,7 +22,8 @@ RANKED = ("auroc", "pauc", "tpr_at", "fpr_at", "acceptance_at", "eo_gap", "pe_ga
 class Result:
     """A stored result.json, with its numbers looked up by name. ``folder`` is its run folder, if it is at hand.
 
-    ``load`` reads the metrics when they are first asked for, if ``stored`` comes without them.
+    ``load`` reads the metrics when they are first asked for, if ``stored`` comes without them. ``variant``: parameters
+    that set the run apart where it is shown beside runs of the same method.
     """
 
     def __init__(
@@ -29,6 +32,7 @@ class Result:
         self.stored = stored
         self.folder = folder
         self._load = load
+        self.variant: Parameters = {}
 
     @cached_property
     def _rows(self) -> dict[tuple[str, str, str, str], dict[str, Any]]:
@@ -37,8 +41,20 @@ class Result:
 
     @property
     def cell(self) -> tuple[str, str, str]:
-        """Data set, backbone and method."""
-        return self.stored["dataset"]["id"], self.stored["backbone"]["id"], self.stored["method"]["id"]
+        """Data set, backbone and method; a variant is a method of its own."""
+        method = labelled(self.stored["method"]["id"], self.variant)
+        return self.stored["dataset"]["id"], self.stored["backbone"]["id"], method
+
+    @property
+    def label(self) -> str:
+        """The method as a table calls it: ``AC-Density (k=500)``."""
+        return labelled(self.stored["method"]["label"], self.variant)
+
+    @property
+    def differs(self) -> Parameters:
+        """The parameters that are not as in the yaml."""
+        differs: Parameters = self.stored.get("differs", {})
+        return differs
 
     @property
     def needs_groups(self) -> bool:

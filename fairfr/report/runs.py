@@ -2,35 +2,42 @@
 
 from __future__ import annotations
 
-import json
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from fairfr.core.errors import FairfrError
 from fairfr.core.types import Source
 from fairfr.report.order import SETTINGS
 from fairfr.report.readings import Result
+from fairfr.report.selection import Selection, one_of
+from fairfr.store.reading import DamagedRunError, read_head, stored_runs
 
-METRICS_FOLLOW = ' "metrics": [\n'
-"""The line of result.json (indented by one) after which only metrics come."""
+RESCORE = "python scripts/rescore.py"
+
+
+class MixedMetricsError(FairfrError):
+    """Runs measured by different versions of the metrics."""
 
 
 class Runs:
-    """One run for each cell, all of one data source; of several with different keys, the newest.
+    """One run for each cell, all of one data source.
 
-    ``replaced`` lists the cells that had more than one, so that a caption can say so.
+    ``shared`` are parameters that differ from the yaml in every one of them, ``outdated`` the cells for which runs of
+    older code were passed over. Raises AmbiguousRunsError and MixedMetricsError.
     """
 
-    def __init__(self, results: Iterable[Result], source: Source) -> None:
+    def __init__(self, results: Iterable[Result], source: Source, selection: Selection | None = None) -> None:
         self.source = source
-        self.replaced: set[tuple[str, str, str]] = set()
-        self._by_cell: dict[tuple[str, str, str], Result] = {}
-        for result in sorted(results, key=lambda r: (r.stored["finished"], r.stored["key"])):
-            if result.stored["source"] != source or result.stored["status"] != "completed":
-                continue
-            cell = result.cell
-            if cell in self._by_cell:
-                self.replaced.add(cell)
-            self._by_cell[cell] = result
+        of_source = [r for r in results if r.stored["source"] == source and r.stored["status"] == "completed"]
+        chosen, self.shared = (selection or Selection()).of(of_source)
+        places: dict[tuple[str, str, str], list[Result]] = defaultdict(list)
+        for result in sorted(chosen, key=lambda r: (r.stored["finished"], r.stored["key"])):
+            places[result.cell].append(result)
+        picked = {cell: one_of(candidates) for cell, candidates in places.items()}
+        self._by_cell = {cell: result for cell, (result, _) in picked.items()}
+        self.outdated = {cell for cell, (_, passed_over) in picked.items() if passed_over}
+        _check_metrics(self)
 
     def __len__(self) -> int:
         return len(self._by_cell)
@@ -48,20 +55,34 @@ class Runs:
         return self._by_cell.get((dataset, backbone, method))
 
 
-def read_results(out_root: Path) -> list[Result]:
-    """Every result.json below ``<out_root>/runs``, each without its metrics until they are asked for."""
-    return [_read(path) for path in sorted((out_root / "runs").glob("*/*/*/*/result.json"))]
+def read_results(out_root: Path) -> tuple[list[Result], list[str]]:
+    """Every run below ``<out_root>/runs``, each without its metrics until they are asked for.
 
-
-def _read(path: Path) -> Result:
-    """Read up to the metrics, which stand last and are nearly all of the file: thousands of runs open in a second."""
-    head: list[str] = []
-    with path.open(encoding="utf-8") as file:
-        for line in file:
-            if line == METRICS_FOLLOW:
-                break
-            head.append(line)
+    Also a line for each folder there that is no whole run.
+    """
+    results: list[Result] = []
+    damaged: list[str] = []
+    for folder in stored_runs(out_root):
+        try:
+            found = read_head(folder)
+        except DamagedRunError as error:
+            damaged.append(str(error))
+            continue
+        if found is None:
+            damaged.append(str(DamagedRunError(f"{folder} has no result.json.")))
         else:
-            return Result(json.loads("".join(head)), path.parent)
-    stored = json.loads("".join(head).rstrip().removesuffix(",") + "}")
-    return Result(stored, path.parent, lambda: json.loads(path.read_text(encoding="utf-8"))["metrics"])
+            results.append(Result(found[0], folder, found[1]))
+    return results, damaged
+
+
+def _check_metrics(runs: Runs) -> None:
+    """Numbers of one table must mean the same thing."""
+    by_version: dict[str, int] = defaultdict(int)
+    for result in runs:
+        by_version[result.stored.get("metrics_version", "unknown")] += 1
+    if len(by_version) > 1:
+        counts = ", ".join(f"{n} by version {version}" for version, n in sorted(by_version.items()))
+        raise MixedMetricsError(
+            f"the runs were measured by different versions of the metrics ({counts}). "
+            f"Measure them anew, without refitting: {RESCORE}"
+        )

@@ -10,6 +10,7 @@ from typing import get_args
 
 from fairfr.core.errors import FairfrError
 from fairfr.report.readings import Reading, Result
+from fairfr.report.selection import Selection
 from fairfr.report.terminal import Terminal
 from fairfr.store.folder import read_result
 from fairfr.store.mirror import Mirror
@@ -78,4 +79,5 @@ def write_sweep_report(outcomes: Sequence[Outcome], folder: Path) -> None:
     stored = [(read_result(path), path) for path in folders]
     results = [Result(result, path) for result, path in stored if result is not None]
     for reading in get_args(Reading):
-        write_report(results, folder, reading, Wanted(all_methods=True, figures=reading == "paper"))
+        wanted = Wanted(all_methods=True, figures=reading == "paper", selection=Selection(everything=True))
+        write_report(results, folder, reading, wanted)

@@ -14,6 +14,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.text import Text
 
 from fairfr.core.errors import FairfrError
+from fairfr.core.variants import labelled
 from fairfr.report.console import results_table
 from fairfr.report.readings import Result
 
@@ -51,7 +52,8 @@ class Terminal:
 
     def cell_line(self, status: str, stored: dict[str, Any], error: str | None) -> None:
         """One line for a cell of a sweep."""
-        name = Text(f"{stored['dataset']['label']} x {stored['backbone']['label']} x {stored['method']['label']}")
+        method = labelled(stored["method"]["label"], stored["differs"])
+        name = Text(f"{stored['dataset']['label']} x {stored['backbone']['label']} x {method}")
         if error is not None:
             self.failed(name.plain, error)
             return

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import get_args
 
@@ -14,17 +14,22 @@ from fairfr.report.claims import claims
 from fairfr.report.grid import Grid
 from fairfr.report.readings import Reading, Result
 from fairfr.report.runs import Runs
+from fairfr.report.selection import Selection
 from fairfr.report.tables import paper_tables
 from fairfr.report.writers import csv, html, latex, markdown
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What to build beyond the paper's own tables. ``draws``: of the bootstrap over identities (0: none)."""
+    """What to build beyond the paper's own tables. ``draws``: of the bootstrap over identities (0: none).
+
+    ``selection``: which runs, where there are several of a method.
+    """
 
     all_methods: bool = False
     draws: int = 0
     figures: bool = True
+    selection: Selection = field(default_factory=Selection)
 
 
 def write_report(results: Iterable[Result], out_root: Path, reading: Reading, wanted: Wanted) -> list[Path]:
@@ -32,7 +37,7 @@ def write_report(results: Iterable[Result], out_root: Path, reading: Reading, wa
     results = list(results)
     folders = []
     for source in get_args(Source):
-        runs = Runs(results, source)
+        runs = Runs(results, source, wanted.selection)
         if len(runs):
             folders.append(_write_source(runs, out_root, reading, wanted))
     return folders

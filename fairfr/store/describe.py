@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from fairfr.core.variants import flatten, labelled, variant_text
 from fairfr.store.folder import Result
 
 PER_GROUP_METRICS = frozenset({"auroc", "auroc_on_probability", "tpr_at_fpr_1e-3", "brier"})
@@ -13,7 +14,8 @@ PER_GROUP_METRICS = frozenset({"auroc", "auroc_on_probability", "tpr_at_fpr_1e-3
 
 def run_name(result: Result) -> str:
     """What the MLflow page lists: the method first, because the page cuts long names at the end."""
-    name = f"{result['method']['label']} | {result['dataset']['id']} | {result['backbone']['id']}"
+    method = labelled(result["method"]["label"], result["differs"])
+    name = f"{method} | {result['dataset']['id']} | {result['backbone']['id']}"
     return f"{name} | synthetic" if result["source"] == "synthetic" else name
 
 
@@ -34,6 +36,7 @@ def tags_of(result: Result, folder: Path) -> Iterator[tuple[str, Any]]:
     yield "source", result["source"]
     for noun in ("dataset", "backbone", "method"):
         yield noun, result[noun]["id"]
+    yield "variant", variant_text(result["differs"]) or "default"
     yield "needs", ", ".join(result["method"]["needs"]) or "scores only"
     yield "run_folder", folder.resolve()
     yield "finished", result["finished"]
@@ -43,24 +46,17 @@ def tags_of(result: Result, folder: Path) -> Iterator[tuple[str, Any]]:
         yield "error", result["error"]
 
 
-def params_of(folder: Path) -> Iterator[tuple[str, Any]]:
-    """The configuration, flattened: what was chosen, without the stand-in's parameters."""
+def params_of(result: Result, folder: Path) -> Iterator[tuple[str, Any]]:
+    """The configuration, flattened: what was chosen; of the stand-in only what differs from its yaml."""
     import yaml
 
     config = yaml.safe_load((folder / "config.yaml").read_text(encoding="utf-8"))
     for noun in ("dataset", "backbone", "method", "protocol"):
-        for name, value in _flatten(config.get(noun, {}), noun):
-            if not name.startswith("dataset.standin") and not name.endswith("_target_"):
+        for name, value in flatten(config.get(noun, {}), f"{noun}.").items():
+            hidden = name.startswith("dataset.standin") and name not in result["differs"]
+            if not hidden and not name.endswith("_target_"):
                 yield name, value
     yield "seed", config.get("seed")
-
-
-def _flatten(mapping: dict[str, Any], prefix: str) -> Iterator[tuple[str, Any]]:
-    for key, value in mapping.items():
-        if isinstance(value, dict):
-            yield from _flatten(value, f"{prefix}.{key}")
-        else:
-            yield f"{prefix}.{key}", value
 
 
 def metrics_of(result: Result) -> Iterator[tuple[str, float]]:

@@ -67,7 +67,9 @@ class MlflowLog:
         start, end = times_of(result)
         run = self._client.create_run(self._experiment, start_time=start, run_name=run_name(result), tags=links)
         run_id = str(run.info.run_id)
-        self._log_batch(run_id, dict(metrics_of(result)) | dict(metrics), params_of(folder), tags_of(result, folder))
+        self._log_batch(
+            run_id, dict(metrics_of(result)) | dict(metrics), params_of(result, folder), tags_of(result, folder)
+        )
         for name in ARTIFACTS:
             if (folder / name).exists():
                 self._client.log_artifact(run_id, str(folder / name))
@@ -99,7 +101,7 @@ class MlflowLog:
         self._link(sweep, parent, end.keys)
         self._log_batch(parent, end.metrics, (), end.tags.items())
         self._client.update_run(parent, name=end.name)
-        self._client.set_experiment_tag(self._experiment, *views.cells_of_sweep(sweep.id, end.name))
+        self._client.set_experiment_tag(self._experiment, *views.cells_of_sweep(sweep.id, end.name, end.varied))
         self._client.log_text(parent, end.cells_csv, "cells.csv")
         if artifacts is not None:
             self._client.log_artifacts(parent, artifacts)

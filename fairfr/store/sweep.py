@@ -16,6 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from fairfr.core.variants import variant_text
 from fairfr.store.folder import read_result
 
 SWEEP_FILE = "sweep.json"
@@ -109,6 +110,7 @@ class SweepEnd:
     tags: dict[str, str]
     keys: tuple[str, ...]
     cells_csv: str
+    varied: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, sweep: Sweep, outcomes: Sequence[Outcome]) -> SweepEnd:
@@ -128,11 +130,12 @@ class SweepEnd:
         tags["finished"] = datetime.fromtimestamp(sweep.ended, UTC).isoformat(timespec="milliseconds")
         keys = tuple(sorted({result["key"] for result in known}))
         name = _name(sweep, known, len(outcomes))
-        return cls(name, sweep.status, sweep.ended, metrics, tags, keys, _cells_csv(outcomes, results))
+        varied = tuple(dict.fromkeys(_parameter(key) for result in known for key in result["differs"]))
+        return cls(name, sweep.status, sweep.ended, metrics, tags, keys, _cells_csv(outcomes, results), varied)
 
     @classmethod
     def from_dict(cls, stored: dict[str, Any]) -> SweepEnd:
-        return cls(**{**stored, "keys": tuple(stored["keys"])})
+        return cls(**{**stored, "keys": tuple(stored["keys"]), "varied": tuple(stored["varied"])})
 
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)
@@ -140,6 +143,11 @@ class SweepEnd:
 
 def _is_no_part(override: str) -> bool:
     return override.lstrip("+~").partition("=")[0].replace("/", ".").partition(".")[0] in NO_PART
+
+
+def _parameter(key: str) -> str:
+    """A differing key as MLflow's parameters spell it."""
+    return "protocol.id" if key == "protocol" else key
 
 
 def _ids(results: Iterable[dict[str, Any]], noun: str) -> list[str]:
@@ -163,12 +171,13 @@ def _cells_csv(outcomes: Sequence[Outcome], results: Sequence[dict[str, Any] | N
     """Every cell of the sweep, also those that belong to an earlier sweep's parent run."""
     text = io.StringIO()
     table = csv.writer(text, lineterminator="\n")
-    table.writerow(["dataset", "backbone", "method", "source", "outcome", "run_key", "run_folder", "error"])
+    table.writerow(["dataset", "backbone", "method", "variant", "source", "outcome", "run_key", "run_folder", "error"])
     for outcome, result in zip(outcomes, results, strict=True):
         if result is None:
-            names = [*outcome["choices"].split(" / "), "", ""][:4]
+            names = [*outcome["choices"].split(" / "), "", "", ""][:5]
         else:
-            names = [result["dataset"]["id"], result["backbone"]["id"], result["method"]["id"], result["source"]]
+            names = [result[noun]["id"] for noun in ("dataset", "backbone", "method")]
+            names += [variant_text(result["differs"]), result["source"]]
         key = "" if result is None else result["key"]
         table.writerow([*names, outcome["status"], key, outcome.get("folder", ""), outcome.get("error") or ""])
     return text.getvalue()

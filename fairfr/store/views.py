@@ -30,9 +30,12 @@ def all_cells() -> tuple[str, str]:
     return _tag("cells", "all cells", "tags.run_key != ''")
 
 
-def cells_of_sweep(sweep_id: str, name: str) -> tuple[str, str]:
-    """The view of one sweep's cells, also of those that an earlier sweep had logged."""
-    return _tag(f"sweep-{sweep_id}", name, f"tags.sweeps LIKE '%{sweep_id}%'")
+def cells_of_sweep(sweep_id: str, name: str, varied: Sequence[str] = ()) -> tuple[str, str]:
+    """The view of one sweep's cells, also of those that an earlier sweep had logged.
+
+    ``varied``: parameters that differ from the yaml in some cell; each has a column.
+    """
+    return _tag(f"sweep-{sweep_id}", name, f"tags.sweeps LIKE '%{sweep_id}%'", varied)
 
 
 def page(experiment_id: str, view: str, charts: bool = False) -> str:
@@ -47,14 +50,15 @@ def report_page(experiment_id: str, parent_run_id: str, source: str) -> str:
     return f"/experiments/{experiment_id}/runs/{parent_run_id}/artifacts/{file}?workflowType=machine_learning"
 
 
-def _tag(id: str, name: str, condition: str) -> tuple[str, str]:
-    envelope = {"name": name, "createdAt": 0, "updatedAt": 0, "state": json.dumps(_state(condition))}
+def _tag(id: str, name: str, condition: str, varied: Sequence[str] = ()) -> tuple[str, str]:
+    envelope = {"name": name, "createdAt": 0, "updatedAt": 0, "state": json.dumps(_state(condition, varied))}
     return TAG + id, json.dumps(envelope)
 
 
-def _state(condition: str) -> dict[str, Any]:
+def _state(condition: str, varied: Sequence[str]) -> dict[str, Any]:
     metrics = [f"{READING}/{metric}" for metric in WIDTHS]
-    columns = [*(f"metrics.`{metric}`" for metric in metrics), *(f"tags.`{tag}`" for tag in TAGS), "metrics.`seconds`"]
+    shown, parameters = [f"metrics.`{metric}`" for metric in metrics], [f"params.`{key}`" for key in varied]
+    columns = [*parameters, *shown, *(f"tags.`{tag}`" for tag in TAGS), "metrics.`seconds`"]
     return {
         "searchFilter": condition,
         "orderByKey": f"metrics.`{metrics[0]}`",
@@ -65,7 +69,7 @@ def _state(condition: str) -> dict[str, Any]:
         "datasetsFilter": [],
         "selectedColumns": columns,
         "columnOrder": columns,
-        "columnWidths": dict(zip(columns, WIDTHS.values(), strict=False)),
+        "columnWidths": dict(zip(shown, WIDTHS.values(), strict=True)),
         "compareRunCharts": _charts(metrics),
         "compareRunSections": [_section()],
         "runsHiddenMode": "SHOW_ALL",

@@ -1,0 +1,153 @@
+"""Which runs a table takes: default configurations, and variants only where they are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from fairfr.core.code import code_digest
+from fairfr.core.errors import ConfigError, FairfrError, did_you_mean
+from fairfr.core.keys import RESULTS_VERSION
+from fairfr.core.variants import Parameters, common, flatten, variant_text
+from fairfr.report.readings import Result
+
+OF_METHOD = "method."
+NOT_CHOSEN = ("code", "data", "source", "results_version")
+
+
+class AmbiguousRunsError(FairfrError):
+    """Several runs could fill one place of a table."""
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """``key=value`` of ``--where``; the key may leave out what stands before its last parts (``k=500``)."""
+
+    key: str
+    value: Any
+
+    @classmethod
+    def parse(cls, text: str) -> Condition:
+        import yaml
+
+        key, equals, value = text.partition("=")
+        if not equals or not key.strip():
+            raise ConfigError(f"--where {text} is not key=value, such as --where method.estimator.k=500.")
+        try:
+            read = yaml.safe_load(value)
+        except yaml.YAMLError as error:
+            raise ConfigError(f"--where {text}: the value cannot be read.") from error
+        return cls(key.strip(), _number(read) if isinstance(read, str) else read)
+
+    def named(self, parameters: Parameters) -> Parameters:
+        """The parameters that the key means: the one of exactly that name, else those that end in it."""
+        if self.key in parameters:
+            return {self.key: parameters[self.key]}
+        return {key: value for key, value in parameters.items() if key.endswith(f".{self.key}")}
+
+    def holds(self, parameters: Parameters) -> bool:
+        return any(value == self.value for value in self.named(parameters).values())
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """``conditions`` on parameters of the method add variants as rows; others choose which runs count at all.
+
+    ``everything``: no run is left out (a sweep speaks of its own cells).
+    """
+
+    conditions: tuple[Condition, ...] = ()
+    everything: bool = False
+
+    @classmethod
+    def where(cls, texts: Iterable[str]) -> Selection:
+        return cls(tuple(Condition.parse(text) for text in texts))
+
+    def of(self, results: Sequence[Result]) -> tuple[list[Result], Parameters]:
+        """The chosen runs, each told what sets it apart from the others, and in what all differ from the yaml."""
+        if not self.everything:
+            self._check_keys(results)
+        admitted = [result for result in results if self.everything or self._admits(result)]
+        shared = common(_beyond_method(result.differs) for result in admitted)
+        for result in admitted:
+            result.variant = {key: value for key, value in result.differs.items() if key not in shared}
+        return admitted, shared
+
+    def _admits(self, result: Result) -> bool:
+        parameters = parameters_of(result)
+        for condition in self.conditions:
+            of_method = all(key.startswith(OF_METHOD) for key in condition.named(parameters) or ("",))
+            if not of_method and not condition.holds(parameters):
+                return False
+        asked_for = {key for c in self.conditions if c.holds(parameters) for key in c.named(parameters)}
+        return set(result.differs) <= asked_for
+
+    def _check_keys(self, results: Sequence[Result]) -> None:
+        known = {key for result in results for key in parameters_of(result)}
+        for condition in self.conditions:
+            if known and not condition.named(dict.fromkeys(known)):
+                raise ConfigError(
+                    f"--where {condition.key}: no run has such a key.{did_you_mean(condition.key, known)}"
+                )
+
+
+def parameters_of(result: Result) -> Parameters:
+    """Every parameter of a run by its name on the command line."""
+    identity = result.stored.get("identity", {})
+    chosen = {key: value for key, value in identity.items() if key not in NOT_CHOSEN}
+    return {**flatten(chosen), **result.differs}
+
+
+def one_of(results: Sequence[Result]) -> tuple[Result, bool]:
+    """The run that fills a place, and whether runs of older code were passed over.
+
+    Of several, the one that today's code made: what was computed before an edit does not compete. If that does not
+    decide it, nobody but the user can: AmbiguousRunsError lists them with what sets them apart.
+    """
+    if len(results) == 1:
+        return results[0], False
+    current = [result for result in results if is_current(result)]
+    if len(current) == 1:
+        return current[0], True
+    raise AmbiguousRunsError(_ambiguity(current or results))
+
+
+def is_current(result: Result) -> bool:
+    """Whether the code that made a run is the code that is installed now."""
+    identity = result.stored.get("identity", {})
+    target = identity.get("method", {}).get("estimator", {}).get("_target_")
+    return (
+        identity.get("results_version") == RESULTS_VERSION
+        and target is not None
+        and identity.get("code", {}).get("method") == code_digest(target)
+    )
+
+
+def _ambiguity(results: Sequence[Result]) -> str:
+    described = [flatten(result.stored.get("identity", {})) for result in results]
+    same = common(described)
+    lines = []
+    for result, all_of_it in zip(results, described, strict=True):
+        apart = {key: value for key, value in all_of_it.items() if key not in same}
+        place = result.folder or f"run {result.stored['key']}"
+        lines.append(
+            f"  {place}  finished {result.stored['finished']}: {variant_text(apart) or 'nothing else differs'}"
+        )
+    where = " x ".join(results[0].cell)
+    return (
+        f"{len(results)} runs could fill one place of the tables, {where}:\n" + "\n".join(lines) + "\n"
+        "Choose with --where key=value, or remove the folders of those that no longer count."
+    )
+
+
+def _beyond_method(differs: Parameters) -> Parameters:
+    return {key: value for key, value in differs.items() if not key.startswith(OF_METHOD)}
+
+
+def _number(value: str) -> Any:
+    """yaml takes 1e6 for a text."""
+    try:
+        return float(value)
+    except ValueError:
+        return value
