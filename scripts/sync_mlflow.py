@@ -17,6 +17,7 @@ from fairfr.core.errors import FairfrError
 from fairfr.report.listed import listed_metrics
 from fairfr.report.sweep import write_sweep_report
 from fairfr.report.terminal import Terminal
+from fairfr.store.describe import measured_at
 from fairfr.store.mirror import Mirror
 from fairfr.store.reading import DamagedRunError, read_run, stored_runs
 from fairfr.store.settings import StoreSettings
@@ -46,7 +47,7 @@ def sync(mirror: Mirror, out_root: Path) -> str:
     """Log the runs and sweeps that MLflow lacks or has in an older version; returns the counts as a sentence."""
     known = mirror.logged()
     runs = list(_stored_runs(out_root))
-    missing = [(result, folder) for result, folder in runs if known.get(result["key"]) != result["finished"]]
+    missing = [(result, folder) for result, folder in runs if known.get(result["key"]) != measured_at(result)]
     for result, folder in _with_progress(missing):
         mirror.log(result, folder, listed_metrics(result))
     sweeps = [(sweep, SweepEnd.of(sweep, outcomes), outcomes) for sweep, outcomes in stored_sweeps(out_root)]

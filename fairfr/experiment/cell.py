@@ -114,7 +114,7 @@ def _compute(settings: Settings, located: LocatedData, origin: Origin, draft: Pa
     }
     log.info("done in %.1f s", usage["seconds"])
     result = describe_result(settings, origin, data, held_out.fit_report, rows, usage)
-    for warning in result["warnings"][len(data.warnings) :]:  # those of the data were told before the folds
+    for warning in result["metric_warnings"]:
         progress.warn(warning)
     return result
 

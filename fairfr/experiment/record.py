@@ -62,7 +62,7 @@ def describe_result(
             "groups": {id: list(grouping.levels) for id, grouping in data.groupings.items()},
         },
         **usage,
-        "warnings": [*data.warnings, *too_few_negatives(rows)],
+        "warnings": list(data.warnings),
         "fit_report": jsonable(fit_report),
         **describe_metrics(rows),
     }
@@ -70,7 +70,11 @@ def describe_result(
 
 def describe_metrics(rows: list[MetricRow]) -> Result:
     """The part of result.json that ``rescore`` writes anew; metrics come last, so that all else can be read quickly."""
-    return {"metrics_version": metrics_version(), "metrics": jsonable(summarise(rows))}
+    return {
+        "metrics_version": metrics_version(),
+        "metric_warnings": too_few_negatives(rows),
+        "metrics": jsonable(summarise(rows)),
+    }
 
 
 def failed_result(settings: Settings, origin: Origin, message: str) -> Result:

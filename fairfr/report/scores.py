@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import logging
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from fairfr.core.types import F64, I16, I64, UNKNOWN, Bool, PairRule
 from fairfr.report.readings import RULE, Reading, Result
+from fairfr.store.reading import DamagedRunError, check_files
 
 FILE = "scores.parquet"
+
+log = logging.getLogger("fairfr")
+_whole: set[Path] = set()  # folders whose scores were compared with their checksum
 
 
 class Scores:
@@ -24,10 +30,13 @@ class Scores:
 
     @classmethod
     def at_hand(cls, result: Result | None) -> Scores | None:
-        """The scores of a run, or None where the run or its file is missing (results may come without folders)."""
+        """The scores of a run, or None where the run or its file is missing (results may come without folders).
+
+        Also None, with a line in the log, where the file is not the one that the run wrote.
+        """
         if result is None or result.folder is None or not (result.folder / FILE).is_file():
             return None
-        return cls(result)
+        return cls(result) if result.folder in _whole or _is_whole(result, result.folder) else None
 
     @cached_property
     def pair(self) -> I64:
@@ -90,6 +99,16 @@ class Scores:
         from pyarrow import parquet
 
         return parquet.read_table(self.path, columns=[name])[name].combine_chunks()
+
+
+def _is_whole(result: Result, folder: Path) -> bool:
+    try:
+        check_files(folder, result.stored, [FILE])
+    except DamagedRunError as error:
+        log.warning("left out: %s", error)
+        return False
+    _whole.add(folder)
+    return True
 
 
 def level_of(word: str, levels: tuple[str, ...], rule: PairRule) -> int:

@@ -102,9 +102,11 @@ def parameters_of(result: Result) -> Parameters:
 def one_of(results: Sequence[Result]) -> tuple[Result, bool]:
     """The run that fills a place, and whether runs of older code were passed over.
 
-    Of several, the one that today's code made: what was computed before an edit does not compete. If that does not
-    decide it, nobody but the user can: AmbiguousRunsError lists them with what sets them apart.
+    Of several with one key, the last. Of others, the one that today's code made: what was computed before an edit does
+    not compete. If that does not decide it, nobody but the user can: AmbiguousRunsError lists them with what sets them
+    apart.
     """
+    results = list({result.stored["key"]: result for result in results}.values())
     if len(results) == 1:
         return results[0], False
     current = [result for result in results if is_current(result)]

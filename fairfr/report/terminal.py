@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +16,7 @@ from fairfr.core.errors import FairfrError
 from fairfr.core.variants import labelled
 from fairfr.report.console import results_table
 from fairfr.report.readings import Result
+from fairfr.store.folder import read_result
 
 WIDTH_WITHOUT_TERMINAL = 120
 _shown: set[str] = set()
@@ -73,7 +73,7 @@ class Terminal:
                 self._console.print(f"traceback: {folder / 'error.txt'}", soft_wrap=True)
             return
         self._console.print(results_table([stored]))
-        for warning in stored["warnings"] if status == "skipped" else []:
+        for warning in [*stored["warnings"], *stored["metric_warnings"]] if status == "skipped" else []:
             self._console.print(Text.assemble(("note: ", "yellow"), warning), soft_wrap=True)
         if status == "skipped":
             self._console.print("already done: a completed run has the same key (force=true runs it again)")
@@ -137,8 +137,8 @@ def _by_setting(outcomes: Sequence[dict[str, Any]]) -> dict[tuple[str, str, str]
     """Stored results of one table each: same data set, backbone and source."""
     tables: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
     for outcome in outcomes:
-        if "folder" in outcome:
-            stored = json.loads((Path(outcome["folder"]) / "result.json").read_text(encoding="utf-8"))
+        stored = read_result(Path(outcome["folder"])) if "folder" in outcome else None
+        if stored is not None:
             where = (stored["dataset"]["id"], stored["backbone"]["id"], stored["source"])
             tables.setdefault(where, []).append(stored)
     return tables

@@ -27,6 +27,11 @@ def times_of(result: Result) -> tuple[int, int]:
     return end - int(1000 * result.get("seconds", 0)), end
 
 
+def measured_at(result: Result) -> str:
+    """When the numbers were made: a run that was measured anew is logged anew."""
+    return str(result.get("rescored") or result["finished"])
+
+
 def tags_of(result: Result, folder: Path) -> Iterator[tuple[str, Any]]:
     """Tags to filter and group by."""
     yield "mlflow.source.name", "run.py"
@@ -39,7 +44,7 @@ def tags_of(result: Result, folder: Path) -> Iterator[tuple[str, Any]]:
     yield "variant", variant_text(result["differs"]) or "default"
     yield "needs", ", ".join(result["method"]["needs"]) or "scores only"
     yield "run_folder", folder.resolve()
-    yield "finished", result["finished"]
+    yield "finished", measured_at(result)
     if "threads" in result:
         yield "threads", result["threads"]
     if "error" in result:

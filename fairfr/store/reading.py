@@ -32,13 +32,18 @@ class DamagedRunError(FairfrError):
 
 def write_result(folder: Path, result: Result) -> None:
     """Write result.json, sealed, with the checksums of the files that are there."""
-    files = {path.name: _checksum(path) for path in sorted(folder.iterdir()) if path.name not in UNSEALED}
+    files = checksums(folder)
     metrics = {"metrics": result["metrics"]} if "metrics" in result else {}
     rest = {key: value for key, value in result.items() if key not in ("metrics", "files", "seal")}
     text = json.dumps({**rest, "files": files, **metrics}, indent=1, allow_nan=False) + "\n"
     body = text.encode().removeprefix(_OPENING)
     seal = _SEAL + hashlib.sha256(body).hexdigest().encode() + b'",\n'
     (folder / RESULT_FILE).write_bytes(_OPENING + seal + body)
+
+
+def checksums(folder: Path) -> dict[str, dict[str, Any]]:
+    """Size and sha256 of each file of a run."""
+    return {path.name: _checksum(path) for path in sorted(folder.iterdir()) if path.name not in UNSEALED}
 
 
 def read_run(folder: Path, *, in_place: bool = True) -> Result | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ from rich.console import Console
 
 from fairfr.report.console import results_table
 from fairfr.report.terminal import Terminal
+from fairfr.store.reading import write_result
 
 
 def stored(label: str, auroc: float | None, brier: float | None = 0.1, **changes: Any) -> dict[str, Any]:
@@ -21,14 +21,19 @@ def stored(label: str, auroc: float | None, brier: float | None = 0.1, **changes
         for metric, mean in numbers.items()
     ]
     return {
+        "key": label.lower(),
         "status": "completed",
         "source": "files",
+        "finished": "2026-01-01T00:00:00+00:00",
+        "identity": {},
+        "differs": {},
         "dataset": {"id": "lfw", "label": "LFW"},
         "backbone": {"id": "magface", "label": "MagFace"},
         "method": {"id": label.lower(), "label": label, "needs": [], "native_probability": False},
         "data": {"folds": ["0", "1"], "grouping": None},
         "seconds": 1.25,
         "warnings": [],
+        "metric_warnings": [],
         "metrics": rows,
         **changes,
     }
@@ -107,7 +112,7 @@ def test_a_sweep_report_counts_and_repeats_every_failure(
     outcomes: list[dict[str, Any]] = []
     for label, source in (("Platt", "files"), ("Beta", "synthetic")):
         (tmp_path / label).mkdir()
-        (tmp_path / label / "result.json").write_text(json.dumps(stored(label, 0.9, source=source)))
+        write_result(tmp_path / label, stored(label, 0.9, source=source))
         outcomes.append({"status": "completed", "folder": str(tmp_path / label), "choices": label, "error": None})
     outcomes.append({"status": "failed", "choices": "lfw / magface / gst", "error": "DataError: x.csv is empty."})
     assert terminal.sweep_report(outcomes, tmp_path) == 1
@@ -121,6 +126,18 @@ def test_a_skipped_run_says_how_to_run_it_again(terminal: Terminal, screen: io.S
     terminal.cell_report("skipped", stored("Platt", 0.9, warnings=["odd data"]), tmp_path, None)
     text = screen.getvalue()
     assert "already done" in text and "force=true" in text and "note: odd data" in text and str(tmp_path) in text
+
+
+def test_rows_of_a_parameter_sweep_name_what_differs_and_the_title_what_is_shared() -> None:
+    runs = [stored("Platt", 0.9, differs={"seed": 1, "method.estimator.C": c}) for c in (2.0, 0.5)]
+    text = shown(*runs, stored("Beta", 0.8, differs={"seed": 1}))
+    assert "Platt (C=2)" in text and "Platt (C=0.5)" in text and "Beta " in text
+    assert "paper reading, seed=1" in text and text.count("seed=1") == 1
+
+
+def test_a_line_of_a_sweep_names_what_differs(terminal: Terminal, screen: io.StringIO) -> None:
+    terminal.cell_line("completed", stored("Platt", 0.9, differs={"method.estimator.C": 1e6}), None)
+    assert "LFW x MagFace x Platt (C=1e+06)" in screen.getvalue()
 
 
 def test_a_failed_run_names_its_traceback(terminal: Terminal, screen: io.StringIO, tmp_path: Path) -> None:

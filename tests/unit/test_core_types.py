@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fairfr.core import keys
 from fairfr.core.calibrator import Calibrator, FitContext
 from fairfr.core.errors import ConfigError, DataError, FairfrError, did_you_mean
 from fairfr.core.keys import RunKey, digest_of
@@ -79,12 +78,6 @@ def test_a_digest_ignores_the_order_of_keys_and_nothing_else() -> None:
     assert len(one) == 16
     others = [{"a": 2, "b": {"c": [1, 2], "d": None}}, {"a": 1, "b": {"c": [2, 1], "d": None}}, {"a": 1}]
     assert len({one, *map(digest_of, others)}) == 4
-
-
-def test_a_new_results_version_makes_new_keys(monkeypatch: pytest.MonkeyPatch) -> None:
-    before = digest_of({"a": 1})
-    monkeypatch.setattr(keys, "RESULTS_VERSION", keys.RESULTS_VERSION + 1)
-    assert digest_of({"a": 1}) != before
 
 
 def test_a_synthetic_run_says_so_in_its_name() -> None:

@@ -12,6 +12,7 @@ import pytest
 
 from fairfr.report.listed import listed_metrics
 from fairfr.store import views
+from fairfr.store.reading import write_result
 from fairfr.store.sweep import Sweep, SweepEnd, read_outcomes, stored_sweeps, write_outcome
 
 COMMAND = ["dataset=lfw", "backbone=magface", "++dataset.standin.scale=0.1", "method=platt,beta"]
@@ -25,6 +26,9 @@ def result(method: str, dataset: str = "lfw", source: str = "synthetic", native:
         "dataset": {"id": dataset},
         "backbone": {"id": "magface"},
         "method": {"id": method, "label": method.title(), "needs": [], "native_probability": native},
+        "finished": "2026-01-01T00:00:00+00:00",
+        "identity": {},
+        "differs": {},
     }
 
 
@@ -32,7 +36,7 @@ def outcome(tmp_path: Path, status: str = "completed", **about: Any) -> dict[str
     stored = result(**about)
     folder = tmp_path / stored["key"]
     folder.mkdir()
-    (folder / "result.json").write_text(json.dumps(stored))
+    write_result(folder, stored)
     return {"status": status, "folder": str(folder), "choices": "a / b / c", "error": None}
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from fairfr.core.types import Grouping, Pairs, ScoreFrame, VerificationSet
+from fairfr.experiment.folds import HeldOut
 from fairfr.experiment.record import jsonable, pair_level_names, score_columns
 
 GENDER = Grouping("gender", ("female", "male"), np.array([0, 1, 1, -1], dtype=np.int16))
@@ -42,10 +43,11 @@ def test_columns_follow_the_file_even_where_pairs_were_left_out() -> None:
         row=np.array([4, 9]),
     )
     frame = ScoreFrame(data.fold, data.same, np.array([2.0, -1.0]), np.array([0.9, 0.1]))
-    columns = score_columns(data, np.array([0.5, 0.25]), frame)
+    columns = score_columns(data, np.array([0.5, 0.25]), HeldOut(frame, ("one", "two")))
     assert {name: values.tolist() for name, values in columns.items()} == {
         "pair": [4, 9],
         "fold": ["second", "first"],
+        "split": ["two", "one"],
         "left": ["b", "a"],
         "right": ["c", "b"],
         "same": [True, False],

@@ -6,6 +6,7 @@ import json
 import os
 import socket
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,7 +18,21 @@ from fairfr.store.folder import RunFolders, read_result, write_metrics, write_sc
 
 KEY = RunKey("lfw", "magface", "platt", "files", "0123456789abcdef")
 SYNTHETIC = RunKey("lfw", "magface", "platt", "synthetic", "0123456789abcdef")
-DONE = {"status": "completed"}
+NAMES = {"dataset": {"id": "lfw"}, "backbone": {"id": "magface"}, "method": {"id": "platt"}}
+DONE = {
+    "key": str(KEY),
+    "status": "completed",
+    "source": "files",
+    "finished": "",
+    "identity": {},
+    "differs": {},
+    **NAMES,
+}
+FAILED = {**DONE, "status": "failed"}
+
+
+def without_files(result: dict[str, Any] | None) -> dict[str, Any] | None:
+    return None if result is None else {key: value for key, value in result.items() if key != "files"}
 
 
 def drafts(out: Path) -> list[str]:
@@ -37,7 +52,7 @@ def test_a_draft_becomes_a_run_only_when_published(tmp_path: Path) -> None:
         assert runs.completed(KEY) is None and not (tmp_path / "runs").exists()
         final = runs.publish(draft, KEY, DONE)
     assert final == runs.path(KEY) and sorted(os.listdir(final)) == ["result.json", "scores.parquet"]
-    assert runs.completed(KEY) == DONE and drafts(tmp_path) == []
+    assert without_files(runs.completed(KEY)) == DONE and drafts(tmp_path) == []
 
 
 def test_a_draft_that_is_not_published_is_thrown_away(tmp_path: Path) -> None:
@@ -55,14 +70,14 @@ def test_publishing_again_replaces_the_whole_folder(tmp_path: Path) -> None:
             (draft / name).write_text("")
             runs.publish(draft, KEY, {**DONE, "name": name})
     assert sorted(os.listdir(runs.path(KEY))) == ["result.json", "second"]
-    assert runs.completed(KEY) == {**DONE, "name": "second"} and drafts(tmp_path) == []
+    assert without_files(runs.completed(KEY)) == {**DONE, "name": "second"} and drafts(tmp_path) == []
 
 
 def test_a_failed_run_is_not_completed(tmp_path: Path) -> None:
     runs = RunFolders(tmp_path)
     with runs.draft(KEY) as draft:
-        runs.publish(draft, KEY, {"status": "failed"})
-    assert runs.completed(KEY) is None and read_result(runs.path(KEY)) == {"status": "failed"}
+        runs.publish(draft, KEY, FAILED)
+    assert runs.completed(KEY) is None and without_files(read_result(runs.path(KEY))) == FAILED
 
 
 def test_a_result_with_nan_is_refused_before_it_stands(tmp_path: Path) -> None:
@@ -84,7 +99,7 @@ def test_an_older_run_set_aside_by_a_killed_process_is_put_back(tmp_path: Path) 
         runs.publish(draft, KEY, DONE)
     aside = tmp_path / ".partial" / f"replaced-lfw-magface-platt-{KEY}"
     runs.path(KEY).rename(aside)
-    assert runs.completed(KEY) == DONE and not aside.exists()
+    assert without_files(runs.completed(KEY)) == DONE and not aside.exists()
 
 
 def test_only_drafts_of_dead_processes_of_this_machine_are_cleared(tmp_path: Path) -> None:
@@ -138,8 +153,8 @@ def test_a_failure_set_apart_leaves_the_run(tmp_path: Path) -> None:
     for attempt in ("first", "second"):
         with runs.draft(KEY) as draft:
             (draft / "error.txt").write_text(attempt)
-            folder = runs.set_apart(draft, KEY, {"status": "failed"})
-    assert runs.completed(KEY) == DONE
+            folder = runs.set_apart(draft, KEY, FAILED)
+    assert without_files(runs.completed(KEY)) == DONE
     assert (folder / "error.txt").read_text() == "second"
-    assert json.loads((folder / "result.json").read_text()) == {"status": "failed"}
+    assert json.loads((folder / "result.json").read_text())["status"] == "failed"
     assert tmp_path / "runs" not in folder.parents

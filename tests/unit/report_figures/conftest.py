@@ -16,6 +16,7 @@ from fairfr.metrics.by_group import PairGroups, evaluate
 from fairfr.metrics.summary import summarise
 from fairfr.report.readings import Result
 from fairfr.store.folder import write_scores
+from fairfr.store.reading import checksums
 
 N_PAIRS = 600
 LEVELS = ("one", "two_parts", "three")
@@ -48,6 +49,7 @@ def fake_run(tmp_path: Path) -> FakeRun:
         columns = {
             "pair": np.arange(N_PAIRS),
             "fold": np.array(["a", "b", "c"])[fold],
+            "split": np.array(["a", "b", "c"])[fold],
             "left": np.char.add("image", left.astype(str)),
             "right": np.char.add("image", right.astype(str)),
             "same": same,
@@ -79,6 +81,7 @@ def fake_run(tmp_path: Path) -> FakeRun:
                 "groups": {"kind": list(LEVELS)},
                 **data,
             },
+            "files": checksums(folder),
             "metrics": jsonable(summarise(rows)),
         }
         return Result(stored, folder)

@@ -1,0 +1,160 @@
+"""Metrics of stored runs anew, from their scores: nothing is fitted.
+
+A run that was measured by an older version of the metrics is measured again in its place. With another ``min_pairs`` or
+``grouping`` a run becomes a new one beside it, the one that running with that configuration would have given.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from fairfr.core.errors import DataError, UnmetNeedError
+from fairfr.core.keys import RunKey, digest_of
+from fairfr.core.types import I16, PAIR_RULES, UNKNOWN, Grouping, Pairs, ScoreFrame, product_of
+from fairfr.experiment.record import describe_metrics
+from fairfr.metrics.by_group import PairGroups, evaluate
+from fairfr.metrics.catalogue import metrics_version
+from fairfr.store.folder import Result, RunFolders, write_metrics
+from fairfr.store.reading import check_files, read_run
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Outcome = Literal["measured", "up to date", "not a completed run"]
+COPIED = ("scores.parquet", "config.yaml", "run.log")
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """How to measure. None: as the run was; ``grouping`` names attributes that scores.parquet has as columns."""
+
+    min_pairs: int | None = None
+    grouping: tuple[str, ...] | None = None
+    force: bool = False
+
+
+def rescore(folder: Path, out_root: Path, wanted: Wanted) -> Outcome:
+    """Measure one run anew. Raises DamagedRunError, UnmetNeedError and DataError, each about this run alone."""
+    stored = read_run(folder)
+    if stored is None or stored["status"] != "completed":
+        return "not a completed run"
+    result = _changed(stored, wanted)
+    runs, key = RunFolders(out_root), _key(result)
+    existing = stored if key == _key(stored) else runs.completed(key)
+    if existing is not None and existing.get("metrics_version") == metrics_version() and not wanted.force:
+        return "up to date"
+    check_files(folder, stored)
+    with runs.draft(key) as draft:
+        for name in COPIED:
+            if (folder / name).exists():
+                shutil.copy2(folder / name, draft / name)
+        runs.publish(draft, key, _measured(draft, result))
+    return "measured"
+
+
+def _changed(stored: Result, wanted: Wanted) -> Result:
+    """The result as a run with the wanted settings would describe itself, metrics aside."""
+    dataset, differs = dict(stored["identity"]["dataset"]), dict(stored["differs"])
+    data = dict(stored["data"])
+    for name, value in (("min_pairs", wanted.min_pairs), ("grouping", wanted.grouping)):
+        plain = list(value) if isinstance(value, tuple) else value
+        if plain is not None and plain != dataset[name]:
+            dataset[name] = differs[f"dataset.{name}"] = plain
+    if dataset["grouping"] != stored["identity"]["dataset"]["grouping"]:
+        _check_grouping(stored, dataset["grouping"])
+        data["grouping"] = "_x_".join(dataset["grouping"]) or None
+    data["min_pairs"] = dataset["min_pairs"]
+    identity = {**stored["identity"], "dataset": dataset}
+    key = RunKey("", "", "", stored["source"], digest_of(identity))
+    unchanged = identity == stored["identity"]
+    return {
+        **stored,
+        "key": stored["key"] if unchanged else str(key),
+        "identity": identity,
+        "differs": differs,
+        "data": data,
+        "rescored": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
+
+
+def _check_grouping(stored: Result, attributes: Sequence[str]) -> None:
+    if "groups" in stored["method"]["needs"]:
+        raise UnmetNeedError(
+            f"{stored['method']['id']} was fitted on the groups {stored['data']['grouping']}: another grouping needs "
+            f"a new run, with 'dataset.grouping=[{','.join(attributes)}]'."
+        )
+    absent = [name for name in attributes if name not in stored["data"]["groups"]]
+    if absent:
+        raise DataError(
+            f"the scores of run {stored['key']} do not say the {', '.join(absent)} of their images, only "
+            f"{', '.join(stored['data']['groups']) or 'nothing'}. Run it with "
+            f"'dataset.grouping=[{','.join(attributes)}]'."
+        )
+
+
+def _key(result: Result) -> RunKey:
+    dataset, backbone, method = (result[noun]["id"] for noun in ("dataset", "backbone", "method"))
+    return RunKey(dataset, backbone, method, result["source"], result["key"].removeprefix("synthetic-"))
+
+
+def _measured(draft: Path, result: Result) -> Result:
+    import pandas as pd
+
+    scores = pd.read_parquet(draft / "scores.parquet")
+    splits = tuple(result["fit_report"])
+    frame = ScoreFrame(
+        fold=_codes(scores["split"], splits),
+        same=scores["same"].to_numpy(dtype=bool),
+        score=scores["score"].to_numpy(dtype=np.float64),
+        probability=scores["probability"].to_numpy(dtype=np.float64),
+    )
+    groupings, pairs = _groupings(scores, result)
+    groups = [PairGroups.of(grouping, pairs, rule) for grouping in groupings for rule in PAIR_RULES]
+    rows = evaluate(frame, splits, groups, result["data"]["min_pairs"])
+    write_metrics(draft / "metrics.parquet", rows)
+    data = {**result["data"], "groups": {grouping.id: list(grouping.levels) for grouping in groupings}}
+    return {**result, "data": data, **describe_metrics(rows)}
+
+
+def _codes(column: pd.Series[Any], names: Sequence[str]) -> I16:
+    """Positions in ``names`` (p,)."""
+    position = {name: code for code, name in enumerate(names)}
+    words = column.astype("category")
+    codes: I16 = np.array([position[str(word)] for word in words.cat.categories], dtype=np.int16)[words.cat.codes]
+    return codes
+
+
+def _groupings(scores: pd.DataFrame, result: Result) -> tuple[list[Grouping], Pairs]:
+    """The groupings of the run's configuration over the ends of its pairs: left ends first, then right ends."""
+    n = len(scores)
+    ends = np.arange(2 * n, dtype=np.int32)
+    attributes, levels = result["identity"]["dataset"]["grouping"], result["data"]["groups"]
+    parts = tuple(_grouping(scores[name], name, tuple(levels[name])) for name in attributes)
+    distinct = {part.id: part for part in (*parts, product_of(parts))} if parts else {}
+    return list(distinct.values()), Pairs(ends[:n], ends[n:])
+
+
+def _grouping(column: pd.Series[Any], id: str, levels: tuple[str, ...]) -> Grouping:
+    words = column.astype("category")
+    ends = [_ends_of(str(word), levels) for word in words.cat.categories]
+    codes = np.array([*ends, (UNKNOWN, UNKNOWN)], dtype=np.int16)[words.cat.codes]  # no word: the last, unknown
+    return Grouping(id, levels, np.concatenate([codes[:, 0], codes[:, 1]]))
+
+
+def _ends_of(word: str, levels: tuple[str, ...]) -> tuple[int, int]:
+    """Groups of the two images of a pair, from the word that scores.parquet has for it: ``asian``, ``asian|white``."""
+    code = {"": UNKNOWN, **{level: position for position, level in enumerate(levels)}}
+    if word in code:
+        return code[word], code[word]
+    for bar in (at for at, letter in enumerate(word) if letter == "|"):
+        left, right = word[:bar], word[bar + 1 :]
+        if left in code and right in code:
+            return code[left], code[right]
+    raise DataError(f"scores.parquet has a pair of groups '{word}' that result.json does not know.")
