@@ -1,7 +1,8 @@
 """The same numbers as last release, on a small synthetic RFW.
 
-A change here is a change of results: rewrite the file with ``pytest tests/golden --update-golden``, raise
-RESULTS_VERSION if stored runs are no longer what they say, and give the reason in the commit.
+A change here is a change of results: rewrite the file with ``pytest tests/golden --update-golden`` and give the reason
+in the commit. Numbers that move although a method's own code did not are refused until RESULTS_VERSION is raised, so
+that stored runs of the older code are not taken for new ones.
 """
 
 from __future__ import annotations
@@ -9,12 +10,15 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
 
 from fairfr.core.calibrator import Calibrator, FitContext
+from fairfr.core.code import code_digest
 from fairfr.core.conform import instantiate
+from fairfr.core.keys import RESULTS_VERSION
 from fairfr.core.types import PAIR_RULES, VerificationSet
 from fairfr.experiment.folds import score_held_out
 from fairfr.folds.published import LeaveOneFoldOut
@@ -41,8 +45,12 @@ def data(synthetic_set: Callable[..., VerificationSet]) -> VerificationSet:
     return synthetic_set("rfw", scale=0.1)
 
 
+def _yaml(conf: Path, name: str) -> str:
+    return (conf / "method" / f"{name}.yaml").read_text(encoding="utf-8")
+
+
 def fold_means(data: VerificationSet, conf: Path, name: str) -> dict[str, float]:
-    estimator = yaml.safe_load((conf / "method" / f"{name}.yaml").read_text(encoding="utf-8"))["estimator"]
+    estimator = yaml.safe_load(_yaml(conf, name))["estimator"]
 
     def make() -> Calibrator:
         method: Calibrator = instantiate(estimator, "method.estimator")
@@ -62,9 +70,39 @@ def fold_means(data: VerificationSet, conf: Path, name: str) -> dict[str, float]
 
 
 def test_small_synthetic_rfw_golden(data: VerificationSet, conf: Path, request: pytest.FixtureRequest) -> None:
-    found = {f"{name}: {place}": v for name in METHODS for place, v in fold_means(data, conf, name).items()}
-    assert len(found) == len(METHODS) * len(KEPT)
+    found = {"results_version": RESULTS_VERSION, "methods": {name: measured(data, conf, name) for name in METHODS}}
+    golden = json.loads(GOLDEN.read_text(encoding="utf-8"))
     if request.config.getoption("--update-golden"):
-        rounded = {key: round(value, 9) for key, value in found.items()}
-        GOLDEN.write_text(json.dumps(rounded, indent=1, sort_keys=True) + "\n", encoding="utf-8")
-    assert found == pytest.approx(json.loads(GOLDEN.read_text(encoding="utf-8")), abs=TOLERANCE)
+        check_versions(golden, found)
+        GOLDEN.write_text(json.dumps(found, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+        golden = found
+    assert golden["results_version"] == RESULTS_VERSION, "golden numbers belong to one version of the results"
+    for name in METHODS:
+        assert found["methods"][name]["numbers"] == pytest.approx(golden["methods"][name]["numbers"], abs=TOLERANCE)
+
+
+def measured(data: VerificationSet, conf: Path, name: str) -> dict[str, Any]:
+    numbers = {place: round(value, 9) for place, value in fold_means(data, conf, name).items()}
+    assert len(numbers) == len(KEPT)
+    return {"code": code_digest(yaml.safe_load(_yaml(conf, name))["estimator"]["_target_"]), "numbers": numbers}
+
+
+def check_versions(golden: dict[str, Any], found: dict[str, Any]) -> None:
+    """Numbers that change although the method's own code did not need a new RESULTS_VERSION: keys must tell them."""
+    if golden.get("results_version") != found["results_version"]:
+        return
+    for name, new in found["methods"].items():
+        old = golden["methods"].get(name, new)
+        moved = old["numbers"] != pytest.approx(new["numbers"], abs=TOLERANCE)
+        if moved and old["code"] == new["code"]:
+            pytest.fail(f"the numbers of {name} moved, its code did not: raise RESULTS_VERSION in fairfr/core/keys.py")
+
+
+def test_numbers_that_move_without_the_methods_code_need_a_new_version() -> None:
+    old = {"results_version": 1, "methods": {"platt": {"code": "a", "numbers": {"auroc": 0.5}}}}
+    moved = {"results_version": 1, "methods": {"platt": {"code": "a", "numbers": {"auroc": 0.6}}}}
+    with pytest.raises(pytest.fail.Exception, match="RESULTS_VERSION"):
+        check_versions(old, moved)
+    check_versions(old, old)
+    check_versions(old, {**moved, "results_version": 2})
+    check_versions(old, {"results_version": 1, "methods": {"platt": {"code": "b", "numbers": {"auroc": 0.6}}}})

@@ -1,0 +1,110 @@
+"""Metrics of stored runs anew: the same numbers as a run would give, without a fit."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from fairfr.core.errors import DataError, UnmetNeedError
+from fairfr.experiment.rescore import Wanted, rescore
+from fairfr.metrics import catalogue
+from fairfr.store.reading import DamagedRunError, read_run, write_result
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def out(tmp_path: Path) -> Path:
+    return tmp_path / "out"
+
+
+@pytest.fixture
+def newer_metrics(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fairfr.experiment.rescore.metrics_version", lambda: "99-new")
+    monkeypatch.setattr("fairfr.experiment.record.metrics_version", lambda: "99-new")
+
+
+def settled(folder: Path) -> dict[str, Any]:
+    """A result without what depends on when and how it was made."""
+    result = read_run(folder)
+    assert result is not None
+    for name in ("finished", "rescored", "seconds", "peak_memory_mb", "files"):
+        result.pop(name, None)
+    return result
+
+
+def folders(out: Path) -> set[Path]:
+    return set(out.glob("runs/*/*/*/*"))
+
+
+def test_a_run_is_measured_in_its_place_to_the_bit(
+    cell: Callable[..., Any], small: tuple[str, ...], out: Path, newer_metrics: None
+) -> None:
+    folder = cell(*small, "method=gst", "dataset.min_pairs=4").folder
+    before, bytes_before = settled(folder), (folder / "metrics.parquet").read_bytes()
+    stored = json.loads((folder / "result.json").read_text())
+    write_result(folder, {**stored, "metrics_version": "0-old"})
+    assert rescore(folder, out, Wanted()) == "measured"
+    after = settled(folder)
+    assert after["metrics_version"] == "99-new"
+    assert {**after, "metrics_version": ""} == {**before, "metrics_version": ""}
+    assert (folder / "metrics.parquet").read_bytes() == bytes_before
+    assert rescore(folder, out, Wanted()) == "up to date" and folders(out) == {folder}
+
+
+def test_other_settings_give_the_run_that_they_would_have_given(
+    cell: Callable[..., Any], small: tuple[str, ...], out: Path
+) -> None:
+    """Also its key: a later run with that configuration finds it done."""
+    folder = cell(*small, "method=platt", "dataset.min_pairs=4").folder
+    for wanted, override in (
+        (Wanted(min_pairs=6), "dataset.min_pairs=6"),
+        (Wanted(grouping=("gender",)), "dataset.grouping=[gender]"),
+        (Wanted(grouping=("gender", "ethnicity")), "dataset.grouping=[gender,ethnicity]"),
+    ):
+        before = folders(out)
+        assert rescore(folder, out, wanted) == "measured"
+        (new,) = folders(out) - before
+        again = cell(*small, "method=platt", "dataset.min_pairs=4", override)
+        assert again.status == "skipped" and again.folder == new
+        rescored = settled(new)
+        real = settled(cell(*small, "method=platt", "dataset.min_pairs=4", override, "force=true").folder)
+        assert rescored.pop("differs") == {override.split("=")[0]: rescored["identity"]["dataset"][_name(override)]}
+        assert {**real, "differs": {}} == {**rescored, "differs": {}}
+
+
+def _name(override: str) -> str:
+    return override.partition("=")[0].removeprefix("dataset.")
+
+
+def test_what_needs_a_fit_is_refused(cell: Callable[..., Any], small: tuple[str, ...], out: Path) -> None:
+    gst, platt = (cell(*small, f"method={method}").folder for method in ("gst", "platt"))
+    with pytest.raises(UnmetNeedError, match=r"fitted on the groups ethnicity_x_gender.*dataset\.grouping=\[gender\]"):
+        rescore(gst, out, Wanted(grouping=("gender",)))
+    with pytest.raises(DataError, match="do not say the age"):
+        rescore(platt, out, Wanted(grouping=("age",)))
+    (platt / "scores.parquet").write_bytes(b"PAR1")
+    with pytest.raises(DamagedRunError, match="scores"):
+        rescore(platt, out, Wanted(force=True))
+    assert folders(out) == {gst, platt}
+
+
+def test_the_command_goes_on_after_a_damaged_run(cell: Callable[..., Any], small: tuple[str, ...], out: Path) -> None:
+    good, bad = (cell(*small, f"method={method}").folder for method in ("platt", "baseline"))
+    (bad / "scores.parquet").unlink()
+    command = [sys.executable, "scripts/rescore.py", "--out-root", str(out), "--force", "--jobs", "2"]
+    done = subprocess.run(command, cwd=ROOT, env=dict(os.environ), capture_output=True, text=True, timeout=120)
+    assert done.returncode == 1 and "1 failed, 1 measured" in done.stdout and str(bad) in done.stdout, done.stderr
+    assert "Traceback" not in done.stderr
+    assert (
+        read_run(good) is not None
+        and pd.read_parquet(good / "metrics.parquet")["metric"].isin(list(catalogue.METRIC_BY_ID)).all()
+    )

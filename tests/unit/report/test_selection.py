@@ -1,0 +1,114 @@
+"""Which runs fill the tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from fairfr.core.code import code_digest
+from fairfr.core.errors import ConfigError
+from fairfr.core.keys import RESULTS_VERSION
+from fairfr.report.readings import Result
+from fairfr.report.runs import MixedMetricsError, Runs
+from fairfr.report.selection import AmbiguousRunsError, Selection
+from fairfr.report.tables import paper_tables
+
+TARGET = "fairfr.methods.ac_density.ACDensity"
+Make = Callable[..., Result]
+
+
+@pytest.fixture
+def run(result: Make) -> Make:
+    """``run(0.9, seed=1, k=500)``: a run of AC-Density with this AUROC, and its identity."""
+
+    def make(auroc: float, seed: int = 0, k: int = 20, code: str | None = None, **data: Any) -> Result:
+        made = result("ac_density", overall={"auroc": auroc}, key=f"key-{auroc}", label="AC-Density")
+        estimator = {"_target_": TARGET, "k": k}
+        made.stored["identity"] = {
+            "results_version": RESULTS_VERSION,
+            "method": {"id": "ac_density", "estimator": estimator},
+            "seed": seed,
+            "code": {"method": code or code_digest(TARGET)},
+            "data": "d",
+            **data,
+        }
+        differs = {"method.estimator.k": k} if k != 20 else {}
+        made.stored["differs"] = differs | ({"seed": seed} if seed else {})
+        return made
+
+    return make
+
+
+def rows(found: Runs) -> dict[str, float | None]:
+    grid = next(grid for grid in paper_tables(found, "strict") if grid.id == "appendix_auroc")
+    return {
+        line.label: line.cells[2].value for section in grid.sections for line in section.lines if line.cells[2].text
+    }
+
+
+def chosen(*results: Result, where: tuple[str, ...] = ()) -> Runs:
+    return Runs(results, "files", Selection.where(where))
+
+
+def test_only_default_configurations_fill_the_tables(run: Make) -> None:
+    found = chosen(run(0.9), run(0.99, k=500), run(0.98, seed=1))
+    assert rows(found) == {"AC-Density": 0.9}
+    assert len(chosen(run(0.99, k=500))) == 0, "a variant never takes the default's place"
+
+
+@pytest.mark.parametrize("key", ["method.estimator.k", "estimator.k", "k"])
+def test_a_variant_of_the_method_is_a_row_of_its_own(run: Make, key: str) -> None:
+    found = chosen(run(0.9), run(0.99, k=500), run(0.97, k=300), run(0.98, seed=1), where=(f"{key}=500",))
+    assert rows(found) == {"AC-Density": 0.9, "AC-Density (k=500)": 0.99}
+
+
+def test_conditions_on_what_methods_share_choose_and_captions_say_so(run: Make) -> None:
+    found = chosen(run(0.9), run(0.98, seed=1), where=("seed=1",))
+    assert rows(found) == {"AC-Density": 0.98} and found.shared == {"seed": 1}
+    assert all("All runs with seed=1." in grid.caption for grid in paper_tables(found, "strict"))
+    both = chosen(run(0.9), run(0.98, seed=1), run(0.97, seed=1, k=500), where=("seed=1", "k=500"))
+    assert rows(both) == {"AC-Density": 0.98, "AC-Density (k=500)": 0.97}
+
+
+def test_numbers_are_read_as_people_type_them(run: Make) -> None:
+    made = run(0.99)
+    made.stored["differs"] = {"method.estimator.alpha": 1e6}
+    assert rows(chosen(made, where=("alpha=1e6",))) == {"AC-Density (alpha=1e+06)": 0.99}
+
+
+def test_a_key_that_no_run_has_is_an_error(run: Make) -> None:
+    with pytest.raises(ConfigError, match=r"method\.estimator\.kk.*Did you mean 'method\.estimator\.k'"):
+        chosen(run(0.9), where=("method.estimator.kk=500",))
+    with pytest.raises(ConfigError, match="not key=value"):
+        chosen(run(0.9), where=("k",))
+
+
+def test_a_sweep_shows_all_its_cells(run: Make) -> None:
+    found = Runs([run(0.9), run(0.99, k=500), run(0.98, seed=1)], "files", Selection(everything=True))
+    assert rows(found) == {"AC-Density": 0.9, "AC-Density (k=500)": 0.99, "AC-Density (seed=1)": 0.98}
+
+
+def test_two_runs_for_one_place_are_an_error_that_says_what_differs(run: Make) -> None:
+    with pytest.raises(AmbiguousRunsError) as error:
+        chosen(run(0.9), run(0.8, data="other"))
+    text = str(error.value)
+    assert "key-0.9" in text and "key-0.8" in text and "data=d" in text and "data=other" in text
+    assert "--where" in text
+
+
+def test_of_runs_before_and_after_an_edit_the_present_code_counts(run: Make) -> None:
+    for made in ([run(0.9), run(0.8, code="old")], [run(0.8, code="old"), run(0.9)]):
+        found = chosen(*made)
+        assert rows(found) == {"AC-Density": 0.9} and found.outdated == {("rfw", "magface", "ac_density")}
+    assert rows(chosen(run(0.8, code="old"))) == {"AC-Density": 0.8}, "alone it is what there is"
+    with pytest.raises(AmbiguousRunsError):
+        chosen(run(0.8, code="old"), run(0.7, code="older"))
+
+
+def test_metrics_of_different_versions_do_not_stand_in_one_table(run: Make, result: Make) -> None:
+    old, new = run(0.9), result("baseline", overall={"auroc": 0.5})
+    old.stored["metrics_version"], new.stored["metrics_version"] = "1-a", "2-b"
+    with pytest.raises(MixedMetricsError, match=r"scripts/rescore\.py"):
+        chosen(old, new)

@@ -1,0 +1,51 @@
+"""Parameters by name, and what sets a run apart."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from fairfr.core.variants import common, differences, flatten, labelled, variant_text
+
+
+def test_nested_keys_become_dotted_ones() -> None:
+    nested = {"method": {"id": "a", "estimator": {"k": 1, "range": (0, 1)}}, "seed": 0}
+    assert flatten(nested) == {"method.id": "a", "method.estimator.k": 1, "method.estimator.range": [0, 1], "seed": 0}
+
+
+def test_only_parameters_differ_not_the_place() -> None:
+    defaults = {"method.id": "a", "dataset.id": "x", "seed": 0, "method.estimator.k": 20}
+    assert differences(defaults, defaults) == {}
+    assert differences({**defaults, "method.id": "b", "dataset.id": "y"}, defaults) == {}
+    assert differences({**defaults, "seed": 1, "new": None}, defaults) == {"seed": 1, "new": None}
+
+
+def test_another_protocol_is_one_difference() -> None:
+    defaults = {"protocol.id": "published", "protocol.splitter._target_": "a.B"}
+    other = {"protocol.id": "mine", "protocol.splitter._target_": "c.D", "protocol.splitter.n": 3, "seed": 1}
+    assert differences(other, defaults | {"seed": 0}) == {"protocol": "mine", "seed": 1}
+    assert differences(defaults | {"protocol.splitter.n": 3}, defaults) == {"protocol.splitter.n": 3}
+
+
+@pytest.mark.parametrize(
+    ("differs", "text"),
+    [
+        ({}, ""),
+        ({"method.estimator.k": 500}, "k=500"),
+        ({"method.estimator.alpha": 1e6, "seed": 1}, "alpha=1e+06, seed=1"),
+        (
+            {"dataset.grouping": ["a", "b"], "method.estimator.self_neighbour": False},
+            "grouping=[a,b], self_neighbour=false",
+        ),
+        ({"dataset.max_references": None, "protocol": "mine"}, "max_references=null, protocol=mine"),
+    ],
+)
+def test_a_variant_is_named_as_it_is_typed(differs: dict[str, Any], text: str) -> None:
+    assert variant_text(differs) == text
+    assert labelled("M", differs) == (f"M ({text})" if text else "M")
+
+
+def test_common_is_what_all_share() -> None:
+    assert common([{"a": 1, "b": 2}, {"a": 1, "b": 3}, {"a": 1}]) == {"a": 1}
+    assert common([]) == {}
