@@ -24,6 +24,7 @@ from fairfr.experiment.record import Origin, describe_result, failed_result, sco
 from fairfr.experiment.settings import Settings
 from fairfr.experiment.threads import limit_threads, resolve_threads
 from fairfr.store.folder import Result, RunFolders, write_metrics, write_scores
+from fairfr.store.reading import read_run
 
 if TYPE_CHECKING:
     from fairfr.pairs.table import PairTable
@@ -85,7 +86,8 @@ def run_cell(
         except Exception as error:
             return _store_failure(runs, draft, settings, origin, config, error)
         _write_config(draft, config)
-        return Outcome("completed", key, runs.publish(draft, key, result), result)
+        folder = runs.publish(draft, key, result)
+        return Outcome("completed", key, folder, read_run(folder) or result)
 
 
 def _compute(settings: Settings, located: LocatedData, origin: Origin, draft: Path, progress: Progress) -> Result:

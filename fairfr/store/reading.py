@@ -116,7 +116,7 @@ def _checked(result: Any, folder: Path, in_place: bool) -> Result:
     found = [folder.parents[2].name, folder.parents[1].name, folder.parent.name, folder.name]
     if in_place and names != found:
         raise DamagedRunError(f"{path} speaks of another run ({'/'.join(names)}).")
-    own: Result = {key: value for key, value in result.items() if key != "seal"}
+    own: Result = result
     return own
 
 

@@ -77,7 +77,8 @@ def test_results_are_read_whole_although_their_metrics_come_last(
 ) -> None:
     outcome = cell(*small, "backbone=magface", "method=platt")
     stored = json.loads((outcome.folder / "result.json").read_text(encoding="utf-8"))
-    (read,) = read_results(tmp_path / "out")
+    (read,), damaged = read_results(tmp_path / "out")
+    assert damaged == []
     assert read.stored == {name: value for name, value in stored.items() if name != "metrics"}
     assert read.folder == outcome.folder
     for row in stored["metrics"]:
@@ -93,11 +94,39 @@ def test_mlflow_gives_the_same_tables_as_the_run_folders(
     tables = tmp_path / "out" / "tables"
     read = {}
     for source in ("runs", "mlflow"):
-        done = make_tables("--no-figures", "--source", source)
+        done = make_tables("--no-figures", "--source", source, "--where", "standin.scale=0.03")
         assert done.returncode == 0, done.stderr
         read[source] = {p.name: p.read_text(encoding="utf-8") for p in tables.rglob("*") if p.is_file()}
         shutil.rmtree(tables)
     assert len(read["runs"]) > 50 and read["mlflow"] == read["runs"]
+
+
+def test_a_variant_never_takes_the_place_of_the_default(
+    run_py: Callable, small: tuple[str, ...], make_tables: Callable, tmp_path: Path
+) -> None:
+    """What was typed on the command line is what tables and labels go by, also in a worker's process."""
+    sweep = ("-m", *small, "store=folder", "method=ac_density", "method.estimator.alpha=1.0,1e6", "seed=0,1")
+    done = run_py(*sweep, "hydra/launcher=joblib")
+    assert done.returncode == 0, done.stdout + done.stderr
+    for label in ("AC-Density ", "AC-Density (alpha=1e+06)", "AC-Density (seed=1)", "AC-Density (alpha=1e+06, seed=1)"):
+        assert f"  {label}" in done.stdout, "the terminal's rows say what differs"
+    where = ("--no-figures", "--where", "standin.scale=0.03")
+    shown = {}
+    for name, more in {"default": (), "alpha": ("alpha=1e6",), "seed": ("seed=1",)}.items():
+        made = make_tables(*where, *(part for condition in more for part in ("--where", condition)))
+        assert made.returncode == 0, made.stderr
+        text = (tmp_path / "out/tables/synthetic/paper/appendix_auroc.csv").read_text(encoding="utf-8")
+        rows = csv.DictReader(line for line in text.splitlines() if not line.startswith("#"))
+        filled = {row["Method"]: row["LFW MagFace"] for row in rows if row["Method"].startswith("AC-Density")}
+        shown[name] = {method: value for method, value in filled.items() if value}
+        assert "with standin.scale=0.03" in text
+    assert list(shown["default"]) == list(shown["seed"]) == ["AC-Density"]
+    assert list(shown["alpha"]) == ["AC-Density", "AC-Density (alpha=1e+06)"]
+    assert shown["alpha"]["AC-Density"] == shown["default"]["AC-Density"]
+    nothing = make_tables("--no-figures")
+    assert (
+        nothing.returncode == 1 and "default configuration" in nothing.stderr and "standin.scale=0.03" in nothing.stderr
+    )
 
 
 def test_a_missing_database_is_a_message_not_a_traceback(make_tables: Callable) -> None:

@@ -36,7 +36,7 @@ def settled(folder: Path) -> dict[str, Any]:
     """A result without what depends on when and how it was made."""
     result = read_run(folder)
     assert result is not None
-    for name in ("finished", "rescored", "seconds", "peak_memory_mb", "files"):
+    for name in ("finished", "rescored", "seconds", "peak_memory_mb", "files", "seal"):
         result.pop(name, None)
     return result
 

@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 
 # Dies by SIGKILL at the n-th call that changes the file system inside RunFolders.publish.
 KILLED = """
-import os, shutil, signal, sys
+import json, os, shutil, signal, sys
 from pathlib import Path
 sys.path.insert(0, {root!r})
 from fairfr.store import folder
@@ -38,12 +38,25 @@ key = RunKey("set", "net", "platt", "files", "0123456789abcdef")
 runs = folder.RunFolders(out)
 with runs.draft(key) as draft:
     (draft / "scores.parquet").write_text("new")
-    folder._write_result = dying(folder._write_result)
+    folder.write_result = dying(folder.write_result)
     folder.os.rename = dying(os.rename)
     folder.shutil.rmtree = dying(shutil.rmtree)
-    runs.publish(draft, key, {{"status": "completed", "which": "new"}})
+    runs.publish(draft, key, {{**json.loads(sys.argv[3]), "which": "new"}})
     os.kill(os.getpid(), signal.SIGKILL)
 """
+
+
+BASIC = {
+    "key": "0123456789abcdef",
+    "status": "completed",
+    "source": "files",
+    "finished": "",
+    "identity": {},
+    "differs": {},
+    "dataset": {"id": "set"},
+    "backbone": {"id": "net"},
+    "method": {"id": "platt"},
+}
 
 
 def mtimes(folder: Path) -> dict[str, int]:
@@ -121,8 +134,9 @@ def test_a_kill_inside_publish_leaves_the_old_state_or_the_new_one(tmp_path: Pat
         if older == "completed":
             with runs.draft(key) as draft:
                 (draft / "scores.parquet").write_text("old")
-                runs.publish(draft, key, {"status": "completed", "which": "old"})
-        died = subprocess.run([sys.executable, "-c", script, str(fatal), str(out)], capture_output=True, timeout=60)
+                runs.publish(draft, key, {**BASIC, "which": "old"})
+        command = [sys.executable, "-c", script, str(fatal), str(out), json.dumps(BASIC)]
+        died = subprocess.run(command, capture_output=True, timeout=60)
         assert died.returncode == -signal.SIGKILL, died.stderr.decode()
         for folder in out.glob("runs/*/*/*/*"):
             assert (folder / "result.json").exists()
@@ -132,8 +146,9 @@ def test_a_kill_inside_publish_leaves_the_old_state_or_the_new_one(tmp_path: Pat
             assert (runs.path(key) / "scores.parquet").read_text() == found["which"]
         with runs.draft(key) as draft:
             (draft / "scores.parquet").write_text("again")
-            runs.publish(draft, key, {"status": "completed", "which": "again"})
-        assert runs.completed(key) == {"status": "completed", "which": "again"}
+            runs.publish(draft, key, {**BASIC, "which": "again"})
+        again = runs.completed(key)
+        assert again is not None and again["which"] == "again"
         assert [path for path in (out / ".partial").iterdir() if path.is_dir()] == [], "drafts of the dead are cleared"
     old = None if older == "none" else "old"
     assert seen[0] == old and seen[-1] == "new"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,14 +16,16 @@ import yaml
 from sklearn.metrics import brier_score_loss, roc_auc_score
 
 from fairfr.app import check_choices, let_through
+from fairfr.core.code import code_digest
 from fairfr.core.errors import DataError, FairfrError, UnmetNeedError
+from fairfr.core.keys import digest_of
 from fairfr.core.types import MetricRow
 
 CONF = Path(__file__).parents[2] / "conf"
 SMALL = ("dataset=lfw", "++dataset.standin.scale=0.03", "source=synthetic")
 MINE = ("dataset=custom", "dataset.id=mine", "dataset.grouping=[ethnicity,gender]", "dataset.min_pairs=4")
 MYNET = ("backbone=custom", "backbone.id=mynet", "source=files")
-SCORE_COLUMNS = ["pair", "fold", "left", "right", "same", "cosine", "score", "probability"]
+SCORE_COLUMNS = ["pair", "fold", "split", "left", "right", "same", "cosine", "score", "probability"]
 
 
 def results_below(out: Path) -> list[dict[str, Any]]:
@@ -63,6 +67,8 @@ def test_result_json_holds_all_that_tables_need(cell: Any, small: tuple[str, ...
     wanted = {"id": "ac_linear", "label": "AC-Linear", "needs": ["embeddings"], "native_probability": True}
     assert result["method"] == wanted
     assert result["seed"] == 3 and result["threads"] == 1
+    assert result["identity"]["seed"] == 3 and result["identity"]["dataset"]["grouping"] == ["ethnicity", "gender"]
+    assert digest_of(result["identity"]) == outcome.key.digest, "the key can be checked"
     assert result["seconds"] > 0 and result["peak_memory_mb"] > 10
     assert len(result["data"]["digest"]) == 64 and result["data"]["embeddings_digest"]
     assert {"python", "fairfr", "numpy", "scipy", "scikit-learn"} <= set(result["versions"])
@@ -165,7 +171,8 @@ def test_stored_configuration_is_resolved(cell: Any, small: tuple[str, ...]) -> 
 def test_progress_hears_every_fold_and_warning(cell: Any, heard: Any, small: tuple[str, ...]) -> None:
     outcome = cell(*small, "method=baseline")
     assert heard.n_folds == 10 and heard.folds == [str(fold) for fold in range(10)]
-    assert heard.warnings == outcome.result["warnings"] and len(heard.warnings) >= 2
+    assert heard.warnings == outcome.result["metric_warnings"] and len(heard.warnings) >= 2
+    assert outcome.result["warnings"] == []
 
 
 # ---- the user's own files ------------------------------------------------------------------------------------------
@@ -331,3 +338,53 @@ def test_broken_file_is_a_stored_failure_that_names_it(cell: Any, write_set: Cal
     assert {p.name for p in outcome.folder.iterdir()} == {"result.json", "config.yaml", "run.log", "error.txt"}
     assert "Traceback" in (outcome.folder / "error.txt").read_text()
     assert json.loads((outcome.folder / "result.json").read_text())["error"] == outcome.error
+
+
+# ---- the code behind a result --------------------------------------------------------------------------------------
+
+
+MINE_METHOD = """
+from dataclasses import dataclass
+from fairfr.core.types import Prediction
+@dataclass
+class Mine:
+    needs = frozenset()
+    native_probability = False
+    def fit(self, view, same, ctx):
+        return self
+    def predict(self, view):
+        return Prediction(score=view.cosine * 1.0)
+"""
+
+
+def test_an_edited_method_runs_anew_and_a_comment_does_not(
+    cell: Any, small: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "edited_method.py"
+    monkeypatch.syspath_prepend(tmp_path)
+    run = (*small, "method=baseline", "method.id=mine", "method.estimator._target_=edited_method.Mine")
+
+    def again(text: str) -> str:
+        file.write_text(text)
+        sys.modules.pop("edited_method", None)
+        importlib.invalidate_caches()
+        code_digest.cache_clear()
+        return str(cell(*run).status)
+
+    assert again(MINE_METHOD) == "completed"
+    assert again(MINE_METHOD) == "skipped"
+    assert again(f"# a comment\n{MINE_METHOD}") == "skipped"
+    assert again(MINE_METHOD.replace("1.0", "2.0")) == "completed"
+    assert len(results_below(tmp_path / "out")) == 2
+
+
+@pytest.mark.parametrize("name", ["scores.parquet", "metrics.parquet", "result.json"])
+def test_a_damaged_run_is_said_and_computed_anew(cell: Any, heard: Any, small: tuple[str, ...], name: str) -> None:
+    first = cell(*small, "method=platt")
+    path = first.folder / name
+    path.write_bytes(path.read_bytes()[:-10])
+    heard.warnings.clear()
+    again = cell(*small, "method=platt")
+    assert again.status == "completed" and again.folder == first.folder
+    assert name in heard.warnings[0] and "Computed anew" in heard.warnings[0]
+    assert cell(*small, "method=platt").status == "skipped"

@@ -32,7 +32,7 @@ FAILED = {**DONE, "status": "failed"}
 
 
 def without_files(result: dict[str, Any] | None) -> dict[str, Any] | None:
-    return None if result is None else {key: value for key, value in result.items() if key != "files"}
+    return None if result is None else {key: value for key, value in result.items() if key not in ("files", "seal")}
 
 
 def drafts(out: Path) -> list[str]:
