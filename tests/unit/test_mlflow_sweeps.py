@@ -12,6 +12,7 @@ import pytest
 
 from fairfr.report.listed import listed_metrics
 from fairfr.store import views
+from fairfr.store.describe import run_name
 from fairfr.store.reading import write_result
 from fairfr.store.sweep import Sweep, SweepEnd, read_outcomes, stored_sweeps, write_outcome
 
@@ -146,3 +147,19 @@ def test_a_view_shows_only_metrics_that_runs_have_and_fits_a_tag() -> None:
     assert shown == logged | {"seconds"}
     assert state["orderByKey"] in state["selectedColumns"]
     assert views.page("1", "sweep-ab12").endswith("viewStateShareKey=sweep-ab12")
+
+
+def test_a_sweep_over_parameters_shows_them_in_names_columns_and_cells(tmp_path: Path) -> None:
+    outcomes = []
+    for c in (0.5, 2.0):
+        stored = result("platt") | {"key": f"platt-{c}", "differs": {"method.estimator.C": c, "protocol": "mine"}}
+        (tmp_path / stored["key"]).mkdir()
+        write_result(tmp_path / stored["key"], stored)
+        outcomes.append({"status": "completed", "folder": str(tmp_path / stored["key"]), "choices": "", "error": None})
+    assert run_name(stored) == "Platt (C=2, protocol=mine) | lfw | magface | synthetic"
+    end = SweepEnd.of(Sweep.of(COMMAND, None, started=0.0).over(1.0, None, outcomes), outcomes)
+    assert end.varied == ("method.estimator.C", "protocol.id")
+    assert [row["variant"] for row in csv.DictReader(io.StringIO(end.cells_csv))][1] == "C=2, protocol=mine"
+    state = json.loads(json.loads(views.cells_of_sweep("ab12", "name", end.varied)[1])["state"])
+    assert state["selectedColumns"][:2] == ["params.`method.estimator.C`", "params.`protocol.id`"]
+    assert all(column.startswith("metrics.") for column in state["columnWidths"])
