@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fairfr.core.keys import RunKey
-from fairfr.core.types import F64, UNKNOWN, Grouping, MetricRow, Pairs, VerificationSet
+from fairfr.core.types import F64, I32, UNKNOWN, Grouping, MetricRow, Pairs, VerificationSet
 from fairfr.core.variants import Parameters, differences
 from fairfr.data.locate import LocatedData
 from fairfr.experiment.folds import HeldOut
@@ -114,6 +114,8 @@ def score_columns(data: VerificationSet, cosine: F64, held_out: HeldOut) -> dict
         "split": np.asarray(held_out.split_ids)[frame.fold],
         "left": data.images[data.pairs.left],
         "right": data.images[data.pairs.right],
+        "identity_left": _identity_codes(data, data.pairs.left),
+        "identity_right": _identity_codes(data, data.pairs.right),
         "same": data.same,
         "cosine": cosine,
         "score": frame.score,
@@ -122,6 +124,15 @@ def score_columns(data: VerificationSet, cosine: F64, held_out: HeldOut) -> dict
     for id, grouping in data.groupings.items():
         columns[id] = pair_level_names(grouping, data.pairs)
     return columns
+
+
+def _identity_codes(data: VerificationSet, images: I32) -> npt.NDArray[np.int32]:
+    """Who is on each image, (p,), as a number that means nothing outside this file; masked where unknown.
+
+    With it a bootstrap can draw people. Names stay in the images table.
+    """
+    codes = data.identity[images]
+    return np.ma.masked_array(codes, codes == UNKNOWN)
 
 
 def pair_level_names(grouping: Grouping, pairs: Pairs) -> npt.NDArray[np.object_]:

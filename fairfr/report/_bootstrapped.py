@@ -9,7 +9,7 @@ import numpy as np
 
 from fairfr.core.types import F64, I16, UNKNOWN
 from fairfr.report._bootstrap import Draws, Measured, draw_units, measure, resampling_units
-from fairfr.report.order import ROWS, Row
+from fairfr.report.order import ROWS, SCORE_ONLY, Row
 from fairfr.report.readings import Reading, Result
 from fairfr.report.runs import Runs
 from fairfr.report.scores import Scores
@@ -23,7 +23,9 @@ MOST_WORK = 300_000_000
 class Bootstrapped:
     """Rows of the paper whose runs share their pairs. ``asked`` draws were wanted, ``draws`` were made.
 
-    ``units`` is the number of identities that were drawn from, ``strangers`` the methods that scored other pairs.
+    ``units`` is the number of identities that were drawn from, ``known`` the share of images whose identity the data
+    tells, None if the runs did not keep it. ``groups`` are those that can be the worst one; ``strangers`` are methods
+    that scored other pairs.
     """
 
     reading: Reading
@@ -33,6 +35,8 @@ class Bootstrapped:
     asked: int
     draws: int
     units: int
+    known: float | None
+    groups: tuple[str, ...]
     strangers: tuple[str, ...]
 
     @property
@@ -45,17 +49,31 @@ class Bootstrapped:
         return measured.worst(metric) if place == "worst" else measured.all_pairs(metric)
 
 
+class Bootstraps:
+    """The bootstrap of every setting in one reading, made when it is first asked for: tables and claims share it."""
+
+    def __init__(self, runs: Runs, reading: Reading, draws: int) -> None:
+        self.runs, self.reading, self.draws = runs, reading, draws
+        self._found: dict[tuple[str, str], Bootstrapped | None] = {}
+
+    def of(self, setting: tuple[str, str]) -> Bootstrapped | None:
+        """None where no scores are at hand."""
+        if setting not in self._found:
+            self._found[setting] = bootstrap(self.runs, setting, self.reading, self.draws)
+        return self._found[setting]
+
+
 def bootstrap(runs: Runs, cell: tuple[str, str], reading: Reading, asked: int) -> Bootstrapped | None:
     """Measure every method of a data set and backbone whose scores are at hand; None if there is none."""
-    found = [(row, Scores.at_hand(runs.get(*cell, row.method(reading)))) for row in ROWS]
+    found = [(row, Scores.at_hand(runs.get(*cell, row.method(reading)))) for row in (*ROWS, *SCORE_ONLY)]
     at_hand: list[tuple[Row, Scores]] = [(row, scores) for row, scores in found if scores is not None]
     if not at_hand:
         return None
     first = at_hand[0][1]
     shared = {row: scores for row, scores in at_hand if _same_pairs(first, scores)}
-    group = _competing_groups(first, reading)
+    groups, group = _competing_groups(first, reading)
     draws = max(1, min(asked, MOST_WORK // len(first.same)))
-    drawn = draw_units(resampling_units(*first.images, first.same), draws)
+    drawn = draw_units(resampling_units(*first.images, first.same, first.identities), draws)
     return Bootstrapped(
         reading=reading,
         rows=tuple(shared),
@@ -64,6 +82,8 @@ def bootstrap(runs: Runs, cell: tuple[str, str], reading: Reading, asked: int) -
         asked=asked,
         draws=draws,
         units=drawn.multiplicity.shape[1],
+        known=_known_share(first),
+        groups=groups,
         strangers=_labels(at_hand, shared),
     )
 
@@ -81,12 +101,23 @@ def _same_pairs(a: Scores, b: Scores) -> bool:
     )
 
 
-def _competing_groups(scores: Scores, reading: Reading) -> I16:
-    """Group of each pair, (p,), renumbered; -1 for groups too small in every fold, which never are the worst one."""
+def _known_share(scores: Scores) -> float | None:
+    """Share of the images whose identity is known; None for older files, which do not say."""
+    if scores.identities is None:
+        return None
+    known = np.zeros(int(max(side.max() for side in scores.images)) + 1, dtype=np.bool_)
+    for images, codes in zip(scores.images, scores.identities, strict=True):
+        known[images] = codes != UNKNOWN
+    return float(known.mean())
+
+
+def _competing_groups(scores: Scores, reading: Reading) -> tuple[tuple[str, ...], I16]:
+    """The groups that may be the worst one, and that of each pair, (p,); -1 for none or one too small in every fold."""
     rows = [scores.result.row("auroc", level, reading) for level in scores.levels]
     competes = np.array([row is not None and row["folds"] > 0 for row in rows], dtype=np.bool_)
     codes = np.append(np.where(competes, np.cumsum(competes) - 1, UNKNOWN), UNKNOWN).astype(np.int16)
-    return codes[scores.groups(reading)]
+    named = tuple(level for level, one in zip(scores.levels, competes, strict=True) if one)
+    return named, codes[scores.groups(reading)]
 
 
 def _measure_run(scores: Scores, drawn: Draws, group: I16, reading: Reading) -> Measured:

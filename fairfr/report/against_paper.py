@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from fairfr.report.book import Book
 from fairfr.report.both_sides import DIGITS, GROUP_AWARE_IDS, RunNumbers
 from fairfr.report.captions import Story
 from fairfr.report.grid import Cell, ColumnGroup, Grid, Line, Section
-from fairfr.report.order import DATASETS, HEADLINE, HEADLINE_BACKBONES, ROWS, Row
+from fairfr.report.order import DATASETS, HEADLINE, HEADLINE_BACKBONES, PAPER_ROWS, ROWS, Row
 from fairfr.report.paper import (
     AUROC,
     BRIER,
@@ -44,6 +44,10 @@ TOLERANCE = {
     LD_TPR: 1.0,
 }
 MIN_RANKED = 3
+ONE_PRINTED = (
+    "The paper prints one AC-Density: both of our forms stand against it. Counts and the summary take the form of its "
+    "text alone."
+)
 _ROUNDING = 1e-9
 
 
@@ -66,14 +70,24 @@ class Compared:
 
 def compare(runs: Runs, reading: Reading) -> list[Compared]:
     """Every headline cell of the paper for which there is a run with that number."""
+    return _compare(runs, reading, headline())
+
+
+def _compare(runs: Runs, reading: Reading, printed: Sequence[Published]) -> list[Compared]:
     numbers = RunNumbers(runs, reading)
-    pairs = [(published, _ours(numbers, published)) for published in headline()]
-    return [compared for _, compared in pairs if compared is not None]
+    found = (_ours(numbers, published) for published in printed)
+    return [compared for compared in found if compared is not None]
+
+
+def _other_forms() -> list[Published]:
+    """The printed cells against which a second form of a method stands too, under that form's id."""
+    forms = [row for row in ROWS if row not in PAPER_ROWS]
+    return [replace(cell, method=form.id) for form in forms for cell in headline() if cell.method == form.printed]
 
 
 def companions(runs: Runs, reading: Reading) -> list[Grid]:
     """One grid for each headline table: ours, the paper's and the difference, cell by cell."""
-    by_cell = {_where(c.published): c for c in compare(runs, reading)}
+    by_cell = {_where(c.published): c for c in _compare(runs, reading, [*headline(), *_other_forms()])}
     return [_companion(name, quantity, by_cell, runs, reading) for name, quantity in QUANTITIES.items()]
 
 
@@ -147,8 +161,9 @@ def _companion(
     runs: Runs,
     reading: Reading,
 ) -> Grid:
-    printed = {_where(p): p for p in headline() if p.quantity == quantity}
-    covered = [by_cell[where] for where in printed if where in by_cell]
+    own = {_where(p): p for p in headline() if p.quantity == quantity}
+    printed = own | {_where(p): p for p in _other_forms() if p.quantity == quantity}
+    covered = [by_cell[where] for where in own if where in by_cell]
     methods = {where[3] for where in printed}
     rows = tuple(row for row in ROWS if row.id in methods)
     sections = tuple(_method_section(row, quantity, printed, by_cell) for row in rows)
@@ -164,7 +179,7 @@ def _companion(
         corner=("Method",),
         groups=tuple(ColumnGroup(label, tuple(HEADLINE_BACKBONES.values())) for label in DATASETS.values()),
         sections=sections,
-        notes=story.notes(sections, _summary(covered, len(printed))),
+        notes=story.notes(sections, _summary(covered, len(own)), ONE_PRINTED),
     )
 
 

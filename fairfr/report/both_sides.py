@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import Protocol
 
 from fairfr.report.levels import Level, group_means, level, levels_of
-from fairfr.report.order import BACKBONES, BASELINE, DATASETS, GROUP_AWARE, ROWS, SETTINGS
+from fairfr.report.order import BACKBONES, BASELINE, DATASETS, GROUP_AWARE, ROWS, SCORE_ONLY, SETTINGS
 from fairfr.report.paper import LEVELS, Quantity, StudyRow, headline, study
 from fairfr.report.readings import Reading, Result
 from fairfr.report.runs import Runs
@@ -166,7 +166,7 @@ def need(numbers: Numbers, quantity: Quantity, dataset: str, backbone: str, meth
     """A value that the claim cannot do without."""
     value = numbers.value(quantity, dataset, backbone, method)
     if value is None:
-        label = next((row.label for row in ROWS if row.id == method), method)
+        label = next((row.label for row in (*ROWS, *SCORE_ONLY) if row.id == method), method)
         where = f"{DATASETS[dataset]} {BACKBONES[backbone]}"
         raise NotThereError(f"{numbers.absent}: {quantity.label} of {label} on {where}")
     return value

@@ -12,7 +12,7 @@ from fairfr.metrics.catalogue import ALPHAS
 from fairfr.metrics.summary import ENOUGH_FALSE_MATCHES
 from fairfr.report.book import Book, Setting
 from fairfr.report.grid import Section
-from fairfr.report.order import Row
+from fairfr.report.order import DENSITY_LOO, Row
 from fairfr.report.readings import Reading, Result
 
 SOURCE = {"synthetic": "SYNTHETIC stand-in, not faces", "files": "data files"}
@@ -25,6 +25,10 @@ READING: dict[Reading, str] = {
 }
 BEST = "Bold: best method without group labels in each column, ties as printed included."
 DAGGER = "† Needs group labels at inference: for reference, never bold."
+TWO_FORMS = (
+    "AC-Density is the form of the paper's text, in which a training pair is its own nearest neighbour; AC-Density "
+    "(LOO) leaves it out. Which of the two the paper's rows are is open: both stand here, and either may be bold."
+)
 SHORT_KEY = 8
 
 
@@ -57,6 +61,7 @@ class Story:
         notes = [
             DAGGER if any(line.dagger for line in lines) else "",
             *extra,
+            TWO_FORMS if DENSITY_LOO in self.rows else "",
             READING[self.book.reading],
             self._min_pairs() if self.by_group else "",
             self._few_negatives(),

@@ -7,27 +7,29 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias
 
 from fairfr.report.both_sides import GROUP_AWARE_IDS, Numbers, need
-from fairfr.report.order import ADAPTIVE, DATASETS, HEADLINE, HEADLINE_BACKBONES, ROWS
+from fairfr.report.order import ADAPTIVE, DATASETS, HEADLINE, HEADLINE_BACKBONES, PAPER_ROWS, ROWS, SCORE_ONLY
 from fairfr.report.paper import Quantity, headline
 
 Status: TypeAlias = Literal["holds", "does not hold", "cannot be told"]
-LABEL = {row.id: row.label for row in ROWS}
-AC = tuple(row.id for row in ADAPTIVE)
+LABEL = {row.id: row.label for row in (*ROWS, *SCORE_ONLY)}
+AC = tuple(row.id for row in ADAPTIVE if row in PAPER_ROWS)
 Setting: TypeAlias = tuple[str, str]
 
 
 class Verdict(NamedTuple):
-    """What the numbers say about a claim, and the numbers."""
+    """What the numbers say about a claim, and the numbers. ``figure``: the one that decides, if it is one."""
 
     status: Status
     detail: str
+    figure: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
     """A sentence of the paper in short words, where it stands, and the check that judges it on any numbers.
 
-    ``arithmetic``: about figures of the text alone, so that runs have no say in it.
+    ``arithmetic``: about figures of the text alone, so that runs have no say in it. ``figure``: what the deciding
+    figure of its verdicts is, in words.
     """
 
     id: str
@@ -35,17 +37,18 @@ class Claim:
     words: str
     check: Callable[[Numbers], Verdict]
     arithmetic: bool = False
+    figure: str = ""
 
 
-def verdict(holds: bool, detail: str) -> Verdict:
+def verdict(holds: bool, detail: str, figure: float | None = None) -> Verdict:
     """Holds or does not."""
-    return Verdict("holds" if holds else "does not hold", detail)
+    return Verdict("holds" if holds else "does not hold", detail, figure)
 
 
 def contestants(quantity: Quantity) -> list[str]:
     """The label-free methods that the paper's table of a quantity has."""
     printed = {p.method for p in headline() if p.quantity == quantity}
-    return [row.id for row in ROWS if row.id in printed and row.id not in GROUP_AWARE_IDS]
+    return [row.id for row in PAPER_ROWS if row.id in printed and row.id not in GROUP_AWARE_IDS]
 
 
 def winners(numbers: Numbers, quantity: Quantity, setting: Setting) -> tuple[set[str], float]:
@@ -66,7 +69,7 @@ def mean(numbers: Numbers, quantity: Quantity, method: str) -> float:
 
 
 def compare_means(quantity: Quantity, said: dict[str, float], numbers: Numbers) -> Verdict:
-    """The first method's mean must be the best of all label-free ones.
+    """The first method's mean must be the best of all label-free ones; the figure is its lead over the next.
 
     The paper's own tables must also give the figures that its text states.
     """
@@ -75,7 +78,10 @@ def compare_means(quantity: Quantity, said: dict[str, float], numbers: Numbers) 
     stated = all(f"{means[method]:.3f}" == f"{value:.3f}" for method, value in said.items())
     ahead = means[next(iter(said))] == means[ranking[0]]
     shown = [method for method in ranking if method in said or method == ranking[0]]
-    return verdict(ahead and (stated or not numbers.exact), ", ".join(f"{LABEL[m]} {means[m]:.4f}" for m in shown))
+    rival = next(method for method in ranking if method != next(iter(said)))
+    lead = (means[next(iter(said))] - means[rival]) * (1 if quantity.higher_is_better else -1)
+    detail = ", ".join(f"{LABEL[m]} {means[m]:.4f}" for m in shown)
+    return verdict(ahead and (stated or not numbers.exact), detail, lead)
 
 
 def name(setting: Setting) -> str:

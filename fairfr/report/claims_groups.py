@@ -6,7 +6,7 @@ from functools import partial
 
 from fairfr.report.both_sides import NotThereError, Numbers, need
 from fairfr.report.claim import AC, LABEL, Claim, Verdict, contestants, labels, verdict
-from fairfr.report.order import BACKBONES, DATASETS, ROWS, SETTINGS
+from fairfr.report.order import BACKBONES, DATASETS, PAPER_ROWS, SETTINGS
 from fairfr.report.paper import AUROC, LU_AUROC, WORST_AUROC, win_counts
 
 MAGFACE = ("rfw", "magface")
@@ -47,7 +47,7 @@ def _no_group_degraded(numbers: Numbers) -> Verdict:
 
 
 def _only_density_on_r50(numbers: Numbers) -> Verdict:
-    rivals = [row.id for row in ROWS if row.id != "baseline"]
+    rivals = [row.id for row in PAPER_ROWS if row.id != "baseline"]
     full = [m for m in rivals if need(numbers, LU_AUROC, *R50, m) == 1]
     worst = need(numbers, WORST_AUROC, *R50, "ac_density")
     return verdict(

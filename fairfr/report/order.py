@@ -8,19 +8,24 @@ from fairfr.report.readings import Reading
 
 
 class Row(NamedTuple):
-    """A method of the paper's tables. ``paper`` is the run that a paper-reading table takes for it."""
+    """A method of our tables. ``paper`` is the run that a paper-reading table takes for it.
+
+    ``printed`` is the id of the paper's row that it stands against: its own, that of which it is another form, or
+    None where the paper's tables have no such row.
+    """
 
     id: str
     label: str
     strict: str
     paper: str
+    printed: str | None = None
 
     def method(self, reading: Reading) -> str:
         return self.paper if reading == "paper" else self.strict
 
 
 def _row(id: str, label: str, paper: str | None = None) -> Row:
-    return Row(id, label, id, paper or id)
+    return Row(id, label, id, paper or id, printed=id)
 
 
 BASELINE = _row("baseline", "Baseline")
@@ -36,8 +41,13 @@ GROUP_AWARE = (
     _row("demonorm", "DemoNorm", "demonorm_paper"),
     _row("oracle", "Oracle", "oracle_paper"),
 )
-ADAPTIVE = (_row("ac_mlp", "AC-MLP"), _row("ac_linear", "AC-Linear"), _row("ac_density", "AC-Density"))
+DENSITY = _row("ac_density", "AC-Density")
+DENSITY_LOO = Row("ac_density_loo", "AC-Density (LOO)", "ac_density_loo", "ac_density_loo", printed=DENSITY.id)
+ADAPTIVE = (_row("ac_mlp", "AC-MLP"), _row("ac_linear", "AC-Linear"), DENSITY, DENSITY_LOO)
 ROWS = (*LABEL_FREE, *GROUP_AWARE, *ADAPTIVE)
+PAPER_ROWS = tuple(row for row in ROWS if row.printed == row.id)
+SCORE_ONLY = (Row("platt", "Platt", "platt", "platt"), Row("beta", "Beta", "beta", "beta"))
+"""Calibrators of the score alone: no rows of the headline tables, but what a probability has to be better than."""
 GROUP_AWARE_HEADING = "Demographic-aware (require group labels at inference)"
 
 DATASETS = {"rfw": "RFW", "bfw": "BFW", "lfw": "LFW"}

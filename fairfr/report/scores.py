@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from fairfr.core.types import F64, I16, I64, UNKNOWN, Bool, PairRule
+from fairfr.core.types import F64, I16, I32, I64, UNKNOWN, Bool, PairRule
 from fairfr.report.readings import RULE, Reading, Result
 from fairfr.store.reading import DamagedRunError, check_files
 
@@ -70,6 +70,22 @@ class Scores:
         (left, left_names), (right, right_names) = self._words("left"), self._words("right")
         _, numbers = np.unique(np.array([*left_names, *right_names], dtype=object), return_inverse=True)
         return numbers[left], numbers[len(left_names) + right]
+
+    @cached_property
+    def identities(self) -> tuple[I32, I32] | None:
+        """Code of the person on the left and right image of each pair, (p,) each, -1 where unknown.
+
+        None for a file that was written before runs kept them.
+        """
+        from pyarrow import parquet
+
+        if "identity_left" not in parquet.read_schema(self.path).names:
+            return None
+        left, right = (
+            np.asarray(self._column(f"identity_{side}").fill_null(UNKNOWN).to_numpy(), dtype=np.int32)
+            for side in ("left", "right")
+        )
+        return left, right
 
     @property
     def levels(self) -> tuple[str, ...]:

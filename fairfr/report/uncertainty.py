@@ -2,7 +2,8 @@
 
 Fold means are what the other tables print. The bootstrap speaks of the *pooled* value, all held-out pairs together,
 which stands beside the mean. The two differ a little: a method's maps differ between folds, and for the worst group
-the mean of the folds' minima is not the minimum of the pool.
+the mean of the folds' minima is not the minimum of the pool. The worst group has two intervals: of the minimum that
+one finds, and of the true worst group's value, from intervals that hold for all groups together (``_groups_grid``).
 """
 
 from __future__ import annotations
@@ -15,18 +16,29 @@ import numpy as np
 
 from fairfr.core.types import F64
 from fairfr.metrics.summary import ENOUGH_FALSE_MATCHES
-from fairfr.report._bootstrap import HIGHER_IS_BETTER, interval
-from fairfr.report._bootstrapped import ALPHA, Bootstrapped, bootstrap
+from fairfr.report._bootstrap import HIGHER_IS_BETTER, interval, simultaneous, true_worst
+from fairfr.report._bootstrapped import ALPHA, Bootstrapped, Bootstraps
 from fairfr.report.grid import Cell, ColumnGroup, Grid, Line, Section, Tone, mark_best
 from fairfr.report.order import BASELINE, Row
-from fairfr.report.readings import Reading
-from fairfr.report.runs import Runs
 from fairfr.report.scores import where
 
-DRAWS = 1000
 DIGITS = 4
 PLACES = {"all": "All pairs", "worst": "Worst group"}
-DUELS = (("ac_density", "faircal"), ("ac_linear", "faircal"))
+MEANS = {
+    "all": ("mean", "fold std", "pooled", "95 % interval"),
+    "worst": ("mean", "fold std", "pooled", "95 % of the expected worst", "95 % of the true worst"),
+}
+DUELS = (("ac_density", "faircal"), ("ac_density_loo", "faircal"), ("ac_linear", "faircal"))
+TWO_WORSTS = (
+    "Worst group: the first interval is of the expected worst value, found anew in each draw; with noisy groups that "
+    "lies beyond the true worst group's value, which it need not cover. The second covers the true worst group's "
+    "value: the worst lower and the worst upper bound of simultaneous intervals for all groups (uncertainty_groups_*)."
+)
+TOGETHER = (
+    "The intervals of one line cover the true values of all its groups together in 95 % of cases: percentile "
+    "bootstrap, the same share of the draws cut off in every group (Mandel and Betensky 2008). Each is wider than one "
+    "that stands alone."
+)
 HOW_TO_READ_DIFFERENCES = (
     "Difference of the pooled values, its 95 % interval on draws that both methods share, and the share of draws in "
     "which the method is better (ties count half). Coloured: the interval leaves out zero. For Brier, negative is "
@@ -49,17 +61,19 @@ QUANTITIES = (
 )
 
 
-def uncertainty_tables(runs: Runs, reading: Reading, draws: int = DRAWS) -> list[Grid]:
-    """For each data set and backbone: means with their uncertainty, and paired differences between methods.
+def uncertainty_tables(bootstraps: Bootstraps) -> list[Grid]:
+    """For each data set and backbone: means with their uncertainty, groups, and paired differences between methods.
 
     Settings whose scores are not at hand are left out.
     """
     grids = []
-    for dataset, backbone in runs.settings:
-        found = bootstrap(runs, (dataset, backbone), reading, draws)
+    for dataset, backbone in bootstraps.runs.settings:
+        found = bootstraps.of((dataset, backbone))
         if found is None:
             continue
         grids.append(_means_grid(found, f"uncertainty_{dataset}_{backbone}"))
+        if found.groups:
+            grids.append(_groups_grid(found, f"uncertainty_groups_{dataset}_{backbone}"))
         sections = tuple(_duel_sections(found))
         if sections:
             grids.append(_differences_grid(found, sections, f"differences_{dataset}_{backbone}"))
@@ -67,19 +81,19 @@ def uncertainty_tables(runs: Runs, reading: Reading, draws: int = DRAWS) -> list
 
 
 def _means_grid(found: Bootstrapped, id: str) -> Grid:
-    columns = ("mean", "fold std", "pooled", "95 % interval")
     sections = []
     for quantity in QUANTITIES:
         better = HIGHER_IS_BETTER[quantity.id]
-        lines = mark_best([_means_line(found, row, quantity) for row in found.rows], [better, None, better, None] * 2)
+        bold = [better, None, better, None] * 2 + [None]
+        lines = mark_best([_means_line(found, row, quantity) for row in found.rows], bold)
         sections.append(Section(quantity.heading, tuple(lines)))
     return Grid(
         id=id,
         caption=f"Uncertainty of the means on {_caption(found)}",
         corner=("Method",),
-        groups=tuple(ColumnGroup(heading, columns) for heading in PLACES.values()),
+        groups=tuple(ColumnGroup(PLACES[place], columns) for place, columns in MEANS.items()),
         sections=tuple(sections),
-        notes=_notes(found),
+        notes=(TWO_WORSTS, *_notes(found)),
     )
 
 
@@ -90,7 +104,34 @@ def _means_line(found: Bootstrapped, row: Row, quantity: Quantity) -> Line:
         stored = result.row(quantity.stored, place, found.reading) or {}
         pooled, drawn = found.value(row, quantity.id, place)
         cells += [_number(stored.get("mean")), _number(stored.get("std")), _number(pooled), Cell(_span(drawn))]
+    bounds = simultaneous(found.measured[row.id].groups(quantity.id)[1])
+    cells.append(Cell(_range(*true_worst(bounds, HIGHER_IS_BETTER[quantity.id]))))
     return Line(row.label, tuple(cells), result.needs_groups)
+
+
+def _groups_grid(found: Bootstrapped, id: str) -> Grid:
+    """Every group with an interval; those of a line hold together."""
+    sections = []
+    for quantity in QUANTITIES:
+        bold = [HIGHER_IS_BETTER[quantity.id], None] * len(found.groups)
+        lines = mark_best([_groups_line(found, row, quantity) for row in found.rows], bold)
+        sections.append(Section(quantity.heading, tuple(lines)))
+    return Grid(
+        id=id,
+        caption=f"Every group with a simultaneous interval on {_caption(found)}",
+        corner=("Method",),
+        groups=tuple(ColumnGroup(name.replace("_", " "), ("pooled", "95 %, together")) for name in found.groups),
+        sections=tuple(sections),
+        notes=(TOGETHER, *_notes(found)),
+    )
+
+
+def _groups_line(found: Bootstrapped, row: Row, quantity: Quantity) -> Line:
+    pooled, drawn = found.measured[row.id].groups(quantity.id)
+    cells: list[Cell] = []
+    for value, (low, high) in zip(pooled, simultaneous(drawn).T, strict=True):
+        cells += [_number(float(value)), Cell(_range(low, high))]
+    return Line(row.label, tuple(cells), found.results[row.id].needs_groups)
 
 
 def _differences_grid(found: Bootstrapped, sections: tuple[Section, ...], id: str) -> Grid:
@@ -146,21 +187,25 @@ def _number(value: float | None) -> Cell:
 
 
 def _span(drawn: F64, sign: str = "") -> str:
-    low, high = interval(drawn)
+    return _range(*interval(drawn), sign)
+
+
+def _range(low: float, high: float, sign: str = "") -> str:
     return "" if isnan(low) else f"[{low:{sign}.{DIGITS}f}, {high:{sign}.{DIGITS}f}]"
 
 
 def _caption(found: Bootstrapped) -> str:
     folds = len(found.first.stored["data"]["folds"])
     reading = found.reading.capitalize()
-    return f"{where(found.first)}. {reading} reading; {folds} held-out folds; {found.draws:,} draws over identities."
+    drawn = "identities" if found.known == 1 else "units" if not found.known else "identities, partly guessed"
+    return f"{where(found.first)}. {reading} reading; {folds} held-out folds; {found.draws:,} draws over {drawn}."
 
 
 def _notes(found: Bootstrapped) -> tuple[str, ...]:
     scheme = (
-        f"Percentile bootstrap of the pooled value over {found.units:,} identities: images linked by genuine pairs; "
-        "one met in a single pair goes with its partner. No method is fitted again. The worst group is found anew in "
-        "each draw. Fold std (ddof 0) is the spread over folds, no confidence interval."
+        f"Percentile bootstrap of the pooled value over {found.units:,} {_units(found)}; one met in a single pair goes "
+        "with its partner. No method is fitted again. The worst group is found anew in each draw. Fold std (ddof 0) is "
+        "the spread over folds, no confidence interval."
     )
     fewer = f"{found.draws:,} draws instead of {found.asked:,}, to bound the time on so many pairs."
     strangers = f"Left out, because they scored other pairs than {found.rows[0].label}: {', '.join(found.strangers)}."
@@ -173,6 +218,17 @@ def _notes(found: Bootstrapped) -> tuple[str, ...]:
         f"Runs: {keys}.",
     )
     return tuple(note for note in notes if note)
+
+
+def _units(found: Bootstrapped) -> str:
+    """Who was drawn, in words."""
+    linked = "images linked by genuine pairs, so that a person may count as several and intervals may be too narrow"
+    if found.known == 1:
+        return "identities, as the data names them"
+    if found.known:
+        return f"identities, as the data names them for {found.known:.0%} of the images; elsewhere {linked}"
+    why = "the runs did not keep identities" if found.known is None else "the data names no identities"
+    return f"units ({why}): {linked}"
 
 
 def _few_false_matches(found: Bootstrapped) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import get_args
 
 from fairfr.core.types import Source
+from fairfr.report._bootstrapped import Bootstraps
 from fairfr.report.against_paper import companions, coverage
 from fairfr.report.captions import SOURCE
 from fairfr.report.claims import claims
@@ -15,6 +16,7 @@ from fairfr.report.grid import Grid
 from fairfr.report.readings import Reading, Result
 from fairfr.report.runs import Runs
 from fairfr.report.selection import Selection
+from fairfr.report.study_density_forms import density_forms
 from fairfr.report.tables import paper_tables
 from fairfr.report.writers import csv, html, latex, markdown
 
@@ -39,13 +41,13 @@ def write_report(results: Iterable[Result], out_root: Path, reading: Reading, wa
     for source in get_args(Source):
         runs = Runs(results, source, wanted.selection)
         if len(runs):
-            folders.append(_write_source(runs, out_root, reading, wanted))
+            folders.append(_write_source(runs, density_forms(results, source), out_root, reading, wanted))
     return folders
 
 
-def _write_source(runs: Runs, out_root: Path, reading: Reading, wanted: Wanted) -> Path:
+def _write_source(runs: Runs, studies: list[Grid], out_root: Path, reading: Reading, wanted: Wanted) -> Path:
     place = Path(runs.source, reading)
-    grids = all_tables(runs, reading, wanted)
+    grids = [*all_tables(runs, reading, wanted), *studies]
     figures: list[Path] = []
     if wanted.figures:
         from fairfr.report.figures import draw
@@ -60,12 +62,13 @@ def _write_source(runs: Runs, out_root: Path, reading: Reading, wanted: Wanted) 
 
 def all_tables(runs: Runs, reading: Reading, wanted: Wanted) -> list[Grid]:
     """The paper's tables, then ours against the paper's, the claims, and uncertainty on request."""
+    bootstraps = Bootstraps(runs, reading, wanted.draws) if wanted.draws else None
     grids = paper_tables(runs, reading, wanted.all_methods)
-    grids += [coverage(runs, reading), *companions(runs, reading), claims(runs, reading)]
-    if wanted.draws:
+    grids += [coverage(runs, reading), *companions(runs, reading), claims(runs, reading, bootstraps)]
+    if bootstraps is not None:
         from fairfr.report.uncertainty import uncertainty_tables
 
-        grids += uncertainty_tables(runs, reading, wanted.draws)
+        grids += uncertainty_tables(bootstraps)
     return grids
 
 

@@ -14,6 +14,7 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 
 from fairfr.core.keys import RunKey
@@ -121,10 +122,17 @@ def read_result(folder: Path) -> Result | None:
 
 
 def write_scores(path: Path, columns: Mapping[str, npt.NDArray[Any]]) -> None:
-    """scores.parquet. Text columns repeat few values, so they are stored as dictionaries."""
+    """scores.parquet. Text repeats few values, so it is stored as dictionaries; masked whole numbers become blanks."""
     import pandas as pd
 
-    frame = pd.DataFrame(dict(columns))
+    frame = pd.DataFrame(
+        {
+            name: pd.arrays.IntegerArray(values.data, np.ma.getmaskarray(values))
+            if isinstance(values, np.ma.MaskedArray)
+            else values
+            for name, values in columns.items()
+        }
+    )
     for name in frame.columns:
         if frame[name].dtype == object or str(frame[name].dtype).startswith("str"):
             frame[name] = frame[name].astype("category")
