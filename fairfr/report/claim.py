@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal, NamedTuple, TypeAlias
 
 from fairfr.report.both_sides import GROUP_AWARE_IDS, Numbers, need
@@ -45,10 +46,11 @@ def verdict(holds: bool, detail: str, figure: float | None = None) -> Verdict:
     return Verdict("holds" if holds else "does not hold", detail, figure)
 
 
-def contestants(quantity: Quantity) -> list[str]:
+@cache
+def contestants(quantity: Quantity) -> tuple[str, ...]:
     """The label-free methods that the paper's table of a quantity has."""
     printed = {p.method for p in headline() if p.quantity == quantity}
-    return [row.id for row in PAPER_ROWS if row.id in printed and row.id not in GROUP_AWARE_IDS]
+    return tuple(row.id for row in PAPER_ROWS if row.id in printed and row.id not in GROUP_AWARE_IDS)
 
 
 def winners(numbers: Numbers, quantity: Quantity, setting: Setting) -> tuple[set[str], float]:

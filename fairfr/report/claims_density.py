@@ -18,6 +18,7 @@ from fairfr.report.paper import LEVELS, QUANTITIES, TABLE_NAMES, Quantity
 
 DIGITS = 3
 _ROUNDING = 1e-9
+_PRINTED = PrintedNumbers()
 
 
 class Near(NamedTuple):
@@ -40,7 +41,7 @@ class Near(NamedTuple):
 
 def _compare(numbers: Numbers, quantity: Quantity, setting: Setting) -> Near | None:
     """None where one of the forms has no run."""
-    printed = PrintedNumbers().value(quantity, *setting, DENSITY.id)
+    printed = _PRINTED.value(quantity, *setting, DENSITY.id)
     ours = [numbers.value(quantity, *setting, row.id) for row in (DENSITY, DENSITY_LOO)]
     if printed is None or ours[0] is None or ours[1] is None:
         return None

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from functools import partial
+from functools import cache, partial
 
 from fairfr.report.both_sides import Numbers, need
 from fairfr.report.claim import (
     AC,
     LABEL,
     Claim,
+    Setting,
     Verdict,
     column_winners,
     compare_means,
@@ -38,12 +39,16 @@ LEAD = "lead over the best other label-free method"
 COLUMNS = "columns"
 
 
+@cache
+def _bold_methods(quantity: Quantity) -> dict[Setting, set[str]]:
+    """What the paper prints in bold in each column."""
+    mine = [p for p in headline() if p.bold and p.quantity == quantity]
+    return {s: {p.method for p in mine if (p.dataset, p.backbone) == s} for s in HEADLINE}
+
+
 def _bold(quantity: Quantity, numbers: Numbers) -> Verdict:
     """In each column the bold methods must be the best label-free ones, all of them."""
-    bold = {
-        s: {p.method for p in headline() if p.bold and p.quantity == quantity and (p.dataset, p.backbone) == s}
-        for s in HEADLINE
-    }
+    bold = _bold_methods(quantity)
     wrong = []
     for setting in HEADLINE:
         best, value = winners(numbers, quantity, setting)

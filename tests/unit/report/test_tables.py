@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
 from fairfr.report.captions import commands
 from fairfr.report.grid import Cell, Grid
 from fairfr.report.order import HEADLINE, ROWS, SETTINGS
-from fairfr.report.readings import Result
+from fairfr.report.readings import Reading, Result
 from fairfr.report.runs import Runs
 from fairfr.report.tables import paper_tables
 
@@ -47,6 +47,7 @@ def test_rows_and_columns_are_the_papers(result: Make, runs: MakeRuns, find: Fin
         "AC-MLP",
         "AC-Linear",
         "AC-Density",
+        "AC-Density (LOO)",
     ]
     assert [group.heading for group in grid.groups] == ["RFW", "BFW", "LFW"]
     assert all(group.columns == ("R100", "AdaFace", "MagFace") for group in grid.groups)
@@ -158,7 +159,7 @@ def test_too_few_false_matches_are_warned_about(result: Make, runs: MakeRuns, fi
 def test_the_brier_table_leaves_out_methods_without_a_probability(result: Make, runs: MakeRuns, find: Find) -> None:
     grid = find(paper_tables(runs(result("faircal", overall={"brier": 0.1})), "paper"), "appendix_brier")
     rows = [line.label for section in grid.sections for line in section.lines]
-    assert rows == ["FairCal", "FRAPPÉ", "GST", "Oracle", "AC-MLP", "AC-Linear", "AC-Density"]
+    assert rows == ["FairCal", "FRAPPÉ", "GST", "Oracle", "AC-MLP", "AC-Linear", "AC-Density", "AC-Density (LOO)"]
 
 
 @pytest.fixture
@@ -195,12 +196,21 @@ def test_without_a_baseline_nothing_is_lifted_and_the_command_asks_for_it(
 
 def test_ld_tpr_has_a_row_for_each_setting(lifted: Runs, find: Find) -> None:
     grid = find(paper_tables(lifted, "paper"), "appendix_ld_tpr")
-    assert grid.columns == ("FairCal", "FALCON", "FRAPPÉ", "FSN", "AC-MLP", "AC-Linear", "AC-Density")
+    assert grid.columns == (
+        "FairCal",
+        "FALCON",
+        "FRAPPÉ",
+        "FSN",
+        "AC-MLP",
+        "AC-Linear",
+        "AC-Density",
+        "AC-Density (LOO)",
+    )
     assert [section.heading for section in grid.sections] == ["RFW", "BFW", "LFW"]
     magface = grid.sections[0].lines[2]
     assert magface.label == "MagFace"
-    assert [cell.text for cell in magface.cells] == ["", "", "", "0/2", "", "1/2", "2/2"]
-    assert [cell.bold for cell in magface.cells] == [False] * 6 + [True]
+    assert [cell.text for cell in magface.cells] == ["", "", "", "0/2", "", "1/2", "2/2", ""]
+    assert [cell.bold for cell in magface.cells] == [False] * 6 + [True, False]
 
 
 def test_groups_are_printed_in_percent_and_coloured_against_the_baseline(lifted: Runs, find: Find) -> None:
@@ -216,6 +226,34 @@ def test_groups_are_printed_in_percent_and_coloured_against_the_baseline(lifted:
         "AC-Linear": ["improved", "plain"],
     }
     assert "McClish" in " ".join(find(grids, "appendix_groups_pauc_rfw_magface").notes)
+
+
+def test_one_form_of_ac_density_competes_for_wins_at_a_time(result: Make, runs: MakeRuns, find: Find) -> None:
+    """With both in one count four variants would compete, and the paper's three could not be compared with it."""
+
+    def of(method: str, asian: float, white: float) -> Result:
+        return result(
+            method, groups={"asian": {"auroc": asian, "pauc": asian}, "white": {"auroc": white, "pauc": white}}
+        )
+
+    some = (of("baseline", 0.90, 0.95), of("ac_linear", 0.91, 0.94), of("ac_density", 0.92, 0.93))
+    grid = find(paper_tables(runs(*some, of("ac_density_loo", 0.93, 0.96)), "paper"), "table4_wins")
+    text, left_out = (section.lines[0].cells for section in grid.sections)
+    assert [cell.text for cell in text] == ["1/2 (50.0%)", "AC-Density (1)"]
+    assert [cell.text for cell in left_out] == ["2/2 (100.0%)", "AC-Density (LOO) (2)"]
+    assert "Three AC variants compete" in grid.caption
+    without = find(paper_tables(runs(*some), "paper"), "table4_wins")
+    assert [cell.text for cell in without.sections[1].lines[0].cells] == ["", ""]
+
+
+def test_both_forms_stand_together_and_either_may_be_bold(result: Make, runs: MakeRuns, find: Find) -> None:
+    made = runs(tpr(result, "baseline", 0.5), tpr(result, "ac_density", 0.6), tpr(result, "ac_density_loo", 0.7))
+    for reading in get_args(Reading):
+        grid = find(paper_tables(made, reading, all_methods=True), "table1_tpr")
+        rows = [line.label for section in grid.sections for line in section.lines]
+        assert rows[-2:] == ["AC-Density", "AC-Density (LOO)"]  # and not again among the other methods
+        assert bold_rows(grid, RFW_MAGFACE) == {"AC-Density (LOO)"}
+        assert any("which of the two" in note.lower() for note in grid.notes)
 
 
 def test_wins_count_cells_where_a_variant_is_best_ties_included(lifted: Runs, find: Find) -> None:

@@ -21,15 +21,27 @@ from fairfr.store.reading import checksums
 N_PAIRS = 600
 LEVELS = ("one", "two_parts", "three")
 NEEDS = {"gst": ["groups"], "gst_paper": ["groups"]}
-NATIVE = ("beta", "platt", "faircal", "ac_linear", "ac_density")
+NATIVE = ("beta", "platt", "faircal", "ac_linear", "ac_density", "ac_density_loo")
 FakeRun = Callable[..., Result]
 
 
 @pytest.fixture
 def fake_run(tmp_path: Path) -> FakeRun:
-    """``fake_run(method, noise=...)``: a completed run on the same 600 pairs whatever the method."""
+    """``fake_run(method, noise=...)``: a completed run on the same 600 pairs whatever the method.
 
-    def make(method: str, noise: float = 0.5, dataset: str = "rfw", source: Any = "synthetic", **data: Any) -> Result:
+    ``known_people``: how many of the 120 people are known by name, ``per_person`` of them to one code; None: the file
+    is an older one, without identities.
+    """
+
+    def make(
+        method: str,
+        noise: float = 0.5,
+        dataset: str = "rfw",
+        source: Any = "synthetic",
+        known_people: int | None = None,
+        per_person: int = 1,
+        **data: Any,
+    ) -> Result:
         rng = np.random.default_rng(5)
         same = rng.random(N_PAIRS) < 0.5
         left = np.where(same, 2 * rng.integers(120, size=N_PAIRS), rng.integers(240, size=N_PAIRS)).astype(np.int32)
@@ -58,6 +70,10 @@ def fake_run(tmp_path: Path) -> FakeRun:
             "probability": probability,
             "kind": pair_level_names(grouping, pairs),
         }
+        if known_people is not None:
+            for side, images in (("left", left), ("right", right)):
+                person = images // 2
+                columns[f"identity_{side}"] = np.ma.masked_array(person // per_person, person >= known_people)
         write_scores(folder / "scores.parquet", columns)
         stored = {
             "key": str(key),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -11,13 +12,24 @@ from sklearn.metrics import roc_auc_score, roc_curve
 from fairfr.metrics.calibration import brier
 from fairfr.metrics.operating import OperatingPoint
 from fairfr.metrics.ranking import auroc
-from fairfr.report._bootstrap import Draws, draw_units, identities, interval, measure, resampling_units
+from fairfr.report._bootstrap import (
+    Draws,
+    draw_units,
+    identities,
+    interval,
+    measure,
+    resampling_units,
+    simultaneous,
+    true_worst,
+)
+from fairfr.report._bootstrapped import Bootstraps, bootstrap
 from fairfr.report.grid import Grid
 from fairfr.report.readings import Result
 from fairfr.report.runs import Runs
 from fairfr.report.uncertainty import uncertainty_tables
 
 ALPHA = 0.1
+CELL = ("rfw", "facenet")
 
 
 def some_pairs(seed: int, p: int = 400) -> tuple[Any, ...]:
@@ -106,6 +118,26 @@ def test_images_linked_by_genuine_pairs_are_one_identity() -> None:
     assert len({person[0], person[3], person[5], person[6]}) == 4
 
 
+def test_known_identities_hold_images_together_that_no_genuine_pair_links() -> None:
+    # 0-1 and 2-3 are genuine pairs of one person (code 7), who meets image 4 (code 2) and image 5 (unknown)
+    left, right = np.array([0, 2, 0, 5, 5]), np.array([1, 3, 4, 2, 6])
+    same = np.array([True, True, False, False, True])
+    codes = np.array([7, 7, 7, -1, -1], dtype=np.int32), np.array([7, 7, 2, 7, -1], dtype=np.int32)
+    person = identities(left, right, same, codes)
+    assert len({person[0], person[1], person[2], person[3]}) == 1
+    assert person[5] == person[6]  # unknown: the genuine pair tells
+    assert len({person[0], person[4], person[5]}) == 3
+    by_pairs = identities(left, right, same)
+    assert by_pairs[0] == by_pairs[1] != by_pairs[2] == by_pairs[3]
+
+
+def test_a_wrong_label_does_not_make_one_person_of_two_known_ones() -> None:
+    left, right, same = np.array([0, 0]), np.array([1, 2]), np.array([True, True])
+    codes = np.array([1, 1], dtype=np.int32), np.array([2, 1], dtype=np.int32)
+    person = identities(left, right, same, codes)
+    assert person[0] != person[1] and person[0] == person[2]
+
+
 def test_an_identity_met_once_joins_its_partner_and_others_stay_apart() -> None:
     # persons {0,1} and {2,3} meet each other and have genuine pairs; 4 meets only {0,1}; 5 and 6 only each other
     left, right = np.array([0, 2, 0, 4, 5]), np.array([1, 3, 2, 1, 6])
@@ -162,8 +194,88 @@ def test_the_interval_covers_where_drawing_pairs_would_not() -> None:
     assert covered_by_pairs < covered
 
 
+def split_people(rng: np.random.Generator, n_persons: int, parts: int) -> tuple[Any, ...]:
+    """People whose genuine pairs hang together in no way: ``parts`` pairs of two images each, all with one effect."""
+    effect = rng.normal(0, 1.0, n_persons)
+    person = np.repeat(np.arange(n_persons), parts)
+    n = len(person)
+    first = 2 * np.arange(n)
+    partner = rng.permutation(n)
+    partner = np.where(person[partner] == person, np.roll(partner, parts), partner)
+    met = person != person[partner]
+    left = np.concatenate([first, first[met]])
+    right = np.concatenate([first + 1, first[partner[met]] + 1])
+    same = np.arange(len(left)) < n
+    codes = person[left // 2].astype(np.int32), person[right // 2].astype(np.int32)
+    values = np.concatenate([1.5 + effect[person] + rng.normal(0, 0.5, n), rng.normal(0, 1.0, int(met.sum()))])
+    return left, right, same, values, codes
+
+
+def test_drawing_people_covers_where_drawing_their_parts_does_not() -> None:
+    """Genuine scores are N(1.5, 1 + 1/4), impostors' N(0, 1): the true AUROC is Phi(1.5 / sqrt(2.25))."""
+    rng = np.random.default_rng(1)
+    truth = NormalDist().cdf(1.5 / np.sqrt(2.25))
+    covered, width = np.zeros(2), np.zeros(2)
+    for _ in range(100):
+        left, right, same, values, codes = split_people(rng, 40, 8)
+        for way, known in enumerate((codes, None)):
+            low, high = auroc_interval(left, right, same, values, resampling_units(left, right, same, known))
+            covered[way] += low <= truth <= high
+            width[way] += high - low
+    assert covered[0] >= 89  # a true 95 % falls below it in less than one case of a hundred
+    assert covered[1] < 85 and width[1] < 0.7 * width[0]
+
+
+def test_simultaneous_intervals_hold_together_in_their_share_of_the_draws() -> None:
+    rng = np.random.default_rng(2)
+    together = rng.normal(size=(2000, 1)) + 0.3 * rng.normal(size=(2000, 3))
+    apart = np.exp(rng.normal(size=(2000, 5)))  # skewed
+    drawn = np.concatenate([together, apart], axis=1)
+    bounds = simultaneous(drawn)
+    inside = ((drawn >= bounds[0]) & (drawn <= bounds[1])).all(axis=1).mean()
+    assert 0.95 <= inside <= 0.96
+    alone = np.quantile(drawn, [0.025, 0.975], axis=0)
+    assert (bounds[0] <= alone[0]).all() and (bounds[1] >= alone[1]).all()
+    bonferroni = np.quantile(drawn, [0.025 / 8, 1 - 0.025 / 8], axis=0)
+    assert (bounds[1] - bounds[0] < bonferroni[1] - bonferroni[0]).all()  # three groups move together
+    cut = [np.searchsorted(np.sort(column), low) for column, low in zip(drawn.T, bounds[0], strict=True)]
+    assert len(set(cut)) == 1  # the same share of each tail
+
+
+def test_one_group_has_its_own_interval_and_ties_and_gaps_do_no_harm() -> None:
+    drawn = np.arange(1000.0).reshape(-1, 1)
+    np.testing.assert_allclose(simultaneous(drawn).T[0], interval(drawn[:, 0]), atol=1)
+    tied = np.concatenate([np.ones((1000, 1)), np.full((1000, 1), np.nan), drawn], axis=1)
+    bounds = simultaneous(tied)
+    assert bounds[:, 0].tolist() == [1.0, 1.0] and np.isnan(bounds[:, 1]).all()
+    np.testing.assert_allclose(bounds[:, 2], interval(drawn[:, 0]), atol=1)
+    assert true_worst(bounds, True) == (1.0, 1.0) and true_worst(bounds, False) == tuple(bounds[:, 2])
+    assert np.isnan(true_worst(np.full((2, 3), np.nan), True)).all()
+
+
+def test_the_found_worst_value_is_not_the_true_one_and_simultaneous_intervals_are() -> None:
+    """Eight groups with the same true AUROC, Phi(1.5 / sqrt(2)): the worst of them looks worse by chance alone."""
+    rng = np.random.default_rng(3)
+    truth = NormalDist().cdf(1.5 / np.sqrt(2))
+    by_worst = by_all = every_group = 0
+    for _ in range(100):
+        same = np.tile([True, False], 8 * 60)
+        group = np.repeat(np.arange(8), 120).astype(np.int16)
+        values = 1.5 * same + rng.normal(size=len(same))
+        ends = np.tile(np.arange(len(same), dtype=np.int32), (2, 1))
+        measured = measure(draw_units(ends, 300), same, values, group, np.zeros((2, len(same))), ALPHA)
+        low, high = interval(measured.worst("auroc")[1])
+        by_worst += low <= truth <= high
+        bounds = simultaneous(measured.groups("auroc")[1])
+        every_group += bool(((bounds[0] <= truth) & (truth <= bounds[1])).all())
+        low, high = true_worst(bounds, True)
+        by_all += low <= truth <= high
+    assert by_worst < 30
+    assert every_group >= 86 and by_all >= every_group
+
+
 def tables(results: list[Result], reading: Any = "paper", draws: int = 100) -> dict[str, Grid]:
-    return {grid.id: grid for grid in uncertainty_tables(Runs(results, "synthetic"), reading, draws)}
+    return {grid.id: grid for grid in uncertainty_tables(Bootstraps(Runs(results, "synthetic"), reading, draws))}
 
 
 def column(grid: Grid, heading: str, label: str) -> list[Any]:
@@ -228,9 +340,49 @@ def test_runs_on_other_pairs_are_left_out_and_named(fake_run: Any) -> None:
 def test_fewer_draws_on_many_pairs_are_stated(fake_run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("fairfr.report._bootstrapped.MOST_WORK", 600 * 20)
     grid = tables([fake_run("baseline")])["uncertainty_rfw_facenet"]
-    assert "20 draws over identities" in grid.caption and any("20 draws instead of 100" in note for note in grid.notes)
+    assert "20 draws over units" in grid.caption and any("20 draws instead of 100" in note for note in grid.notes)
 
 
 def test_without_scores_there_is_no_table(fake_run: Any) -> None:
     assert tables([Result(fake_run("baseline").stored)]) == {}
-    assert list(tables([fake_run("fsn")])) == ["uncertainty_rfw_facenet"]
+    assert list(tables([fake_run("fsn")])) == ["uncertainty_rfw_facenet", "uncertainty_groups_rfw_facenet"]
+
+
+@pytest.mark.parametrize(
+    ("keep", "said"),
+    [
+        (None, "units (the runs did not keep identities): images linked by genuine pairs"),
+        (0, "units (the data names no identities): images linked by genuine pairs"),
+        (60, "identities, as the data names them for 50% of the images; elsewhere images linked by genuine pairs"),
+        (120, "identities, as the data names them;"),
+    ],
+)
+def test_the_tables_say_who_was_drawn(fake_run: Any, keep: int | None, said: str) -> None:
+    grids = tables([fake_run("baseline", known_people=keep), fake_run("fsn", known_people=keep)])
+    assert len(grids) == 3
+    for grid in grids.values():
+        assert any(said in note for note in grid.notes)
+        assert ("draws over identities" in grid.caption) == bool(keep)
+
+
+def test_identities_that_join_several_components_are_fewer_units(fake_run: Any) -> None:
+    apart, joined = (
+        bootstrap(Runs([fake_run(m, known_people=120, per_person=n)], "synthetic"), CELL, "paper", 10)
+        for m, n in (("baseline", 1), ("fsn", 4))
+    )
+    assert apart is not None and joined is not None
+    assert joined.units == 30 < apart.units
+
+
+def test_groups_have_simultaneous_intervals_and_the_worst_group_two(fake_run: Any) -> None:
+    grids = tables([fake_run("baseline"), fake_run("ac_density")])
+    means, groups = grids["uncertainty_rfw_facenet"], grids["uncertainty_groups_rfw_facenet"]
+    assert [group.heading for group in groups.groups] == ["one", "two parts", "three"]
+    for heading, pick in (("AUROC", min), ("TPR@1e-3", min), ("Brier", max)):
+        cells = column(groups, heading, "AC-Density")
+        spans = [[float(text) for text in cell.text.strip("[]").split(",")] for cell in cells[1::2]]
+        assert all(low <= cell.value <= high for (low, high), cell in zip(spans, cells[::2], strict=True))
+        worst = column(means, heading, "AC-Density")[8].text
+        assert [float(text) for text in worst.strip("[]").split(",")] == [pick(end) for end in zip(*spans, strict=True)]
+    assert "expected worst" in means.columns[7] and "true worst" in means.columns[8]
+    assert any("need not cover" in note for note in means.notes)
