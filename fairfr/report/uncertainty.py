@@ -30,13 +30,14 @@ MEANS = {
 }
 DUELS = (("ac_density", "faircal"), ("ac_density_loo", "faircal"), ("ac_linear", "faircal"))
 TWO_WORSTS = (
-    "Worst group: the first interval is of the expected worst value, found anew in each draw; with noisy groups that "
-    "lies beyond the true worst group's value, which it need not cover. The second covers the true worst group's "
-    "value: the worst lower and the worst upper bound of simultaneous intervals for all groups (uncertainty_groups_*)."
+    "The worst group has two intervals. The first is of the expected worst value, found anew in each draw; with noisy "
+    "groups that lies beyond the true worst group's value, which it need not cover. The second covers the true worst "
+    "group's value; its ends are the worst lower and the worst upper bound of simultaneous intervals for all groups, "
+    "which have a table of their own."
 )
 TOGETHER = (
-    "The intervals of one line cover the true values of all its groups together in 95 % of cases: percentile "
-    "bootstrap, the same share of the draws cut off in every group (Mandel and Betensky 2008). Each is wider than one "
+    "The intervals of one line cover the true values of all its groups together in 95 % of cases (percentile "
+    "bootstrap, the same share of the draws cut off in every group; Mandel and Betensky 2008). Each is wider than one "
     "that stands alone."
 )
 HOW_TO_READ_DIFFERENCES = (

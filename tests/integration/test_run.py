@@ -25,7 +25,19 @@ CONF = Path(__file__).parents[2] / "conf"
 SMALL = ("dataset=lfw", "++dataset.standin.scale=0.03", "source=synthetic")
 MINE = ("dataset=custom", "dataset.id=mine", "dataset.grouping=[ethnicity,gender]", "dataset.min_pairs=4")
 MYNET = ("backbone=custom", "backbone.id=mynet", "source=files")
-SCORE_COLUMNS = ["pair", "fold", "split", "left", "right", "same", "cosine", "score", "probability"]
+SCORE_COLUMNS = [
+    "pair",
+    "fold",
+    "split",
+    "left",
+    "right",
+    "identity_left",
+    "identity_right",
+    "same",
+    "cosine",
+    "score",
+    "probability",
+]
 
 
 def results_below(out: Path) -> list[dict[str, Any]]:
@@ -93,6 +105,12 @@ def test_columns_and_types_of_the_scores(cell: Any, write_set: Callable[..., Pat
     assert frame["fold"].astype(int).tolist() == given["fold"].tolist()
     for side in ("left", "right"):
         assert frame[side].astype(str).tolist() == given[side].tolist()
+        assert pd.api.types.is_integer_dtype(frame[f"identity_{side}"].dtype)
+    people = pd.read_csv(write_set() / "mine" / "images.csv").set_index("image")["identity"]
+    named = [people[given[side]].reset_index(drop=True) for side in ("left", "right")]
+    codes = [frame[f"identity_{side}"] for side in ("left", "right")]
+    pairs_of_names = set(zip(pd.concat(codes), pd.concat(named), strict=True))
+    assert len(pairs_of_names) == len(set(pd.concat(named)))  # one code for each person, on either side
     assert frame["same"].tolist() == given["same"].astype(bool).tolist()
     assert frame["ethnicity_x_gender"].astype(str).iloc[0] == "asian_female"
     assert np.isfinite(frame[["cosine", "score", "probability"]].to_numpy()).all()
