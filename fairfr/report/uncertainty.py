@@ -8,9 +8,9 @@ one finds, and of the true worst group's value, from intervals that hold for all
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from math import isnan
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -55,6 +55,7 @@ class Quantity(NamedTuple):
     heading: str
 
 
+LineOf: TypeAlias = Callable[[Bootstrapped, Row, Quantity], Line]
 QUANTITIES = (
     Quantity("auroc", "auroc", "AUROC"),
     Quantity("tpr", "tpr_at_fpr_1e-3", "TPR@1e-3"),
@@ -82,20 +83,25 @@ def uncertainty_tables(bootstraps: Bootstraps) -> list[Grid]:
 
 
 def _means_grid(found: Bootstrapped, id: str) -> Grid:
-    sections = []
-    for quantity in QUANTITIES:
-        better = HIGHER_IS_BETTER[quantity.id]
-        bold = [better, None, better, None] * 2 + [None]
-        lines = mark_best([_means_line(found, row, quantity) for row in found.rows], bold)
-        sections.append(Section(quantity.heading, tuple(lines)))
+    bold = [True, False, True, False] * 2 + [False]
     return Grid(
         id=id,
         caption=f"Uncertainty of the means on {_caption(found)}",
         corner=("Method",),
         groups=tuple(ColumnGroup(PLACES[place], columns) for place, columns in MEANS.items()),
-        sections=tuple(sections),
+        sections=_by_quantity(found, _means_line, bold),
         notes=(TWO_WORSTS, *_notes(found)),
     )
+
+
+def _by_quantity(found: Bootstrapped, line_of: LineOf, bold: list[bool]) -> tuple[Section, ...]:
+    """A section for each metric, a line for each method; ``bold``: the columns whose best value is marked."""
+    sections = []
+    for quantity in QUANTITIES:
+        lines = [line_of(found, row, quantity) for row in found.rows]
+        better = [HIGHER_IS_BETTER[quantity.id] if column else None for column in bold]
+        sections.append(Section(quantity.heading, tuple(mark_best(lines, better))))
+    return tuple(sections)
 
 
 def _means_line(found: Bootstrapped, row: Row, quantity: Quantity) -> Line:
@@ -112,17 +118,12 @@ def _means_line(found: Bootstrapped, row: Row, quantity: Quantity) -> Line:
 
 def _groups_grid(found: Bootstrapped, id: str) -> Grid:
     """Every group with an interval; those of a line hold together."""
-    sections = []
-    for quantity in QUANTITIES:
-        bold = [HIGHER_IS_BETTER[quantity.id], None] * len(found.groups)
-        lines = mark_best([_groups_line(found, row, quantity) for row in found.rows], bold)
-        sections.append(Section(quantity.heading, tuple(lines)))
     return Grid(
         id=id,
         caption=f"Every group with a simultaneous interval on {_caption(found)}",
         corner=("Method",),
         groups=tuple(ColumnGroup(name.replace("_", " "), ("pooled", "95 %, together")) for name in found.groups),
-        sections=tuple(sections),
+        sections=_by_quantity(found, _groups_line, [True, False] * len(found.groups)),
         notes=(TOGETHER, *_notes(found)),
     )
 
