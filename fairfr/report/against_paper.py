@@ -45,8 +45,8 @@ TOLERANCE = {
 }
 MIN_RANKED = 3
 ONE_PRINTED = (
-    "The paper prints one AC-Density: both of our forms stand against it. Counts and the summary take the form of its "
-    "text alone."
+    "The paper prints one AC-Density, against which both of our forms stand. Counts and the summary take the form of "
+    "its text alone."
 )
 _ROUNDING = 1e-9
 

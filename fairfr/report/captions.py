@@ -27,7 +27,7 @@ BEST = "Bold: best method without group labels in each column, ties as printed i
 DAGGER = "† Needs group labels at inference: for reference, never bold."
 TWO_FORMS = (
     "AC-Density is the form of the paper's text, in which a training pair is its own nearest neighbour; AC-Density "
-    "(LOO) leaves it out. Which of the two the paper's rows are is open: both stand here, and either may be bold."
+    "(LOO) leaves it out. Which of the two the paper's rows are is open, so both stand here and either may be bold."
 )
 SHORT_KEY = 8
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -74,14 +74,18 @@ class Selection:
             result.variant = {key: value for key, value in result.differs.items() if key not in shared}
         return admitted, shared
 
-    def _admits(self, result: Result) -> bool:
+    def whatever(self, key: str, results: Iterable[Result]) -> list[Result]:
+        """The chosen runs, whatever their value of one parameter: for a study of that parameter."""
+        return [result for result in results if self.everything or self._admits(result, besides={key})]
+
+    def _admits(self, result: Result, besides: Collection[str] = ()) -> bool:
         parameters = parameters_of(result)
         for condition in self.conditions:
             of_method = all(key.startswith(OF_METHOD) for key in condition.named(parameters) or ("",))
             if not of_method and not condition.holds(parameters):
                 return False
         asked_for = {key for c in self.conditions if c.holds(parameters) for key in c.named(parameters)}
-        return set(result.differs) <= asked_for
+        return set(result.differs) - set(besides) <= asked_for
 
     def _check_keys(self, results: Sequence[Result]) -> None:
         known = {key for result in results for key in parameters_of(result)}

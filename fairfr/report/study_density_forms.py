@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from fairfr.core.types import Source
 from fairfr.report.captions import SOURCE, short_key
@@ -11,6 +11,7 @@ from fairfr.report.grid import Cell, ColumnGroup, Grid, Line, Section, mark_best
 from fairfr.report.order import DENSITY, DENSITY_LOO
 from fairfr.report.readings import Reading, Result
 from fairfr.report.scores import Scores
+from fairfr.report.selection import OF_METHOD, Selection, parameters_of
 
 FORMS = {DENSITY.id: "self", DENSITY_LOO.id: "LOO"}
 # native probabilities: the paper's reading ranks by them, clipped to [0, 1]; the strict one by the unclipped score
@@ -18,23 +19,24 @@ RANKINGS: dict[str, Reading] = {"clipped": "paper", "unclipped": "strict"}
 METRICS = {"auroc": "AUROC", "tpr_at_fpr_1e-3": "TPR@1e-3", "brier": "Brier", "ece_15": "ECE-15"}
 BETTER = (True, True, False, False, None, None)
 DIGITS = 4
-UNKNOWN = "unknown"
+MAX_REFERENCES = "dataset.max_references"
 NOTES = (
-    "self: a training pair in the reference set is its own nearest neighbour, as the paper's text says; LOO: it is "
-    "left out. References: training pairs among which neighbours are sought; where there are no more than the limit, "
-    "all are, and the forms coincide.",
-    "Ranked by the probability, clipped to [0, 1], or by the value before clipping: AUROC and TPR. Brier and ECE are "
+    "With 'self' a training pair in the reference set is its own nearest neighbour, as the paper's text says; 'LOO' "
+    "leaves it out. References are the training pairs among which neighbours are sought; where there are no more than "
+    "the limit, all are, and the forms coincide.",
+    "AUROC and TPR rank by the probability, clipped to [0, 1], or by the value before clipping. Brier and ECE are "
     "those of the clipped probability in both. Means over held-out folds.",
-    "mean(p - y): over all held-out pairs, of the clipped or the unclipped value; above 0: too confident that two "
-    "images show one person. Impostors at 1: share of impostor pairs with p = 1, tied at the top of the ranking.",
+    "mean(p - y) is over all held-out pairs, of the clipped or the unclipped value; above 0 it is too confident that "
+    "two images show one person. Impostors at 1 are the share of impostor pairs with p = 1, tied at the top.",
     "To run them on any data: python run.py -m experiment=density_forms dataset=rfw backbone=magface",
 )
 Form: TypeAlias = tuple[str, int | None]
 
 
-def density_forms(results: Iterable[Result], source: Source) -> list[Grid]:
+def density_forms(results: Iterable[Result], source: Source, selection: Selection | None = None) -> list[Grid]:
     """A section for each data set and backbone with such runs, two lines for each form; nothing without any."""
-    found = _newest(results, source)
+    forms = [result for result in results if _is_form(result, source)]
+    found = _newest((selection or Selection()).whatever(MAX_REFERENCES, forms))
     if not found:
         return []
     sections = tuple(_section(setting, forms) for setting, forms in sorted(found.items()))
@@ -51,28 +53,25 @@ def density_forms(results: Iterable[Result], source: Source) -> list[Grid]:
     ]
 
 
-def max_references_of(result: Result) -> int | str | None:
-    """``dataset.max_references`` of a run, None for all training pairs; unknown without its folder."""
-    import yaml
-
-    path = None if result.folder is None else result.folder / "config.yaml"
-    if path is None or not path.is_file():
-        return UNKNOWN
-    config: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
-    limit: int | None = config["dataset"].get("max_references")
+def max_references_of(result: Result) -> int | None:
+    """``dataset.max_references`` of a run; None for all training pairs."""
+    limit: int | None = parameters_of(result).get(MAX_REFERENCES)
     return limit
 
 
-def _newest(results: Iterable[Result], source: Source) -> dict[tuple[str, str], dict[Form, Result]]:
+def _is_form(result: Result, source: Source) -> bool:
+    """Completed, on this source, and as the yaml has it but for the references: another k is another study."""
+    stored = result.stored
+    is_one = stored["method"]["id"] in FORMS and stored["status"] == "completed" and stored["source"] == source
+    return is_one and not any(key.startswith(OF_METHOD) for key in result.differs)
+
+
+def _newest(results: Iterable[Result]) -> dict[tuple[str, str], dict[Form, Result]]:
     """The last run of each form, by data set and backbone; forms in the table's order."""
     found: dict[tuple[str, str], dict[Form, Result]] = {}
-    for result in sorted(results, key=lambda r: str(r.stored.get("finished"))):
-        is_form = result.cell[2] in FORMS and result.stored["status"] == "completed"
-        if not is_form or result.stored["source"] != source:
-            continue
-        limit = max_references_of(result)
-        if not isinstance(limit, str):
-            found.setdefault(result.cell[:2], {})[result.cell[2], limit] = result
+    for result in sorted(results, key=lambda r: str(r.stored["finished"])):
+        form = (result.stored["method"]["id"], max_references_of(result))
+        found.setdefault(result.cell[:2], {})[form] = result
     order = list(FORMS)
     return {
         setting: dict(sorted(forms.items(), key=lambda item: (order.index(item[0][0]), item[0][1] or 0)))

@@ -41,7 +41,8 @@ def write_report(results: Iterable[Result], out_root: Path, reading: Reading, wa
     for source in get_args(Source):
         runs = Runs(results, source, wanted.selection)
         if len(runs):
-            folders.append(_write_source(runs, density_forms(results, source), out_root, reading, wanted))
+            studies = density_forms(results, source, wanted.selection)
+            folders.append(_write_source(runs, studies, out_root, reading, wanted))
     return folders
 
 

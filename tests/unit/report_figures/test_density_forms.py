@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-import yaml
 
 from fairfr.report.grid import Grid
 from fairfr.report.readings import Result
+from fairfr.report.selection import Selection
 from fairfr.report.study_density_forms import density_forms, max_references_of
 
 
@@ -18,12 +18,20 @@ from fairfr.report.study_density_forms import density_forms, max_references_of
 def form(fake_run: Any) -> Any:
     """``form(method, limit)``: a run with a config that says so."""
 
-    def make(method: str, limit: int | None, finished: str = "2026-01-01", dataset: str = "rfw", **more: Any) -> Result:
+    def make(
+        method: str,
+        limit: int | None,
+        finished: str = "2026-01-01",
+        dataset: str = "rfw",
+        differs: Any = None,
+        **more: Any,
+    ) -> Result:
         where = f"{dataset}_{limit}_{finished}"
         run = fake_run(method, dataset=where, **more)
         stored = {**run.stored, "finished": finished, "dataset": {"id": dataset, "label": dataset.upper()}}
         stored["method"] = {**stored["method"], "native_probability": True}
-        (run.folder / "config.yaml").write_text(yaml.safe_dump({"dataset": {"max_references": limit}}))
+        stored["identity"] = {"dataset": {"max_references": limit}}
+        stored["differs"] = differs or {}
         return Result(stored, run.folder)
 
     return make
@@ -70,10 +78,20 @@ def test_the_newest_run_of_a_form_counts_and_others_stay_away(form: Any, fake_ru
     assert density_forms([fake_run("beta")], "synthetic") == []
 
 
-def test_a_run_without_its_folder_has_no_known_form(form: Any) -> None:
-    run = form("ac_density", 50)
-    assert max_references_of(run) == 50 and max_references_of(Result(run.stored)) == "unknown"
-    assert density_forms([Result(run.stored)], "synthetic") == []
+def test_another_limit_belongs_here_and_other_changes_only_where_asked_for(form: Any) -> None:
+    limit = form("ac_density", 50, differs={"dataset.max_references": 50})
+    seed = form("ac_density", 60, differs={"dataset.max_references": 60, "seed": 1})
+    other = form("ac_density", 70, differs={"method.estimator.k": 5})
+    runs = [limit, seed, other]
+    assert [max_references_of(run) for run in runs] == [50, 60, 70]
+
+    def shown(selection: Selection | None = None) -> list[str]:
+        (grid,) = density_forms(runs, "synthetic", selection)
+        return [label for label in lines(grid) if label.endswith(" clipped")]
+
+    assert shown() == ["self, 50, clipped"]
+    assert shown(Selection.where(["seed=1"])) == ["self, 60, clipped"]
+    assert shown(Selection(everything=True)) == ["self, 50, clipped", "self, 60, clipped"]
 
 
 def test_without_scores_the_bias_is_empty(form: Any) -> None:
