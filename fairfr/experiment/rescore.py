@@ -11,24 +11,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Literal
 
 import numpy as np
 
 from fairfr.core.errors import DataError, UnmetNeedError
 from fairfr.core.keys import RunKey, digest_of
-from fairfr.core.types import I16, PAIR_RULES, UNKNOWN, Grouping, Pairs, ScoreFrame, product_of
+from fairfr.core.types import I16, PAIR_RULES, Grouping, Pairs, ScoreFrame, product_of
 from fairfr.experiment.record import describe_metrics
 from fairfr.metrics.by_group import PairGroups, evaluate
 from fairfr.metrics.catalogue import metrics_version
 from fairfr.store.folder import Result, RunFolders, write_metrics
 from fairfr.store.reading import check_files, read_run
-
-if TYPE_CHECKING:
-    import pandas as pd
+from fairfr.store.score_file import FILE, ScoreFile
 
 Outcome = Literal["measured", "up to date", "not a completed run"]
-COPIED = ("scores.parquet", "config.yaml", "run.log")
+COPIED = (FILE, "config.yaml", "run.log")
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,56 +103,32 @@ def _key(result: Result) -> RunKey:
 
 
 def _measured(draft: Path, result: Result) -> Result:
-    import pandas as pd
-
-    scores = pd.read_parquet(draft / "scores.parquet")
+    scores = ScoreFile(draft / FILE)
     splits = tuple(result["fit_report"])
-    frame = ScoreFrame(
-        fold=_codes(scores["split"], splits),
-        same=scores["same"].to_numpy(dtype=bool),
-        score=scores["score"].to_numpy(dtype=np.float64),
-        probability=scores["probability"].to_numpy(dtype=np.float64),
-    )
     groupings, pairs = _groupings(scores, result)
     groups = [PairGroups.of(grouping, pairs, rule) for grouping in groupings for rule in PAIR_RULES]
+    frame = ScoreFrame(_splits_of(scores, splits), scores.same, scores.score, scores.probability)
     rows = evaluate(frame, splits, groups, result["data"]["min_pairs"])
     write_metrics(draft / "metrics.parquet", rows)
     data = {**result["data"], "groups": {grouping.id: list(grouping.levels) for grouping in groupings}}
     return {**result, "data": data, **describe_metrics(rows)}
 
 
-def _codes(column: pd.Series[Any], names: Sequence[str]) -> I16:
-    """Positions in ``names`` (p,)."""
-    position = {name: code for code, name in enumerate(names)}
-    words = column.astype("category")
-    codes: I16 = np.array([position[str(word)] for word in words.cat.categories], dtype=np.int16)[words.cat.codes]
-    return codes
+def _splits_of(scores: ScoreFile, splits: tuple[str, ...]) -> I16:
+    """The split that scored each pair, (p,)."""
+    codes, names = scores.words("split")
+    position: I16 = np.array([splits.index(name) for name in names], dtype=np.int16)
+    return position[codes]
 
 
-def _groupings(scores: pd.DataFrame, result: Result) -> tuple[list[Grouping], Pairs]:
+def _groupings(scores: ScoreFile, result: Result) -> tuple[list[Grouping], Pairs]:
     """The groupings of the run's configuration over the ends of its pairs: left ends first, then right ends."""
-    n = len(scores)
+    n = len(scores.same)
     ends = np.arange(2 * n, dtype=np.int32)
     attributes, levels = result["identity"]["dataset"]["grouping"], result["data"]["groups"]
-    parts = tuple(_grouping(scores[name], name, tuple(levels[name])) for name in attributes)
+    parts = tuple(
+        Grouping(name, tuple(levels[name]), np.concatenate(scores.groups(name, tuple(levels[name]))))
+        for name in attributes
+    )
     distinct = {part.id: part for part in (*parts, product_of(parts))} if parts else {}
     return list(distinct.values()), Pairs(ends[:n], ends[n:])
-
-
-def _grouping(column: pd.Series[Any], id: str, levels: tuple[str, ...]) -> Grouping:
-    words = column.astype("category")
-    ends = [_ends_of(str(word), levels) for word in words.cat.categories]
-    codes = np.array([*ends, (UNKNOWN, UNKNOWN)], dtype=np.int16)[words.cat.codes]  # no word: the last, unknown
-    return Grouping(id, levels, np.concatenate([codes[:, 0], codes[:, 1]]))
-
-
-def _ends_of(word: str, levels: tuple[str, ...]) -> tuple[int, int]:
-    """Groups of the two images of a pair, from the word that scores.parquet has for it: ``asian``, ``asian|white``."""
-    code = {"": UNKNOWN, **{level: position for position, level in enumerate(levels)}}
-    if word in code:
-        return code[word], code[word]
-    for bar in (at for at, letter in enumerate(word) if letter == "|"):
-        left, right = word[:bar], word[bar + 1 :]
-        if left in code and right in code:
-            return code[left], code[right]
-    raise DataError(f"scores.parquet has a pair of groups '{word}' that result.json does not know.")

@@ -90,7 +90,7 @@ def reliability_figure(score_only: Scores, adaptive: Scores, reading: Reading) -
 
 def _groups(scores: Scores, reading: Reading) -> tuple[list[_Group], int]:
     """The largest groups in their usual order, at most as many as can be told apart, and how many were left out."""
-    codes = scores.groups(reading)
+    codes = scores.pair_groups(reading)
     sizes = np.bincount(codes[codes >= 0], minlength=len(scores.levels))
     present = np.flatnonzero(sizes >= 2 * PAIRS_PER_BIN)
     kept = np.sort(present[np.argsort(-sizes[present], kind="stable")][:MOST_GROUPS])

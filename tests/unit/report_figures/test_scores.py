@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,18 +11,17 @@ import pytest
 
 from fairfr.report.readings import Result
 from fairfr.report.runs import Runs
-from fairfr.report.scores import Scores, level_of, where
+from fairfr.report.scores import Scores, where
+from fairfr.store.folder import write_scores
+from fairfr.store.score_file import ScoreFile
 
-LEVELS = ("asian", "white")
 
-
-@pytest.mark.parametrize(
-    ("word", "both", "first"),
-    [("asian", 0, 0), ("white", 1, 1), ("asian|white", -1, 0), ("white|", -1, 1), ("|white", -1, -1), ("odd", -1, -1)],
-)
-def test_both_pair_rules_are_read_off_the_word(word: str, both: int, first: int) -> None:
-    assert level_of(word, LEVELS, "both") == both
-    assert level_of(word, LEVELS, "first") == first
+def test_groups_of_both_images_are_read_off_the_word(tmp_path: Path) -> None:
+    words = ["asian", "white", "asian|white", "white|", "|white", None, "a|b", "a|b|asian", "odd"]
+    wanted = [(0, 0), (1, 1), (0, 1), (1, -1), (-1, 1), (-1, -1), (2, 2), (2, 0), (-1, -1)]
+    write_scores(tmp_path / "scores.parquet", {"kind": np.array(words, dtype=object)})
+    left, right = ScoreFile(tmp_path / "scores.parquet").groups("kind", ("asian", "white", "a|b"))
+    assert list(zip(left.tolist(), right.tolist(), strict=True)) == wanted
 
 
 def test_columns_come_back_as_they_were_written(fake_run: Any) -> None:
@@ -53,8 +53,8 @@ def test_groups_of_pairs_follow_the_reading(fake_run: Any) -> None:
             for word in words
         ]
         wanted = np.where(np.array(wanted) == len(scores.levels), -1, wanted)
-        np.testing.assert_array_equal(scores.groups(reading), wanted)
-    assert (scores.groups("strict") == -1).sum() > (scores.groups("paper") == -1).sum() > 0
+        np.testing.assert_array_equal(scores.pair_groups(reading), wanted)
+    assert (scores.pair_groups("strict") == -1).sum() > (scores.pair_groups("paper") == -1).sum() > 0
 
 
 def test_both_sides_number_images_alike(fake_run: Any) -> None:
@@ -76,7 +76,7 @@ def test_the_paper_ranks_a_native_probability_and_the_strict_reading_the_score(f
 
 def test_data_without_a_grouping_has_no_groups(fake_run: Any) -> None:
     scores = Scores(fake_run("beta", grouping=None))
-    assert scores.levels == () and set(scores.groups("paper")) == {-1}
+    assert scores.levels == () and set(scores.pair_groups("paper")) == {-1}
 
 
 def test_missing_scores_are_told_from_present_ones(fake_run: Any) -> None:
