@@ -4,6 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PORT ?= 5000
 READING ?= paper
+OUT ?= outputs
 READY := $(VENV)/.ready
 
 export MLFLOW_DISABLE_TELEMETRY := true
@@ -48,13 +49,13 @@ paper: $(READY)  ## the paper's headline sweep: every method on nine settings (h
 	@$(BIN)/python run.py -m experiment=headline
 
 tables: $(READY)  ## the paper's tables and figures from what has run, beside the paper's numbers (READING=strict: as its text asks)
-	@$(BIN)/python scripts/make_tables.py --reading $(READING)
+	@$(BIN)/python scripts/make_tables.py --reading $(READING) --out-root "$(OUT)"
 
 bench: $(READY)  ## speed, as ratios against plain scikit-learn and faiss code in the same run
 	@$(BIN)/python tests/benchmarks/bench.py
 
-ui: $(READY)  ## compare runs in the MLflow page, on this machine only
-	@$(BIN)/python scripts/ui.py --port $(PORT)
+ui: $(READY)  ## compare runs in the MLflow page, on this machine only (OUT=outputs PORT=5000)
+	@$(BIN)/python scripts/ui.py --out-root "$(OUT)" --port $(PORT)
 
 clean:  ## remove .venv and caches; outputs and data stay
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -7,6 +7,7 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +19,11 @@ from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf, open_dict
 from omegaconf.errors import OmegaConfBaseException
 
+from fairfr.arguments import check_out_root, prepare
 from fairfr.core.conform import build
-from fairfr.core.errors import ConfigError, FairfrError, did_you_mean
+from fairfr.core.errors import ConfigError, FairfrError
 from fairfr.experiment.cell import Outcome, run_cell
-from fairfr.experiment.settings import Settings
+from fairfr.experiment.settings import DATA_ROOT, Settings
 from fairfr.report.listed import listed_metrics
 from fairfr.report.sweep import RunningSweep
 from fairfr.report.terminal import Terminal
@@ -36,8 +38,7 @@ _sweep: RunningSweep | None = None
 def guarded(main: Callable[[], Any], arguments: Sequence[str], conf: Path) -> None:
     """Run Hydra's main so that a user's mistake ends in one message and a non-zero exit code."""
     try:
-        check_choices(arguments, conf)
-        sys.argv[1:] = [let_through(argument) for argument in arguments]
+        sys.argv[1:] = prepare(arguments, conf)
         main()
     except FairfrError as error:
         Terminal().error(str(error))
@@ -51,36 +52,6 @@ def guarded(main: Callable[[], Any], arguments: Sequence[str], conf: Path) -> No
         sys.exit(130)
 
 
-def check_choices(arguments: Sequence[str], conf: Path) -> None:
-    """Unknown names of a method, data set, ... get a suggestion instead of Hydra's list."""
-    top_level = OmegaConf.load(conf / "config.yaml")
-    groups = {p.name for p in conf.iterdir() if p.is_dir()}
-    known = groups | {str(key) for key in top_level if key != "defaults"}
-    for argument in arguments:
-        key, equals, value = argument.partition("=")
-        if argument.startswith("-") or not equals or key[:1] in "+~" or "/" in key:
-            continue
-        if key.partition(".")[0] not in known:
-            raise ConfigError(f"unknown key '{key}'.{did_you_mean(key, known)}")
-        if key in groups and not any(c in value for c in "($"):
-            _check_group_choice(key, value, conf / key)
-
-
-def let_through(argument: str) -> str:
-    """Nested keys as additions: Hydra refuses those that no yaml mentions, ``Settings`` knows which ones exist."""
-    key, equals, _ = argument.partition("=")
-    is_nested = equals and "." in key and key[0].isalpha() and "/" not in key and not key.startswith("hydra.")
-    return f"++{argument}" if is_nested else argument
-
-
-def _check_group_choice(group: str, value: str, folder: Path) -> None:
-    names = {str(p.relative_to(folder).with_suffix("")) for p in folder.rglob("*.yaml")}
-    for choice in value.split(","):
-        name = choice.strip().strip("'\"")
-        if name not in names and name != "null":
-            raise ConfigError(f"unknown {group} '{name}'.{did_you_mean(name, names)}")
-
-
 def run_job(config: DictConfig) -> None:
     """One cell: compute or skip, mirror, show. In a sweep the outcome is left for the parent's summary."""
     terminal = Terminal()
@@ -92,7 +63,7 @@ def run_job(config: DictConfig) -> None:
         noted |= {"status": outcome.status, "folder": str(outcome.folder), "error": outcome.error}
         _show(outcome, in_sweep, terminal)
         if _mirror_run(settings, outcome) and not in_sweep and outcome.error is None:
-            terminal.mlflow_hint()
+            terminal.mlflow_hint(settings.out_root)
     except FairfrError as error:
         noted |= {"status": "failed", "error": str(error)}
         terminal.failed(_choices(), str(error))
@@ -118,7 +89,16 @@ def read_settings(config: DictConfig) -> tuple[Settings, dict[str, Any]]:
     except OmegaConfBaseException as error:
         raise ConfigError(str(error).splitlines()[0]) from error
     assert isinstance(plain, dict)
-    return build(Settings, plain), plain  # type: ignore[return-value]
+    settings = build(Settings, plain)
+    check_out_root(settings.out_root)
+    if settings.source == "auto" and _names_data_root(settings):
+        settings = replace(settings, source="files")  # whoever names a place means what lies there
+    return settings, plain  # type: ignore[return-value]
+
+
+def _names_data_root(settings: Settings) -> bool:
+    typed = HydraConfig.get().overrides.task if HydraConfig.initialized() else []
+    return settings.data_root != DATA_ROOT or any(o.lstrip("+").startswith("data_root=") for o in typed)
 
 
 def _unset(node: Any, at: str) -> Iterator[str]:
@@ -183,7 +163,7 @@ def _mirror(store: StoreSettings, out_root: str) -> Mirror | None:
 
 def _choices() -> str:
     chosen = HydraConfig.get().runtime.choices
-    return " / ".join(str(chosen[noun]) for noun in ("dataset", "backbone", "method"))
+    return " / ".join(str(chosen.get(noun)) for noun in ("dataset", "backbone", "method"))
 
 
 class SweepReport(Callback):

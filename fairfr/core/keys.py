@@ -8,11 +8,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from fairfr.core.errors import ConfigError
 from fairfr.core.types import Source
 
 # Part of every key: raise it when a change outside a method's own code alters results, so that old runs are not
 # mistaken for new ones. (A method's own code is in the key by itself.)
 RESULTS_VERSION = 1
+MAX_ID = 200  # bytes; file systems allow 255, and endings are added
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,3 +36,15 @@ def digest_of(identity: Mapping[str, Any]) -> str:
     """16 hex digits of the canonical JSON of everything that decides the result."""
     canonical = json.dumps(identity, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(canonical.encode()).hexdigest()[:16]
+
+
+def check_id(key: str, value: str) -> None:
+    """Ids from the command line become names of files and folders: they must stay inside their folder."""
+    if len(value.encode(errors="replace")) > MAX_ID:
+        raise ConfigError(f"{key}={value[:20]}... is longer than {MAX_ID} bytes, too long for the name of a folder.")
+    climbs = value in ("", ".", "..") or any(mark in value for mark in "/\\")
+    if climbs or value != value.strip() or not value.isprintable():
+        raise ConfigError(
+            f"{key}={value!r} cannot be used as a name. Use a plain name without slashes, such as 'my_set'; "
+            "folders go into data_root and out_root."
+        )

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
 from fairfr.core.errors import ConfigError, DataError, did_you_mean
+from fairfr.core.keys import check_id
 from fairfr.core.types import Source, VerificationSet
 from fairfr.data.files import DataFile
 from fairfr.data.settings import BackboneSettings, DatasetSettings
 
 TABLE_ENDINGS = (".csv", ".parquet")
-MAX_ID = 200  # bytes; file systems allow 255, and endings are added
+PLAIN_NAME = re.compile(r"[\w.-]+")  # what can be typed as a choice without quotes
 LISTED = 12  # names shown of what a folder holds
 
 
@@ -38,13 +40,13 @@ def locate(
 ) -> LocatedData:
     """The files of a run, or its stand-in.
 
-    ``auto`` takes the files if all of them are there and otherwise, with a warning, the stand-in if there is one;
-    files that are there but wrong are an error, never a reason to use the stand-in.
+    ``auto`` takes the files if they are there. Only where the data set has no folder at all it takes the stand-in, if
+    there is one, with a warning: files that are wrong, incomplete or unreadable are an error.
     """
-    _check_id("dataset.id", dataset.id)
-    _check_id("backbone.id", backbone.id)
+    check_id("dataset.id", dataset.id)
+    check_id("backbone.id", backbone.id)
     if backbone.column is not None:
-        _check_id("backbone.column", backbone.column)
+        check_id("backbone.column", backbone.column)
     if source == "synthetic":
         return _standin(dataset, backbone, warning=None)
     needed, optional = _layout(dataset, backbone, data_root)
@@ -55,7 +57,7 @@ def locate(
         found |= {role: path for role, stem in optional.items() if (path := _present(stem)) is not None}
         return _files(dataset, backbone, found)
     looked_for = ", ".join(_spell(path) for path in missing)
-    if source == "auto" and _has_standin(dataset, backbone):
+    if source == "auto" and _has_standin(dataset, backbone) and not _is_there(data_root / dataset.id):
         warning = (
             f"{looked_for}: not found. Using the built-in stand-in of {dataset.id} instead: "
             "these results are SYNTHETIC and say nothing about real faces."
@@ -64,16 +66,6 @@ def locate(
     raise DataError(
         f"{looked_for}: not found.{_what_is_there(data_root, dataset, backbone)} {_remedy(dataset, backbone)}"
     )
-
-
-def _check_id(key: str, value: str) -> None:
-    """Ids from the command line become names of files and folders: they must stay inside their folder."""
-    climbs = value in ("", ".", "..") or any(mark in value for mark in "/\\")
-    if climbs or value != value.strip() or not value.isprintable() or len(value.encode(errors="replace")) > MAX_ID:
-        raise ConfigError(
-            f"{key}={value!r} cannot be used as a name. Use a plain name without slashes, such as 'my_set'; "
-            "the folder goes into data_root."
-        )
 
 
 def _layout(
@@ -91,12 +83,23 @@ def _layout(
 def _present(path: Path) -> Path | None:
     """The file at ``path`` (for a table: with one of its endings), also if it is a folder or a broken link."""
     if path.suffix == ".npz":
-        return path if os.path.lexists(path) else None
+        return path if _is_there(path) else None
     there = [path.with_name(path.name + ending) for ending in TABLE_ENDINGS]
-    there = [option for option in there if os.path.lexists(option)]
+    there = [option for option in there if _is_there(option)]
     if len(there) > 1:
         raise DataError(f"both {there[0]} and {there[1].name} are there. Remove the one that is out of date.")
     return there[0] if there else None
+
+
+def _is_there(path: Path) -> bool:
+    """As ``os.path.lexists``, but what cannot be looked at is an error and not absent."""
+    try:
+        os.lstat(path)
+    except FileNotFoundError:
+        return False
+    except OSError as error:
+        raise DataError(f"{path} cannot be looked at: {error.strerror}. Mend that, or set data_root.") from error
+    return True
 
 
 def _spell(path: Path) -> str:
@@ -141,6 +144,16 @@ def _standin(dataset: DatasetSettings, backbone: BackboneSettings, warning: str 
     )
 
 
+def stored_names(data_root: Path) -> dict[str, list[str]]:
+    """Data sets that lie below ``data_root``, and backbones that any of them has vectors of."""
+    folders = [path for path in _entries(data_root) if path.is_dir()]
+    vectors = {path.stem for folder in folders for path in _entries(folder / "embeddings") if path.suffix == ".npz"}
+    return {
+        "dataset": [folder.name for folder in folders if PLAIN_NAME.fullmatch(folder.name)],
+        "backbone": sorted(name for name in vectors if PLAIN_NAME.fullmatch(name)),
+    }
+
+
 def _what_is_there(data_root: Path, dataset: DatasetSettings, backbone: BackboneSettings) -> str:
     folder = data_root / dataset.id
     if not folder.is_dir():
@@ -153,16 +166,20 @@ def _what_is_there(data_root: Path, dataset: DatasetSettings, backbone: Backbone
     return there
 
 
-def _names(folder: Path) -> list[str]:
+def _entries(folder: Path) -> list[Path]:
     try:
-        names = sorted(path.name for path in folder.iterdir() if not path.name.startswith("."))
+        return sorted(path for path in folder.iterdir() if not path.name.startswith("."))
     except OSError:
         return []
+
+
+def _names(folder: Path) -> list[str]:
+    names = [path.name for path in _entries(folder)]
     return names if len(names) <= LISTED else [*names[:LISTED], "..."]
 
 
 def _remedy(dataset: DatasetSettings, backbone: BackboneSettings) -> str:
-    remedy = "Put the files there, import them with scripts/import_data.py, or set data_root to where they are."
+    remedy = "Put the files there, import them (fairfr import, or scripts/import_data.py), or set data_root to where they are."
     if _has_standin(dataset, backbone):
         return remedy + " Or set source=synthetic for the built-in stand-in."
     return remedy

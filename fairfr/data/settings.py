@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from fairfr.core.errors import ConfigError
 from fairfr.data.synthetic import StandIn
 
 
@@ -23,6 +24,11 @@ class DatasetSettings:
     missing: Literal["stop", "drop"] = "stop"
     oracle_mixed: Literal["global", "zero", "first", "combo"] = "global"
     standin: StandIn | None = None
+
+    def __post_init__(self) -> None:
+        for key, value in (("max_references", self.max_references), ("min_pairs", self.min_pairs)):
+            if value is not None and value < 1:
+                raise ConfigError(f"dataset.{key} must be at least 1, found {value}.")
 
 
 @dataclass(frozen=True, slots=True)

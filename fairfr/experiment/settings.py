@@ -8,12 +8,13 @@ from typing import Any, Literal
 from fairfr.core import keys
 from fairfr.core.code import code_digest
 from fairfr.core.conform import instantiate
-from fairfr.core.errors import ConfigError
-from fairfr.core.keys import RunKey, digest_of
+from fairfr.core.keys import RunKey, check_id, digest_of
 from fairfr.core.types import Source
 from fairfr.core.variants import Parameters, flatten
 from fairfr.data.settings import BackboneSettings, DatasetSettings
 from fairfr.store.settings import StoreSettings
+
+DATA_ROOT = "data"  # where auto looks if nobody names a place
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,7 @@ class Settings:
 
     def key(self, source: Source, data_digest: str) -> RunKey:
         """The run's name: a digest of its ``identity``."""
-        _check_id(self.method.id, "method.id")
+        check_id("method.id", self.method.id)
         identity = self.identity(source, data_digest)
         return RunKey(self.dataset.id, self.backbone.id, self.method.id, source, digest_of(identity))
 
@@ -96,9 +97,3 @@ class Settings:
 
 def _described(spec: dict[str, Any], at: str) -> dict[str, Any]:
     return {"_target_": spec.get("_target_"), **asdict(instantiate(spec, at))}
-
-
-def _check_id(value: str, at: str) -> None:
-    """Ids become folder names."""
-    if not value or value in (".", "..") or any(c in value for c in "/\\\0"):
-        raise ConfigError(f"{at}={value!r} cannot be a folder's name. Use letters, digits, '_' and '-'.")

@@ -53,7 +53,7 @@ class RunningSweep:
         except FairfrError as error:
             terminal.error(str(error))
             return True
-        terminal.mlflow_hint()
+        terminal.mlflow_hint(str(self._out_root))
         return failed
 
     def _close(self, over: Sweep, end: SweepEnd, outcomes: Sequence[Outcome], terminal: Terminal) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -98,9 +99,12 @@ class Terminal:
         self._console.print(Text.assemble(("files: ", "bold"), str(out_root / "runs")), soft_wrap=True)
         return counts["failed"]
 
-    def mlflow_hint(self) -> None:
-        """Where to compare runs."""
-        self._console.print(Text.assemble(("MLflow: ", "bold"), "make ui   (compare runs in the browser)"))
+    def mlflow_hint(self, out_root: str) -> None:
+        """Where to compare runs: in a checkout, and where fairfr is installed."""
+        place = shlex.quote(out_root)
+        make, installed = ("", "") if out_root == "outputs" else (f" OUT={place}", f" --out-root {place}")
+        ways = f"make ui{make}   or   fairfr ui{installed}   (compare runs in the browser)"
+        self._console.print(Text.assemble(("MLflow: ", "bold"), ways), soft_wrap=True)
 
 
 class CellProgress:

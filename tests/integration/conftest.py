@@ -85,10 +85,11 @@ def run_py(tmp_path: Path) -> RunPy:
     """Run ``run.py`` as a user does."""
 
     def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "run.py", *arguments, f"out_root={tmp_path / 'out'}", "threads=1"]
+        command = [sys.executable, ROOT / "run.py", f"out_root={tmp_path / 'out'}", "threads=1", *arguments]
         inherited = {k: v for k, v in os.environ.items() if k not in VARIABLES}
         env = {**inherited, "OMP_NUM_THREADS": "1", "COLUMNS": "160", **environment}
-        return subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, timeout=120)
+        # a folder without data: a developer's own must not count
+        return subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=120)
 
     return run
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import shutil
 from collections.abc import Iterator
@@ -12,12 +11,11 @@ from typing import Any
 import pytest
 from filelock import FileLock
 
+from fairfr.commands.sync import sync
 from fairfr.report.listed import listed_metrics
 from fairfr.store.mirror import Mirror
 from fairfr.store.mlflow import MlflowError, MlflowMirror, default_uri, pages, read_results
 from fairfr.store.settings import StoreSettings
-
-ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="session")
@@ -119,10 +117,6 @@ def results_below(out: Path) -> list[dict[str, Any]]:
 def test_results_read_back_from_mlflow_are_those_of_the_run_folders_also_after_a_rebuild(
     cell: Any, small: tuple[str, ...], out: Path, mirror: Mirror, template: Path
 ) -> None:
-    spec = importlib.util.spec_from_file_location("sync_mlflow", ROOT / "scripts" / "sync_mlflow.py")
-    assert spec is not None and spec.loader is not None
-    script = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(script)
     for method in ("platt", "baseline"):
         outcome = cell(*small, "dataset.min_pairs=2", f"method={method}")
         mirror.log(outcome.result, outcome.folder, listed_metrics(outcome.result))
@@ -130,15 +124,15 @@ def test_results_read_back_from_mlflow_are_those_of_the_run_folders_also_after_a
     stored = results_below(out)
     known = [result for result in stored if result["seed"] == 0]
     assert len(known) == 2 and read_results(default_uri(out)) == known
-    assert "1 runs logged, 2 were there" in script.sync(mirror, out)
+    assert "1 runs logged, 2 were there" in sync(mirror, out)
     before = {run.info.run_id: run.data.metrics for run in runs_in(out)}
     assert len(before) == 3 and read_results(default_uri(out)) == stored
 
     mirror.close()
     shutil.copy(template, out / "mlflow.db")
     assert read_results(default_uri(out)) == []
-    assert "3 runs logged, 0 were there" in script.sync(mirror, out)
-    assert "0 runs logged, 3 were there" in script.sync(mirror, out)
+    assert "3 runs logged, 0 were there" in sync(mirror, out)
+    assert "0 runs logged, 3 were there" in sync(mirror, out)
     after = {run.info.run_id: run.data.metrics for run in runs_in(out)}
     assert not before.keys() & after.keys()
     assert sorted(map(str, after.values())) == sorted(map(str, before.values()))

@@ -15,7 +15,7 @@ import pytest
 import yaml
 from sklearn.metrics import brier_score_loss, roc_auc_score
 
-from fairfr.app import check_choices, let_through
+from fairfr.arguments import let_through, prepare
 from fairfr.core.code import code_digest
 from fairfr.core.errors import DataError, FairfrError, UnmetNeedError
 from fairfr.core.keys import digest_of
@@ -54,8 +54,7 @@ def summary(result: dict[str, Any], metric: str, grouping: str = "all", rule: st
 
 
 def test_a_single_run_prints_a_table_and_leaves_one_whole_folder(run_py: Any, tmp_path: Path) -> None:
-    data = tmp_path / "no_data"
-    done = run_py("dataset=lfw", "dataset.standin.scale=0.03", "method=platt", "store=folder", f"data_root={data}")
+    done = run_py("dataset=lfw", "dataset.standin.scale=0.03", "method=platt", "store=folder")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "SYNTHETIC" in done.stdout and "Platt" in done.stdout and "0.9" in done.stdout
     assert done.stderr == ""
@@ -283,6 +282,7 @@ def test_scores_alone_are_not_enough_for_ac_linear(run_py: Any, tmp_path: Path) 
 # ---- mistakes ------------------------------------------------------------------------------------------------------
 
 SEEN_BY_RUN_PY = {
+    "question mark": (["out_root=a?b"], ["ConfigError", "out_root=a?b"]),
     "unknown method": (["method=ac_linaer"], ["ConfigError", "unknown method 'ac_linaer'", "Did you mean 'ac_linear'"]),
     "added key": (["+foo=1"], ["ConfigError", "unknown key 'foo'"]),
     "unknown field": (["method=platt", "method.estimator.CC=1"], ["ConfigError", "'method.estimator.CC'", "'C'"]),
@@ -310,6 +310,14 @@ MISTAKES = {
     "unknown nested key": (["dataset.groping=[x]"], ["ConfigError", "'dataset.groping'", "'grouping'"]),
     "wrong choice": (["source=flies"], ["ConfigError", "source=flies", "files"]),
     "no column": (["backbone=scores"], ["ConfigError", "'backbone.column' is not set"]),
+    "place without files": (["data_root=nowhere"], ["DataError", "nowhere/rfw/images", "source=synthetic"]),
+    "no method chosen": (["method=null"], ["ConfigError", "a run needs a method", "platt"]),
+    "method taken away": (["~method"], ["ConfigError", "a run needs a method"]),
+    "long id": ([f"method.id={'x' * 300}", *SMALL], ["ConfigError", "method.id=xxx", "200 bytes"]),
+    "no references": (["dataset.max_references=0"], ["ConfigError", "dataset.max_references", "at least 1"]),
+    "no pairs in a group": (["dataset.min_pairs=0"], ["ConfigError", "dataset.min_pairs", "at least 1"]),
+    "no protocol": (["protocol.splitter._target_=fairfr.methods.platt.Platt"], ["ConfigError", "Platt is no protocol"]),
+    "no such folder": (["--config-dir", "nowhere"], ["ConfigError", "nowhere: no such folder"]),
     "no files": (["source=files", "data_root=nowhere"], ["DataError", "nowhere/rfw/images", "not found"]),
     "climbing id": (["dataset=custom", "dataset.id=../x", *MYNET], ["ConfigError", "dataset.id='../x'"]),
     "climbing method": (["method.id=../x", *SMALL], ["ConfigError", "method.id='../x'"]),
@@ -330,8 +338,7 @@ def test_a_mistake_is_told_before_anything_is_written(
     cell: Any, tmp_path: Path, arguments: list[str], words: list[str]
 ) -> None:
     with pytest.raises(FairfrError) as caught:
-        check_choices(arguments, CONF)
-        cell(*(let_through(argument) for argument in arguments))
+        cell(*prepare(arguments, CONF))
     for word in words:
         assert word in str(caught.value)
     assert not (tmp_path / "out").exists()
@@ -339,7 +346,9 @@ def test_a_mistake_is_told_before_anything_is_written(
 
 def test_choices_that_only_hydra_understands_are_left_to_it() -> None:
     sweep = ["-m", "method=glob(*)", "dataset=rfw,bfw", "hydra/launcher=joblib", "~experiment", "setting=null"]
-    check_choices([*sweep, "method=choice(platt,beta)", "hydra.job.chdir=false"], CONF)
+    more = ["method=choice(platt,beta)", "hydra.job.chdir=false", "backbone=${oc.env:NET}", "store@x=folder"]
+    assert prepare([*sweep, *more], CONF) == [*sweep, *more]
+    assert prepare(["method=[a", "sed=1"], CONF) == ["method=[a", "sed=1"], "Hydra shows where it stopped to understand"
     assert let_through("hydra.job.chdir=false") == "hydra.job.chdir=false"
     assert let_through("method=platt") == "method=platt" and let_through("-m") == "-m"
     assert let_through("dataset.standin.scale=0.1") == "++dataset.standin.scale=0.1"

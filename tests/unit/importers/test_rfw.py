@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import csv
-import importlib.util
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from fairfr.commands.import_ import main
 from fairfr.core.errors import DataError
 from fairfr.data.files import DataFile
 from fairfr.data.image_table import read_images
@@ -19,7 +19,6 @@ from fairfr.data.importers.write_neutral import write_neutral
 from fairfr.data.neutral import read_pairs
 
 FOLDS, PER_KIND = 3, 4
-SCRIPT = Path(__file__).parents[3] / "scripts" / "import_data.py"
 
 
 def lines() -> list[str]:
@@ -199,11 +198,10 @@ def test_lists_are_found_below_the_named_folder(inner: str, tree: Path, tmp_path
 
 
 def command_line(*words: str) -> None:
-    spec = importlib.util.spec_from_file_location("import_data", SCRIPT)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    module.main(words)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("sys.argv", ["fairfr import", *words])
+        patch.setattr("signal.signal", lambda *_: None)  # the process is the test's
+        main()
 
 
 def test_command_line(tree: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,0 +1,188 @@
+"""What is typed after run.py, checked and put into the form that Hydra takes.
+
+Hydra's own config loader is asked what exists, so a user's folders (--config-dir, hydra.searchpath) count like ours.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from hydra import compose, initialize_config_dir
+from hydra._internal.utils import get_args_parser
+from hydra.core.config_loader import ConfigLoader
+from hydra.core.config_search_path import ConfigSearchPath
+from hydra.core.config_store import ConfigStore
+from hydra.core.global_hydra import GlobalHydra
+from hydra.core.object_type import ObjectType
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.core.override_parser.types import ChoiceSweep, Override, QuotedString
+from hydra.core.plugins import Plugins
+from hydra.errors import CompactHydraException, OverrideParseException
+from hydra.plugins.search_path_plugin import SearchPathPlugin
+
+from fairfr.core.errors import ConfigError, did_you_mean
+from fairfr.data.locate import stored_names
+from fairfr.experiment.settings import DATA_ROOT, Settings
+
+CONFIG = "config"
+TOP_LEVEL = frozenset(field.name for field in fields(Settings))
+
+
+def prepare(arguments: Sequence[str], conf: Path) -> list[str]:
+    """``arguments`` as Hydra takes them, flags first; a name that does not exist is a ConfigError with a suggestion."""
+    parsed = get_args_parser().parse_intermixed_args(list(arguments))
+    flags = _flags(arguments, parsed)
+    try:
+        overrides = [] if parsed.shell_completion else OverridesParser.create().parse_overrides(parsed.overrides)
+    except OverrideParseException:  # Hydra says itself where it stopped to understand
+        return [*flags, *parsed.overrides]
+    with _configurations(parsed, overrides, conf) as known:
+        known.add_imported()
+        for override in overrides:
+            known.check(override)
+            if override.key_or_group == "out_root":
+                check_out_root(str(override.value()))
+        if parsed.cfg and parsed.multirun:
+            flags = [flag for flag in flags if flag not in ("-m", "--multirun")]
+            return [*flags, *first_cell(parsed.overrides, known)]
+    return [*flags, *(let_through(argument) for argument in parsed.overrides)]
+
+
+def check_out_root(value: str) -> None:
+    """Told before Hydra makes the folder."""
+    if "?" in value:
+        raise ConfigError(f"out_root={value} holds a '?', which cuts short the address of MLflow's database.")
+
+
+def let_through(argument: str) -> str:
+    """Nested keys as additions: Hydra refuses those that no yaml mentions, ``Settings`` knows which ones exist."""
+    key, equals, _ = argument.partition("=")
+    is_nested = equals and "." in key and key[0].isalpha() and "/" not in key and not key.startswith("hydra.")
+    return f"++{argument}" if is_nested else argument
+
+
+@dataclass(frozen=True, slots=True)
+class Configurations:
+    """What Hydra finds on its search path; ``name`` is the primary configuration if it is not ours."""
+
+    loader: ConfigLoader
+    name: str | None
+    data_root: Path
+
+    def groups(self) -> set[str]:
+        return set(self.loader.get_group_options("", ObjectType.GROUP, self.name))
+
+    def choices(self, group: str) -> set[str]:
+        """The names that ``group=`` takes, those of a folder inside it as ``folder/name``."""
+        found = set(self.loader.get_group_options(group, ObjectType.CONFIG, self.name))
+        for folder in self.loader.get_group_options(group, ObjectType.GROUP, self.name):
+            found |= {f"{folder}/{name}" for name in self.choices(f"{group}/{folder}")}
+        return found
+
+    def add_imported(self) -> None:
+        """Data sets and vectors that lie below ``data_root`` are choices too, where no yaml has their name."""
+        for group, names in stored_names(self.data_root).items():
+            for name in set(names) - self.choices(group) if names else ():
+                ConfigStore.instance().store(group=group, name=name, node={"defaults": ["custom"], "id": name})
+
+    def check(self, override: Override) -> None:
+        """Refuse a key or a choice that does not exist; what only Hydra understands is left to it."""
+        key, groups = override.key_or_group, self.groups()
+        if override.is_add() or override.is_force_add() or "/" in key or override.package is not None:
+            return
+        if key.partition(".")[0] not in groups | TOP_LEVEL:
+            raise ConfigError(f"unknown key '{key}'.{did_you_mean(key, groups | TOP_LEVEL)}")
+        if key in groups:
+            for choice in _chosen(override):
+                self._check_choice(key, choice)
+
+    def _check_choice(self, group: str, choice: str | None) -> None:
+        if choice is None and group in TOP_LEVEL:
+            raise ConfigError(f"a run needs a {group}: {group}=... One of: {', '.join(sorted(self.choices(group)))}.")
+        if choice is not None and choice not in (names := self.choices(group)):
+            hint = _import_hint(group, choice, self.data_root) if "custom" in names else ""
+            raise ConfigError(f"unknown {group} '{choice}'.{did_you_mean(choice, names)}{hint}")
+
+
+def first_cell(arguments: Sequence[str], known: Configurations) -> list[str]:
+    """Overrides of the first cell of a sweep, which is what ``-c job -m`` shows."""
+    parser = OverridesParser.create(config_loader=known.loader)
+    named = {o.get_key_element(): o for o in parser.parse_overrides([let_through(argument) for argument in arguments])}
+    fixed = [o.input_line or "" for o in named.values() if not o.is_sweep_override()]
+    config = compose(known.name or CONFIG, overrides=fixed, return_hydra_config=True)
+    params = [f"{key}={value}" for key, value in (config.hydra.sweeper.get("params") or {}).items()]
+    swept = {o.get_key_element(): o for o in parser.parse_overrides(params)} | named
+    values = {key: list(o.sweep_string_iterator()) for key, o in swept.items() if o.is_discrete_sweep()}
+    # a comment, so that the output stays one yaml document
+    print(f"# the first of {math.prod(map(len, values.values()))} cells")  # noqa: T201
+    return [*fixed, *(f"{key}={options[0]}" for key, options in values.items())]
+
+
+@contextmanager
+def _configurations(parsed: argparse.Namespace, overrides: Iterable[Override], conf: Path) -> Iterator[Configurations]:
+    """Hydra's loader over what the run itself will see."""
+    given = {override.key_or_group: override.value() for override in overrides}
+    listed = given.get("hydra.searchpath")
+    paths = [str(path) for path in listed] if isinstance(listed, list) else []
+    paths += [f"file://{Path(parsed.config_dir).absolute()}"] if parsed.config_dir else []
+    for path in paths:
+        if "://" not in path.replace("file://", "") and not Path(path.removeprefix("file://")).is_dir():
+            raise ConfigError(f"{path.removeprefix('file://')}: no such folder of configurations.")
+    GivenFolders.paths = paths
+    Plugins.instance().register(GivenFolders)
+    folder = Path(parsed.config_path or conf).absolute()
+    try:
+        with initialize_config_dir(str(folder), version_base="1.3"):
+            loader = GlobalHydra.instance().config_loader()
+            default = compose(parsed.config_name).get("data_root") if parsed.config_name else None
+            yield Configurations(loader, parsed.config_name, Path(str(given.get("data_root") or default or DATA_ROOT)))
+    except CompactHydraException as error:
+        raise ConfigError(str(error)) from error
+
+
+class GivenFolders(SearchPathPlugin):
+    """The user's folders of configurations. Hydra's ``glob(*)`` would not look into those of hydra.searchpath."""
+
+    paths: Sequence[str] = ()
+
+    def manipulate_search_path(self, search_path: ConfigSearchPath) -> None:
+        for path in self.paths:
+            search_path.append("command-line", path)
+
+
+def _import_hint(group: str, choice: str, data_root: Path) -> str:
+    there = {"dataset": f"{data_root}/{choice}", "backbone": f"{data_root}/<dataset>/embeddings/{choice}.npz"}[group]
+    names = ", ".join(stored_names(data_root)[group]) or "nothing"
+    return (
+        f" Your own data: {group}={choice} works once {there} is there ({data_root} holds: {names}), and "
+        f"{group}=custom {group}.id={choice} names it without looking."
+    )
+
+
+def _chosen(override: Override) -> list[str | None]:
+    """The names that an override chooses; none where only Hydra can tell (glob, interpolations)."""
+    value, values = override.value(), list[Any]()
+    if override.is_delete():
+        values = [None]
+    elif isinstance(value, ChoiceSweep):
+        values = [item.text if isinstance(item, QuotedString) else item for item in value.list]
+    elif not override.is_sweep_override() and not isinstance(value, list | dict):
+        values = [value]
+    return [None if value is None else str(value) for value in values if "${" not in str(value)]
+
+
+def _flags(arguments: Sequence[str], parsed: argparse.Namespace) -> list[str]:
+    """The arguments that are no overrides, with a relative --config-path from where the user stands."""
+    flags = list(arguments)
+    for override in parsed.overrides:
+        flags.remove(override)
+    path = parsed.config_path
+    if path and "://" not in path:
+        flags = [flag.replace(path, str(Path(path).absolute())) if path in flag else flag for flag in flags]
+    return flags

@@ -1,0 +1,20 @@
+"""Look a data set over before anything is computed with it.
+
+fairfr check --dataset lfw --backbone mynet --data-root data     --json for programs
+
+From a checkout: python scripts/import_data.py check
+"""
+
+import argparse
+
+from fairfr.commands._telling import tell
+
+
+def main() -> None:
+    """Print one page, suspicious things first."""
+    from fairfr.data import check
+
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    check.add_arguments(parser)
+    arguments = parser.parse_args()
+    tell(lambda: check.run(arguments))

@@ -1,0 +1,70 @@
+"""Metrics of stored runs anew, without refitting: after a metric was added or changed, or with other groups.
+
+fairfr rescore                                 what older metrics measured, in its place
+fairfr rescore --min-pairs 50                  new runs beside them, as if run with dataset.min_pairs=50
+fairfr rescore --grouping gender --jobs 4      as if run with 'dataset.grouping=[gender]'
+
+Each run is whole at any moment, so an interrupted call is simply repeated: what is done is left alone.
+From a checkout: python scripts/rescore.py
+"""
+
+import argparse
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from pathlib import Path
+
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from fairfr.core.errors import FairfrError
+from fairfr.experiment.rescore import Wanted, rescore
+from fairfr.store.reading import stored_runs
+
+
+def main() -> None:
+    """Measure, say what was done; exit code 1 if a run could not be."""
+    options = arguments()
+    grouping = tuple(options.grouping.split(",")) if options.grouping else None
+    wanted = Wanted(options.min_pairs, grouping, options.force)
+    folders = list(stored_runs(options.out_root))
+    if not folders:
+        sys.exit(f"{options.out_root / 'runs'} holds no runs.")
+    counts = Counter(_with_progress(_measure(folders, options.out_root, wanted, options.jobs), len(folders)))
+    print(", ".join(f"{count} {outcome}" for outcome, count in sorted(counts.items())))
+    sys.exit(1 if counts["failed"] else 0)
+
+
+def arguments() -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out-root", type=Path, default=Path("outputs"), help="where the runs are")
+    parser.add_argument("--min-pairs", type=int, help="pairs that a group needs in a fold")
+    parser.add_argument("--grouping", metavar="A,B", help="attributes whose product makes the groups")
+    parser.add_argument("--jobs", type=int, default=1, help="processes (default: 1)")
+    parser.add_argument("--force", action="store_true", help="also runs that are up to date")
+    return parser.parse_args()
+
+
+def _measure(folders: list[Path], out_root: Path, wanted: Wanted, jobs: int) -> Iterator[str]:
+    """How each run ended, as they end."""
+    if jobs <= 1:
+        yield from (_one(folder, out_root, wanted) for folder in folders)
+        return
+    with ProcessPoolExecutor(jobs) as pool:
+        for done in as_completed([pool.submit(_one, folder, out_root, wanted) for folder in folders]):
+            yield done.result()
+
+
+def _one(folder: Path, out_root: Path, wanted: Wanted) -> str:
+    try:
+        return rescore(folder, out_root, wanted)
+    except FairfrError as error:
+        print(f"{folder}: {error}", flush=True)
+        return "failed"
+
+
+def _with_progress(outcomes: Iterator[str], total: int) -> Iterator[str]:
+    columns = (TextColumn("measuring runs"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, transient=True, disable=not sys.stdout.isatty()) as progress:
+        yield from progress.track(outcomes, total)

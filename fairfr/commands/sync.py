@@ -1,0 +1,81 @@
+"""Bring MLflow up to the run folders.
+
+fairfr sync --out-root outputs [--uri http://server:5000]       from a checkout: python scripts/sync_mlflow.py
+
+For a database that was deleted, or for another server. Runs that MLflow has already are left alone, so a second call
+changes nothing. Parent runs of sweeps, with their tables and figures, are made again from <out_root>/hydra/sweep.
+"""
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from fairfr.core.errors import FairfrError
+from fairfr.report.listed import listed_metrics
+from fairfr.report.sweep import write_sweep_report
+from fairfr.report.terminal import Terminal
+from fairfr.store.describe import measured_at
+from fairfr.store.mirror import Mirror
+from fairfr.store.reading import DamagedRunError, read_run, stored_runs
+from fairfr.store.settings import StoreSettings
+from fairfr.store.sweep import SweepEnd, stored_sweeps
+
+
+def main() -> None:
+    """Log what is missing, then say what was done."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out-root", type=Path, default=Path("outputs"))
+    parser.add_argument("--uri", help="a tracking server or database; default: <out_root>/mlflow.db")
+    parser.add_argument("--experiment", default="fairfr")
+    arguments = parser.parse_args()
+    if not (arguments.out_root / "runs").is_dir():
+        sys.exit(f"{arguments.out_root / 'runs'} does not exist: there is nothing to bring to MLflow.")
+    mirror = Mirror(StoreSettings("mlflow", arguments.uri, arguments.experiment), arguments.out_root)
+    try:
+        print(sync(mirror, arguments.out_root))
+    except FairfrError as error:
+        Terminal().error(str(error))
+        sys.exit(1)
+    finally:
+        mirror.close()
+
+
+def sync(mirror: Mirror, out_root: Path) -> str:
+    """Log the runs and sweeps that MLflow lacks or has in an older version; returns the counts as a sentence."""
+    known = mirror.logged()
+    runs = list(_stored_runs(out_root))
+    missing = [(result, folder) for result, folder in runs if known.get(result["key"]) != measured_at(result)]
+    for result, folder in _with_progress(missing):
+        mirror.log(result, folder, listed_metrics(result))
+    sweeps = [(sweep, SweepEnd.of(sweep, outcomes), outcomes) for sweep, outcomes in stored_sweeps(out_root)]
+    lost = [found for found in sweeps if known.get(found[0].id) != found[1].tags["finished"]]
+    for sweep, end, outcomes in lost:
+        with tempfile.TemporaryDirectory() as report:
+            write_sweep_report(outcomes, Path(report))
+            mirror.close_sweep(sweep, end, Path(report))
+    return (
+        f"{mirror.uri}: {len(missing)} runs logged, {len(runs) - len(missing)} were there; "
+        f"{len(lost)} sweeps rebuilt, {len(sweeps) - len(lost)} were there"
+    )
+
+
+def _stored_runs(out_root: Path) -> Iterator[tuple[dict[str, Any], Path]]:
+    for folder in stored_runs(out_root):
+        try:
+            result = read_run(folder)
+        except DamagedRunError as error:
+            print(f"left out: {error}")
+            continue
+        if result is not None:
+            yield result, folder
+
+
+def _with_progress(missing: list[tuple[dict[str, Any], Path]]) -> Iterator[tuple[dict[str, Any], Path]]:
+    columns = (TextColumn("logging runs"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, transient=True) as progress:
+        yield from progress.track(missing)
