@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from fairfr.core.errors import ConfigError, DataError
-from fairfr.data.locate import locate
+from fairfr.data.locate import locate, stored_names
 from fairfr.data.settings import BackboneSettings, DatasetSettings
 from fairfr.data.synthetic import BackboneModel, StandIn, standin_digest
 
@@ -55,10 +55,43 @@ def test_auto_falls_back_with_a_warning(tmp_path: Path) -> None:
     assert (data.source, data.digest) == ("synthetic", located.digest)
 
 
-def test_auto_names_only_what_is_missing(tmp_path: Path) -> None:
+def test_a_folder_without_these_vectors_is_no_reason_for_the_standin(tmp_path: Path) -> None:
     write(tmp_path).joinpath("embeddings/magface.npz").unlink()
-    warning = locate(RFW, MAGFACE, tmp_path, "auto").warning
-    assert warning is not None and "magface.npz" in warning and "pairs.csv" not in warning
+    with pytest.raises(DataError, match=r"magface\.npz: not found.*holds: embeddings, images\.csv") as caught:
+        locate(RFW, MAGFACE, tmp_path, "auto")
+    assert "source=synthetic" in str(caught.value) and "pairs.csv (or" not in str(caught.value)
+
+
+def test_an_empty_folder_or_a_link_to_nothing_is_no_reason_either(tmp_path: Path) -> None:
+    (tmp_path / "rfw").symlink_to(tmp_path / "unmounted")
+    with pytest.raises(DataError, match="not found"):
+        locate(RFW, MAGFACE, tmp_path, "auto")
+    (tmp_path / "unmounted").mkdir()
+    with pytest.raises(DataError, match="holds: nothing"):
+        locate(RFW, MAGFACE, tmp_path, "auto")
+
+
+@pytest.mark.parametrize("kind", ["loop", "file"])
+def test_what_cannot_be_looked_at_is_an_error(tmp_path: Path, kind: str) -> None:
+    """As a folder without permission is to others than root."""
+    root = tmp_path / "data"
+    if kind == "loop":
+        root.symlink_to(root)
+    else:
+        root.write_text("")
+    with pytest.raises(DataError, match=r"data/rfw/images\.csv cannot be looked at: .*data_root"):
+        locate(RFW, MAGFACE, root, "auto")
+
+
+def test_names_of_what_is_stored(tmp_path: Path) -> None:
+    folder = write(tmp_path)
+    for name in ("net.v2.npz", "two words.npz", ".hidden.npz", "notes.txt"):
+        (folder / "embeddings" / name).touch()
+    (tmp_path / "other" / "embeddings").mkdir(parents=True)
+    (tmp_path / "other" / "embeddings" / "magface.npz").touch()
+    (tmp_path / "a file").touch()
+    assert stored_names(tmp_path) == {"dataset": ["other", "rfw"], "backbone": ["magface", "net.v2"]}
+    assert stored_names(tmp_path / "nowhere") == {"dataset": [], "backbone": []}
 
 
 @pytest.mark.parametrize("broken", ["pairs.csv", "embeddings/magface.npz"])
