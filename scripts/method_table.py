@@ -1,4 +1,4 @@
-"""The README's table of methods, made from conf/method and the cards (module docstrings) of fairfr/methods.
+"""The table of docs/methods.md, made from conf/method and the cards (module docstrings) of fairfr/methods.
 
 python scripts/method_table.py           writes it
 python scripts/method_table.py --check   fails when it is stale, or when a card says too little
@@ -20,21 +20,21 @@ CARD_WORDS = ("Needs", "Emits", "Deviations")
 
 
 def main() -> None:
-    """Compare or rewrite the part of the README between the two marks."""
+    """Compare or rewrite the part of the page between the two marks."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true")
     check = parser.parse_args().check
-    readme = ROOT / "README.md"
-    text = readme.read_text(encoding="utf-8")
+    page = ROOT / "docs" / "methods.md"
+    text = page.read_text(encoding="utf-8")
     head, _, rest = text.partition(BEGIN)
     _, mark, tail = rest.partition(END)
     if not mark:
-        sys.exit(f"README.md lacks the marks {BEGIN} and {END}.")
+        sys.exit(f"docs/methods.md lacks the marks {BEGIN} and {END}.")
     fresh = f"{head}{BEGIN}\n{table()}\n{END}{tail}"
     if check and fresh != text:
-        sys.exit("README.md: the table of methods is stale. Run: python scripts/method_table.py")
+        sys.exit("docs/methods.md: the table of methods is stale. Run: python scripts/method_table.py")
     if not check:
-        readme.write_text(fresh, encoding="utf-8")
+        page.write_text(fresh, encoding="utf-8")
 
 
 def table() -> str:
@@ -56,7 +56,7 @@ def row(path: Path, choice: str) -> str:
     sees = ", ".join(["scores", *sorted(cls.needs)])
     gives = "probability" if cls.native_probability else "score"
     what = opening.removeprefix("#").strip()
-    return f"| `{choice}` | {config['label']}{dagger} | {what} | {sees} | {gives} | [{card.name}]({card}) |"
+    return f"| `{choice}` | {config['label']}{dagger} | {what} | {sees} | {gives} | [{card.name}](../{card}) |"
 
 
 def check_card(cls: type, card: Path) -> None:
