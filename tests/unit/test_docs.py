@@ -32,10 +32,8 @@ def test_links_lead_somewhere(page: Path) -> None:
         assert not heading or heading in anchors(target), f"{page.name}: {link}"
 
 
-def test_the_readme_is_short_and_names_every_command() -> None:
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert len(text.splitlines()) < 160
-    assert all(name in text for name in commands())
+def test_the_readme_is_short() -> None:
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) < 160
 
 
 def test_one_version_and_one_ruff() -> None:
@@ -48,5 +46,8 @@ def test_one_version_and_one_ruff() -> None:
 
 def test_examples_of_commands_name_commands_that_exist() -> None:
     for page in PAGES:
-        for name in re.findall(r"^(?:\w+=\S+ )?fairfr (\w+)", page.read_text(encoding="utf-8"), re.MULTILINE):
-            assert name in commands(), f"{page.name}: fairfr {name}"
+        examples = "\n".join(re.findall(r"```bash\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL))
+        named = set(re.findall(r"^(?:\w+=\S+ )?fairfr (\w+)", examples, re.MULTILINE))
+        assert named <= set(commands()), page.name
+        for script in re.findall(r"python (\S+\.py)", examples):
+            assert (ROOT / script).is_file(), f"{page.name}: {script}"
