@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import argparse
 import math
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -31,13 +32,15 @@ from fairfr.data.locate import stored_names
 from fairfr.experiment.settings import DATA_ROOT, Settings
 
 CONFIG = "config"
-TOP_LEVEL = frozenset(field.name for field in fields(Settings))
+TOP_LEVEL = frozenset(key.name for key in fields(Settings))
 
 
 def prepare(arguments: Sequence[str], conf: Path) -> list[str]:
     """``arguments`` as Hydra takes them, flags first; a name that does not exist is a ConfigError with a suggestion."""
     parsed = get_args_parser().parse_intermixed_args(list(arguments))
     flags = _flags(arguments, parsed)
+    if "://" in (parsed.config_path or ""):  # somebody's whole set of configurations, inside a package
+        return [*flags, *map(let_through, parsed.overrides)]
     try:
         overrides = [] if parsed.shell_completion else OverridesParser.create().parse_overrides(parsed.overrides)
     except OverrideParseException:  # Hydra says itself where it stopped to understand
@@ -51,7 +54,7 @@ def prepare(arguments: Sequence[str], conf: Path) -> list[str]:
         if parsed.cfg and parsed.multirun:
             flags = [flag for flag in flags if flag not in ("-m", "--multirun")]
             return [*flags, *first_cell(parsed.overrides, known)]
-    return [*flags, *(let_through(argument) for argument in parsed.overrides)]
+    return [*flags, *map(let_through, parsed.overrides)]
 
 
 def check_out_root(value: str) -> None:
@@ -74,22 +77,29 @@ class Configurations:
     loader: ConfigLoader
     name: str | None
     data_root: Path
+    _answers: dict[tuple[str, ObjectType], set[str]] = field(default_factory=dict, repr=False)
 
     def groups(self) -> set[str]:
-        return set(self.loader.get_group_options("", ObjectType.GROUP, self.name))
+        return self._listed("", ObjectType.GROUP)
 
     def choices(self, group: str) -> set[str]:
         """The names that ``group=`` takes, those of a folder inside it as ``folder/name``."""
-        found = set(self.loader.get_group_options(group, ObjectType.CONFIG, self.name))
-        for folder in self.loader.get_group_options(group, ObjectType.GROUP, self.name):
-            found |= {f"{folder}/{name}" for name in self.choices(f"{group}/{folder}")}
-        return found
+        folders = self._listed(group, ObjectType.GROUP)
+        inside = {f"{folder}/{name}" for folder in folders for name in self.choices(f"{group}/{folder}")}
+        return self._listed(group, ObjectType.CONFIG) | inside
+
+    def _listed(self, group: str, kind: ObjectType) -> set[str]:
+        """Hydra copies all it has read for each answer: ask once."""
+        if (group, kind) not in self._answers:
+            self._answers[group, kind] = set(self.loader.get_group_options(group, kind, self.name))
+        return self._answers[group, kind]
 
     def add_imported(self) -> None:
         """Data sets and vectors that lie below ``data_root`` are choices too, where no yaml has their name."""
         for group, names in stored_names(self.data_root).items():
             for name in set(names) - self.choices(group) if names else ():
                 ConfigStore.instance().store(group=group, name=name, node={"defaults": ["custom"], "id": name})
+                self._answers[group, ObjectType.CONFIG].add(name)
 
     def check(self, override: Override) -> None:
         """Refuse a key or a choice that does not exist; what only Hydra understands is left to it."""
@@ -105,7 +115,9 @@ class Configurations:
     def _check_choice(self, group: str, choice: str | None) -> None:
         if choice is None and group in TOP_LEVEL:
             raise ConfigError(f"a run needs a {group}: {group}=... One of: {', '.join(sorted(self.choices(group)))}.")
-        if choice is not None and choice not in (names := self.choices(group)):
+        if choice is None or choice in self._listed(group, ObjectType.CONFIG):
+            return
+        if choice not in (names := self.choices(group)):
             hint = _import_hint(group, choice, self.data_root) if "custom" in names else ""
             raise ConfigError(f"unknown {group} '{choice}'.{did_you_mean(choice, names)}{hint}")
 
@@ -117,11 +129,12 @@ def first_cell(arguments: Sequence[str], known: Configurations) -> list[str]:
     fixed = [o.input_line or "" for o in named.values() if not o.is_sweep_override()]
     config = compose(known.name or CONFIG, overrides=fixed, return_hydra_config=True)
     params = [f"{key}={value}" for key, value in (config.hydra.sweeper.get("params") or {}).items()]
-    swept = {o.get_key_element(): o for o in parser.parse_overrides(params)} | named
-    values = {key: list(o.sweep_string_iterator()) for key, o in swept.items() if o.is_discrete_sweep()}
+    cells = {o.get_key_element(): o for o in parser.parse_overrides(params)} | named
+    values = {key: list(o.sweep_string_iterator()) for key, o in cells.items() if o.is_discrete_sweep()}
     # a comment, so that the output stays one yaml document
-    print(f"# the first of {math.prod(map(len, values.values()))} cells")  # noqa: T201
-    return [*fixed, *(f"{key}={options[0]}" for key, options in values.items())]
+    sys.stdout.write(f"# the first of {math.prod(map(len, values.values()))} cells\n")
+    single = [o.input_line or "" for o in cells.values() if not o.is_sweep_override()]
+    return [*single, *(f"{key}={options[0]}" for key, options in values.items())]
 
 
 @contextmanager
@@ -129,12 +142,9 @@ def _configurations(parsed: argparse.Namespace, overrides: Iterable[Override], c
     """Hydra's loader over what the run itself will see."""
     given = {override.key_or_group: override.value() for override in overrides}
     listed = given.get("hydra.searchpath")
-    paths = [str(path) for path in listed] if isinstance(listed, list) else []
-    paths += [f"file://{Path(parsed.config_dir).absolute()}"] if parsed.config_dir else []
-    for path in paths:
-        if "://" not in path.replace("file://", "") and not Path(path.removeprefix("file://")).is_dir():
-            raise ConfigError(f"{path.removeprefix('file://')}: no such folder of configurations.")
-    GivenFolders.paths = paths
+    searched = [str(path) for path in listed] if isinstance(listed, list) else []
+    GivenFolders.paths = [*searched, *([str(Path(parsed.config_dir).absolute())] if parsed.config_dir else [])]
+    _check_folders(GivenFolders.paths)
     Plugins.instance().register(GivenFolders)
     folder = Path(parsed.config_path or conf).absolute()
     try:
@@ -144,6 +154,16 @@ def _configurations(parsed: argparse.Namespace, overrides: Iterable[Override], c
             yield Configurations(loader, parsed.config_name, Path(str(given.get("data_root") or default or DATA_ROOT)))
     except CompactHydraException as error:
         raise ConfigError(str(error)) from error
+    finally:
+        GivenFolders.paths = searched  # Hydra itself adds --config-dir
+
+
+def _check_folders(paths: Iterable[str]) -> None:
+    """Hydra would warn of a folder that is not there, and go on without it."""
+    for path in paths:
+        folder = path.removeprefix("file://")
+        if "://" not in folder and not Path(folder).is_dir():
+            raise ConfigError(f"{folder}: no such folder of configurations.")
 
 
 class GivenFolders(SearchPathPlugin):

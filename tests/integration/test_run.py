@@ -20,6 +20,7 @@ from fairfr.core.code import code_digest
 from fairfr.core.errors import DataError, FairfrError, UnmetNeedError
 from fairfr.core.keys import digest_of
 from fairfr.core.types import MetricRow
+from fairfr.report.terminal import Terminal
 
 CONF = Path(__file__).parents[2] / "conf"
 SMALL = ("dataset=lfw", "++dataset.standin.scale=0.03", "source=synthetic")
@@ -277,6 +278,55 @@ def test_scores_alone_are_not_enough_for_ac_linear(run_py: Any, tmp_path: Path) 
     assert "Traceback" not in done.stdout + done.stderr
     (result,) = results_below(tmp_path / "out")
     assert result["status"] == "failed" and UnmetNeedError.__name__ in result["error"]
+
+
+# ---- as Hydra's users know it ----------------------------------------------------------------------------------------
+
+
+def test_a_class_and_a_yaml_of_ones_own_run_like_ours(run_py: Any, tmp_path: Path) -> None:
+    (tmp_path / "code").mkdir()
+    (tmp_path / "mine" / "method").mkdir(parents=True)
+    (tmp_path / "code" / "my_package.py").write_text(
+        "from dataclasses import dataclass\nfrom fairfr.methods.platt import Platt\n"
+        "@dataclass\nclass Mine(Platt):\n    C: float = 3.0\n"
+    )
+    (tmp_path / "mine" / "method" / "my_method.yaml").write_text(
+        "id: my_method\nlabel: My method\nestimator: {_target_: my_package.Mine}\n"
+    )
+    arguments = ["method=glob([my*,platt])", "-m", "dataset=lfw", "dataset.standin.scale=0.03", "source=synthetic"]
+    done = run_py(*arguments, "store=folder", "--config-dir", "mine", PYTHONPATH=str(tmp_path / "code"))
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "2 cells: 2 computed" in done.stdout and "My method" in done.stdout
+    assert {result["method"]["id"] for result in results_below(tmp_path / "out")} == {"my_method", "platt"}
+
+
+def test_imported_data_run_by_their_names(run_py: Any, write_set: Callable[..., Path], tmp_path: Path) -> None:
+    write_set(backbone="magface")
+    write_set(backbone="mynet")
+    done = run_py("dataset=mine", "backbone=magface,mynet", "-m", "method=platt", "store=folder")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "mine x MagFace" in done.stdout and "mine x mynet" in done.stdout
+    assert {result["source"] for result in results_below(tmp_path / "out")} == {"files"}
+
+
+def test_help_speaks_of_choices_and_keys(run_py: Any) -> None:
+    done = run_py("--help")
+    assert done.returncode == 0 and done.stderr == ""
+    for part in ("dataset: bfw, custom, lfw, rfw", "backbone: adaface", "method: ac_density", "data_root=data", "-m "):
+        assert part in done.stdout
+    assert "noise_spread" not in done.stdout, "the insides of the stand-in"
+    shown = run_py("-c", "job", "-m", "method=platt,beta", "seed=4")
+    assert shown.returncode == 0 and shown.stdout.startswith("# the first of 2 cells\n")
+    config = yaml.safe_load(shown.stdout)
+    assert config["method"]["id"] == "platt" and config["seed"] == 4
+
+
+def test_the_hint_to_mlflow_names_the_folder(capsys: pytest.CaptureFixture[str]) -> None:
+    Terminal().mlflow_hint("outputs")
+    Terminal().mlflow_hint("my runs")
+    plain, named = capsys.readouterr().out.splitlines()
+    assert "make ui   or   fairfr ui   (" in plain
+    assert "make ui OUT='my runs'   or   fairfr ui --out-root 'my runs'" in named
 
 
 # ---- mistakes ------------------------------------------------------------------------------------------------------

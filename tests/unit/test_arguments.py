@@ -45,9 +45,8 @@ def mine(tmp_path: Path) -> Path:
     text = "id: {0}\nlabel: {0}\nestimator: {{_target_: fairfr.methods.platt.Platt}}\n"
     (folder / "method" / "my_method.yaml").write_text(text.format("my_method"))
     (folder / "method" / "tries" / "one.yaml").write_text(text.format("one"))
-    sweep = (
-        "# @package _global_\nhydra: {mode: MULTIRUN, sweeper: {params: {method: 'my_method,platt', seed: '7,8'}}}\n"
-    )
+    params = "{method: 'my_method,platt', seed: '7,8', source: synthetic}"
+    sweep = f"# @package _global_\nhydra: {{mode: MULTIRUN, sweeper: {{params: {params}}}}}\n"
     (folder / "experiment" / "my_sweep.yaml").write_text(sweep)
     return folder
 
@@ -120,7 +119,7 @@ def test_a_named_sweep_has_a_first_cell_and_the_command_line_comes_before_it(
 ) -> None:
     given = prepare(["-m", "-c", "job", "-cd", str(mine), "experiment=my_sweep", "seed=5"], CONF)
     assert capsys.readouterr().out == "# the first of 2 cells\n"
-    assert sorted(given[4:]) == ["experiment=my_sweep", "method=my_method", "seed=5"]
+    assert sorted(given[4:]) == ["experiment=my_sweep", "method=my_method", "seed=5", "source=synthetic"]
 
 
 # ---- imported data -------------------------------------------------------------------------------------------------
