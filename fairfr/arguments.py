@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import argparse
 import math
+import os
+import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -39,6 +41,8 @@ def prepare(arguments: Sequence[str], conf: Path) -> list[str]:
     """``arguments`` as Hydra takes them, flags first; a name that does not exist is a ConfigError with a suggestion."""
     parsed = get_args_parser().parse_intermixed_args(list(arguments))
     flags = _flags(arguments, parsed)
+    if parsed.shell_completion and "COMP_LINE" in os.environ:
+        os.environ["COMP_LINE"] = flag_first(os.environ["COMP_LINE"])
     if "://" in (parsed.config_path or ""):  # somebody's whole set of configurations, inside a package
         return [*flags, *map(let_through, parsed.overrides)]
     try:
@@ -61,6 +65,13 @@ def check_out_root(value: str) -> None:
     """Told before Hydra makes the folder."""
     if "?" in value:
         raise ConfigError(f"out_root={value} holds a '?', which cuts short the address of MLflow's database.")
+
+
+def flag_first(line: str) -> str:
+    """A line that the shell wants completed, with its ``-m`` where Hydra's parser understands it."""
+    rest, found = re.subn(r"\s(-m|--multirun)(?=\s)", "", line)
+    program = re.match(r"\s*(\S*python\S*\s+)?\S+", rest)
+    return f"{program[0]} -m{rest[program.end() :]}" if found and program else line
 
 
 def let_through(argument: str) -> str:

@@ -9,17 +9,16 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from fairfr.core.calibrator import FitContext
-from fairfr.core.conform import instantiate
-from fairfr.core.errors import ConfigError, FairfrError
+from fairfr.core.errors import FairfrError
 from fairfr.core.keys import RunKey
-from fairfr.core.types import PAIR_RULES, FoldSplit, VerificationSet
+from fairfr.core.types import PAIR_RULES, FoldSplit
 from fairfr.data.locate import LocatedData, locate
 from fairfr.experiment.folds import HeldOut, check_needs, score_held_out
 from fairfr.experiment.machine import peak_memory_mb, reset_peak_memory
-from fairfr.experiment.method import make_method
+from fairfr.experiment.method import make_method, make_splitter
 from fairfr.experiment.record import Origin, describe_result, failed_result, score_columns
 from fairfr.experiment.settings import Settings
 from fairfr.experiment.threads import limit_threads, resolve_threads
@@ -38,13 +37,6 @@ class Progress(Protocol):
     def warn(self, text: str) -> None: ...
     def start(self, n_folds: int) -> None: ...
     def fold_done(self, fold: str) -> None: ...
-
-
-@runtime_checkable
-class Splitter(Protocol):
-    """A protocol's class: which pairs are fitted on, and which are scored."""
-
-    def split(self, data: VerificationSet) -> Iterator[FoldSplit]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +68,7 @@ def run_cell(
     files). Whatever goes wrong afterwards is stored as a failed run and returned.
     """
     make_method(settings)  # a wrong target is the user's mistake, told before anything is read
-    _make_splitter(settings)
+    make_splitter(settings)
     located = locate(settings.dataset, settings.backbone, Path(settings.data_root), settings.source)
     key = settings.key(located.source, located.digest)
     runs = RunFolders(Path(settings.out_root))
@@ -130,7 +122,7 @@ def _compute(settings: Settings, located: LocatedData, origin: Origin, draft: Pa
 
 
 def _score(settings: Settings, table: PairTable, threads: int, progress: Progress) -> HeldOut:
-    splits = list(_make_splitter(settings).split(table.data))
+    splits = list(make_splitter(settings).split(table.data))
     progress.start(len(splits))
 
     def context(fold: str) -> FitContext:
@@ -149,16 +141,6 @@ def _score(settings: Settings, table: PairTable, threads: int, progress: Progres
     def on_fold(split: FoldSplit) -> None:
         log.info("fold %s: fitted on %d pairs, scored %d", split.id, len(split.train), len(split.test))
         progress.fold_done(split.id)
-
-    return score_held_out(table, splits, lambda: make_method(settings), context, on_fold)
-
-
-def _make_splitter(settings: Settings) -> Splitter:
-    splitter = instantiate(settings.protocol.splitter, "protocol.splitter")
-    if not isinstance(splitter, Splitter):
-        target = settings.protocol.splitter["_target_"]
-        raise ConfigError(f"protocol.splitter._target_={target} is no protocol: it lacks split.")
-    return splitter
 
 
 def _store_failure(

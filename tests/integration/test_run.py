@@ -332,6 +332,7 @@ def test_the_hint_to_mlflow_names_the_folder(capsys: pytest.CaptureFixture[str])
 # ---- mistakes ------------------------------------------------------------------------------------------------------
 
 SEEN_BY_RUN_PY = {
+    "named place": (["data_root=data", "dataset=lfw"], ["DataError", "data/lfw/images", "source=synthetic"]),
     "question mark": (["out_root=a?b"], ["ConfigError", "out_root=a?b"]),
     "unknown method": (["method=ac_linaer"], ["ConfigError", "unknown method 'ac_linaer'", "Did you mean 'ac_linear'"]),
     "added key": (["+foo=1"], ["ConfigError", "unknown key 'foo'"]),

@@ -10,7 +10,7 @@ import pytest
 from hydra import compose, initialize_config_dir
 from hydra.core.config_store import ConfigStore
 
-from fairfr.arguments import GivenFolders, prepare
+from fairfr.arguments import GivenFolders, flag_first, prepare
 from fairfr.core.errors import ConfigError
 
 CONF = Path(__file__).parents[2] / "conf"
@@ -73,6 +73,13 @@ def test_a_flag_keeps_its_value(mine: Path) -> None:
 def test_a_config_path_starts_where_the_user_stands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(CONF.parent)
     assert prepare(["-cp", "conf", "method=platt"], CONF) == ["-cp", str(CONF), "method=platt"]
+
+
+@pytest.mark.parametrize("program", ["fairfr", "python run.py"])
+def test_completion_understands_a_flag_anywhere(program: str) -> None:
+    assert flag_first(f"{program} method=a,b -m sou") == f"{program} -m method=a,b sou"
+    assert flag_first(f"{program} --multirun dataset=") == f"{program} -m dataset="
+    assert flag_first(f"{program} dataset=") == f"{program} dataset="
 
 
 def test_completion_is_hydras_own() -> None:
