@@ -19,7 +19,7 @@ from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf, open_dict
 from omegaconf.errors import OmegaConfBaseException
 
-from fairfr.arguments import check_out_root, prepare
+from fairfr.arguments import check_out_root, is_imported, prepare
 from fairfr.core.conform import build
 from fairfr.core.errors import ConfigError, FairfrError
 from fairfr.experiment.cell import Outcome, run_cell
@@ -126,7 +126,8 @@ def default_settings(config: DictConfig) -> Settings:
     with open_dict(defaults):
         del defaults["hydra"]
     left_open = list(_unset(OmegaConf.to_container(defaults), ""))
-    for key in left_open + (["dataset.grouping"] if "dataset.id" in left_open else []):
+    has_yaml = "dataset.id" not in left_open and not is_imported("dataset", hydra.runtime.choices["dataset"])
+    for key in left_open + ([] if has_yaml else ["dataset.grouping"]):
         OmegaConf.update(defaults, key, OmegaConf.select(config, key))
     return read_settings(defaults)[0]
 

@@ -187,6 +187,11 @@ class GivenFolders(SearchPathPlugin):
             search_path.append("command-line", path)
 
 
+def is_imported(group: str, choice: str) -> bool:
+    """Whether a choice is the name of files, without a yaml."""
+    return f"{choice}.yaml" in ConfigStore.instance().repo.get(group, {})
+
+
 def _import_hint(group: str, choice: str, data_root: Path) -> str:
     there = {"dataset": f"{data_root}/{choice}", "backbone": f"{data_root}/<dataset>/embeddings/{choice}.npz"}[group]
     names = ", ".join(stored_names(data_root)[group]) or "nothing"

@@ -142,6 +142,8 @@ def _score(settings: Settings, table: PairTable, threads: int, progress: Progres
         log.info("fold %s: fitted on %d pairs, scored %d", split.id, len(split.train), len(split.test))
         progress.fold_done(split.id)
 
+    return score_held_out(table, splits, lambda: make_method(settings), context, on_fold)
+
 
 def _store_failure(
     runs: RunFolders, draft: Path, settings: Settings, origin: Origin, config: dict[str, Any], error: Exception

@@ -303,10 +303,13 @@ def test_a_class_and_a_yaml_of_ones_own_run_like_ours(run_py: Any, tmp_path: Pat
 def test_imported_data_run_by_their_names(run_py: Any, write_set: Callable[..., Path], tmp_path: Path) -> None:
     write_set(backbone="magface")
     write_set(backbone="mynet")
-    done = run_py("dataset=mine", "backbone=magface,mynet", "-m", "method=platt", "store=folder")
+    grouped = "dataset.grouping=[gender]"
+    done = run_py("dataset=mine", "backbone=magface,mynet", "-m", "method=platt", grouped, "store=folder")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "mine x MagFace" in done.stdout and "mine x mynet" in done.stdout
-    assert {result["source"] for result in results_below(tmp_path / "out")} == {"files"}
+    for result in results_below(tmp_path / "out"):
+        assert result["source"] == "files"
+        assert result["differs"] == {}, "a set without a yaml has no default grouping"
 
 
 def test_help_speaks_of_choices_and_keys(run_py: Any) -> None:
