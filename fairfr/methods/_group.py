@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from fairfr.core.calibrator import FitContext
@@ -20,15 +22,26 @@ def grouping_of(ctx: FitContext, asker: str) -> str:
     return ctx.grouping
 
 
-def pair_groups(view: PairView, grouping: str, rule: PairRule) -> I16:
-    """Group of each pair, (p,).
+@dataclass(frozen=True, slots=True)
+class GroupRule:
+    """Puts pairs into groups: made once, when a method is fitted, and asked again when it predicts.
 
-    ``both``: -1 where the images differ or one is unknown; ``first``: the left image's, -1 where unknown.
+    ``both``: a pair is in the group that its images share; ``first``: in the left image's.
     """
-    left, right = view.ends(view.groups(grouping))
-    if rule == "first":
-        return left
-    return np.where(left == right, left, np.int16(UNKNOWN))
+
+    grouping: str
+    rule: PairRule
+
+    def groups(self, view: PairView) -> I16:
+        """Group of each pair, (p,); -1 where the rule finds none: mixed (``both``) or unknown."""
+        left, right = view.ends(view.groups(self.grouping))
+        if self.rule == "first":
+            return left
+        return np.where(left == right, left, np.int16(UNKNOWN))
+
+    def levels(self, view: PairView) -> tuple[str, ...]:
+        """Names of the groups that the codes index."""
+        return view.group_levels(self.grouping)
 
 
 def names_of(levels: tuple[str, ...], chosen: list[int]) -> list[str]:

@@ -11,9 +11,13 @@ Reference = left image, probe = right image. The published variants differ in wh
     M1.1   reference against the cohort of the probe's group (1,000 per group)        (``method=demonorm``)
     M1.2   all references of the reference's group against its cohort (25 per group), pooled
     M2, M2.1, M2.2   the same with reference and probe exchanged
-    group  impostor training pairs inside the reference's group (published as M3)     class DemoNormGroup
+    group  impostor training pairs of the reference's group (published as M3)         class DemoNormGroup
     M4     not s' but sigmoid(a s + b) of the reference's group: balanced logistic    (``method=demonorm_paper``
     M5     not s' but Phi_genuine(s) - 1 + Phi_impostor(s), two Gaussians per group    is ``group``)
+
+A training pair of ``group``, M4 or M5 belongs to the group whose map it would go through as a test pair: its
+reference's (``rule="first"``), whatever the probe's. ``rule="both"`` keeps to pairs inside one group, in fit and in
+predict; mixed pairs then take the statistics of all pairs.
 
 Needs: group labels of training and test images; DemoNorm also embeddings and identities, DemoNormGroup scores alone.
 Emits: a score; the probability is the runner's beta overlay over the training scores' range.
@@ -25,12 +29,14 @@ the text and Linghu et al. say, ``demonorm_paper`` what is printed.
 Deviations: there is no external cohort, so it is drawn from the training images: at most that many identities per
 group, one random image each, and never the identity of the image it is compared with. Identities come from the
 metadata, else from genuine training pairs (``identities`` in the report says which). The images that M1.2 and M2.2 pool
-are the left (right) ones of the training pairs. Published scores are cosine - 1, which changes nothing.
+are the left (right) ones of the training pairs. The published M3, M4 and M5 take pairs of cohort images inside the
+group and apply them by the reference. Published scores are cosine - 1, which changes nothing.
 
-Fall-backs: fewer than 20 cohort scores (an unknown group has none) or sigma < 1e-6: the statistics of the reference's
-(M2*: the probe's) group as in ``group``; if its own are too few or constant, or it is unknown, those of all impostor
-training pairs; if these are too, mu = 0 and sigma = 1, the cosine. M4 and M5 go from the group to all pairs to the
-cosine likewise, and need 20 scores of each class. The report counts the groups, and the training pairs, concerned.
+Fall-backs: fewer than 20 cohort scores (an unknown group has none) or sigma < 1e-6: the statistics of the impostor
+training pairs whose reference (M2*: probe) is of this pair's reference's (probe's) group, as in ``group``; if these are
+too few or constant, or the group is unknown, those of all impostor training pairs; if these are too, mu = 0 and
+sigma = 1, the cosine. M4 and M5 go from the group to all pairs to the cosine likewise, and need 20 scores of each
+class. The report counts the groups, and the training pairs, concerned.
 """
 
 from __future__ import annotations
@@ -43,9 +49,9 @@ import numpy as np
 
 from fairfr.core.calibrator import FitContext
 from fairfr.core.conform import at_least
-from fairfr.core.types import I16, I64, Bool, Need, Prediction
+from fairfr.core.types import I16, I64, Bool, Need, PairRule, Prediction
 from fairfr.methods._cohort import Cohort, Meeting, draw_cohort
-from fairfr.methods._group import grouping_of, pair_groups
+from fairfr.methods._group import GroupRule, grouping_of
 from fairfr.methods._group_curves import (
     FitCurve,
     GroupCurves,
@@ -89,8 +95,8 @@ class DemoNorm:
         levels = view.group_levels(self.grouping_)
         self.identity_ = identities_of(view, same, ctx)
         self.meetings_ = [Meeting(cohort) for cohort in self._draw(view, len(levels), ctx)]
-        groups = pair_groups(view, self.grouping_, "both")
-        self.fallback_ = GroupCurves.fit(fit_standard, view.cosine, same, groups, len(levels))
+        _, own, _ = self._ends(view)
+        self.fallback_ = GroupCurves.fit(fit_standard, view.cosine, same, own, len(levels))
         if self.variant.endswith(".2"):
             self.pooled_ = self._pool(view)
         usable = self._moments(view, keep=True).usable
@@ -148,23 +154,26 @@ class DemoNorm:
 
 @dataclass
 class DemoNormGroup:
-    """One increasing map of the cosine for each group, keyed by the left image's."""
+    """One increasing map of the cosine for each group; ``rule`` says, in fit and in predict, which pairs are in it."""
 
     needs: ClassVar[frozenset[Need]] = frozenset({"groups"})
     native_probability: ClassVar[bool] = False
     score_range: ClassVar[None] = None
-    symmetric: ClassVar[bool] = False  # pairs of two groups take the left image's
 
     variant: GroupVariant = "group"
+    rule: PairRule = "first"
+
+    @property
+    def symmetric(self) -> bool:
+        """Whether exchanging left and right changes nothing."""
+        return self.rule == "both"
 
     def fit(self, view: PairView, same: Bool, ctx: FitContext) -> Self:
-        self.grouping_ = grouping_of(ctx, "DemoNormGroup")
-        levels = view.group_levels(self.grouping_)
-        groups = pair_groups(view, self.grouping_, "both")
+        self.rule_ = GroupRule(grouping_of(ctx, "DemoNormGroup"), self.rule)
+        groups, levels = self.rule_.groups(view), self.rule_.levels(view)
         self.curves_ = GroupCurves.fit(FIT_CURVE[self.variant], view.cosine, same, groups, len(levels))
         ctx.report.update(self.curves_.told(levels))
         return self
 
     def predict(self, view: PairView) -> Prediction:
-        left = pair_groups(view, self.grouping_, "first")
-        return Prediction(score=self.curves_.score(view.cosine, left))
+        return Prediction(score=self.curves_.score(view.cosine, self.rule_.groups(view)))

@@ -37,7 +37,7 @@ from fairfr.core.conform import above
 from fairfr.core.errors import ConfigError
 from fairfr.core.types import F64, I16, UNKNOWN, Bool, Need, PairRule, Prediction
 from fairfr.methods._beta import fit_beta
-from fairfr.methods._group import grouping_of, names_of, pair_groups
+from fairfr.methods._group import GroupRule, grouping_of, names_of
 from fairfr.methods._threshold import threshold_at_fpr
 from fairfr.pairs.view import PairView
 
@@ -63,9 +63,8 @@ class GST:
         return self.rule == "both"
 
     def fit(self, view: PairView, same: Bool, ctx: FitContext) -> Self:
-        self.grouping_ = grouping_of(ctx, "GST")
-        levels = view.group_levels(self.grouping_)
-        cosine, groups = view.cosine, pair_groups(view, self.grouping_, self.rule)
+        self.rule_ = GroupRule(grouping_of(ctx, "GST"), self.rule)
+        cosine, groups, levels = view.cosine, self.rule_.groups(view), self.rule_.levels(view)
         overall = threshold_at_fpr(cosine, same, self.fpr)
         thresholds = [threshold_at_fpr(cosine[groups == g], same[groups == g], self.fpr) for g in range(len(levels))]
         undefined = [g for g, own in enumerate(thresholds) if own is None or overall is None]
@@ -82,7 +81,7 @@ class GST:
         return self
 
     def predict(self, view: PairView) -> Prediction:
-        score = self._shift(view.cosine, pair_groups(view, self.grouping_, self.rule))
+        score = self._shift(view.cosine, self.rule_.groups(view))
         return Prediction(score=score, probability=self.map_.probability(score))
 
     def _shift(self, cosine: F64, groups: I16) -> F64:

@@ -1,17 +1,20 @@
 """Oracle: one beta calibration for each group, chosen with the true group labels.
 
 What could be reached if every pair's group were known: each group g gets a beta map of its own, fitted on the training
-pairs with both images in g, and test pairs inside g go through it.
+pairs in g, and test pairs in g go through it.
 
-    p = beta_g(s)   for pairs with both images in g
+    p = beta_g(s)   for pairs in g
+
+One rule says which pairs are in g, when fitting and when predicting: those with both images in g, or under
+``mixed="first"`` those whose left image is.
 
 Source: Salvador et al. (2022). Needs: group labels in training and in test; no identities, no embeddings. Emits: a
 probability, which is also its score.
 
-Pairs of two groups (``mixed``) have no map of their own. ``global`` (``method=oracle``): the beta map of all training
-pairs. ``zero``: probability 0, as the published code leaves them. ``first``: the map of the left image's group.
-``combo``: one map for each unordered combination of groups, the base rate where a combination has pairs of one class
-only. ``dataset`` (``method=oracle_paper``): what the data set says about the paper's Oracle (``dataset.oracle_mixed``:
+Pairs of two groups (``mixed``): ``first`` puts them into the left image's group, in training too. Otherwise they are in
+none. ``global`` (``method=oracle``): the beta map of all training pairs. ``zero``: probability 0, as the published code
+leaves them. ``combo``: one map for each unordered combination of groups, the base rate where a combination has pairs
+of one class only. ``dataset`` (``method=oracle_paper``): what the data set says about the paper's Oracle (``dataset.oracle_mixed``:
 zero on BFW, first on LFW, global elsewhere). All coincide where no pair is mixed.
 
 Unknown groups are treated like mixed pairs: 0 under ``zero``; under ``first`` the map of the left image's group, and
@@ -35,7 +38,7 @@ from fairfr.core.calibrator import FitContext
 from fairfr.core.conform import conform
 from fairfr.core.types import F64, I64, UNKNOWN, Bool, Need, Prediction
 from fairfr.methods._beta import BetaMap, fit_beta
-from fairfr.methods._group import grouping_of, names_of, pair_groups
+from fairfr.methods._group import GroupRule, grouping_of, names_of
 from fairfr.pairs.view import PairView
 
 Mixed: TypeAlias = Literal["global", "zero", "first", "combo"]
@@ -58,17 +61,17 @@ class Oracle:
         return self.mixed not in ("first", "dataset")
 
     def fit(self, view: PairView, same: Bool, ctx: FitContext) -> Self:
-        self.grouping_ = grouping_of(ctx, "Oracle")
         self.mixed_: Mixed = conform(ctx.oracle_mixed if self.mixed == "dataset" else self.mixed, Mixed, "oracle_mixed")
-        levels = view.group_levels(self.grouping_)
-        cosine, groups = view.cosine, pair_groups(view, self.grouping_, "both")
+        self.rule_ = GroupRule(grouping_of(ctx, "Oracle"), "first" if self.mixed_ == "first" else "both")
+        cosine, groups, levels = view.cosine, self.rule_.groups(view), self.rule_.levels(view)
         self.global_ = fit_beta(cosine, same)
         fitted = {g: _fit(cosine, same, groups == g) for g in range(len(levels))}
         self.maps_ = {g: own for g, own in fitted.items() if own is not None}
         without = [g for g in fitted if g not in self.maps_]
         ctx.report.update(
             mixed=self.mixed_,
-            train_pairs_mixed=int(np.count_nonzero(groups == UNKNOWN)),
+            rule=self.rule_.rule,
+            train_pairs_without_group=int(np.count_nonzero(groups == UNKNOWN)),
             groups_by_global_map=len(without),
             groups_by_global_map_names=names_of(levels, without),
         )
@@ -78,8 +81,7 @@ class Oracle:
     def predict(self, view: PairView) -> Prediction:
         cosine = view.cosine
         probability = self.global_.probability(cosine)
-        rule: Literal["both", "first"] = "first" if self.mixed_ == "first" else "both"
-        groups = pair_groups(view, self.grouping_, rule)
+        groups = self.rule_.groups(view)
         _apply(self.maps_, groups.astype(np.int64), cosine, probability)
         if self.mixed_ == "zero":
             probability[groups == UNKNOWN] = 0.0
@@ -102,9 +104,9 @@ class Oracle:
 
     def _combination(self, view: PairView) -> I64:
         """A number for each unordered combination of two different known groups, (p,); -1 for other pairs."""
-        left, right = (codes.astype(np.int64) for codes in view.ends(view.groups(self.grouping_)))
+        left, right = (codes.astype(np.int64) for codes in view.ends(view.groups(self.rule_.grouping)))
         low, high = np.minimum(left, right), np.maximum(left, right)
-        flat = low * len(view.group_levels(self.grouping_)) + high
+        flat = low * len(self.rule_.levels(view)) + high
         out: I64 = np.where((low != UNKNOWN) & (low != high), flat, UNKNOWN)
         return out
 

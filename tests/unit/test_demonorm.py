@@ -188,12 +188,17 @@ def test_m11_ranks_anew_inside_a_group_and_group_does_not(synthetic_set: MakeSet
     assert moved > 1e-4
 
 
-def plain_group(data: VerificationSet, variant: str, train: np.ndarray, test: np.ndarray) -> np.ndarray:
+def plain_group(data: VerificationSet, variant: str, train: np.ndarray, test: np.ndarray, rule: str) -> np.ndarray:
     cosine, codes = PairTable(data).cosine, data.groupings[data.grouping].codes
+
+    def group_of(row: int) -> int | None:
+        left, right = codes[data.pairs.left[row]], codes[data.pairs.right[row]]
+        return int(left) if rule == "first" or left == right else None
+
     out = []
     for row in test:
-        group = codes[data.pairs.left[row]]
-        inside = [r for r in train if codes[data.pairs.left[r]] == group == codes[data.pairs.right[r]]]
+        group = group_of(row)
+        inside = [r for r in train if group is None or group_of(r) == group]
         genuine = cosine[[r for r in inside if data.same[r]]]
         impostor = cosine[[r for r in inside if not data.same[r]]]
         below = norm.cdf(cosine[row], impostor.mean(), impostor.std(ddof=1))
@@ -207,12 +212,13 @@ def plain_group(data: VerificationSet, variant: str, train: np.ndarray, test: np
     return np.array(out)
 
 
+@pytest.mark.parametrize("rule", ["first", "both"])
 @pytest.mark.parametrize("variant", ["group", "M4", "M5"])
-def test_group_variants_agree_with_plain_implementations(people: VerificationSet, variant: str) -> None:
+def test_group_variants_agree_with_plain_implementations(people: VerificationSet, variant: str, rule: str) -> None:
     train, test = halves(people)
     test = test[:150]  # pairs across groups among them
-    score, report = run(people, DemoNormGroup(variant=variant), train, test)
-    np.testing.assert_allclose(score, plain_group(people, variant, train, test), rtol=0, atol=1e-9)
+    score, report = run(people, DemoNormGroup(variant=variant, rule=rule), train, test)
+    np.testing.assert_allclose(score, plain_group(people, variant, train, test, rule), rtol=0, atol=1e-9)
     assert report["groups_by_global_statistics"] == 0
 
 
@@ -253,13 +259,22 @@ def test_cohort_without_variance_falls_back_to_group_statistics(people: Verifica
     data = replace(people, embeddings=replace(people.embeddings, vectors=vectors))
     score, report = run(data, DemoNorm(), train, test)
     probe = crowd[data.pairs.right[test]]
-    expected, group_report = run(data, DemoNormGroup(), train, test)
+    expected, _ = run(data, DemoNormGroup(), train, test)
     np.testing.assert_allclose(score[probe], expected[probe], rtol=0, atol=1e-9)
     assert report["train_pairs_by_group_statistics"] == np.count_nonzero(crowd[data.pairs.right[train]])
-    # inside group b every impostor pair has cosine 1, so its statistics are those of all pairs
-    assert group_report["groups_by_global_statistics_names"] == ["b"]
+
+
+def test_group_without_variance_falls_back_to_the_statistics_of_all_pairs(people: VerificationSet) -> None:
+    train, test = halves(people)
+    vectors = people.embeddings.vectors.copy()
+    crowd = people.groupings["g"].codes == 1
+    vectors[crowd] = vectors[0]
+    data = replace(people, embeddings=replace(people.embeddings, vectors=vectors))
+    score, report = run(data, DemoNormGroup(rule="both"), train, test)
+    # inside group b every impostor pair has cosine 1
+    assert report["groups_by_global_statistics_names"] == ["b"]
     impostor = PairTable(data).cosine[train[~data.same[train]]]
-    inside = crowd[data.pairs.left[test]] & probe
+    inside = crowd[data.pairs.left[test]] & crowd[data.pairs.right[test]]
     np.testing.assert_allclose(score[inside], (1 - impostor.mean()) / impostor.std(ddof=1), atol=1e-5)
 
 
@@ -308,8 +323,7 @@ def test_unknown_and_absent_groups_use_the_statistics_of_all_pairs(people: Verif
 def test_group_without_impostors_uses_the_statistics_of_all_pairs(people: VerificationSet, variant: str) -> None:
     codes = people.groupings["g"].codes
     train, test = halves(people)
-    inside = (codes[people.pairs.left[train]] == 1) & (codes[people.pairs.right[train]] == 1)
-    train = train[~inside | people.same[train]]
+    train = train[(codes[people.pairs.left[train]] != 1) | people.same[train]]
     _, report = run(people, DemoNormGroup(variant=variant), train, test)
     assert report["groups_by_global_statistics"] == 1
     assert report["groups_by_global_statistics_names"] == ["b"]
@@ -350,7 +364,8 @@ def test_group_variant_runs_on_scores_alone(people: VerificationSet) -> None:
 def test_needs_are_true(people: VerificationSet) -> None:
     assert DemoNormGroup.needs == {"groups"}
     assert not DemoNorm.symmetric
-    assert not DemoNormGroup.symmetric
+    assert not DemoNormGroup(rule="first").symmetric
+    assert DemoNormGroup(rule="both").symmetric
     train, _ = halves(people)
     ctx = FitContext(0, "made", "net", "0", grouping="g")
     for missing in DemoNorm.needs:

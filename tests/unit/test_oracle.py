@@ -88,15 +88,20 @@ def plain_oracle(data: VerificationSet, train: np.ndarray, test: np.ndarray, mix
             curves[pair] = betacal(cosine[rows], data.same[rows])
         elif len(rows) >= 10 and pair[0] != pair[1]:
             curves[pair] = partial(np.full_like, fill_value=data.same[rows].mean())
+    firsts = {
+        g: betacal(cosine[rows], data.same[rows])
+        for g in set(left.tolist())
+        if len(rows := train[left[train] == g]) >= 10 and len(set(data.same[rows])) == 2
+    }
     everyone = betacal(cosine[train], data.same[train])
     out = []
     for row in test:
         g, h = sorted((int(left[row]), int(right[row])))
         curve = everyone
-        if g == h or mixed == "combo":
+        if mixed == "first":
+            curve = firsts.get(int(left[row]), everyone)
+        elif g == h or mixed == "combo":
             curve = curves.get((g, h), everyone)
-        elif mixed == "first":
-            curve = curves.get((int(left[row]),) * 2, everyone)
         elif mixed == "zero":
             out.append(0.0)
             continue
@@ -159,7 +164,8 @@ def test_dataset_rule_is_the_rule_the_dataset_names(mixed: str) -> None:
     named, report = run(data, Oracle(mixed="dataset"), everything, everything, oracle_mixed=mixed)
     np.testing.assert_array_equal(named, run(data, Oracle(mixed=mixed), everything, everything)[0])
     assert report["mixed"] == mixed
-    assert report["train_pairs_mixed"] == 120
+    assert report["rule"] == ("first" if mixed == "first" else "both")
+    assert report["train_pairs_without_group"] == (0 if mixed == "first" else 120)
 
 
 def test_dataset_rule_must_be_known() -> None:
@@ -214,8 +220,7 @@ def test_unknown_groups_are_treated_like_mixed_pairs() -> None:
     left, right = ends_of(data)
     rows = np.arange(data.n_pairs)
     everyone = betacal(data.cosine, data.same)(data.cosine)
-    inside = (left == 0) & (right == 0)
-    group_a = betacal(data.cosine[inside], data.same[inside])(data.cosine)
+    group_a = betacal(data.cosine[left == 0], data.same[left == 0])(data.cosine)
     unknown = (left == -1) | (right == -1)
     expected = {
         "global": everyone,
@@ -226,7 +231,7 @@ def test_unknown_groups_are_treated_like_mixed_pairs() -> None:
     for mixed, values in expected.items():
         probability, report = run(data, Oracle(mixed=mixed), rows, rows)
         np.testing.assert_allclose(probability[unknown], values[unknown], rtol=0, atol=1e-9, err_msg=mixed)
-        assert report["train_pairs_mixed"] == 60
+        assert report["train_pairs_without_group"] == (40 if mixed == "first" else 60)
 
 
 def test_combinations_of_one_class_give_their_base_rate_and_small_ones_the_global_map() -> None:
