@@ -81,7 +81,9 @@ class Meeting:
         if not known.all():
             rows, vectors = images()
             fresh = chosen[~known]
-            out.put(~known, self.cohort.moments(vectors[np.searchsorted(rows, fresh)], identity[fresh]))
+            ascending = np.argsort(rows)
+            where = ascending[np.searchsorted(rows, fresh, sorter=ascending)]
+            out.put(~known, self.cohort.moments(vectors[where], identity[fresh]))
         if keep:
             self._met, self._moments = chosen, out
         return out
@@ -97,9 +99,13 @@ def _find(values: npt.NDArray[np.integer[Any]], wanted: npt.NDArray[np.integer[A
 
 
 def draw_cohort(vectors: F32, identity: I32, size: int, rng: np.random.Generator) -> Cohort:
-    """At most ``size`` of the people on these images (u, d), each equally likely, with one random image each."""
+    """At most ``size`` of the people on these images (u, d), each equally likely, with one random image each.
+
+    People are numbered as they appear among the images: who is drawn does not depend on the codes of ``identity``.
+    """
+    _, appears, person = np.unique(identity, return_index=True, return_inverse=True)
     shuffled = rng.permutation(len(identity))
-    _, first = np.unique(identity[shuffled], return_index=True)
+    _, first = np.unique(appears[person[shuffled]], return_index=True)
     one_each = shuffled[first]
     chosen = rng.permutation(one_each)[:size]
     return Cohort.of(identity[chosen], vectors[chosen])

@@ -33,7 +33,8 @@ def fit_density(view: PairView, k: int, self_neighbour: bool, engine: Engine, ct
         raise DataError(f"local density found {view.n_pairs} training pairs; it needs others to measure distances to.")
     chosen = None
     if ctx.max_references is not None and ctx.max_references < view.n_pairs:
-        chosen = np.sort(ctx.rng("references").choice(view.n_pairs, ctx.max_references, replace=False))
+        drawn = ctx.rng("references").choice(view.n_pairs, ctx.max_references, replace=False)
+        chosen = view.by_id()[np.sort(drawn)]
     references = view.references(chosen)
     ctx.report["references"] = len(references)
     return LocalDensity(references, k, self_neighbour, engine)

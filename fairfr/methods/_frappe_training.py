@@ -37,13 +37,17 @@ class Training:
 
 
 class TrainingPairs(NamedTuple):
-    """``base`` (p,): frozen logits. ``group`` (p,): pseudo-group codes below ``n_groups``."""
+    """``base`` (p,): frozen logits. ``group`` (p,): pseudo-group codes below ``n_groups``.
+
+    ``order`` (p,): positions of the pairs in the order in which batches are drawn over them.
+    """
 
     inputs: StandardisedMidpoints
     base: F64
     same: Bool
     group: I64
     n_groups: int
+    order: I64
 
 
 class StandardisedMidpoints:
@@ -88,7 +92,7 @@ def train(pairs: TrainingPairs, how: Training, seed: int, shuffle: np.random.Gen
     base, same = (torch.from_numpy(a.astype(np.float32)) for a in (pairs.base, pairs.same))
     group = torch.from_numpy(pairs.group)
     steps = 0
-    for index in _batches(len(pairs.base), how, shuffle):
+    for index in _batches(pairs.order, how, shuffle):
         at = torch.from_numpy(index)
         step(pairs.inputs.rows(index), base[at], same[at], group[at])
         steps += 1
@@ -162,13 +166,13 @@ def blocks(n: int) -> Iterator[I64]:
     return (np.arange(start, min(start + PREDICT_BATCH, n)) for start in range(0, n, PREDICT_BATCH))
 
 
-def _batches(n: int, how: Training, shuffle: np.random.Generator) -> Iterator[I64]:
+def _batches(order: I64, how: Training, shuffle: np.random.Generator) -> Iterator[I64]:
     """Shuffled batches, epoch after epoch; the last one of an epoch may be short."""
     steps = 0
     for _ in range(how.epochs):
-        order = shuffle.permutation(n)
-        for start in range(0, n, how.batch):
+        shuffled = shuffle.permutation(order)
+        for start in range(0, len(order), how.batch):
             if steps == how.max_steps:
                 return
             steps += 1
-            yield order[start : start + how.batch]
+            yield shuffled[start : start + how.batch]

@@ -1,18 +1,49 @@
-"""The score at which a wanted false-positive rate is met: the primitive of GST and FSN."""
+"""The score at which a wanted false-positive rate is met: the primitive of GST and FSN.
+
+Which points of the ROC curve may be chosen matters where scores separate the classes. FairCal's code (``source``) keeps
+the corners only, and a curve that has reached every genuine pair before the first impostors has none between the
+smallest genuine score and the end: that score becomes the threshold whatever rate was asked for. ``all`` chooses among
+all points.
+"""
 
 from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
 
 import numpy as np
 
 from fairfr.core.types import F64, Bool
 
+Corners: TypeAlias = Literal["source", "all"]
 
-def threshold_at_fpr(score: F64, same: Bool, fpr: float) -> float | None:
-    """Among the corners of the ROC curve with the FPR nearest to ``fpr``, the smallest threshold.
 
-    A pair is accepted at scores >= threshold. As in FairCal's code, only corners of the curve count (scikit-learn's
-    ``roc_curve`` with ``drop_intermediate=True``), and the infinite threshold that accepts nothing is left out. None
-    where the curve is undefined: no pairs, or pairs of one class.
+@dataclass(frozen=True, slots=True)
+class Thresholds:
+    """Finds thresholds at one rate and counts what ``corners`` did to them, for the fit report."""
+
+    fpr: float
+    corners: Corners
+    told: dict[str, int] = field(
+        default_factory=lambda: {"defined": 0, "at_smallest_genuine": 0, "moved_by_corners": 0}
+    )
+
+    def of(self, score: F64, same: Bool) -> float | None:
+        """The threshold of these pairs (p,)."""
+        found = threshold_at_fpr(score, same, self.fpr, self.corners)
+        if found is not None:
+            self.told["defined"] += 1
+            self.told["at_smallest_genuine"] += int(found == score[same].min())
+            self.told["moved_by_corners"] += int(found != threshold_at_fpr(score, same, self.fpr, "all"))
+        return found
+
+
+def threshold_at_fpr(score: F64, same: Bool, fpr: float, corners: Corners = "source") -> float | None:
+    """Among the points of the ROC curve with the FPR nearest to ``fpr``, the smallest threshold.
+
+    A pair is accepted at scores >= threshold. ``source``: as in FairCal's code only corners of the curve count
+    (scikit-learn's ``roc_curve`` with ``drop_intermediate=True``); ``all``: every point does. The infinite threshold
+    that accepts nothing is left out. None where the curve is undefined: no pairs, or pairs of one class.
     """
     n_same = int(np.count_nonzero(same))
     n_diff = len(same) - n_same
@@ -24,7 +55,7 @@ def threshold_at_fpr(score: F64, same: Bool, fpr: float) -> float | None:
     n_true = np.cumsum(sorted_same)[ends]
     n_false = ends + 1 - n_true
     corner = np.ones(len(ends), dtype=bool)
-    if len(ends) > 2:
+    if corners == "source" and len(ends) > 2:
         # the curve bends at a point when the steps on its two sides differ in direction
         bends = (np.diff(n_true, 2) != 0) | (np.diff(n_false, 2) != 0)
         corner[1:-1] = bends

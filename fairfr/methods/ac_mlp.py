@@ -55,9 +55,9 @@ class ACMLP:
         target = torch.from_numpy(same.astype(np.float32))
         optimiser = torch.optim.Adam(self.network_.parameters(), lr=self.learning_rate)
         loss_of = torch.nn.BCEWithLogitsLoss()
-        shuffle = ctx.rng("batches")
+        shuffle, pairs = ctx.rng("batches"), view.by_id()
         for _ in range(self.epochs):
-            order = shuffle.permutation(view.n_pairs)
+            order = shuffle.permutation(pairs)
             for start in range(0, view.n_pairs, self.batch):
                 index = order[start : start + self.batch]
                 optimiser.zero_grad()

@@ -60,6 +60,7 @@ class Multicalibration:
         frame = self._features(view)
         features = list(frame.columns[1:])
         frame["same"] = same.astype(np.int64)
+        frame = frame.iloc[view.by_id()].reset_index(drop=True)  # the package draws its inner folds over rows
         model = package.MCGrad(random_state=ctx.seed_for("multicalibration"), early_stopping_timeout=None)
         with _quiet():
             self.model_ = model.fit(frame, "base", "same", numerical_feature_column_names=features)

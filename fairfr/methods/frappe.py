@@ -32,7 +32,7 @@ import numpy as np
 
 from fairfr.core.calibrator import FitContext
 from fairfr.core.conform import above, at_least
-from fairfr.core.types import F64, Bool, Need, Prediction
+from fairfr.core.types import F64, I64, Bool, Need, Prediction
 from fairfr.methods._frappe_training import StandardisedMidpoints, Training, TrainingPairs, blocks, moments, train
 from fairfr.methods._logistic import fit_logistic, sigmoid
 from fairfr.methods._pseudo_groups import nearest_mean, ward_means
@@ -81,23 +81,24 @@ class Frappe:
         ctx.report.update(clusters=max(k, 1), steps=0)
         if k < 2:
             return self
-        self.means_ = self._cluster(design, cosine, k, ctx)
+        order = view.by_id()
+        self.means_ = self._cluster(design, cosine, order, k, ctx)
         group = nearest_mean(design, cosine, self.means_)
         self.mean_, self.scale_ = moments(design)
         inputs = StandardisedMidpoints(design, self.mean_, self.scale_, keep=True)
         base = self.base_.logit(Columns(cosine))
-        self._train(TrainingPairs(inputs, base, same, group, len(self.means_)), ctx)
+        self._train(TrainingPairs(inputs, base, same, group, len(self.means_), order), ctx)
         return self
 
     def predict(self, view: PairView) -> Prediction:
         probability = sigmoid(self.base_.logit(Columns(view.cosine)) + self._correction(view))
         return Prediction(score=probability, probability=probability)
 
-    def _cluster(self, design: PairDesign, cosine: F64, k: int, ctx: FitContext) -> F64:
-        chosen = np.arange(len(cosine))
-        if len(chosen) > self.max_clustered:
-            chosen = np.sort(ctx.rng("clustered_pairs").choice(chosen, self.max_clustered, replace=False))
-        return ward_means(design, cosine, chosen, k)
+    def _cluster(self, design: PairDesign, cosine: F64, order: I64, k: int, ctx: FitContext) -> F64:
+        if len(order) > self.max_clustered:
+            drawn = ctx.rng("clustered_pairs").choice(len(order), self.max_clustered, replace=False)
+            order = order[np.sort(drawn)]
+        return ward_means(design, cosine, order, k)
 
     def _train(self, pairs: TrainingPairs, ctx: FitContext) -> None:
         import torch

@@ -17,6 +17,13 @@ Deviations: the original takes t_k from all image pairs inside a cluster, at a r
 clusters, which asks for identities; that variant is not offered. k-means is seeded and by default run by faiss; no more
 clusters than training images; a cluster whose pairs define no threshold (none, or of one class) shifts nothing, and is
 counted in the fit report. Where a cluster holds few impostors (about 50 on LFW) its delta is mostly noise.
+
+Corners: FairCal's code looks at corners of the ROC curve only. Where a cluster's cosines separate the classes, the only
+corners are its smallest genuine cosine and the end, and t_k is the former, at an FPR of 0 instead of ``fpr``: on a
+strong backbone that is nearly every cluster, and delta_k then follows one hard genuine pair. That is
+``corners="source"``, the default; ``corners="all"`` looks at every point of the curve. ``cluster_thresholds`` in the
+fit report counts the clusters whose threshold is their smallest genuine cosine, and those where all points would give
+another.
 """
 
 from __future__ import annotations
@@ -32,7 +39,7 @@ from fairfr.core.errors import ConfigError
 from fairfr.core.types import F64, I64, Bool, Need, Prediction
 from fairfr.methods._beta import COSINE_RANGE, fit_beta
 from fairfr.methods._kmeans import ClusterEngine, fit_clusters
-from fairfr.methods._threshold import threshold_at_fpr
+from fairfr.methods._threshold import Corners, Thresholds
 from fairfr.pairs.view import PairView
 
 
@@ -47,6 +54,7 @@ class FSN:
     fpr: float = 0.05
     n_init: int = 10
     engine: ClusterEngine = "faiss"
+    corners: Corners = "source"
 
     def __post_init__(self) -> None:
         at_least(1, K=self.K, n_init=self.n_init)
@@ -58,12 +66,13 @@ class FSN:
         self.clusters_ = fit_clusters(view, self.K, self.n_init, self.engine, ctx)
         left, right = self.clusters_.ends(view)
         cosine = view.cosine
-        self.threshold_ = threshold_at_fpr(cosine, same, self.fpr)
+        self.threshold_ = Thresholds(self.fpr, self.corners).of(cosine, same)
+        thresholds = Thresholds(self.fpr, self.corners)
         self.shift_: F64 = np.zeros(len(self.clusters_))
         fallbacks = {"empty": 0, "one_class": 0}
         for k in range(len(self.clusters_)):
             members = np.flatnonzero((left == k) | (right == k))
-            threshold = threshold_at_fpr(cosine[members], same[members], self.fpr)
+            threshold = thresholds.of(cosine[members], same[members])
             if threshold is None or self.threshold_ is None:
                 fallbacks["one_class" if len(members) else "empty"] += 1
             else:
@@ -72,6 +81,7 @@ class FSN:
         reach = (low - float(self.shift_.max()), high - float(self.shift_.min()))
         self.map_ = fit_beta(self._shifted(cosine, left, right), same, reach)
         ctx.report.update(clusters=len(self.shift_), fallback_clusters=sum(fallbacks.values()), fallbacks=fallbacks)
+        ctx.report["cluster_thresholds"] = thresholds.told
         return self
 
     def predict(self, view: PairView) -> Prediction:

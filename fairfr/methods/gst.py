@@ -6,7 +6,7 @@ which each group has the wanted rate and shifts the group's scores so that all t
     s' = s - delta_g,   delta_g = t_g - t_G,   p = beta(s')
 
 t_G is the threshold of all training pairs and t_g that of the training pairs in g, both at the ROC corner whose FPR
-is nearest to ``fpr`` (0.05 in the paper). The beta map is fitted on the shifted training scores over
+is nearest to ``fpr`` (0.05 in the paper; ``corners="all"``: at the ROC point). The beta map is fitted on the shifted training scores over
 [-1 - max delta, 1 - min delta], which is where shifted cosines can lie; 0 is among the deltas when some training pairs
 are not shifted.
 
@@ -19,6 +19,11 @@ the paper's table shows; pairs with an unknown left image stay. The rules coinci
 
 Fall-backs: a group without training pairs, or with pairs of one class only, has no threshold and delta_g = 0; so has
 every group where t_G itself is undefined. They are counted in the report (``groups_without_threshold``).
+
+Corners: FairCal's code looks at corners of the ROC curve only. Where a group's cosines separate the classes, the only
+corners are its smallest genuine cosine and the end, and t_g is the former, at an FPR of 0 instead of ``fpr``. That is
+``corners="source"``, the default; ``corners="all"`` looks at every point. ``group_thresholds`` in the report counts
+the groups whose threshold is their smallest genuine cosine, and those where all points would give another.
 
 Deviations: Robinson et al. choose, per group, the threshold of best training accuracy on a grid; the form by FPR is
 the one that the literature on calibration compares. Salvador et al. take FPR 0.001; 0.05 is the paper's. The infinite
@@ -38,7 +43,7 @@ from fairfr.core.errors import ConfigError
 from fairfr.core.types import F64, I16, UNKNOWN, Bool, Need, PairRule, Prediction
 from fairfr.methods._beta import fit_beta
 from fairfr.methods._group import GroupRule, grouping_of, names_of
-from fairfr.methods._threshold import threshold_at_fpr
+from fairfr.methods._threshold import Corners, Thresholds
 from fairfr.pairs.view import PairView
 
 
@@ -51,6 +56,7 @@ class GST:
 
     fpr: float = 0.05
     rule: PairRule = "both"
+    corners: Corners = "source"
 
     def __post_init__(self) -> None:
         above(0, fpr=self.fpr)
@@ -65,8 +71,9 @@ class GST:
     def fit(self, view: PairView, same: Bool, ctx: FitContext) -> Self:
         self.rule_ = GroupRule(grouping_of(ctx, "GST"), self.rule)
         cosine, groups, levels = view.cosine, self.rule_.groups(view), self.rule_.levels(view)
-        overall = threshold_at_fpr(cosine, same, self.fpr)
-        thresholds = [threshold_at_fpr(cosine[groups == g], same[groups == g], self.fpr) for g in range(len(levels))]
+        overall = Thresholds(self.fpr, self.corners).of(cosine, same)
+        by_group = Thresholds(self.fpr, self.corners)
+        thresholds = [by_group.of(cosine[groups == g], same[groups == g]) for g in range(len(levels))]
         undefined = [g for g, own in enumerate(thresholds) if own is None or overall is None]
         self.delta_ = np.array([0.0 if own is None or overall is None else own - overall for own in thresholds])
         unshifted = int(np.count_nonzero(groups == UNKNOWN))
@@ -77,6 +84,7 @@ class GST:
             groups_without_threshold=len(undefined),
             groups_without_threshold_names=names_of(levels, undefined),
             train_pairs_unshifted=unshifted,
+            group_thresholds=by_group.told,
         )
         return self
 

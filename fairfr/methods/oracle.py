@@ -14,8 +14,8 @@ probability, which is also its score.
 Pairs of two groups (``mixed``): ``first`` puts them into the left image's group, in training too. Otherwise they are in
 none. ``global`` (``method=oracle``): the beta map of all training pairs. ``zero``: probability 0, as the published code
 leaves them. ``combo``: one map for each unordered combination of groups, the base rate where a combination has pairs
-of one class only. ``dataset`` (``method=oracle_paper``): what the data set says about the paper's Oracle (``dataset.oracle_mixed``:
-zero on BFW, first on LFW, global elsewhere). All coincide where no pair is mixed.
+of one class only. ``dataset`` (``method=oracle_paper``): what the data set says about the paper's Oracle
+(``dataset.oracle_mixed``: zero on BFW, first on LFW, global elsewhere). All coincide where no pair is mixed.
 
 Unknown groups are treated like mixed pairs: 0 under ``zero``; under ``first`` the map of the left image's group, and
 the global one where that is unknown; the global map under ``global`` and ``combo``.

@@ -39,6 +39,19 @@ class PairTable:
             return self.data.cosine
         return pair_cosines(self.vectors, self.data.pairs)
 
+    @cached_property
+    def image_rank(self) -> I64:
+        """Place of every image among their sorted ids, (n,)."""
+        rank = np.empty(len(self.data.images), dtype=np.int64)
+        rank[np.argsort(self.data.images, kind="stable")] = np.arange(len(rank))
+        return rank
+
+    @cached_property
+    def pair_rank(self) -> I64:
+        """A number for every pair, (p,), that sorts pairs by the ids of their two images, whichever is left."""
+        left, right = self.image_rank[self.data.pairs.left], self.image_rank[self.data.pairs.right]
+        return np.minimum(left, right) * len(self.image_rank) + np.maximum(left, right)
+
     def midpoints(self, rows: I64) -> PairDesign:
         """The midpoints of some pairs, as an operator."""
         return PairDesign(self.vectors, self.data.pairs.take(rows), midpoint_gram=lambda: self._gram(rows))

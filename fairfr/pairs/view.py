@@ -60,16 +60,24 @@ class PairView:
         """The view of some of its own pairs; ``index`` strictly increasing."""
         return PairView(self._table, self._rows[index], self._needs, self._asker)
 
+    def by_id(self) -> I64:
+        """Positions of these pairs sorted by the ids of their images, (p,).
+
+        What a method draws, it draws over pairs (and images) in this order: that of the files means nothing.
+        """
+        return np.argsort(self._table.pair_rank[self._rows], kind="stable")
+
     def midpoints(self) -> PairDesign:
         """Midpoints (z_left + z_right) / 2 as an operator, (p, d)."""
         self._check("embeddings", "midpoints()")
         return self._table.midpoints(self._rows)
 
     def images(self) -> tuple[I64, F32]:
-        """Rows of the distinct images that these pairs use, (u,), and their vectors, (u, d)."""
+        """Rows of the distinct images that these pairs use, (u,), sorted by id, and their vectors, (u, d)."""
         self._check("embeddings", "images()")
         pairs = self._table.data.pairs.take(self._rows)
         used = np.unique(np.concatenate([pairs.left, pairs.right])).astype(np.int64)
+        used = used[np.argsort(self._table.image_rank[used])]
         return used, self._table.vectors[used]
 
     def ends(self, values: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:

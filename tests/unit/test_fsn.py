@@ -36,10 +36,10 @@ def fit(data: VerificationSet, method: FSN, ctx: FitContext | None = None) -> tu
     return fitted, PairView(table, test, method.needs, "FSN")
 
 
-def plain_threshold(cosine: np.ndarray, same: np.ndarray, fpr: float) -> float | None:
+def plain_threshold(cosine: np.ndarray, same: np.ndarray, fpr: float, corners: str = "source") -> float | None:
     if len(set(same.tolist())) < 2:
         return None
-    rates, _, thresholds = roc_curve(same, cosine)
+    rates, _, thresholds = roc_curve(same, cosine, drop_intermediate=corners == "source")
     best = None
     for rate, threshold in zip(rates, thresholds, strict=True):  # thresholds fall: a later tie is the smaller one
         if np.isfinite(threshold) and (best is None or abs(rate - fpr) <= abs(best[0] - fpr)):
@@ -61,7 +61,9 @@ def plain_beta(score: np.ndarray, same: np.ndarray, low: float, high: float, tes
     return np.asarray(model.predict_proba(features(test)[:, columns])[:, 1])
 
 
-def plain_fsn(data: VerificationSet, centres: np.ndarray, fpr: float) -> tuple[np.ndarray, np.ndarray]:
+def plain_fsn(
+    data: VerificationSet, centres: np.ndarray, fpr: float, corners: str = "source"
+) -> tuple[np.ndarray, np.ndarray]:
     """One pair, one image, one cluster at a time: the held-out scores and probabilities."""
     assert data.embeddings is not None
     vectors = data.embeddings.vectors.astype(np.float64)
@@ -69,12 +71,12 @@ def plain_fsn(data: VerificationSet, centres: np.ndarray, fpr: float) -> tuple[n
     ends = list(zip(data.pairs.left, data.pairs.right, strict=True))
     cosine = np.array([float(vectors[i] @ vectors[j]) for i, j in ends])
     train = [n for n in range(data.n_pairs) if data.fold[n] != 0]
-    overall = plain_threshold(cosine[train], data.same[train], fpr)
+    overall = plain_threshold(cosine[train], data.same[train], fpr, corners)
     assert overall is not None
     delta = []
     for k in range(len(centres)):
         members = [n for n in train if k in (cluster[ends[n][0]], cluster[ends[n][1]])]
-        own = plain_threshold(cosine[members], data.same[members], fpr)
+        own = plain_threshold(cosine[members], data.same[members], fpr, corners)
         delta.append(0.0 if own is None else own - overall)
     score = np.array([cosine[n] - 0.5 * (delta[cluster[i]] + delta[cluster[j]]) for n, (i, j) in enumerate(ends)])
     test = data.fold == 0
@@ -94,6 +96,19 @@ def test_equals_the_plain_form(
     prediction = method.predict(test)
     np.testing.assert_allclose(prediction.score, score, atol=1e-9)
     np.testing.assert_allclose(prediction.probability, probability, atol=1e-9)
+
+
+def test_all_points_of_the_curve_give_other_thresholds(synthetic_set: Callable[..., VerificationSet]) -> None:
+    data = synthetic_set("lfw", scale=0.1)
+    ctx = context(data)
+    method, test = fit(data, FSN(K=12, n_init=2, corners="all"), ctx)
+    score, probability = plain_fsn(data, method.clusters_.centres, 0.05, "all")
+    np.testing.assert_allclose(method.predict(test).score, score, atol=1e-9)
+    np.testing.assert_allclose(method.predict(test).probability, probability, atol=1e-9)
+    assert ctx.report["cluster_thresholds"]["moved_by_corners"] == 0
+    other = context(data)
+    fit(data, FSN(K=12, n_init=2), other)
+    assert other.report["cluster_thresholds"]["moved_by_corners"] > 0
 
 
 def four_places(make_set: MakeSet) -> VerificationSet:
@@ -125,7 +140,10 @@ def test_a_cluster_without_a_threshold_shifts_nothing_and_is_counted(
     method, test = fit(data, FSN(), ctx)
     assert method.shift_[0] != 0
     assert method.shift_[1:].tolist() == [0, 0, 0]
-    assert ctx.report == {"clusters": 4, "fallback_clusters": 3, "fallbacks": {"empty": 1, "one_class": 2}}
+    assert ctx.report["clusters"] == 4
+    assert ctx.report["fallback_clusters"] == 3
+    assert ctx.report["fallbacks"] == {"empty": 1, "one_class": 2}
+    assert ctx.report["cluster_thresholds"]["defined"] == 1
     score, probability = plain_fsn(data, centres, 0.05)
     np.testing.assert_allclose(method.predict(test).score, score, atol=1e-9)
     np.testing.assert_allclose(method.predict(test).probability, probability, atol=1e-9)

@@ -55,8 +55,8 @@ def scores_set(cosine: list[float], same: list[int], left: list[int], right: lis
     )
 
 
-def plain_threshold(score: np.ndarray, same: np.ndarray, fpr: float) -> float:
-    rates, _, thresholds = roc_curve(same, score)
+def plain_threshold(score: np.ndarray, same: np.ndarray, fpr: float, corners: str = "source") -> float:
+    rates, _, thresholds = roc_curve(same, score, drop_intermediate=corners == "source")
     rates, thresholds = rates[np.isfinite(thresholds)], thresholds[np.isfinite(thresholds)]
     distance = np.abs(rates - fpr)
     return float(thresholds[distance == distance.min()].min())
@@ -79,7 +79,7 @@ def plain_beta(score: np.ndarray, same: np.ndarray, low: float, high: float, tes
 
 
 def plain_gst(
-    data: VerificationSet, train: np.ndarray, test: np.ndarray, rule: str, fpr: float
+    data: VerificationSet, train: np.ndarray, test: np.ndarray, rule: str, fpr: float, corners: str = "source"
 ) -> tuple[np.ndarray, np.ndarray]:
     cosine, codes = PairTable(data).cosine, data.groupings[data.grouping].codes
 
@@ -89,24 +89,26 @@ def plain_gst(
             return int(left)
         return int(left) if left == right else None
 
-    overall = plain_threshold(cosine[train], data.same[train], fpr)
+    overall = plain_threshold(cosine[train], data.same[train], fpr, corners)
     delta: dict[int | None, float] = {}
     for group in {group_of(row) for row in train}:
         rows = np.array([row for row in train if group_of(row) == group])
-        delta[group] = 0.0 if group is None else plain_threshold(cosine[rows], data.same[rows], fpr) - overall
+        delta[group] = 0.0 if group is None else plain_threshold(cosine[rows], data.same[rows], fpr, corners) - overall
     fitted = np.array([cosine[row] - delta[group_of(row)] for row in train])
     wanted = np.array([cosine[row] - delta[group_of(row)] for row in test])
     low, high = -1 - max(delta.values()), 1 - min(delta.values())
     return wanted, plain_beta(fitted, data.same[train], low, high, wanted)
 
 
+@pytest.mark.parametrize("corners", ["source", "all"])
 @pytest.mark.parametrize("rule", ["both", "first"])
 @pytest.mark.parametrize("dataset", ["rfw", "bfw"])
-def test_agrees_with_a_plain_implementation(synthetic_set: MakeSet, dataset: str, rule: str) -> None:
+def test_agrees_with_a_plain_implementation(synthetic_set: MakeSet, dataset: str, rule: str, corners: str) -> None:
     data = synthetic_set(dataset, scale=0.08 if dataset == "rfw" else 0.02)
     train, test = halves(data)
-    prediction, ctx = run(data, GST(fpr=0.05, rule=rule), train, test)
-    score, probability = plain_gst(data, train, test, rule, 0.05)
+    prediction, ctx = run(data, GST(fpr=0.05, rule=rule, corners=corners), train, test)
+    score, probability = plain_gst(data, train, test, rule, 0.05, corners)
+    assert ctx.report["group_thresholds"]["defined"] == len(ctx.report["delta"])
     assert ctx.report["groups_without_threshold"] == 0
     assert any(abs(delta) > 0.01 for delta in ctx.report["delta"].values())
     np.testing.assert_allclose(prediction.score, score, rtol=0, atol=1e-12)

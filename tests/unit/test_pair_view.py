@@ -67,7 +67,7 @@ def test_a_view_offers_no_labels(data: VerificationSet) -> None:
     view = view_of(data, "embeddings", "groups", "identities")
     offered = {name for name in dir(view) if not name.startswith("_")}
     assert offered == {
-        "cosine", "ends", "group_levels", "groups", "identities", "images", "mean_distance", "midpoints", "n_pairs",
+        "by_id", "cosine", "ends", "group_levels", "groups", "identities", "images", "mean_distance", "midpoints", "n_pairs",
         "references", "subset",
     }  # fmt: skip
     assert not hasattr(view, "same")
@@ -83,12 +83,19 @@ def test_everything_is_about_the_rows_of_the_view(data: VerificationSet) -> None
     np.testing.assert_allclose(view.cosine, (vectors[left] * vectors[right]).sum(axis=1), atol=1e-12)
     np.testing.assert_allclose(view.midpoints().rows(np.arange(4)), (vectors[left] + vectors[right]) / 2, atol=1e-12)
     used, of_used = view.images()
-    assert used.tolist() == sorted({*left.tolist(), *right.tolist()})
+    assert used.tolist() == sorted({*left.tolist(), *right.tolist()}, key=lambda row: data.images[row])
     assert np.array_equal(of_used, data.embeddings.vectors[used])
     codes = view.groups("half")
     assert [ends.tolist() for ends in view.ends(codes)] == [codes[left].tolist(), codes[right].tolist()]
     assert view.group_levels("half") == ("lower", "upper")
     assert np.array_equal(view.identities(), data.identity)
+
+
+def test_pairs_by_id_are_sorted_by_both_images_whichever_is_left(make_set: Callable[..., VerificationSet]) -> None:
+    data = make_set(np.eye(12), [2, 11, 3, 10, 2], [10, 1, 2, 2, 1])  # as text, image-10 and image-11 precede image-2
+    view = PairView(PairTable(data), np.arange(5), frozenset())
+    assert view.by_id().tolist() == [1, 4, 0, 3, 2]
+    assert view.subset(np.array([0, 2, 4])).by_id().tolist() == [2, 0, 1]
 
 
 def test_a_subset_is_the_same_pairs(data: VerificationSet) -> None:

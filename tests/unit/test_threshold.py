@@ -8,12 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import roc_curve
 
-from fairfr.methods._threshold import threshold_at_fpr
+from fairfr.methods._threshold import Corners, Thresholds, threshold_at_fpr
+
+CORNERS: tuple[Corners, ...] = ("source", "all")
 
 
-def by_roc_curve(score: np.ndarray, same: np.ndarray, fpr: float) -> float:
-    """The rule itself: corners of the curve, finite thresholds only, the smallest among the nearest."""
-    rate, _, threshold = roc_curve(same, score, drop_intermediate=True)
+def by_roc_curve(score: np.ndarray, same: np.ndarray, fpr: float, corners: Corners) -> float:
+    """The rule itself: corners of the curve or all points, finite thresholds only, the smallest among the nearest."""
+    rate, _, threshold = roc_curve(same, score, drop_intermediate=corners == "source")
     rate, threshold = rate[np.isfinite(threshold)], threshold[np.isfinite(threshold)]
     distance = np.abs(rate - fpr)
     return float(threshold[distance == distance.min()].min())
@@ -22,25 +24,27 @@ def by_roc_curve(score: np.ndarray, same: np.ndarray, fpr: float) -> float:
 @pytest.mark.parametrize("fpr", [0.0, 1e-3, 0.05, 0.3, 1.0])
 @pytest.mark.parametrize("decimals", [16, 2, 1])
 @pytest.mark.parametrize("seed", range(3))
-def test_equals_the_rule_on_random_scores(seed: int, decimals: int, fpr: float) -> None:
+@pytest.mark.parametrize("corners", CORNERS)
+def test_equals_the_rule_on_random_scores(corners: Corners, seed: int, decimals: int, fpr: float) -> None:
     rng = np.random.default_rng(seed)
     same = rng.random(800) < 0.4
     score = np.round(rng.standard_normal(800) + same, decimals)
-    assert threshold_at_fpr(score, same, fpr) == by_roc_curve(score, same, fpr)
+    assert threshold_at_fpr(score, same, fpr, corners) == by_roc_curve(score, same, fpr, corners)
 
 
 @settings(max_examples=300)
 @given(
     pairs=st.lists(st.tuples(st.integers(-4, 4), st.booleans()), min_size=2, max_size=25),
     fpr=st.sampled_from([0.0, 0.05, 0.1, 0.25, 0.5, 0.75, 1.0]),
+    corners=st.sampled_from(CORNERS),
 )
-def test_equals_the_rule_on_small_sets_with_ties(pairs: list[tuple[int, bool]], fpr: float) -> None:
+def test_equals_the_rule_on_small_sets_with_ties(pairs: list[tuple[int, bool]], fpr: float, corners: Corners) -> None:
     score = np.array([value for value, _ in pairs], dtype=np.float64)
     same = np.array([label for _, label in pairs])
     if same.all() or not same.any():
-        assert threshold_at_fpr(score, same, fpr) is None
+        assert threshold_at_fpr(score, same, fpr, corners) is None
     else:
-        assert threshold_at_fpr(score, same, fpr) == by_roc_curve(score, same, fpr)
+        assert threshold_at_fpr(score, same, fpr, corners) == by_roc_curve(score, same, fpr, corners)
 
 
 def test_by_hand() -> None:
@@ -50,6 +54,24 @@ def test_by_hand() -> None:
     assert threshold_at_fpr(score, same, 0.0) == 0.8
     assert threshold_at_fpr(score, same, 0.5) == 0.3
     assert threshold_at_fpr(score, same, 1.0) == 0.2
+
+
+def test_where_the_classes_separate_corners_leave_only_the_smallest_genuine_score() -> None:
+    score = np.append([0.9, 0.8, 0.7], np.linspace(0.4, 0.0, 20))
+    same = np.arange(23) < 3
+    assert threshold_at_fpr(score, same, 0.05, "source") == 0.7  # no impostor is accepted
+    assert threshold_at_fpr(score, same, 0.05, "all") == 0.4  # one of twenty is
+
+
+def test_what_corners_did_is_counted() -> None:
+    apart = (np.array([0.9, 0.8, 0.4, 0.3, 0.2]), np.array([True, True, False, False, False]))
+    overlapping = (np.array([0.9, 0.8, 0.4, 0.3, 0.2]), np.array([True, True, False, True, False]))
+    one_class = (np.array([0.5, 0.4]), np.array([True, True]))
+    for corners, moved, smallest in (("source", 1, 2), ("all", 0, 1)):
+        thresholds = Thresholds(0.4, corners)
+        found = [thresholds.of(*pairs) for pairs in (apart, overlapping, one_class)]
+        assert found == [0.8 if corners == "source" else 0.4, 0.3, None]
+        assert thresholds.told == {"defined": 2, "at_smallest_genuine": smallest, "moved_by_corners": moved}
 
 
 @pytest.mark.parametrize("same", [[], [True, True], [False, False]])
