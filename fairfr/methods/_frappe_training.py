@@ -10,6 +10,7 @@ import numpy as np
 
 from fairfr.core.types import F32, F64, I64, Bool
 from fairfr.methods._standardise import unit_scale
+from fairfr.methods._torch import tensor_of
 from fairfr.pairs.design import PairDesign
 
 if TYPE_CHECKING:
@@ -63,9 +64,7 @@ class StandardisedMidpoints:
 
     def rows(self, index: I64) -> torch.Tensor:
         """Inputs of some pairs, (len(index), d)."""
-        import torch
-
-        return torch.from_numpy(self._make(index) if self._kept is None else self._kept[index])
+        return tensor_of(self._make(index) if self._kept is None else self._kept[index])
 
     def _make(self, index: I64) -> F32:
         return ((self._design.rows(index) - self._mean) / self._scale).astype(np.float32)
@@ -89,8 +88,8 @@ def train(pairs: TrainingPairs, how: Training, seed: int, shuffle: np.random.Gen
         additive = network(d, how.hidden, 1, zero_last=True)
         adversary = network(width, how.adversary_hidden, pairs.n_groups)
     step = Step(additive, adversary, how, float(pairs.base.std()) or 1.0)
-    base, same = (torch.from_numpy(a.astype(np.float32)) for a in (pairs.base, pairs.same))
-    group = torch.from_numpy(pairs.group)
+    base, same = (tensor_of(a.astype(np.float32)) for a in (pairs.base, pairs.same))
+    group = tensor_of(pairs.group)
     steps = 0
     for index in _batches(pairs.order, how, shuffle):
         at = torch.from_numpy(index)

@@ -5,12 +5,19 @@ entropy, Adam with lr 1e-3, batches of 512, 5 epochs. A zero midpoint stays zero
 
 Source: the Adaptive Calibration paper. Needs embeddings. Emits a probability, which is also its score.
 
+Five epochs are few steps where pairs are few: 55 on LFW, where real faces reach an AUROC of .961 in the first fold
+after them and .985 after 20 epochs (MobileFace; the cosine alone .982). ``min_steps`` adds whole epochs until there
+are that many steps; 0, the default, is the paper's form, ``method=ablation/ac_mlp_long`` takes 500. ``steps`` is in
+the fit report.
+
 Deviations: none. The paper is silent on what follows: pairs are shuffled each epoch, the last short batch is kept,
 weights start as PyTorch's default.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Self
 
@@ -20,6 +27,7 @@ from fairfr.core.calibrator import FitContext
 from fairfr.core.conform import above, at_least
 from fairfr.core.types import I64, Bool, Need, Prediction
 from fairfr.methods._logistic import sigmoid
+from fairfr.methods._torch import tensor_of, torch_threads
 from fairfr.pairs.design import PairDesign
 from fairfr.pairs.view import PairView
 
@@ -40,32 +48,44 @@ class ACMLP:
     epochs: int = 5
     batch: int = 512
     learning_rate: float = 1e-3
+    min_steps: int = 0
 
     def __post_init__(self) -> None:
         at_least(1, hidden=self.hidden, epochs=self.epochs, batch=self.batch)
+        at_least(0, min_steps=self.min_steps)
         above(0, learning_rate=self.learning_rate)
 
     def fit(self, view: PairView, same: Bool, ctx: FitContext) -> Self:
-        import torch
-
-        torch.set_num_threads(ctx.threads)
         design = view.midpoints().append(view.cosine)
         self.network_ = _network(design.shape[1], self.hidden, ctx.seed_for("weights"))
-        ctx.report["parameters"] = sum(w.numel() for w in self.network_.parameters())
-        target = torch.from_numpy(same.astype(np.float32))
+        steps_per_epoch = math.ceil(view.n_pairs / self.batch)
+        epochs = max(self.epochs, math.ceil(self.min_steps / steps_per_epoch))
+        shuffle, pairs = ctx.rng("batches"), view.by_id()
+        with torch_threads(ctx.threads):
+            loss = self._train(design, same, (shuffle.permutation(pairs) for _ in range(epochs)))
+        ctx.report.update(
+            parameters=sum(weights.numel() for weights in self.network_.parameters()),
+            epochs=epochs,
+            steps=epochs * steps_per_epoch,
+            last_batch_loss=loss,
+        )
+        return self
+
+    def _train(self, design: PairDesign, same: Bool, orders: Iterable[I64]) -> float:
+        """One epoch for each order of the pairs (p,); the loss of the last batch."""
+        import torch
+
+        target = tensor_of(same.astype(np.float32))
         optimiser = torch.optim.Adam(self.network_.parameters(), lr=self.learning_rate)
         loss_of = torch.nn.BCEWithLogitsLoss()
-        shuffle, pairs = ctx.rng("batches"), view.by_id()
-        for _ in range(self.epochs):
-            order = shuffle.permutation(pairs)
-            for start in range(0, view.n_pairs, self.batch):
+        for order in orders:
+            for start in range(0, len(order), self.batch):
                 index = order[start : start + self.batch]
                 optimiser.zero_grad()
                 loss = loss_of(self.network_(_inputs(design, index)).squeeze(1), target[torch.from_numpy(index)])
                 loss.backward()
                 optimiser.step()
-        ctx.report["last_batch_loss"] = float(loss.detach())
-        return self
+        return float(loss.detach())
 
     def predict(self, view: PairView) -> Prediction:
         import torch
@@ -91,9 +111,7 @@ def _network(inputs: int, hidden: int, seed: int) -> torch.nn.Module:
 
 def _inputs(design: PairDesign, index: I64) -> torch.Tensor:
     """[m / |m|, s] of some pairs, (batch, d + 1) float32."""
-    import torch
-
     rows = design.rows(index)
     length = np.linalg.norm(rows[:, :-1], axis=1, keepdims=True)
     rows[:, :-1] /= np.where(length > 0, length, 1.0)
-    return torch.from_numpy(rows.astype(np.float32))
+    return tensor_of(rows.astype(np.float32))

@@ -36,6 +36,7 @@ from fairfr.core.types import F64, I64, Bool, Need, Prediction
 from fairfr.methods._frappe_training import StandardisedMidpoints, Training, TrainingPairs, blocks, moments, train
 from fairfr.methods._logistic import fit_logistic, sigmoid
 from fairfr.methods._pseudo_groups import nearest_mean, ward_means
+from fairfr.methods._torch import torch_threads
 from fairfr.pairs.design import Columns, PairDesign
 from fairfr.pairs.view import PairView
 
@@ -101,12 +102,9 @@ class Frappe:
         return ward_means(design, cosine, order, k)
 
     def _train(self, pairs: TrainingPairs, ctx: FitContext) -> None:
-        import torch
-
-        # batches are too small to share: several threads would mostly wait for each other
-        torch.set_num_threads(1)
         how = Training(**{name: getattr(self, name) for name in Training.__slots__})
-        self.network_, steps = train(pairs, how, ctx.seed_for("weights"), ctx.rng("batches"))
+        with torch_threads(1):  # batches are too small to share: several threads would mostly wait for each other
+            self.network_, steps = train(pairs, how, ctx.seed_for("weights"), ctx.rng("batches"))
         sizes = np.bincount(pairs.group, minlength=pairs.n_groups)
         ctx.report.update(steps=steps, cluster_sizes=[int(sizes.min()), int(sizes.max())])
 

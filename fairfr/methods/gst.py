@@ -6,7 +6,7 @@ which each group has the wanted rate and shifts the group's scores so that all t
     s' = s - delta_g,   delta_g = t_g - t_G,   p = beta(s')
 
 t_G is the threshold of all training pairs and t_g that of the training pairs in g, both at the ROC corner whose FPR
-is nearest to ``fpr`` (0.05 in the paper; ``corners="all"``: at the ROC point). The beta map is fitted on the shifted training scores over
+is nearest to ``fpr`` (0.05 in the paper). The beta map is fitted on the shifted training scores over
 [-1 - max delta, 1 - min delta], which is where shifted cosines can lie; 0 is among the deltas when some training pairs
 are not shifted.
 

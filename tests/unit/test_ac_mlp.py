@@ -119,7 +119,26 @@ def test_the_last_short_batch_is_kept(make_set: Callable[..., VerificationSet]) 
     assert len(steps) == 3 * 2
 
 
-@pytest.mark.parametrize("options", [{"hidden": 0}, {"epochs": 0}, {"batch": 0}, {"learning_rate": 0.0}])
+@pytest.mark.parametrize(
+    ("min_steps", "epochs"),
+    [(0, 5), (15, 5), (16, 6), (100, 34)],  # three steps an epoch
+)
+def test_epochs_go_on_until_there_are_steps_enough(
+    view: PairView, same: np.ndarray, min_steps: int, epochs: int
+) -> None:
+    ctx = context()
+    steps = []
+    original = torch.optim.Adam.step
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(torch.optim.Adam, "step", lambda self: (steps.append(1), original(self)))
+        ACMLP(hidden=4, batch=300, min_steps=min_steps).fit(view, same, ctx)
+    assert len(steps) == ctx.report["steps"] == 3 * epochs
+    assert ctx.report["epochs"] == epochs
+
+
+@pytest.mark.parametrize(
+    "options", [{"min_steps": -1}, {"hidden": 0}, {"epochs": 0}, {"batch": 0}, {"learning_rate": 0.0}]
+)
 def test_impossible_options_are_refused(options: dict[str, float]) -> None:
     with pytest.raises(ConfigError, match=f"method.estimator.{next(iter(options))} must be"):
         ACMLP(**options)  # type: ignore[arg-type]

@@ -67,8 +67,8 @@ def test_a_view_offers_no_labels(data: VerificationSet) -> None:
     view = view_of(data, "embeddings", "groups", "identities")
     offered = {name for name in dir(view) if not name.startswith("_")}
     assert offered == {
-        "by_id", "cosine", "ends", "group_levels", "groups", "identities", "images", "mean_distance", "midpoints", "n_pairs",
-        "references", "subset",
+        "by_id", "cosine", "ends", "group_levels", "groups", "identities", "images", "mean_distance", "midpoints",
+        "n_pairs", "references", "subset",
     }  # fmt: skip
     assert not hasattr(view, "same")
     assert not hasattr(view, "fold")

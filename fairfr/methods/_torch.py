@@ -1,0 +1,36 @@
+"""What networks hand to torch, so that a fit does not depend on what ran before it in the process.
+
+Two things may change the last bits of a product, and training carries them on: where in memory an array of numpy's
+happens to lie, and the number of threads, which a library, or another method, may have left behind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    import torch
+
+
+def tensor_of(array: npt.NDArray[Any]) -> torch.Tensor:
+    """A copy in torch's own memory, which starts at a multiple of 64 bytes; numpy's starts anywhere."""
+    import torch
+
+    return torch.from_numpy(array).clone(memory_format=torch.contiguous_format)
+
+
+@contextmanager
+def torch_threads(threads: int) -> Iterator[None]:
+    """Inside, torch runs on so many threads, whatever it was told before; after, on as many as before."""
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(threads)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
