@@ -20,7 +20,9 @@ def tensor_of(array: npt.NDArray[Any]) -> torch.Tensor:
     """A copy in torch's own memory, which starts at a multiple of 64 bytes; numpy's starts anywhere."""
     import torch
 
-    return torch.from_numpy(array).clone(memory_format=torch.contiguous_format)
+    out = torch.empty_like(torch.from_numpy(array), memory_format=torch.contiguous_format)
+    out.numpy()[...] = array  # not by torch, whose threads would wait for each other over so little
+    return out
 
 
 @contextmanager
