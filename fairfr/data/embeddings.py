@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import zipfile
-import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fairfr.core.errors import DataError, did_you_mean
+from fairfr.core.npz import ObjectArrayError, UnreadableArrayError, names_in, read_npz
 from fairfr.core.types import F32, F64, I64, read_only
 from fairfr.data.files import DataFile, looks_like
 
@@ -55,38 +54,24 @@ def _arrays(file: DataFile) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
     """``image`` and ``vectors`` as stored."""
     with file.open() as handle:
         start = handle.read(64)
-        handle.seek(0)
         try:
-            with zipfile.ZipFile(handle) as archive:
-                names = [name.removesuffix(".npy") for name in archive.namelist()]
-            handle.seek(0)
+            names = names_in(handle)
             for key in KEYS:
                 if key not in names:
                     raise _no_key(file.path, key, names)
-            with np.load(handle, allow_pickle=False) as stored:
-                image, vectors = (_array(file.path, stored, key) for key in KEYS)
-        except (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, RuntimeError) as error:
+            arrays = read_npz(handle, KEYS)
+        except ObjectArrayError as error:
+            key = next(key for key in KEYS if str(error).startswith(f"'{key}'"))
+            raise DataError(
+                f"{file.path}: {error}, which would have to be unpickled. Save it again with {_REMEDY[key]}."
+            ) from None
+        except UnreadableArrayError as error:
             found = "damaged or cut short" if start.startswith(b"PK") else looks_like(start) or "something else"
             raise DataError(
                 f"{file.path} is not a readable npz: it is {found} ({error}). "
                 "Save it again with np.savez(path, image=ids, vectors=vectors)."
             ) from None
-    return image, vectors
-
-
-def _array(path: Path, stored: Any, key: str) -> npt.NDArray[Any]:
-    try:
-        array = stored[key]
-    except ValueError as error:
-        if "allow_pickle" not in str(error):
-            raise DataError(f"{path}: '{key}' is damaged ({error}). Save the file again with np.savez.") from None
-        raise DataError(
-            f"{path}: '{key}' is an array of Python objects, which would have to be unpickled. "
-            f"Save it again with {_REMEDY[key]}."
-        ) from None
-    if not isinstance(array, np.ndarray):
-        raise _no_key(path, key, stored.files)
-    return array
+    return arrays["image"], arrays["vectors"]
 
 
 _REMEDY = {"image": "image=np.array(ids, dtype=str)", "vectors": "vectors=np.array(vectors, dtype=np.float32)"}

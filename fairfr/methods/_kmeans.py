@@ -12,10 +12,11 @@ low an inertia, many times slower at the size of RFW.
 from __future__ import annotations
 
 import hashlib
+import logging
 import os
 import warnings
-import zipfile
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
@@ -23,8 +24,11 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from fairfr.core.calibrator import FitContext
+from fairfr.core.npz import UnreadableArrayError, read_npz
 from fairfr.core.types import F32, I64
 from fairfr.pairs.view import PairView
+
+log = logging.getLogger("fairfr")
 
 ClusterEngine: TypeAlias = Literal["faiss", "sklearn"]
 
@@ -152,17 +156,23 @@ def _digest(vectors: F32, recipe: tuple[Any, ...]) -> str:
 def _read(path: Path, shape: tuple[int, int]) -> F32 | None:
     """The stored centres; None where there are none or the file is damaged (an npz carries checksums)."""
     try:
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
-            centres: F32 = stored["centres"]
-    except (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile):
+        with path.open("rb") as file:
+            centres = read_npz(file, ["centres"]).get("centres")
+    except (OSError, UnreadableArrayError):
         return None
-    return centres if centres.shape == shape and centres.dtype == np.float32 else None
+    return centres if centres is not None and centres.shape == shape and centres.dtype == np.float32 else None
 
 
 def _write(path: Path, centres: F32) -> None:
-    """Under its name only once it is whole: another process may be reading."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    """Under its name only once it is whole: another process may be reading. A cache only saves time: where it cannot
+    be written (a full disk, a folder that is not ours), the run goes on without."""
     partial = path.with_name(f"{path.stem}.{os.getpid()}.partial")
-    with partial.open("wb") as file:
-        np.savez(file, centres=centres)
-    os.replace(partial, path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with partial.open("wb") as file:
+            np.savez(file, centres=centres)
+        os.replace(partial, path)
+    except OSError as error:
+        log.info("the centres are not kept in %s: %s", path.parent, error.strerror)
+        with suppress(OSError):
+            partial.unlink()

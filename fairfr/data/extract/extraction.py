@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fairfr.core.errors import ConfigError, DataError
+from fairfr.core.npz import UnreadableArrayError, read_npz
 from fairfr.core.types import F32
 from fairfr.data.extract.alignment import BAD_FIT, align, misfit
 from fairfr.data.extract.landmarks import Landmarks, read_text
@@ -192,14 +193,25 @@ def _save(path: Path, **arrays: np.typing.NDArray[Any]) -> None:
     os.replace(draft, path)
 
 
+def _read_part(path: Path) -> dict[str, np.typing.NDArray[Any]]:
+    try:
+        with path.open("rb") as handle:
+            part = read_npz(handle)
+    except UnreadableArrayError as error:
+        raise DataError(f"{path} is damaged ({error}). Remove it: the same command makes it again.") from None
+    if part.keys() != {"image", "vectors", "skipped"}:
+        raise DataError(f"{path} is not a part of an extraction. Remove it: the same command makes it again.")
+    return part
+
+
 def _join(job: Job) -> Extracted:
     image, vectors, skipped = [], [], []
     for path in sorted(job.partial.glob("part-*.npz")):
-        with np.load(path, allow_pickle=False) as part:
-            skipped += part["skipped"].tolist()
-            if len(part["image"]):
-                image.append(part["image"])
-                vectors.append(part["vectors"])
+        part = _read_part(path)
+        skipped += part["skipped"].tolist()
+        if len(part["image"]):
+            image.append(part["image"])
+            vectors.append(part["vectors"])
     if not image:
         raise DataError(f"none of the {len(job.entries)} images could be read (first: {job.entries[0].file}).")
     joined = np.concatenate(vectors)

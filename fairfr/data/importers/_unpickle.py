@@ -15,6 +15,7 @@ from typing import Any, NoReturn
 from fairfr.core.errors import DataError
 from fairfr.data.files import DataFile, looks_like
 from fairfr.data.importers import _rebuild_arrays, _rebuild_frames
+from fairfr.data.importers._memory import bounded_memory
 from fairfr.data.importers._stand_ins import Call, Name, Refused, Sealed, finished
 
 _REMEDY = "Only plain containers, numpy arrays, pandas tables and torch tensors are read: save it again as these."
@@ -26,8 +27,11 @@ def load_restricted(path: Path) -> object:
     found = looks_like(data)
     if found not in (None, "a pickle"):
         raise DataError(f"{path} is not a pickle: it is {found}. Give it the ending of what it is.")
+    if b"pandas" in data:
+        import pandas  # noqa: F401 - before memory is bounded: the library itself takes some
     try:
-        value = finished(_Restricted(io.BytesIO(data), encoding="latin1").load())
+        with bounded_memory(len(data)):
+            value = finished(_Restricted(io.BytesIO(data), encoding="latin1").load())
     except Refused as refused:
         raise DataError(
             f"{path}: refused, because this pickle asks for {refused}. {_REMEDY} If you trust the file, "
@@ -41,11 +45,8 @@ def load_restricted(path: Path) -> object:
             f"({type(error).__name__}: {str(error)[:100]}). Copy or export it again."
         ) from None
     if type(value) is int and value == _rebuild_arrays.TORCH_MAGIC:
-        raise DataError(f"{path} was written by torch.save in its old form. {_TORCH_REMEDY}")
+        raise DataError(f"{path} was written by torch.save in its old form, which is read as vectors only.")
     return value
-
-
-_TORCH_REMEDY = "Load it with torch and save the vectors with np.savez(path, image=ids, vectors=vectors)."
 
 
 class _Restricted(pickle.Unpickler):
@@ -58,7 +59,7 @@ class _Restricted(pickle.Unpickler):
             raise Refused(repr(f"{module}.{name}"[:200])) from None  # repr: the name is the file's own text
 
     def persistent_load(self, pid: Any) -> NoReturn:
-        raise Refused("an object kept outside the pickle, as torch.save does. " + _TORCH_REMEDY)
+        raise Refused("an object kept outside the pickle, as torch.save does")
 
 
 def _encode(text: object, encoding: object = "latin1") -> bytes:

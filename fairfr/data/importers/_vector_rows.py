@@ -50,15 +50,21 @@ def stack(path: Path, items: Iterable[tuple[str, Any]]) -> Source:
 
 def _row(path: Path, key: str, value: Any) -> npt.NDArray[Any]:
     """One vector (d,) from (d,) or (1, d)."""
-    try:
-        row = np.asarray(value)
-    except ValueError:
-        row = np.empty(0)
+    row = _listed(value) if isinstance(value, list | tuple) else np.asarray(value)
     if row.ndim == 2 and len(row) == 1:
         row = row[0]
     if row.ndim != 1 or not row.size:
         raise DataError(f"{path}: the vector of '{key}' has the shape {row.shape}; it must be (d,) or (1, d).")
     return _floats(path, row, f"the vector of '{key}'")
+
+
+def _listed(value: Any) -> npt.NDArray[Any]:
+    """A vector that is kept as a list. Lists in lists in lists are never unfolded: ten of ten of ten fill any memory."""
+    inside = (list, tuple, np.ndarray)
+    while isinstance(value, list | tuple) and len(value) == 1 and isinstance(value[0], inside):
+        value = value[0]
+    nested = isinstance(value, list | tuple) and any(isinstance(part, inside) for part in value)
+    return np.empty((0, 0)) if nested else np.asarray(value)
 
 
 def aligned(path: Path, keys: Sequence[str], vectors: npt.NDArray[Any]) -> tuple[tuple[str, ...], npt.NDArray[Any]]:

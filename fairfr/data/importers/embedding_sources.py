@@ -8,37 +8,55 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from fairfr.core import npz
 from fairfr.core.errors import DataError
+from fairfr.data.checks import spaced
 from fairfr.data.files import DataFile, looks_like
+from fairfr.data.importers._memory import bounded_memory
+from fairfr.data.importers._torch_file import is_torch, tensor_loader
 from fairfr.data.importers._unpickle import load_restricted
 from fairfr.data.importers._vector_rows import Source, aligned, stack
 
 KEY_NAMES = ("image", "images", "img_path", "path", "paths", "key", "keys", "name", "names", "file", "files", "ids")
 VECTOR_NAMES = ("vectors", "vector", "embedding", "embeddings", "features", "feature", "emb", "embs")
-FORMS = "an npz, an npy with --names, a pickle, a folder of .npy files or HDF5"
+FORMS = "an npz, an npy with --names, a pickle, a file of torch.save, a folder of .npy files or HDF5"
 
 
 def read_source(path: Path, names: Path | None = None) -> Source:
     """The keys and vectors at ``path``, recognised by content."""
     if path.is_dir():
         return read_tree(path)
+    read = _reader_of(path, names)
+    try:
+        with bounded_memory(path.stat().st_size):
+            return read(path)
+    except MemoryError:
+        raise DataError(
+            f"{path} asks for far more memory than its {spaced(path.stat().st_size)} bytes can hold vectors for. {_SAVE}"
+        ) from None
+
+
+def _reader_of(path: Path, names: Path | None) -> Callable[[Path], Source]:
     start = _first_bytes(path)
     if names is not None and not start.startswith(b"\x93NUMPY"):
         raise DataError(f"{path}: --names goes with an npy file, and this is {looks_like(start) or 'something else'}.")
-    for signature, read in _READERS.items():
-        if start.startswith(signature):
-            return read(path)
     if start.startswith(b"\x93NUMPY"):
-        return read_npy(path, names)
+        return partial(read_npy, names=names)
+    if start.startswith(b"\x89HDF"):
+        return read_hdf5
+    if is_torch(path, start):
+        return partial(read_torch, load=tensor_loader(path))
+    if start.startswith(b"PK"):
+        return read_npz
     if path.suffix == ".bin":
-        return read_bin(path)
+        return read_bin
     if start.startswith(b"\x80") or path.suffix in (".pickle", ".pkl", ".pk", ".p"):
-        return read_pickle(path)
+        return read_pickle
     raise DataError(f"{path} is {looks_like(start) or 'of no known form'}. Vectors are read from {FORMS}.")
 
 
@@ -47,19 +65,20 @@ def read_npz(path: Path) -> Source:
     if not zipfile.is_zipfile(path):
         raise DataError(f"{path} is damaged or cut short. Copy or export it again.")
     try:
-        with np.load(path, allow_pickle=False) as stored:
-            arrays = {name: _no_objects(path, partial(stored.__getitem__, name), name) for name in stored.files}
-    except (zipfile.BadZipFile, OSError, ValueError, EOFError, RuntimeError) as error:
+        with path.open("rb") as handle:
+            others = [name for name in zipfile.ZipFile(handle).namelist() if not name.endswith(".npy")]
+            if others:
+                raise DataError(f"{path} is a zip archive, but holds other things than arrays ({others[0]!r:.60}).")
+            return _from_mapping(path, npz.read_npz(handle))
+    except npz.ObjectArrayError as error:
+        raise DataError(f"{path}: {error}. Save it as numbers or text.") from None
+    except (npz.UnreadableArrayError, zipfile.BadZipFile, OSError) as error:
         raise DataError(f"{path} is not a readable npz ({error}). Copy or export it again.") from None
-    if any(not isinstance(array, np.ndarray) for array in arrays.values()):
-        raise DataError(f"{path} is a zip archive, but holds other things than arrays. If torch.save wrote it: {_SAVE}")
-    return _from_mapping(path, arrays)
 
 
 def read_npy(path: Path, names: Path | None) -> Source:
     """A matrix of vectors (n, d); ``names`` lists their keys, one in each line."""
-    with path.open("rb") as handle:
-        vectors = _read_array(path, handle)
+    vectors = _read_file(path)
     if names is None:
         raise DataError(f"{path} holds vectors without names. Give their list with --names, one name in each line.")
     return Source(path, *aligned(path, read_names(names), vectors))
@@ -77,6 +96,14 @@ def read_names(path: Path) -> list[str]:
     if not all(keys):
         raise DataError(f"{path}, line {keys.index('') + 1}: no name. Write one name in each line.")
     return keys
+
+
+def read_torch(path: Path, load: Callable[[], Any]) -> Source:
+    """A dict of tensors, or a dict of names and a tensor, as torch.save writes them."""
+    content = load()
+    if not isinstance(content, dict):
+        raise DataError(f"{path} holds a {type(content).__name__}, not a dict of tensors by name. {_SAVE}")
+    return _from_mapping(path, content)
 
 
 def read_pickle(path: Path) -> Source:
@@ -133,7 +160,6 @@ def read_hdf5(path: Path) -> Source:
 
 
 _SAVE = "Save the vectors with np.savez(path, image=ids, vectors=vectors)."
-_READERS: Mapping[bytes, Callable[[Path], Source]] = {b"PK": read_npz, b"\x89HDF": read_hdf5}
 
 
 def _first_bytes(path: Path) -> bytes:
@@ -151,41 +177,32 @@ def _stop(error: OSError) -> None:
 def _read_file(path: Path) -> npt.NDArray[Any]:
     try:
         with path.open("rb") as handle:
-            return _read_array(path, handle)
+            return npz.read_npy(handle)
     except OSError as error:
         raise DataError(f"{path} cannot be read ({error.strerror}). Compute or copy it again.") from None
-
-
-def _read_array(path: Path, handle: BinaryIO) -> npt.NDArray[Any]:
-    def read() -> npt.NDArray[Any]:
-        return np.lib.format.read_array(handle, allow_pickle=False)
-
-    try:
-        return _no_objects(path, read, "the array")
-    except (ValueError, EOFError) as error:
+    except npz.ObjectArrayError:
+        raise DataError(f"{path}: an array of Python objects. Save it as numbers or text.") from None
+    except npz.UnreadableArrayError as error:
         raise DataError(f"{path} is not a readable npy file ({error}). Copy or export it again.") from None
-
-
-def _no_objects(path: Path, read: Callable[[], Any], name: str) -> npt.NDArray[Any]:
-    try:
-        array: npt.NDArray[Any] = read()
-    except ValueError as error:
-        if "Object arrays" not in str(error):
-            raise
-        raise DataError(f"{path}: {name} is an array of Python objects. Save it as numbers or text.") from None
-    return array
 
 
 def _from_mapping(path: Path, content: Mapping[Any, Any]) -> Source:
     """Names and vectors under their own keys, or a vector under each key."""
     names = next((found for name in KEY_NAMES if (found := _texts(content.get(name)))), None)
     vectors = next((content[name] for name in VECTOR_NAMES if name in content), None)
+    if names is not None and isinstance(vectors, list | tuple) and len(names) == len(vectors):
+        return stack(path, zip(names, vectors, strict=True))
     if names is not None and vectors is not None:
-        return Source(path, *aligned(path, names, np.asarray(vectors)))
+        return Source(path, *aligned(path, names, _matrix(vectors)))
     for key in content:
         if not isinstance(key, str):
             raise DataError(f"{path}: key {key!r:.60} is no text. Keys must be paths of images. {_SAVE}")
     return stack(path, content.items())
+
+
+def _matrix(vectors: Any) -> npt.NDArray[Any]:
+    # lists are not unfolded here: there are not as many of them as names, and lists in lists may be endless
+    return np.empty(len(vectors)) if isinstance(vectors, list | tuple) else np.asarray(vectors)
 
 
 def _texts(values: Any) -> list[str] | None:

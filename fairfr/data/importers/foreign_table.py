@@ -28,7 +28,7 @@ def open_table(path: Path) -> Table:
     file = DataFile.at(path)
     ending = path.suffix.lower()
     if ending in PICKLES:
-        return _from_pickle(file)
+        return _bounded(file)
     if ending != ".csv":
         raise DataError(f"{path} ends neither in .csv nor in {', '.join(PICKLES)}. Give it the ending of what it is.")
     data = file.read()
@@ -123,6 +123,18 @@ def _is_number(cell: Any) -> bool:
     except (TypeError, ValueError):
         return False
     return True
+
+
+def _bounded(file: DataFile) -> Table:
+    import pandas  # noqa: F401 - before memory is bounded: the library itself takes some
+
+    from fairfr.data.importers._memory import bounded_memory
+
+    try:
+        with bounded_memory(file.path.stat().st_size):
+            return _from_pickle(file)
+    except MemoryError:
+        raise DataError(f"{file.path} asks for far more memory than a file of its size needs. Export it again.") from None
 
 
 def _from_pickle(file: DataFile) -> Table:
