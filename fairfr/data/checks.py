@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 import numpy as np
 
@@ -11,6 +14,7 @@ from fairfr.core.types import I16, I32, UNKNOWN, Bool, Grouping, Pairs
 from fairfr.data.pair_table import LabelledPairs
 
 NAMED = 4  # groups named in one sentence
+MAX_DIGITS = 1000  # Python refuses to read far longer numbers
 
 
 def spaced(number: int) -> str:
@@ -101,6 +105,26 @@ def identity_oddities(pairs: LabelledPairs, identity: I32, fold: I16) -> list[st
                 f"{pairs.table.path}: {counted(count, 'pair')} {verb} {what} (first: {first}); kept as labelled."
             )
     return found + _shared_identities(pairs, left, right, fold)
+
+
+def lookalikes(path: Path, what: str, values: Iterable[str]) -> list[str]:
+    """Tell of values that a person would take for the same: ``1``, ``01`` and ``1 ``, or ``a`` and ``A``."""
+    alike: dict[str, list[str]] = {}
+    for value in values:
+        alike.setdefault(_as_seen(value), []).append(value)
+    found = [" and ".join(map(repr, same)) for same in alike.values() if len(same) > 1]
+    if not found:
+        return []
+    named = ", ".join([*found[:NAMED], *(["..."] if len(found) > NAMED else [])])
+    return [
+        f"{path}: {what} differ only in blanks, capitals, accents' encoding or leading zeros: {named}. They are kept "
+        "apart; write them alike if they mean the same."
+    ]
+
+
+def _as_seen(value: str) -> str:
+    seen = " ".join(unicodedata.normalize("NFKC", value).casefold().split())
+    return str(int(seen)) if re.fullmatch(r"[+-]?\d+", seen, re.ASCII) and len(seen) < MAX_DIGITS else seen
 
 
 def _shared_identities(pairs: LabelledPairs, left: I32, right: I32, fold: I16) -> list[str]:

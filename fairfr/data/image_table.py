@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
+from fairfr.core import names
 from fairfr.core.errors import ConfigError, DataError
 from fairfr.core.types import I32, UNKNOWN, Bool, Grouping, StrArray, product_of, read_only
 from fairfr.data.files import DataFile
@@ -15,6 +17,7 @@ from fairfr.data.tables import Column, Table, read_table
 
 MAX_LEVELS = 32_000  # group codes are int16
 RESERVED = "|"
+WIDE = 2**28  # bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +36,20 @@ class ImageTable:
         return ImageTable(self.path, ids, self.identity[chosen], attributes)
 
     def id_array(self) -> StrArray:
+        """The ids (n,), each in as much room as the longest takes."""
+        longest = max(self.ids, key=len)
+        if 4 * len(longest) * len(self.ids) > max(WIDE, 64 * sum(map(len, self.ids))):
+            raise DataError(
+                f"{self.path}: image '{longest[:40]}...' has {len(longest)} characters, far more than the others. "
+                "Shorten it: all ids are kept in its width."
+            )
         ids: StrArray = np.array(self.ids, dtype=np.str_)
         return read_only(ids)
 
 
 def read_images(file: DataFile, attributes: tuple[str, ...]) -> ImageTable:
     """The images file. ``identity`` may be missing; the ``attributes`` may not."""
+    check_attribute_names(file.path, attributes)
     table = read_table(file, {"image", "identity", *attributes})
     table.require("image")
     image = table.filled("image")
@@ -47,6 +58,22 @@ def read_images(file: DataFile, attributes: tuple[str, ...]) -> ImageTable:
     blank = np.full(table.n_rows, UNKNOWN, dtype=np.int32)
     identity = table.text("identity").codes if "identity" in table.names else blank
     return ImageTable(file.path, image.values, identity, {name: read_attribute(table, name) for name in attributes})
+
+
+def check_attribute_names(path: Path, attributes: Sequence[str]) -> None:
+    """DataError if an attribute is called like something else in what a run writes, which it would replace."""
+    for name in attributes:
+        if name in names.ATTRIBUTES:
+            raise DataError(
+                f"{path}: column '{name}' cannot be used as an attribute, because results have a '{name}' of their "
+                "own. Rename the column, there and in dataset.grouping."
+            )
+        side = next((side for side in names.SIDES if name.endswith(side)), None)
+        if side is not None:
+            raise DataError(
+                f"{path}: column '{name}' cannot be used as an attribute: '{side}' tells of one image of a pair. "
+                f"Name '{name.removesuffix(side)}' in dataset.grouping, or rename the column."
+            )
 
 
 def read_attribute(table: Table, name: str) -> Column:
@@ -100,7 +127,13 @@ def _check_levels(path: Path, grouping: Grouping) -> None:
             f"{path}: {grouping.id} has {len(levels)} different values; at most {MAX_LEVELS} groups are possible. "
             "Take an attribute that names groups in dataset.grouping."
         )
-    repeated = {level for level in levels if levels.count(level) > 1} if len(set(levels)) < len(levels) else set()
+    reserved = names.GROUPS & set(levels)
+    if reserved:
+        raise DataError(
+            f"{path}: a group of {grouping.id} is called '{min(reserved)}', which is kept for comparisons of groups. "
+            "Give it another name."
+        )
+    repeated = [level for level, count in Counter(levels).items() if count > 1]
     if repeated:
         raise DataError(
             f"{path}: two different groups of {grouping.id} would both be called '{min(repeated)}'. "

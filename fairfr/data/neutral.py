@@ -8,7 +8,7 @@ import numpy as np
 
 from fairfr.core.errors import DataError
 from fairfr.core.types import F64, I64, UNKNOWN, EmbeddingSet, Pairs, StrArray, VerificationSet, read_only
-from fairfr.data.checks import check_folds, check_pairs, counted, group_oddities, identity_oddities, spaced
+from fairfr.data.checks import check_folds, check_pairs, counted, group_oddities, identity_oddities, lookalikes, spaced
 from fairfr.data.embeddings import RawVectors, read_vectors, unit_rows
 from fairfr.data.files import DataFile
 from fairfr.data.image_table import ImageTable, build_groupings, read_images
@@ -61,6 +61,12 @@ def assemble(
         *warnings,
         *check_folds(pairs, fold, labels),
         *identity_oddities(pairs, images.identity, fold),
+        *lookalikes(pairs.table.path, "folds", labels),
+        *(
+            alike
+            for name in origin.dataset.grouping
+            for alike in lookalikes(images.path, f"values of {name}", groupings[name].levels)
+        ),
         *group_oddities(both, pairs.same, groupings.values(), origin.dataset.min_pairs),
     ]
     embeddings = content if isinstance(content, EmbeddingSet) else None

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from fairfr.core import names
 from fairfr.core.errors import DataError
 from fairfr.core.types import I16, I32, I64, UNKNOWN, Bool
 from fairfr.data.tables import Column, Table
@@ -94,6 +95,12 @@ def number_folds(pairs: LabelledPairs) -> tuple[I16, tuple[str, ...]]:
         raise DataError(
             f"{pairs.table.path} has {len(present)} different folds; at most {MAX_FOLDS} are possible. "
             "Put the number of the fold in column 'fold'."
+        )
+    reserved = names.FOLDS.intersection(values[code] for code in present)
+    if reserved:
+        raise DataError(
+            f"{pairs.table.path}: a fold is called '{min(reserved)}', which is kept for all folds together. "
+            "Give it another name."
         )
     if all(re.fullmatch(r"[+-]?\d+", values[code], re.ASCII) for code in present):
         present.sort(key=lambda code: int(values[code]))

@@ -10,7 +10,7 @@ from fairfr.core.errors import ConfigError, DataError
 from fairfr.core.types import F64, I32, UNKNOWN, Bool, VerificationSet
 from fairfr.data.checks import check_pairs
 from fairfr.data.files import DataFile
-from fairfr.data.image_table import ImageTable, read_attribute, read_images
+from fairfr.data.image_table import ImageTable, check_attribute_names, read_attribute, read_images
 from fairfr.data.neutral import Origin, assemble
 from fairfr.data.pair_table import label_pairs, look_up, position
 from fairfr.data.tables import Column, Table, read_table
@@ -24,6 +24,7 @@ def load_scores(origin: Origin, pairs: DataFile, images: DataFile | None) -> Ver
     column, attributes = origin.backbone.column, origin.dataset.grouping
     assert column is not None
     check_column(column, attributes)
+    check_attribute_names(pairs.path, attributes)
     ends = {f"{name}_{side}" for name in attributes for side in ("left", "right")}
     table = read_table(pairs, {*STRUCTURE, column, *attributes, *ends})
     table.require("fold", "same")

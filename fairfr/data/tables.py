@@ -21,6 +21,8 @@ from fairfr.data.files import DataFile, looks_like
 
 # Ids are kept in fixed-width arrays: one endless cell (an unclosed quote, a column of texts) would fill the memory.
 MAX_CELL = 1000
+FEW_ROWS, ROWS_PER_BYTE = 2_000_000, 20  # of parquet
+MUCH_TEXT, MOST_UNFOLDING = 2**28, 100  # bytes of text, and how many for each byte of parquet
 
 
 class Column(NamedTuple):
@@ -115,15 +117,53 @@ def _read_parquet(file: DataFile, data: bytes, wanted: Collection[str]) -> Table
     try:
         source = pq.ParquetFile(pa.BufferReader(data))
         names = tuple(source.schema_arrow.names)
-        arrow = source.read(columns=_choose(file, names, wanted))
+        chosen = _choose(file, names, wanted)
+        _check_rows(file.path, source.metadata, len(data))
+        # repeated text stays one text until it is known how much all of it is
+        texts = [name for name in chosen if _is_text(source.schema_arrow.field(name).type)]
+        arrow = pq.ParquetFile(pa.BufferReader(data), read_dictionary=texts).read(columns=chosen)
         arrow.validate(full=True)  # reading alone does not see text that is not UTF-8
-    except (pa.ArrowException, OSError) as error:
+        _check_texts(file.path, arrow, len(data))
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         found = "damaged or cut short" if data.startswith(b"PAR1") else looks_like(data) or "text or something else"
         raise DataError(
             f"{file.path} is not a readable parquet file: it is {found} ({_first_line(error)}). "
             "Export it again, or give it the ending of what it is."
         ) from None
     return Table(file, names, _one_chunk(arrow), source.metadata.num_rows, one_line_each=False)
+
+
+def _check_rows(path: Path, metadata: Any, size: int) -> None:
+    """A value that repeats takes no room in parquet: a file of a kilobyte can claim a billion rows."""
+    parts = [metadata.row_group(k).column(c) for k in range(metadata.num_row_groups) for c in range(metadata.num_columns)]
+    values = max([metadata.num_rows, *(part.num_values for part in parts)])
+    if values > max(FEW_ROWS, ROWS_PER_BYTE * size):
+        raise DataError(
+            f"{path}: its {size} bytes claim {values} rows, more than such a file can tell apart. "
+            "If that is right, store it as csv."
+        )
+
+
+def _check_texts(path: Path, arrow: Any, size: int) -> None:
+    """DataError if text that is stored once, however often it occurs, would take too much room when spelled out."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    for name in arrow.column_names:
+        kind = arrow.column(name).type
+        if not (pa.types.is_dictionary(kind) and _is_text(kind.value_type)):
+            continue
+        lengths = (pc.binary_length(chunk.dictionary).take(chunk.indices) for chunk in arrow.column(name).chunks)
+        spelled_out = sum(pc.sum(length.cast(pa.int64())).as_py() or 0 for length in lengths)
+        if spelled_out > max(MUCH_TEXT, MOST_UNFOLDING * size):
+            raise DataError(
+                f"{path}: '{name}' would take {spelled_out} bytes, and the file has {size}. "
+                "Shorten its values, or store the table as csv."
+            )
+
+
+def _is_text(kind: Any) -> bool:
+    return str(kind) in ("string", "large_string", "string_view", "binary", "large_binary", "binary_view")
 
 
 def _read_csv(file: DataFile, data: bytes, wanted: Collection[str]) -> Table:

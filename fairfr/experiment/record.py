@@ -108,12 +108,13 @@ def _header(settings: Settings, origin: Origin, status: str) -> Result:
 def score_columns(data: VerificationSet, cosine: F64, held_out: HeldOut) -> dict[str, npt.NDArray[Any]]:
     """Columns of scores.parquet, in the order of the pairs file."""
     frame = held_out.frame
+    images = data.images.astype(object)  # a reference for each pair, where text would take the longest id's width
     columns: dict[str, npt.NDArray[Any]] = {
         "pair": np.arange(data.n_pairs, dtype=np.int64) if data.row is None else data.row,
-        "fold": np.asarray(data.fold_labels)[data.fold],
-        "split": np.asarray(held_out.split_ids)[frame.fold],
-        "left": data.images[data.pairs.left],
-        "right": data.images[data.pairs.right],
+        "fold": np.array(data.fold_labels, dtype=object)[data.fold],
+        "split": np.array(held_out.split_ids, dtype=object)[frame.fold],
+        "left": images[data.pairs.left],
+        "right": images[data.pairs.right],
         "identity_left": _identity_codes(data, data.pairs.left),
         "identity_right": _identity_codes(data, data.pairs.right),
         "same": data.same,
@@ -122,6 +123,7 @@ def score_columns(data: VerificationSet, cosine: F64, held_out: HeldOut) -> dict
         "probability": frame.probability,
     }
     for id, grouping in data.groupings.items():
+        assert id not in columns, f"the grouping '{id}' would replace a column of scores.parquet"
         columns[id] = pair_level_names(grouping, data.pairs)
     return columns
 
@@ -140,15 +142,16 @@ def pair_level_names(grouping: Grouping, pairs: Pairs) -> npt.NDArray[np.object_
 
     Both pair rules can be read off it: no bar means both, the part before the bar is the first image's group.
     """
-    names = np.array([*grouping.levels, ""], dtype=object)  # the code -1 picks the blank at the end
-    n = len(grouping.levels) + 1
+    names = [*grouping.levels, ""]  # the code -1 picks the blank at the end
     left, right = grouping.codes[pairs.left].astype(np.int64), grouping.codes[pairs.right].astype(np.int64)
-    words = np.empty((n, n), dtype=object)
-    for i in range(n):
-        for j in range(n):
-            words[i, j] = names[i] if i == j else f"{names[i]}|{names[j]}"
-    words[UNKNOWN, UNKNOWN] = None
-    return words[left, right]
+    # only combinations that occur are spelled out: a table of all would grow with the square of the groups
+    n = len(names)
+    present, which = np.unique((left + 1) * n + right + 1, return_inverse=True)
+    words = np.empty(len(present), dtype=object)
+    for at, (i, j) in enumerate(zip(*np.divmod(present, n), strict=True)):
+        one, other = names[i - 1], names[j - 1]
+        words[at] = None if i == j == 0 else one if i == j else f"{one}|{other}"
+    return words[which]
 
 
 def jsonable(value: Any) -> Any:

@@ -9,17 +9,14 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
+from fairfr.core import names
 from fairfr.core.errors import DataError
 from fairfr.core.types import F64, I16, I64, Bool, Grouping, MetricRow, PairRule, Pairs, ScoreFrame
 from fairfr.metrics.catalogue import METRICS, GapOf, Metric, On, RateAt
 from fairfr.metrics.gaps import gap
 from fairfr.metrics.operating import OperatingPoint
 
-ALL = "all"
-POOLED = "pooled"
-WORST = "worst"
-GAP = "gap"
-
+ALL, POOLED, WORST, GAP = names.ALL, names.POOLED, names.WORST, names.GAP
 NAN = float("nan")
 KINDS: tuple[On, ...] = ("score", "probability")
 

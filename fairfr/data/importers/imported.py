@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from fairfr.core.types import F64, I32, UNKNOWN
-from fairfr.data.checks import check_folds, check_pairs, counted, identity_oddities, spaced
+from fairfr.data.checks import check_folds, check_pairs, counted, identity_oddities, lookalikes, spaced
 from fairfr.data.image_table import ImageTable
 from fairfr.data.pair_table import LabelledPairs, number_folds, position
 from fairfr.data.tables import Column
@@ -79,6 +79,12 @@ def assemble_import(
         *check_pairs(pairs, ids),
         *check_folds(pairs, fold, labels),
         *identity_oddities(pairs, images.identity, fold),
+        *lookalikes(pairs.table.path, "folds", labels),
+        *(
+            alike
+            for name, column in attributes.items()
+            for alike in lookalikes(path, f"values of {name}", column.values)
+        ),
     ]
     return ImportedSet(images, who.values, pairs, {}, tuple(notes))
 
