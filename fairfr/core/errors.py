@@ -5,12 +5,14 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
+from fairfr.core.visible import visible
+
 
 class FairfrError(Exception):
     """A mistake in the input. Shown as one message, without a traceback."""
 
     def __str__(self) -> str:
-        return f"{type(self).__name__}: {super().__str__()}"
+        return visible(f"{type(self).__name__}: {super().__str__()}")
 
 
 class DataError(FairfrError):

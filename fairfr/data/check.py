@@ -37,6 +37,7 @@ import numpy as np
 
 from fairfr.core.errors import ConfigError, DataError
 from fairfr.core.types import VerificationSet
+from fairfr.core.visible import visible, visible_json
 from fairfr.data._check_facts import gather
 from fairfr.data._check_findings import find
 from fairfr.data._check_page import page
@@ -84,8 +85,8 @@ def run(arguments: argparse.Namespace) -> str:
     if arguments.json:
         head = {"version": VERSION, "dataset": dataset.id, "backbone": arguments.backbone, "column": arguments.column}
         body = {"min_pairs": arguments.min_pairs, "findings": [finding._asdict() for finding in findings]}
-        return json.dumps(head | body | asdict(facts), indent=2, ensure_ascii=False) + "\n"
-    return page(_title(arguments, grouping), findings, facts, arguments.min_pairs)
+        return visible_json(json.dumps(head | body | asdict(facts), indent=2, ensure_ascii=False)) + "\n"
+    return visible(page(_title(arguments, grouping), findings, facts, arguments.min_pairs))
 
 
 def _table(folder: Path, name: str) -> DataFile | None:

@@ -8,6 +8,7 @@ import numpy as np
 
 from fairfr.core.errors import DataError
 from fairfr.core.types import F64, I64, UNKNOWN, EmbeddingSet, Pairs, StrArray, VerificationSet, read_only
+from fairfr.core.visible import visible
 from fairfr.data.checks import check_folds, check_pairs, counted, group_oddities, identity_oddities, lookalikes, spaced
 from fairfr.data.embeddings import RawVectors, read_vectors, unit_rows
 from fairfr.data.files import DataFile
@@ -87,7 +88,7 @@ def assemble(
         embeddings=embeddings,
         cosine=None if isinstance(content, EmbeddingSet) else read_only(content),
         row=read_only(pairs.rows),
-        warnings=tuple(oddities),
+        warnings=tuple(map(visible, oddities)),
     )
 
 

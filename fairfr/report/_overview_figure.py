@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
+from fairfr.report._drawn import as_drawn
 from fairfr.report.order import ADAPTIVE, BASELINE, ROWS, Row
 from fairfr.report.readings import Reading, Result
 from fairfr.report.runs import Runs
@@ -64,7 +65,7 @@ def _lines(runs: Runs, reading: Reading) -> list[list[Panel]]:
 
 def _draw_panel(axes: Axes, panel: Panel, rows: list[Row], reading: Reading) -> None:
     some = next(iter(panel.values())).stored
-    axes.set_title(f"{some['dataset']['label']}\n{some['backbone']['label']}", fontsize=SMALL)
+    axes.set_title(as_drawn(f"{some['dataset']['label']}\n{some['backbone']['label']}"), fontsize=SMALL)
     axes.tick_params(axis="x", labelsize=SMALL, length=2)
     axes.tick_params(axis="y", labelsize=SMALL, length=0)
     axes.spines[["top", "right", "left"]].set_visible(False)
@@ -94,7 +95,7 @@ def _scale_alike(places: list[Axes]) -> None:
 def _label_rows(axes: Axes, rows: list[Row], panels: list[Panel]) -> None:
     """Panels share their y axis: labelled once. The dagger comes from what the runs declare."""
     daggers = {row for panel in panels for row, result in panel.items() if result.needs_groups}
-    axes.set_yticks(range(len(rows)), [row.label + ("†" if row in daggers else "") for row in rows])
+    axes.set_yticks(range(len(rows)), [as_drawn(row.label) + ("†" if row in daggers else "") for row in rows])
     axes.set_ylim(len(rows) - 0.4, -0.6)
 
 

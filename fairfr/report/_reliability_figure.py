@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from fairfr.core.types import F64, I64, Bool
+from fairfr.report._drawn import as_drawn
 from fairfr.report.readings import Reading
 from fairfr.report.scores import Scores, where
 
@@ -21,6 +22,7 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<")
 MOST_GROUPS = len(COLOURS)
 MOST_BINS = 12
 PAIRS_PER_BIN = 40
+FEWEST_PAIRS = 2 * PAIRS_PER_BIN
 MOST_DOTS = 4000
 WIDTH, PANELS_HEIGHT, LEGEND_ROW = 7.1, 2.85, 0.14
 LEGEND_COLUMNS = 4
@@ -54,16 +56,18 @@ def equal_mass_bins(same: Bool, probability: F64, bins: int) -> Bins:
     return Bins(predicted, observed, count)
 
 
-def reliability_figure(score_only: Scores, adaptive: Scores, reading: Reading) -> Figure:
-    """Three panels, as the paper's Figure 2."""
+def reliability_figure(score_only: Scores, adaptive: Scores, reading: Reading) -> Figure | None:
+    """Three panels, as the paper's Figure 2; None where no group has the pairs of two bins."""
     from matplotlib.figure import Figure
 
     groups, left_out = _groups(adaptive, reading)
+    if not groups:
+        return None
     height = PANELS_HEIGHT + LEGEND_ROW * ceil(len(groups) / LEGEND_COLUMNS)
     figure = Figure(figsize=(WIDTH, height), layout="constrained")
-    figure.suptitle(f"{where(score_only.result)}: reliability by group ({reading} reading)", fontsize=LARGE)
+    figure.suptitle(as_drawn(f"{where(score_only.result)}: reliability by group ({reading} reading)"), fontsize=LARGE)
     left, centre, right = figure.subplots(1, 3)
-    labels = [scores.result.label for scores in (score_only, adaptive)]
+    labels = [as_drawn(scores.result.label) for scores in (score_only, adaptive)]
     _draw_reliability(left, score_only, _groups(score_only, reading)[0])
     _draw_reliability(centre, adaptive, groups)
     _draw_maps(right, score_only, adaptive, groups)
@@ -92,10 +96,10 @@ def _groups(scores: Scores, reading: Reading) -> tuple[list[_Group], int]:
     """The largest groups in their usual order, at most as many as can be told apart, and how many were left out."""
     codes = scores.pair_groups(reading)
     sizes = np.bincount(codes[codes >= 0], minlength=len(scores.levels))
-    present = np.flatnonzero(sizes >= 2 * PAIRS_PER_BIN)
+    present = np.flatnonzero(sizes >= FEWEST_PAIRS)
     kept = np.sort(present[np.argsort(-sizes[present], kind="stable")][:MOST_GROUPS])
     groups = [
-        _Group(scores.levels[code].replace("_", " "), np.flatnonzero(codes == code), colour, marker)
+        _Group(as_drawn(scores.levels[code].replace("_", " ")), np.flatnonzero(codes == code), colour, marker)
         for code, colour, marker in zip(kept, COLOURS, MARKERS, strict=False)
     ]
     return groups, len(scores.levels) - len(kept)

@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from fairfr.core.variants import Parameters, variant_text
+from fairfr.core.visible import visible
 from fairfr.report.readings import Reading, Result
 from fairfr.report.selection import Selection
 
@@ -53,7 +54,8 @@ def results_table(stored: Sequence[dict[str, Any]], reading: Reading = "paper") 
     table.add_column("s", justify="right", style="dim")
     best = [_best(results, column, reading) for column in COLUMNS]
     for result in results:
-        label = result.label + (DAGGER if result.needs_groups else "")
+        # as Text: brackets in a label are part of it, not rich's markup
+        label = Text(visible(result.label) + (DAGGER if result.needs_groups else ""))
         cells = [_cell(result, column, reading, top) for column, top in zip(COLUMNS, best, strict=True)]
         seconds = result.stored.get("seconds")
         table.add_row(label, *cells, "" if seconds is None else f"{seconds:.1f}")
@@ -61,10 +63,10 @@ def results_table(stored: Sequence[dict[str, Any]], reading: Reading = "paper") 
 
 
 def _title(stored: dict[str, Any], reading: Reading, shared: Parameters) -> Text:
-    where = f"{stored['dataset']['label']} x {stored['backbone']['label']}"
+    where = visible(f"{stored['dataset']['label']} x {stored['backbone']['label']}")
     synthetic = ("   SYNTHETIC stand-in, not faces", "bold yellow") if stored["source"] == "synthetic" else ("", "")
     folds = len(stored.get("data", {}).get("folds", []))
-    variant = f", {variant_text(shared)}" if shared else ""
+    variant = f", {visible(variant_text(shared))}" if shared else ""
     about = f"\nmean over {folds} held-out folds, {reading} reading{variant}"
     return Text.assemble((where, "bold"), synthetic, (about, "dim"))
 

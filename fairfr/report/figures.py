@@ -5,17 +5,20 @@ Drawn on Figure objects of their own, never through pyplot: nothing global chang
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fairfr.report._overview_figure import overview_figure
-from fairfr.report._reliability_figure import reliability_figure
+from fairfr.report._reliability_figure import FEWEST_PAIRS, reliability_figure
 from fairfr.report.readings import Reading
 from fairfr.report.runs import Runs
-from fairfr.report.scores import Scores
+from fairfr.report.scores import Scores, where
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+log = logging.getLogger("fairfr")
 
 DPI = 200
 SCORE_ONLY = ("beta", "platt")
@@ -33,6 +36,10 @@ def draw(runs: Runs, reading: Reading, folder: Path) -> list[Path]:
         score_only, adaptive = _first_at_hand(runs, setting, SCORE_ONLY), _first_at_hand(runs, setting, ADAPTIVE)
         if score_only is not None and adaptive is not None and score_only.levels:
             figure = reliability_figure(score_only, adaptive, reading)
+            if figure is None:
+                place = where(adaptive.result)
+                log.warning("%s: no group has %d pairs, so there is no reliability figure", place, FEWEST_PAIRS)
+                continue
             written += _save(figure, folder / f"reliability_{'_'.join(setting)}")
     overview = overview_figure(runs, reading)
     if overview is not None:

@@ -15,6 +15,7 @@ from rich.text import Text
 
 from fairfr.core.errors import FairfrError
 from fairfr.core.variants import labelled
+from fairfr.core.visible import visible
 from fairfr.report.console import results_table
 from fairfr.report.readings import Result
 from fairfr.store.folder import read_result
@@ -33,13 +34,13 @@ class Terminal:
 
     def error(self, message: str) -> None:
         name, colon, rest = message.partition(": ")
-        self._console.print(Text.assemble((name + colon, "bold red"), rest), soft_wrap=True)
+        self._console.print(Text.assemble((visible(name + colon), "bold red"), visible(rest)), soft_wrap=True)
 
     @contextmanager
     def cell(self, title: str) -> Iterator[CellProgress]:
         """A progress bar over folds for the duration of one cell."""
         bar = Progress(
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             BarColumn(bar_width=24),
             MofNCompleteColumn(),
             TextColumn("folds"),
@@ -49,14 +50,14 @@ class Terminal:
             disable=not self._console.is_terminal,
         )
         with bar:
-            yield CellProgress(self._console, bar, title)
+            yield CellProgress(self._console, bar, visible(title))
 
     def cell_line(self, status: str, stored: dict[str, Any], error: str | None) -> None:
         """One line for a cell of a sweep."""
         method = labelled(stored["method"]["label"], stored["differs"])
-        name = Text(f"{stored['dataset']['label']} x {stored['backbone']['label']} x {method}")
+        name = visible(f"{stored['dataset']['label']} x {stored['backbone']['label']} x {method}")
         if error is not None:
-            self.failed(name.plain, error)
+            self.failed(name, error)
             return
         result = Result(stored)
         auroc, worst = result.mean("auroc", "all", "paper"), result.mean("auroc", "worst", "paper")
@@ -64,24 +65,25 @@ class Terminal:
         how = "already done" if status == "skipped" else f"{stored['seconds']:.1f} s"
         mark = ("= ", "dim") if status == "skipped" else ("+ ", "green")
         synthetic = ("  synthetic", "yellow") if stored["source"] == "synthetic" else ("", "")
-        self._console.print(Text.assemble(mark, f"{name.plain:<44}", numbers, (f"  {how}", "dim"), synthetic))
+        self._console.print(Text.assemble(mark, f"{name:<44}", numbers, (f"  {how}", "dim"), synthetic))
 
     def cell_report(self, status: str, stored: dict[str, Any], folder: Path, error: str | None) -> None:
         """What a single run prints at its end."""
         if error is not None:
             self.failed(folder.parent.name, error)
             if not _is_mistake(error):
-                self._console.print(f"traceback: {folder / 'error.txt'}", soft_wrap=True)
+                self._console.print(Text(visible(f"traceback: {folder / 'error.txt'}")), soft_wrap=True)
             return
         self._console.print(results_table([stored]))
         for warning in [*stored["warnings"], *stored["metric_warnings"]] if status == "skipped" else []:
-            self._console.print(Text.assemble(("note: ", "yellow"), warning), soft_wrap=True)
+            self._console.print(Text.assemble(("note: ", "yellow"), visible(warning)), soft_wrap=True)
         if status == "skipped":
             self._console.print("already done: a completed run has the same key (force=true runs it again)")
-        self._console.print(Text.assemble(("files: ", "bold"), str(folder)), soft_wrap=True)
+        self._console.print(Text.assemble(("files: ", "bold"), visible(str(folder))), soft_wrap=True)
 
     def failed(self, name: str, error: str) -> None:
-        self._console.print(Text.assemble(("x ", "bold red"), f"{name}: ", (error, "red")), soft_wrap=True)
+        parts = ("x ", "bold red"), visible(f"{name}: "), (visible(error), "red")
+        self._console.print(Text.assemble(*parts), soft_wrap=True)
 
     def sweep_report(self, outcomes: Sequence[dict[str, Any]], out_root: Path) -> int:
         """A table for each data set and backbone, then every failure. Returns the number of failures."""
@@ -96,7 +98,7 @@ class Terminal:
         for outcome in outcomes:
             if outcome["status"] == "failed":
                 self.failed(outcome["choices"], outcome["error"])
-        self._console.print(Text.assemble(("files: ", "bold"), str(out_root / "runs")), soft_wrap=True)
+        self._console.print(Text.assemble(("files: ", "bold"), visible(str(out_root / "runs"))), soft_wrap=True)
         return counts["failed"]
 
     def mlflow_hint(self, out_root: str) -> None:
@@ -121,9 +123,11 @@ class CellProgress:
             return
         _shown.add(text)
         if "SYNTHETIC" in text:
-            self._console.print(Panel(text, border_style="bold yellow", style="yellow", title="synthetic data"))
+            self._console.print(
+                Panel(Text(visible(text)), border_style="bold yellow", style="yellow", title="synthetic data")
+            )
         else:
-            self._console.print(Text.assemble(("note: ", "yellow"), text), soft_wrap=True)
+            self._console.print(Text.assemble(("note: ", "yellow"), visible(text)), soft_wrap=True)
 
     def start(self, n_folds: int) -> None:
         self._bar.update(self._task, total=n_folds)

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from fairfr.core.errors import ConfigError, DataError
 from fairfr.core.types import I64, UNKNOWN, Bool
+from fairfr.core.visible import visible
 from fairfr.data.checks import counted, spaced
 from fairfr.data.files import DataFile
 from fairfr.data.image_table import read_images
@@ -59,7 +60,8 @@ def run(arguments: argparse.Namespace) -> str:
         )
     path = folder / "embeddings" / f"{arguments.backbone}.npz"
     write_vectors(path, [images[row] for row in chosen.images.tolist()], chosen.vectors)
-    return f"{path}: {counted(len(chosen.images), 'vector')} of width {chosen.vectors.shape[1]} written\n{found}"
+    written = f"{counted(len(chosen.images), 'vector')} of width {chosen.vectors.shape[1]} written"
+    return visible(f"{path}: {written}\n{found}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from fairfr.core.errors import ConfigError, DataError
+from fairfr.core.visible import visible
 from fairfr.data.importers.imported import ImportedSet, summary
 from fairfr.data.tables import Column
 
@@ -31,7 +32,7 @@ def finish(data: ImportedSet, arguments: argparse.Namespace) -> str:
         raise ConfigError(f"--name {name!r} cannot be used as a folder. Use a plain name such as 'my_set'.")
     folder: Path = arguments.out / name
     outcome = write_neutral(data, folder, arguments.force)
-    return f"{folder}: {outcome}\n{summary(data)}"
+    return visible(f"{folder}: {outcome}\n{summary(data)}")
 
 
 def write_neutral(data: ImportedSet, folder: Path, force: bool = False) -> str:

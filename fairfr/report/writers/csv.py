@@ -7,6 +7,7 @@ import io
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from fairfr.core.visible import visible
 from fairfr.report.grid import Grid, Line
 from fairfr.report.writers.shape import headings
 
@@ -15,7 +16,7 @@ TIDY = ("table", "panel", "section", "row", "needs_groups", "group", "column", "
 
 def render(grid: Grid) -> str:
     """The table as printed. Caption and notes stand above it, in lines that begin with ``#``."""
-    head = [f"# {text}" for text in (grid.caption, *grid.notes)]
+    head = [f"# {visible(text)}" for text in (grid.caption, *grid.notes)]
     rows = [
         [panel, section, line.label + ("†" if line.dagger else ""), *(cell.text for cell in line.cells)]
         for panel, section, line in _lines(grid)
@@ -49,4 +50,4 @@ def _lines(grid: Grid) -> Iterator[tuple[str, str, Line]]:
 def _written(rows: Iterable[Sequence[Any]]) -> str:
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows(rows)
-    return text.getvalue()
+    return visible(text.getvalue())

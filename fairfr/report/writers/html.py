@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import html
 from base64 import b64encode
 from collections.abc import Iterator, Sequence
-from html import escape
 from pathlib import Path
 
+from fairfr.core.visible import visible
 from fairfr.report.grid import Cell, ColumnGroup, Grid, Line, Section
 from fairfr.report.writers.shape import SENTENCE, command_in, rest_of, title_of, word_columns
 from fairfr.report.writers.style import STYLE
 
 LONG_NOTE = 160
+
+
+def escape(text: str) -> str:
+    """Text that a browser shows as it is."""
+    return html.escape(visible(text))
 
 
 def render(grid: Grid) -> str:

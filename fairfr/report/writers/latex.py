@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
+from fairfr.core.visible import visible
 from fairfr.report.grid import Cell, Grid, Line, Section, Tone
 from fairfr.report.writers.shape import SENTENCE, word_columns
 
@@ -135,7 +136,7 @@ def document(names: Iterable[str], title: str) -> str:
 
 def escape(text: str) -> str:
     """Text that LaTeX prints as it is."""
-    return text.replace("--", "-\0-").translate(SPECIAL).replace("\0", "{}")
+    return visible(text).replace("--", "-\0-").translate(SPECIAL).replace("\0", "{}")
 
 
 def breakable(text: str) -> str:
@@ -187,7 +188,9 @@ def _cell(cell: Cell) -> str:
 
 
 def _row(cells: Sequence[str]) -> str:
-    return " & ".join(cells) + r" \\"
+    """One row. The end of the row or the rule before it would take a bracket or star at its start as their option."""
+    text = " & ".join(cells)
+    return ("{}" if text.lstrip().startswith(("[", "*")) else "") + text + r" \\"
 
 
 def _notes(notes: Sequence[str]) -> list[str]:

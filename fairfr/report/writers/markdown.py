@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from fairfr.core.visible import visible
 from fairfr.report.grid import Cell, Grid, Line, Section, Tone
 from fairfr.report.writers.shape import command_in, headings, rest_of, title_of, word_columns
 
@@ -62,4 +63,4 @@ def _row(texts: Iterable[str], escape: bool = True) -> str:
 
 
 def _plain(text: str) -> str:
-    return text.translate(SPECIAL)
+    return visible(text).translate(SPECIAL)

@@ -115,3 +115,28 @@ def test_equal_probabilities_share_a_bin() -> None:
     same = np.array([False, True] * 5)
     bins = equal_mass_bins(same, probability, 5)
     assert bins.pairs.tolist() == [6, 4] and bins.observed.tolist() == [0.5, 0.5]
+
+
+def test_a_set_of_small_groups_has_no_reliability_figure_and_says_so(
+    fake_run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("fairfr.report._reliability_figure.FEWEST_PAIRS", 601)  # the set has 600 pairs
+    runs = Runs([fake_run(method) for method in ("beta", "ac_density")], "synthetic")
+    assert names(draw(runs, "paper", tmp_path / "figures")) == ["worst_group_auroc.png", "worst_group_auroc.pdf"]
+    assert "RFW x FaceNet" in caplog.text and "no group has" in caplog.text
+
+
+@pytest.mark.parametrize("name", [r"$\foo$", "a$b", r"\$x$", "$$", "a_{b}^"])
+def test_names_are_not_formulas(fake_run: Any, tmp_path: Path, name: str) -> None:
+    runs = [fake_run(method, groups={"kind": ["one", "two_parts", name]}) for method in ("beta", "ac_density")]
+    for run in runs:
+        for noun in ("dataset", "backbone", "method"):
+            run.stored[noun]["label"] = name
+    written = draw(Runs(runs, "synthetic"), "paper", tmp_path / "figures")
+    assert len(written) == 4
+    figure = reliability_figure(Scores(runs[0]), Scores(runs[1]), "paper")
+    assert figure is not None
+    from matplotlib.cbook import is_math_text
+
+    drawn = [text for text in figure.findobj() if hasattr(text, "get_text") and "foo" in text.get_text()]
+    assert all(is_math_text(text.get_text()) is False for text in drawn)

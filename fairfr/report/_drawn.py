@@ -1,0 +1,10 @@
+"""Names as figures show them."""
+
+from __future__ import annotations
+
+from fairfr.core.visible import visible
+
+
+def as_drawn(text: str) -> str:
+    """Text for matplotlib, which would take what stands between dollars for a formula."""
+    return visible(text).replace("$", r"\$")
