@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import sys
+import tempfile
 import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
@@ -21,7 +22,8 @@ from omegaconf.errors import OmegaConfBaseException
 
 from fairfr.arguments import check_out_root, is_imported, prepare
 from fairfr.core.conform import build
-from fairfr.core.errors import ConfigError, FairfrError
+from fairfr.core.errors import ConfigError, FairfrError, StorageError
+from fairfr.core.storing import storing
 from fairfr.experiment.cell import Outcome, run_cell
 from fairfr.experiment.settings import DATA_ROOT, Settings
 from fairfr.report.listed import listed_metrics
@@ -30,6 +32,8 @@ from fairfr.report.terminal import Terminal
 from fairfr.store.mirror import Mirror
 from fairfr.store.settings import StoreSettings
 from fairfr.store.sweep import Sweep, write_outcome
+
+LEAST_ROOM = 2**17  # bytes: Hydra's own files and a failed run need some of it
 
 _mirrors: dict[tuple[str | None, str], Mirror] = {}
 _sweep: RunningSweep | None = None
@@ -174,9 +178,14 @@ class SweepReport(Callback):
     also sends the callback to workers, so the running sweep, which owns a process, is kept outside.
     """
 
+    def on_run_start(self, config: DictConfig, **kwargs: Any) -> None:
+        """Before Hydra itself writes below out_root, and shows a traceback when it cannot."""
+        check_out_root(config)
+
     def on_multirun_start(self, config: DictConfig, **kwargs: Any) -> None:
         """Parallel workers would race to make the database and the parent run: they find both."""
         global _sweep
+        check_out_root(config)
         folder = Path(config.hydra.sweep.dir)
         chosen = config.hydra.runtime.choices.get("experiment")
         about = Sweep.of(config.hydra.overrides.task, chosen, time.time())
@@ -199,6 +208,20 @@ class SweepReport(Callback):
             failed = True
         if failed:
             sys.exit(1)
+
+
+def check_out_root(config: DictConfig) -> None:
+    """One line and exit code 1 where nothing can be written below out_root."""
+    out_root = Path(str(config.out_root))
+    try:
+        with storing(out_root):
+            out_root.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=out_root) as probe:
+                probe.write(bytes(LEAST_ROOM))
+                probe.flush()
+    except StorageError as error:
+        Terminal().error(str(error))
+        sys.exit(1)
 
 
 def _end_sweep(status: str | None = None) -> bool:

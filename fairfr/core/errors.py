@@ -23,6 +23,10 @@ class ConfigError(FairfrError):
     """A configuration key or value is unknown or of the wrong type."""
 
 
+class StorageError(FairfrError):
+    """Results cannot be written where they belong."""
+
+
 class UndeclaredInputError(FairfrError):
     """A method asked for an input that its ``needs`` does not list."""
 

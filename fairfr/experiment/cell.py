@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 from fairfr.core.calibrator import FitContext
 from fairfr.core.errors import FairfrError
 from fairfr.core.keys import RunKey
+from fairfr.core.storing import storing
 from fairfr.core.types import PAIR_RULES, FoldSplit
 from fairfr.data.locate import LocatedData, locate
 from fairfr.experiment.folds import HeldOut, check_needs, score_held_out
@@ -79,7 +80,7 @@ def run_cell(
     origin = Origin.of(settings, (defaults or (lambda: settings))(), located, key)
     if located.warning:
         progress.warn(located.warning)
-    with runs.draft(key) as draft, _run_log(draft / "run.log"):
+    with storing(runs.out_root), runs.draft(key) as draft, _run_log(draft / "run.log"):
         log.info("%s / %s / %s, key %s, source %s", key.dataset, key.backbone, key.method, key, key.source)
         try:
             result = _compute(settings, located, origin, draft, progress)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import get_args
 
+from fairfr.core.storing import storing
 from fairfr.core.types import Source
 from fairfr.report._bootstrapped import Bootstraps
 from fairfr.report.against_paper import companions, coverage
@@ -42,7 +43,8 @@ def write_report(results: Iterable[Result], out_root: Path, reading: Reading, wa
         runs = Runs(results, source, wanted.selection)
         if len(runs):
             studies = density_forms(results, source, wanted.selection)
-            folders.append(_write_source(runs, studies, out_root, reading, wanted))
+            with storing(out_root):
+                folders.append(_write_source(runs, studies, out_root, reading, wanted))
     return folders
 
 

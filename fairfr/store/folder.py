@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fairfr.core.keys import RunKey
+from fairfr.core.storing import storing
 from fairfr.core.types import MetricRow
 from fairfr.store.reading import DamagedRunError, Result, check_files, read_run, write_result
 
@@ -136,14 +137,17 @@ def write_scores(path: Path, columns: Mapping[str, npt.NDArray[Any]]) -> None:
     for name in frame.columns:
         if frame[name].dtype == object or str(frame[name].dtype).startswith("str"):
             frame[name] = frame[name].astype("category")
-    frame.to_parquet(path, index=False)
+    with storing(path):
+        frame.to_parquet(path, index=False)
 
 
 def write_metrics(path: Path, rows: Iterable[MetricRow]) -> None:
     """metrics.parquet: one tidy row per number."""
     import pandas as pd
 
-    pd.DataFrame(list(rows), columns=list(MetricRow._fields)).to_parquet(path, index=False)
+    frame = pd.DataFrame(list(rows), columns=list(MetricRow._fields))
+    with storing(path):
+        frame.to_parquet(path, index=False)
 
 
 def _slug(key: RunKey) -> str:
