@@ -66,7 +66,12 @@ def read_npy(handle: IO[bytes]) -> npt.NDArray[Any]:
 def _entries(archive: zipfile.ZipFile, names: Iterable[str] | None) -> dict[str, zipfile.ZipInfo]:
     """The wanted entries by the name of their array; of two with one name the last, as zipfile has it."""
     there = {entry.filename.removesuffix(".npy"): entry for entry in archive.infolist()}
-    return there if names is None else {name: there[name] for name in names if name in there}
+    if names is not None:
+        return {name: there[name] for name in names if name in there}
+    other = next((entry.filename for entry in there.values() if not entry.filename.endswith(".npy")), None)
+    if other is not None:
+        raise UnreadableArrayError(f"it holds other things than arrays: {other!r:.60}")
+    return there
 
 
 def _check_unfolding(handle: IO[bytes], entries: Iterable[zipfile.ZipInfo]) -> None:

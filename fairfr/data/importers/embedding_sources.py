@@ -66,13 +66,10 @@ def read_npz(path: Path) -> Source:
         raise DataError(f"{path} is damaged or cut short. Copy or export it again.")
     try:
         with path.open("rb") as handle:
-            others = [name for name in zipfile.ZipFile(handle).namelist() if not name.endswith(".npy")]
-            if others:
-                raise DataError(f"{path} is a zip archive, but holds other things than arrays ({others[0]!r:.60}).")
             return _from_mapping(path, npz.read_npz(handle))
     except npz.ObjectArrayError as error:
         raise DataError(f"{path}: {error}. Save it as numbers or text.") from None
-    except (npz.UnreadableArrayError, zipfile.BadZipFile, OSError) as error:
+    except (npz.UnreadableArrayError, OSError) as error:
         raise DataError(f"{path} is not a readable npz ({error}). Copy or export it again.") from None
 
 
