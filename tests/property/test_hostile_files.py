@@ -25,16 +25,26 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+import yaml
+from omegaconf import DictConfig
 from pyarrow import parquet
 
-from fairfr.core.errors import FairfrError
+from fairfr.core.errors import ConfigError, FairfrError
+from fairfr.core.keys import RunKey
+from fairfr.core.types import PAIR_RULES, ScoreFrame
 from fairfr.core.visible import visible
 from fairfr.data.extract.extraction import read_list
 from fairfr.data.extract.landmarks import read_landmarks
 from fairfr.data.importers.embedding_sources import read_source
 from fairfr.data.locate import locate
 from fairfr.data.settings import BackboneSettings, DatasetSettings
+from fairfr.experiment.record import jsonable
 from fairfr.methods import _kmeans
+from fairfr.metrics.by_group import PairGroups, evaluate
+from fairfr.metrics.summary import summarise
+from fairfr.report import scores as stored_scores
+from fairfr.report.runs import read_results
+from fairfr.store.folder import RunFolders, write_metrics, write_scores
 
 ROOM = 3 * 2**29  # bytes that reading a file of a few kilobytes may take, beyond what the process has
 TIMES = int(os.environ.get("FAIRFR_FUZZ", "1"))  # how often as many mutations as usual
@@ -300,6 +310,84 @@ def read_extraction(folder: Path) -> object:
     return [marks.of(entry.listed) for entry in read_list(folder / "list.txt", folder)]
 
 
+def _config() -> dict[str, Any]:
+    from hydra import compose, initialize_config_dir
+    from omegaconf import OmegaConf
+
+    with initialize_config_dir(str(Path(__file__).parents[2] / "conf"), version_base=None):
+        config = compose("config", ["dataset=lfw", "method=faircal", "store=folder", "source=synthetic"])
+    plain: dict[str, Any] = OmegaConf.to_container(config)  # type: ignore[assignment]
+    return plain
+
+
+def make_config(folder: Path) -> None:
+    (folder / "config.yaml").write_text(yaml.safe_dump(_config(), sort_keys=False))
+
+
+def read_config(folder: Path) -> object:
+    """From a composed configuration to a method and a key. What is no yaml at all is Hydra's to refuse."""
+    from omegaconf import OmegaConf
+    from omegaconf.errors import OmegaConfBaseException
+
+    from fairfr.app import read_settings
+    from fairfr.experiment.method import make_method
+
+    try:
+        config = OmegaConf.create(yaml.safe_load((folder / "config.yaml").read_bytes().decode()))
+        assert isinstance(config, DictConfig)
+    except (yaml.YAMLError, OmegaConfBaseException, AssertionError, ValueError, TypeError, OverflowError) as error:
+        raise ConfigError("no configuration") from error
+    settings, _ = read_settings(config)
+    return make_method(settings), settings.key("files", "0" * 64)
+
+
+def make_runs(folder: Path) -> None:
+    """A run as a cell leaves it, of made-up scores."""
+    key = RunKey("set", "net", "platt", "files", "0" * 16)
+    n = 200
+    rng = RNG(3)
+    same = rng.random(n) < 0.5
+    values = np.clip(same * 0.4 + rng.random(n) * 0.6, 0, 1)
+    frame = ScoreFrame((np.arange(n) % 2).astype(np.int16), same, values, values)
+    columns = {name: values for name in ("cosine", "score", "probability")} | {"pair": np.arange(n), "same": same}
+    columns |= {
+        name: np.array(["a", "b"], dtype=object)[np.arange(n) % 2] for name in ("kind", "left", "right", "fold")
+    }
+    runs = RunFolders(folder)
+    with runs.draft(key) as draft:
+        write_scores(draft / "scores.parquet", columns)
+        rows = evaluate(frame, ("0", "1"), [PairGroups("kind", rule, ("a", "b"), frame.fold) for rule in PAIR_RULES], 5)
+        write_metrics(draft / "metrics.parquet", rows)
+        nouns = {noun: {"id": id, "label": id} for noun, id in (("dataset", "set"), ("backbone", "net"))}
+        method = {"id": "platt", "label": "Platt", "needs": [], "native_probability": True}
+        data = {"folds": ["0", "1"], "grouping": "kind", "groups": {"kind": ["a", "b"]}, "pairs": n, "digest": "0"}
+        runs.publish(
+            draft,
+            key,
+            {
+                **nouns,
+                **{"key": str(key), "status": "completed", "source": "files", "method": method, "data": data},
+                **{"finished": "2026-01-01T00:00:00+00:00", "identity": {}, "differs": {}, "seconds": 1.0},
+                **{"metrics": jsonable(summarise(rows)), "warnings": [], "metric_warnings": []},
+            },
+        )
+    shutil.rmtree(folder / ".partial")
+
+
+def read_runs(folder: Path) -> object:
+    """As tables and as a skip read them; None if the run is not believed."""
+    stored_scores._whole.clear()  # it remembers which folders were whole, and this one changes
+    results, damaged = read_results(folder)
+    assert len(results) + len(damaged) == 1
+    key = RunKey("set", "net", "platt", "files", "0" * 16)
+    done = RunFolders(folder).completed(key)
+    for result in results:
+        result.mean("auroc", "all", "paper")
+        scores = stored_scores.Scores.at_hand(result)
+        assert scores is None or len(scores.groups("paper")) == len(scores.probability) == 200
+    return done
+
+
 class Kind(NamedTuple):
     """``make`` puts sound files into a folder, ``read`` reads them; ``odd`` writes files of odd types instead."""
 
@@ -406,6 +494,31 @@ def odd_pickle(folder: Path, rng: np.random.Generator) -> None:
         path.write_bytes(b"\x80\x04N.")
 
 
+def odd_config(folder: Path, rng: np.random.Generator) -> None:
+    """A key goes, comes, or gets an odd value."""
+    some = (None, "", "x" * 400, -1, 0, 2**70, 1e400, float("nan"), True, [], [1], {}, {"a": 1}, "???", "${seed}")
+    odd = (*some, "${nowhere}", "../x", "a/b", "\x1b[2J", "no.such.Class", "fairfr", ".", "fairfr.core.keys.RunKey")
+    plain = node = _whole_config(folder)
+    while True:
+        key = list(node)[rng.integers(len(node))]
+        if not isinstance(node[key], dict) or not node[key] or rng.random() < 0.2:
+            break
+        node = node[key]
+    change = rng.integers(4)
+    if change == 0:
+        del node[key]
+    elif change == 1:
+        node[("extra", "_target_", "", "a.b", 7)[rng.integers(5)]] = odd[rng.integers(len(odd))]
+    else:
+        node[key] = odd[rng.integers(len(odd))]
+    (folder / "config.yaml").write_text(yaml.safe_dump(plain, sort_keys=False))
+
+
+def _whole_config(folder: Path) -> dict[str, Any]:
+    plain: dict[str, Any] = yaml.safe_load((folder / "config.yaml").read_text())
+    return plain
+
+
 def _imported(module: str, name: str, option: str) -> Callable[[Path], object]:
     return lambda folder: _command(f"fairfr.data.importers.{module}", folder, option, str(folder / name))
 
@@ -429,6 +542,8 @@ KINDS: dict[str, Kind] = {
     "RFW as a table": Kind(make_rfw_table, _imported("rfw", "rfw.csv", "--table")),
     "BFW's datatable": Kind(make_bfw, _imported("bfw", "bfw.csv", "--table")),
     "BFW's datatable, pickled": Kind(make_bfw_pickle, _imported("bfw", "bfw.pkl", "--table"), odd_pickle),
+    "configuration": Kind(make_config, read_config, odd_config, 100),
+    "run folders": Kind(make_runs, read_runs),
     "lists and landmarks": Kind(make_extraction, read_extraction),
 }
 

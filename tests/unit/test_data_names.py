@@ -16,8 +16,10 @@ from fairfr.core.errors import DataError
 from fairfr.core.names import ATTRIBUTES, COLUMNS
 from fairfr.core.types import Grouping, Pairs, ScoreFrame, VerificationSet
 from fairfr.data.checks import lookalikes
+from fairfr.data.image_table import ImageTable
 from fairfr.data.locate import locate
 from fairfr.data.settings import BackboneSettings, DatasetSettings
+from fairfr.experiment.folds import HeldOut
 from fairfr.experiment.record import pair_level_names, score_columns
 
 SEEN = (
@@ -51,7 +53,7 @@ def test_every_column_of_scores_parquet_is_reserved(synthetic_set: object) -> No
     data = synthetic_set("rfw", scale=0.01)  # type: ignore[operator]
     bare = replace(data, groupings={})
     frame = ScoreFrame(data.fold, data.same, np.zeros(data.n_pairs), np.zeros(data.n_pairs))
-    assert set(score_columns(bare, np.zeros(data.n_pairs), frame)) <= COLUMNS
+    assert set(score_columns(bare, np.zeros(data.n_pairs), HeldOut(frame, data.fold_labels))) <= COLUMNS
     assert set(SEEN) == ATTRIBUTES
 
 
@@ -83,10 +85,10 @@ def test_columns_that_nobody_asks_for_may_bear_any_name(tmp_path: Path) -> None:
 def test_no_grouping_ever_replaces_a_column(make_set: object) -> None:
     data = make_set(np.eye(4), [0, 1], [2, 3])  # type: ignore[operator]
     half = data.groupings["half"]
-    frame = ScoreFrame(data.fold, data.same, np.zeros(2), np.zeros(2))
+    held_out = HeldOut(ScoreFrame(data.fold, data.same, np.zeros(2), np.zeros(2)), data.fold_labels)
     for name in ("score", "left"):
         with pytest.raises(AssertionError, match=name):
-            score_columns(replace(data, groupings={name: replace(half, id=name)}), np.zeros(2), frame)
+            score_columns(replace(data, groupings={name: replace(half, id=name)}), np.zeros(2), held_out)
 
 
 @pytest.mark.parametrize(("column", "value"), [("kind", "worst"), ("kind", "gap"), ("fold", "pooled")])
@@ -143,13 +145,12 @@ def test_twenty_thousand_groups_take_memory_by_groups() -> None:
         assert words[at] == (left if left == right else f"{left}|{right}")
 
 
-def test_one_endless_id_does_not_widen_all_others(tmp_path: Path) -> None:
-    n = 100_000
-    images = pd.DataFrame({"image": [f"i{k}" for k in range(n - 1)] + ["x" * 999], "kind": "a"})
-    pairs = pd.DataFrame({"fold": np.arange(n) % 2, "left": images["image"], "right": np.roll(images["image"], 1)})
-    pairs["same"] = np.arange(n) // 2 % 2
-    with pytest.raises(DataError, match="999 characters"):
-        load(tmp_path, images, pairs)
+def test_one_endless_id_does_not_widen_all_others() -> None:
+    ids = (*(f"i{k}" for k in range(100_000)), "x" * 999)  # 400 MB as numpy would keep them
+    images = ImageTable(Path("images.csv"), ids, np.zeros(len(ids), np.int32), {})
+    with pytest.raises(DataError, match=r"images\.csv.*999 characters"):
+        images.id_array()
+    assert images.keep(np.arange(len(ids)) < 10).id_array().tolist() == list(ids[:10])
 
 
 @pytest.mark.parametrize(

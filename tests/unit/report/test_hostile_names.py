@@ -39,6 +39,8 @@ def stored(label: str) -> dict[str, Any]:
         "data": {"folds": ["0"], "grouping": None},
         "seconds": 1.0,
         "warnings": [f"a note on {label}"],
+        "metric_warnings": [],
+        "differs": {},
         "metrics": [],
     }
 
