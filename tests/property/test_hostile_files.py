@@ -334,7 +334,7 @@ def read_config(folder: Path) -> object:
 
     try:
         config = OmegaConf.create(yaml.safe_load((folder / "config.yaml").read_bytes().decode()))
-        assert isinstance(config, DictConfig)
+        assert isinstance(config, DictConfig) and not config._is_none()
     except (yaml.YAMLError, OmegaConfBaseException, AssertionError, ValueError, TypeError, OverflowError) as error:
         raise ConfigError("no configuration") from error
     settings, _ = read_settings(config)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import zipfile
 from collections.abc import Callable, Mapping
 from functools import partial
 from importlib import import_module
@@ -62,15 +61,15 @@ def _reader_of(path: Path, names: Path | None) -> Callable[[Path], Source]:
 
 def read_npz(path: Path) -> Source:
     """One array of names and one of vectors, or one array for each image."""
-    if not zipfile.is_zipfile(path):
-        raise DataError(f"{path} is damaged or cut short. Copy or export it again.")
     try:
         with path.open("rb") as handle:
             return _from_mapping(path, npz.read_npz(handle))
     except npz.ObjectArrayError as error:
         raise DataError(f"{path}: {error}. Save it as numbers or text.") from None
     except (npz.UnreadableArrayError, OSError) as error:
-        raise DataError(f"{path} is not a readable npz ({error}). Copy or export it again.") from None
+        raise DataError(
+            f"{path} is not a readable npz: it is damaged, cut short or something else ({error}). Copy or export it again."
+        ) from None
 
 
 def read_npy(path: Path, names: Path | None) -> Source:
