@@ -180,12 +180,12 @@ class SweepReport(Callback):
 
     def on_run_start(self, config: DictConfig, **kwargs: Any) -> None:
         """Before Hydra itself writes below out_root, and shows a traceback when it cannot."""
-        check_out_root(config)
+        check_writable(config)
 
     def on_multirun_start(self, config: DictConfig, **kwargs: Any) -> None:
         """Parallel workers would race to make the database and the parent run: they find both."""
         global _sweep
-        check_out_root(config)
+        check_writable(config)
         folder = Path(config.hydra.sweep.dir)
         chosen = config.hydra.runtime.choices.get("experiment")
         about = Sweep.of(config.hydra.overrides.task, chosen, time.time())
@@ -210,7 +210,7 @@ class SweepReport(Callback):
             sys.exit(1)
 
 
-def check_out_root(config: DictConfig) -> None:
+def check_writable(config: DictConfig) -> None:
     """One line and exit code 1 where nothing can be written below out_root."""
     out_root = Path(str(config.out_root))
     try:
