@@ -6,9 +6,10 @@ killed at any moment leaves either the old state or the new one, never half a ru
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
-import socket
+import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
@@ -20,9 +21,12 @@ import numpy.typing as npt
 from fairfr.core.keys import RunKey
 from fairfr.core.storing import storing
 from fairfr.core.types import MetricRow
+from fairfr.store.owner import Owner
 from fairfr.store.reading import DamagedRunError, Result, check_files, read_run, write_result
 
 __all__ = ["Result", "RunFolders", "read_result", "write_metrics", "write_scores"]
+
+OWNER = ".owner.json"  # beside a draft's folder: who writes in it
 
 
 class RunFolders:
@@ -53,14 +57,17 @@ class RunFolders:
     @contextmanager
     def draft(self, key: RunKey) -> Iterator[Path]:
         """A folder to write a run in. What is not published when the block ends is thrown away."""
+        self._partial.mkdir(parents=True, exist_ok=True)
         self._remove_orphans()
-        folder = self._partial / f"{_owner()}-{_slug(key)}"
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir(parents=True)
+        folder = self._partial / f"{uuid.uuid4().hex[:12]}-{_slug(key)}"
+        owner = folder.with_name(folder.name + OWNER)
+        _write_owner(owner)  # before there is anything to own, and until there is nothing
         try:
+            folder.mkdir()
             yield folder
         finally:
             shutil.rmtree(folder, ignore_errors=True)
+            owner.unlink(missing_ok=True)
 
     def publish(self, draft: Path, key: RunKey, result: Result) -> Path:
         """Write result.json last, then rename the folder to its place, replacing an older run of the same key."""
@@ -106,12 +113,23 @@ class RunFolders:
                 os.rename(aside, final)
 
     def _remove_orphans(self) -> None:
-        """Throw away drafts whose process on this machine is gone."""
-        prefix = f"{socket.gethostname()}-"
-        for folder in self._partial.glob(f"{prefix}*"):
-            pid = folder.name[len(prefix) :].partition("-")[0]
-            if pid.isdigit() and not _is_running(int(pid)):
-                shutil.rmtree(folder, ignore_errors=True)
+        """Throw away drafts whose process is provably gone; what another machine or container writes stays."""
+        for path in self._partial.glob(f"*{OWNER}"):
+            owner = _read_owner(path)
+            if owner is not None and owner.is_provably_dead():
+                shutil.rmtree(path.with_name(path.name.removesuffix(OWNER)), ignore_errors=True)
+                path.unlink(missing_ok=True)
+
+
+def _write_owner(path: Path) -> None:
+    path.write_text(json.dumps(Owner.me().as_dict()), encoding="utf-8")
+
+
+def _read_owner(path: Path) -> Owner | None:
+    try:
+        return Owner.from_dict(json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError):
+        return None
 
 
 def read_result(folder: Path) -> Result | None:
@@ -152,17 +170,3 @@ def write_metrics(path: Path, rows: Iterable[MetricRow]) -> None:
 
 def _slug(key: RunKey) -> str:
     return f"{key.dataset}-{key.backbone}-{key.method}-{key}"
-
-
-def _owner() -> str:
-    return f"{socket.gethostname()}-{os.getpid()}"
-
-
-def _is_running(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-import socket
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,8 @@ import pytest
 
 from fairfr.core.keys import RunKey
 from fairfr.core.types import MetricRow
-from fairfr.store.folder import RunFolders, read_result, write_metrics, write_scores
+from fairfr.store.folder import OWNER, RunFolders, read_result, write_metrics, write_scores
+from fairfr.store.owner import Owner, _started
 
 KEY = RunKey("lfw", "magface", "platt", "files", "0123456789abcdef")
 SYNTHETIC = RunKey("lfw", "magface", "platt", "synthetic", "0123456789abcdef")
@@ -102,18 +103,44 @@ def test_an_older_run_set_aside_by_a_killed_process_is_put_back(tmp_path: Path) 
     assert without_files(runs.completed(KEY)) == DONE and not aside.exists()
 
 
-def test_only_drafts_of_dead_processes_of_this_machine_are_cleared(tmp_path: Path) -> None:
+def test_only_drafts_of_provably_dead_processes_are_cleared(tmp_path: Path) -> None:
+    me = Owner.me()
+    dead = replace(me, pid=pid_of_the_dead())
+    owners = {
+        "dead": (dead, False),
+        "before-me": (replace(me, started="1"), False),  # my number, given to another process earlier
+        "mine": (me, True),
+        "parent": (replace(me, pid=os.getppid(), started=_started(os.getppid())), True),
+        "another-machine": (replace(dead, boot="another"), True),  # whatever its name is
+        "another-container": (replace(dead, namespace="pid:[1]"), True),
+        "unknown-boot": (replace(dead, boot=""), True),
+    }
+    partial = tmp_path / ".partial"
+    for name, (owner, _) in owners.items():
+        (partial / name).mkdir(parents=True)
+        (partial / f"{name}{OWNER}").write_text(json.dumps(owner.as_dict()))
+    (partial / "without-owner").mkdir()
+    (partial / f"damaged{OWNER}").write_text("{")
+    with RunFolders(tmp_path).draft(KEY):
+        pass
+    assert set(drafts(tmp_path)) == {name for name, (_, stays) in owners.items() if stays} | {"without-owner"}
+    assert not (partial / f"dead{OWNER}").exists() and (partial / f"mine{OWNER}").exists()
+
+
+def pid_of_the_dead() -> int:
     dead = os.fork()
     if dead == 0:
         os._exit(0)
     os.waitpid(dead, 0)
-    here = socket.gethostname()
-    names = {f"{here}-{dead}-x": False, f"{here}-{os.getppid()}-x": True, f"elsewhere-{dead}-x": True}
-    for name in names:
-        (tmp_path / ".partial" / name).mkdir(parents=True)
-    with RunFolders(tmp_path).draft(KEY):
-        pass
-    assert set(drafts(tmp_path)) == {name for name, stays in names.items() if stays}
+    return dead
+
+
+def test_a_draft_says_who_writes_in_it_until_it_is_gone(tmp_path: Path) -> None:
+    with RunFolders(tmp_path).draft(KEY) as draft:
+        owner = Owner.from_dict(json.loads(draft.with_name(draft.name + OWNER).read_text()))
+        assert owner == Owner.me() and not owner.is_provably_dead()
+        assert list(draft.iterdir()) == [], "nothing of it becomes part of the run"
+    assert list((tmp_path / ".partial").iterdir()) == []
 
 
 def test_scores_come_back_as_they_were(tmp_path: Path) -> None:
