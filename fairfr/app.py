@@ -26,10 +26,12 @@ from fairfr.core.errors import ConfigError, FairfrError, StorageError
 from fairfr.core.storing import storing
 from fairfr.experiment.cell import Outcome, run_cell
 from fairfr.experiment.settings import DATA_ROOT, Settings
+from fairfr.launch import watch_launcher
 from fairfr.report.listed import listed_metrics
-from fairfr.report.sweep import RunningSweep
+from fairfr.report.sweep import FAILED, NOT_MIRRORED, RunningSweep
 from fairfr.report.terminal import Terminal
 from fairfr.store.mirror import Mirror
+from fairfr.store.secrets import mask_files
 from fairfr.store.settings import StoreSettings
 from fairfr.store.sweep import Sweep, write_outcome
 
@@ -60,20 +62,32 @@ def run_job(config: DictConfig) -> None:
     """One cell: compute or skip, mirror, show. In a sweep the outcome is left for the parent's summary."""
     terminal = Terminal()
     in_sweep = HydraConfig.get().mode == RunMode.MULTIRUN
+    mask_files(Path(HydraConfig.get().runtime.output_dir) / (HydraConfig.get().output_subdir or ""))
     noted: dict[str, Any] = {"status": "failed", "choices": _choices(), "error": None}
     try:
         settings, plain = read_settings(config)
         outcome = _run(settings, plain, lambda: default_settings(config), terminal)
         noted |= {"status": outcome.status, "folder": str(outcome.folder), "error": outcome.error}
         _show(outcome, in_sweep, terminal)
-        if _mirror_run(settings, outcome) and not in_sweep and outcome.error is None:
-            terminal.mlflow_hint(settings.out_root)
+        noted |= _mirror_run(settings, outcome)
     except FairfrError as error:
         noted |= {"status": "failed", "error": str(error)}
         terminal.failed(_choices(), str(error))
     write_outcome(Path(HydraConfig.get().runtime.output_dir), noted)
     if noted["status"] == "failed" and (not in_sweep or config.get("on_error") == "stop"):
-        sys.exit(1)
+        sys.exit(FAILED)
+    if not in_sweep:
+        _tell_where(noted, settings, terminal)
+
+
+def _tell_where(noted: dict[str, Any], settings: Settings, terminal: Terminal) -> None:
+    """How a single run ends: with a hint to MLflow, or with an exit code that says that MLflow does not have it."""
+    mirror = _mirror(settings.store, settings.out_root)
+    if mirror is not None and "unmirrored" in noted:
+        terminal.not_mirrored(noted["unmirrored"], Path(settings.out_root), mirror.uri)
+        sys.exit(NOT_MIRRORED)
+    if mirror is not None:
+        terminal.mlflow_hint(settings.out_root)
 
 
 def _show(outcome: Outcome, in_sweep: bool, terminal: Terminal) -> None:
@@ -143,16 +157,20 @@ def _run(settings: Settings, plain: dict[str, Any], defaults: Callable[[], Setti
         return run_cell(settings, plain, progress, start, defaults)
 
 
-def _mirror_run(settings: Settings, outcome: Outcome) -> bool:
-    """Log the run unless MLflow has it; whether it is there afterwards."""
+def _mirror_run(settings: Settings, outcome: Outcome) -> dict[str, Any]:
+    """Log the run unless MLflow has it. The run is stored already: a refusal is only noted."""
     mirror = _mirror(settings.store, settings.out_root)
-    if mirror is None or not outcome.is_current:
-        return False
-    if not (outcome.status == "skipped" and mirror.has(outcome.result)):
-        hydra = HydraConfig.get()
-        sweep = Sweep.read(Path(hydra.sweep.dir)) if hydra.mode == RunMode.MULTIRUN else None
+    if mirror is None or not outcome.is_current or (outcome.status == "skipped" and mirror.has(outcome.result)):
+        return {}
+    hydra = HydraConfig.get()
+    sweep = Sweep.read(Path(hydra.sweep.dir)) if hydra.mode == RunMode.MULTIRUN else None
+    if sweep is not None and sweep.unmirrored is not None:
+        return {"unmirrored": sweep.unmirrored, "gave_up": True}
+    try:
         mirror.log(outcome.result, outcome.folder, listed_metrics(outcome.result), sweep)
-    return True
+    except FairfrError as error:
+        return {"unmirrored": str(error), "gave_up": mirror.has_given_up}
+    return {}
 
 
 def _mirror(store: StoreSettings, out_root: str) -> Mirror | None:
@@ -193,6 +211,7 @@ class SweepReport(Callback):
             store = build_store(config)
             mirror = _mirror(store, config.out_root)
             _sweep = RunningSweep(about, folder, Path(config.out_root), mirror, store.report)
+            watch_launcher(_sweep.plan, folder, go_on=config.get("on_error") != "stop")
             _sweep.start(in_parallel="BasicLauncher" not in str(config.hydra.launcher.get("_target_")))
         except FairfrError as error:  # the cells go on: their run folders are complete without MLflow
             Terminal().error(str(error))
@@ -200,14 +219,14 @@ class SweepReport(Callback):
     def on_multirun_end(self, config: DictConfig, **kwargs: Any) -> None:
         """The jobs may have run in other processes: what they left behind is in the sweep's folder."""
         try:
-            failed = _end_sweep()
+            code = _end_sweep()
         except Exception as error:
             where = Path(config.hydra.sweep.dir) / "error.txt"
             where.write_text(traceback.format_exc(), encoding="utf-8")
             Terminal().error(f"{type(error).__name__}: {error}\ntraceback: {where}")
-            failed = True
-        if failed:
-            sys.exit(1)
+            code = FAILED
+        if code:
+            sys.exit(code)
 
 
 def check_writable(config: DictConfig) -> None:
@@ -224,11 +243,11 @@ def check_writable(config: DictConfig) -> None:
         sys.exit(1)
 
 
-def _end_sweep(status: str | None = None) -> bool:
-    """Summarise the sweep that runs, if one does; whether anything failed. ``status``: of one that was cut short."""
+def _end_sweep(status: str | None = None) -> int:
+    """Summarise the sweep that runs, if one does; returns the exit code. ``status``: of one that was cut short."""
     global _sweep
     ending, _sweep = _sweep, None
-    return ending is not None and ending.finish(status)
+    return 0 if ending is None else ending.finish(status)
 
 
 def build_store(config: DictConfig) -> StoreSettings:

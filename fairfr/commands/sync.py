@@ -2,8 +2,10 @@
 
 fairfr sync --out-root outputs [--uri http://server:5000]       from a checkout: python scripts/sync_mlflow.py
 
-For a database that was deleted, or for another server. Runs that MLflow has already are left alone, so a second call
-changes nothing. Parent runs of sweeps, with their tables and figures, are made again from <out_root>/hydra/sweep.
+For a database that was deleted, for another server, or for one that was out of reach while cells ran (fairfr run ended
+with exit code 3). Runs that MLflow has already are left alone, so a second call changes nothing; runs that were never
+finished are removed. Parent runs of sweeps, with their tables and figures, are made again from <out_root>/hydra/sweep.
+A server's password belongs into MLFLOW_TRACKING_USERNAME and MLFLOW_TRACKING_PASSWORD, not into its address.
 """
 
 import argparse
@@ -25,6 +27,8 @@ from fairfr.store.reading import DamagedRunError, read_run, stored_runs
 from fairfr.store.settings import StoreSettings
 from fairfr.store.sweep import SweepEnd, stored_sweeps
 
+PATIENCE = 300.0  # seconds for one answer: whoever calls this waits for MLflow
+
 
 def main() -> None:
     """Log what is missing, then say what was done."""
@@ -35,7 +39,8 @@ def main() -> None:
     arguments = parser.parse_args()
     if not (arguments.out_root / "runs").is_dir():
         sys.exit(f"{arguments.out_root / 'runs'} does not exist: there is nothing to bring to MLflow.")
-    mirror = Mirror(StoreSettings("mlflow", arguments.uri, arguments.experiment), arguments.out_root)
+    store = StoreSettings("mlflow", arguments.uri, arguments.experiment, patience=PATIENCE)
+    mirror = Mirror(store, arguments.out_root)
     try:
         print(sync(mirror, arguments.out_root))
     except FairfrError as error:
@@ -47,13 +52,14 @@ def main() -> None:
 
 def sync(mirror: Mirror, out_root: Path) -> str:
     """Log the runs and sweeps that MLflow lacks or has in an older version; returns the counts as a sentence."""
+    removed = mirror.tidy()
     known = mirror.logged()
     runs = list(_stored_runs(out_root))
-    missing = [(result, folder) for result, folder in runs if known.get(result["key"]) != measured_at(result)]
+    missing = [(result, folder) for result, folder in runs if measured_at(result) not in known.get(result["key"], ())]
     for result, folder in _with_progress(missing):
         mirror.log(result, folder, listed_metrics(result))
     sweeps = [(sweep, SweepEnd.of(sweep, outcomes), outcomes) for sweep, outcomes in stored_sweeps(out_root)]
-    lost = [found for found in sweeps if known.get(found[0].id) != found[1].tags["finished"]]
+    lost = [found for found in sweeps if found[1].tags["finished"] not in known.get(found[0].id, ())]
     for sweep, end, outcomes in lost:
         with tempfile.TemporaryDirectory() as report:
             write_sweep_report(outcomes, Path(report))
@@ -61,6 +67,7 @@ def sync(mirror: Mirror, out_root: Path) -> str:
     return (
         f"{mirror.uri}: {len(missing)} runs logged, {len(runs) - len(missing)} were there; "
         f"{len(lost)} sweeps rebuilt, {len(sweeps) - len(lost)} were there"
+        + (f"; {removed} unfinished runs removed" if removed else "")
     )
 
 

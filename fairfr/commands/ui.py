@@ -26,6 +26,7 @@ def main() -> None:
             "Runs are elsewhere? Name their folder: fairfr ui --out-root DIR, or make ui OUT=DIR"
         )
     os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")
+    os.environ["PYTHONSAFEPATH"] = "1"  # the server and its workers import nothing from the working directory
     uri = default_uri(arguments.out_root)
     try:
         listed = pages(uri, arguments.experiment)

@@ -18,13 +18,14 @@ from fairfr.core.storing import storing
 from fairfr.core.types import PAIR_RULES, FoldSplit
 from fairfr.data.locate import LocatedData, locate
 from fairfr.experiment.folds import HeldOut, check_needs, score_held_out
-from fairfr.experiment.machine import peak_memory_mb, reset_peak_memory
+from fairfr.experiment.machine import code_version, peak_memory_mb, reset_peak_memory
 from fairfr.experiment.method import make_method, make_splitter
 from fairfr.experiment.record import Origin, describe_result, failed_result, score_columns
 from fairfr.experiment.settings import Settings
 from fairfr.experiment.threads import limit_threads, resolve_threads
 from fairfr.store.folder import Result, RunFolders, write_metrics, write_scores
 from fairfr.store.reading import read_run
+from fairfr.store.secrets import without_passwords
 
 if TYPE_CHECKING:
     from fairfr.pairs.table import PairTable
@@ -78,6 +79,7 @@ def run_cell(
         return Outcome("skipped", key, runs.path(key), stored)
     before_computing()
     origin = Origin.of(settings, (defaults or (lambda: settings))(), located, key)
+    code_version()  # as it is now, before anybody edits it
     if located.warning:
         progress.warn(located.warning)
     with storing(runs.out_root), runs.draft(key) as draft, _run_log(draft / "run.log"):
@@ -165,7 +167,7 @@ def _store_failure(
 def _write_config(draft: Path, config: dict[str, Any]) -> None:
     import yaml
 
-    (draft / "config.yaml").write_text(yaml.safe_dump(config, sort_keys=False), encoding="utf-8")
+    (draft / "config.yaml").write_text(yaml.safe_dump(without_passwords(config), sort_keys=False), encoding="utf-8")
 
 
 @contextmanager

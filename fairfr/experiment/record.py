@@ -15,7 +15,7 @@ from fairfr.core.types import F64, I32, UNKNOWN, Grouping, MetricRow, Pairs, Ver
 from fairfr.core.variants import Parameters, differences
 from fairfr.data.locate import LocatedData
 from fairfr.experiment.folds import HeldOut
-from fairfr.experiment.machine import versions
+from fairfr.experiment.machine import code_version, versions
 from fairfr.experiment.method import make_method
 from fairfr.experiment.settings import Settings
 from fairfr.metrics.catalogue import metrics_version
@@ -101,6 +101,7 @@ def _header(settings: Settings, origin: Origin, status: str) -> Result:
         "identity": jsonable(origin.identity),
         "differs": jsonable(origin.differs),
         "versions": versions(),
+        "code": code_version(),
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),
     }
 

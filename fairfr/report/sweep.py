@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import tempfile
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import get_args
 
@@ -15,6 +17,8 @@ from fairfr.report.terminal import Terminal
 from fairfr.store.folder import read_result
 from fairfr.store.mirror import Mirror
 from fairfr.store.sweep import Outcome, Sweep, SweepEnd, read_outcomes
+
+FAILED, NOT_MIRRORED = 1, 3  # exit codes: something has no result; all has, but MLflow does not have it all
 
 
 class RunningSweep:
@@ -27,34 +31,54 @@ class RunningSweep:
         self._with_report = with_report
 
     def start(self, in_parallel: bool) -> None:
-        """Parallel workers would race to make the database and the parent run: they find both."""
-        self._sweep.write(self._folder)
+        """Parallel workers would race to make the database and the parent run: they find both, or know why not."""
         if self._mirror is not None and in_parallel:
-            self._mirror.start().open_sweep(self._sweep)
+            try:
+                self._mirror.open_sweep(self._sweep)
+            except FairfrError as error:  # told at the end: the cells' run folders are complete without MLflow
+                self._sweep = replace(self._sweep, unmirrored=str(error))
         elif self._mirror is not None and not self._mirror.has_sweep(self._sweep):
             self._mirror.start()
+        self._sweep.write(self._folder)
 
-    def finish(self, status: str | None = None) -> bool:
-        """Show the summary and finish the parent run; whether anything failed.
+    def plan(self, first: int, jobs: Sequence[Sequence[str]]) -> Sequence[str]:
+        """Write down which jobs there will be, and return their names: what did not run is known only by that."""
+        self._sweep = self._sweep.with_jobs(first, jobs)
+        self._sweep.write(self._folder)
+        return self._sweep.planned[first:]
+
+    def finish(self, status: str | None = None) -> int:
+        """Show the summary and finish the parent run; returns the exit code.
 
         ``status``: FAILED or KILLED for a sweep that was cut short.
         """
         terminal = Terminal()
-        outcomes = read_outcomes(self._folder)
+        outcomes = read_outcomes(self._folder, self._sweep.planned)
         failed = bool(outcomes) and terminal.sweep_report(outcomes, self._out_root) > 0
         over = self._sweep.over(time.time(), status, outcomes)
-        over.write(self._folder)
+        with contextlib.suppress(OSError):  # on a full disk, which the missing cells have told
+            over.write(self._folder)
         if self._mirror is None:
-            return failed
+            return FAILED if failed else 0
+        refusals = [o["unmirrored"] for o in outcomes if o.get("unmirrored")]
+        refusal = over.unmirrored or next(iter(refusals), None)
+        if not any(o.get("gave_up") for o in outcomes) and over.unmirrored is None:
+            made, last = self._mirror_end(over, outcomes, terminal)
+            failed, refusal = failed or not made, refusal or last
+        if refusal is None:
+            terminal.mlflow_hint(str(self._out_root))
+        else:
+            terminal.not_mirrored(refusal, self._out_root, self._mirror.uri)
+        return FAILED if failed else (0 if refusal is None else NOT_MIRRORED)
+
+    def _mirror_end(self, over: Sweep, outcomes: Sequence[Outcome], terminal: Terminal) -> tuple[bool, str | None]:
+        """Whether the report could be made, and why MLflow does not have the end of the sweep, if so."""
+        assert self._mirror is not None
+        end = SweepEnd.of(over, outcomes)
         try:
-            end = SweepEnd.of(over, outcomes)
-            if not self._mirror.has_sweep(over, end):
-                failed |= not self._close(over, end, outcomes, terminal)
+            return self._mirror.has_sweep(over, end) or self._close(over, end, outcomes, terminal), None
         except FairfrError as error:
-            terminal.error(str(error))
-            return True
-        terminal.mlflow_hint(str(self._out_root))
-        return failed
+            return True, str(error)
 
     def _close(self, over: Sweep, end: SweepEnd, outcomes: Sequence[Outcome], terminal: Terminal) -> bool:
         """Finish the parent run, with the report if it is wanted; whether the report could be made."""

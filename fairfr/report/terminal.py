@@ -19,6 +19,8 @@ from fairfr.core.visible import visible
 from fairfr.report.console import results_table
 from fairfr.report.readings import Result
 from fairfr.store.folder import read_result
+from fairfr.store.process import default_uri
+from fairfr.store.sweep import NOT_RUN
 
 WIDTH_WITHOUT_TERMINAL = 120
 _shown: set[str] = set()
@@ -86,20 +88,34 @@ class Terminal:
         self._console.print(Text.assemble(*parts), soft_wrap=True)
 
     def sweep_report(self, outcomes: Sequence[dict[str, Any]], out_root: Path) -> int:
-        """A table for each data set and backbone, then every failure. Returns the number of failures."""
+        """A table for each data set and backbone, then every failure. Returns the number of cells without a result."""
         for stored in _by_setting(outcomes).values():
             self._console.print(results_table(stored))
-        counts = {s: sum(1 for o in outcomes if o["status"] == s) for s in ("completed", "skipped", "failed")}
+        counts = {s: sum(1 for o in outcomes if o["status"] == s) for s in ("completed", "skipped", "failed", NOT_RUN)}
         self._console.print(
             f"{len(outcomes)} cell{'' if len(outcomes) == 1 else 's'}: "
             f"{counts['completed']} computed, {counts['skipped']} already done, "
-            f"{counts['failed']} failed"
+            f"{counts['failed']} failed" + (f", {counts[NOT_RUN]} not run" if counts[NOT_RUN] else "")
         )
         for outcome in outcomes:
-            if outcome["status"] == "failed":
+            if outcome["status"] in ("failed", NOT_RUN):
                 self.failed(outcome["choices"], outcome["error"])
         self._console.print(Text.assemble(("files: ", "bold"), visible(str(out_root / "runs"))), soft_wrap=True)
-        return counts["failed"]
+        return counts["failed"] + counts[NOT_RUN]
+
+    def not_mirrored(self, reason: str, out_root: Path, uri: str) -> None:
+        """The one message about an MLflow that did not take the results: they are safe, and how it gets them."""
+        self.error(reason)
+        options = shlex.join(["--out-root", str(out_root), *([] if uri == default_uri(out_root) else ["--uri", uri])])
+        self._console.print(
+            Text.assemble(
+                ("not in MLflow: ", "yellow"),
+                visible(f"the numbers are safe in {out_root / 'runs'}. When MLflow is back, bring it up to them "),
+                "(this is exit code 3):\n    ",
+                visible(f"python scripts/sync_mlflow.py {options}   or   fairfr sync {options}"),
+            ),
+            soft_wrap=True,
+        )
 
     def mlflow_hint(self, out_root: str) -> None:
         """Where to compare runs: in a checkout, and where fairfr is installed."""

@@ -5,6 +5,7 @@ Written by the process behind ``MlflowMirror`` (process.py, mlflow_log.py).
 
 from __future__ import annotations
 
+import sqlite3
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from fairfr.store import views
 from fairfr.store.folder import Result, read_result
 from fairfr.store.mlflow_client import database_lock, open_client, search_runs
 from fairfr.store.process import MlflowError, MlflowMirror, default_uri
+from fairfr.store.settings import PATIENCE
 
 __all__ = ["MlflowError", "MlflowMirror", "default_uri", "pages", "read_results"]
 
@@ -76,9 +78,12 @@ def pages(uri: str, experiment: str = EXPERIMENT) -> list[tuple[str, str]]:
 def _open(uri: str, experiment: str) -> tuple[Any, str]:
     if uri.startswith("sqlite:///") and not Path(uri.removeprefix("sqlite:///")).exists():
         raise MlflowError(f"{uri.removeprefix('sqlite:///')} does not exist.")  # the client would make an empty one
-    with database_lock(uri):
-        client = open_client(uri)
-        found = client.get_experiment_by_name(experiment)
+    try:
+        with database_lock(uri, PATIENCE):
+            client = open_client(uri, PATIENCE)
+            found = client.get_experiment_by_name(experiment)
+    except (OSError, sqlite3.Error) as error:
+        raise MlflowError(f"{uri}: {error}") from error
     if found is None:
         raise MlflowError(f"{uri} has no experiment '{experiment}'.")
     return client, str(found.experiment_id)

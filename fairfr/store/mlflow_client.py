@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 
-def open_client(uri: str) -> Any:
-    """An ``MlflowClient``. The first one of a process takes seconds."""
+def open_client(uri: str, timeout: float) -> Any:
+    """An ``MlflowClient``. The first one of a process takes seconds.
+
+    ``timeout``: seconds that a server has for one answer. MLflow's own patience is minutes; what the user sets stays.
+    """
     import logging
 
-    os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")
+    os.environ["MLFLOW_DISABLE_TELEMETRY"] = "true"
+    os.environ.setdefault("MLFLOW_HTTP_REQUEST_TIMEOUT", str(max(1, int(timeout))))
+    os.environ.setdefault("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "2")
+    os.environ.setdefault("MLFLOW_HTTP_REQUEST_BACKOFF_FACTOR", "1")
     logging.getLogger("alembic").setLevel(logging.ERROR)  # it narrates the making of the database
     from mlflow.tracking import MlflowClient
 
@@ -32,12 +40,30 @@ def search_runs(client: Any, experiment: str, condition: str) -> list[Any]:
             return runs
 
 
-def database_lock(uri: str) -> AbstractContextManager[object]:
-    """Two processes on a fresh sqlite file fail: one at a time makes it."""
+@contextmanager
+def database_lock(uri: str, timeout: float) -> Iterator[None]:
+    """Two processes on a fresh sqlite file fail: one at a time makes it.
+
+    Raises TimeoutError when another one holds the lock for ``timeout`` seconds, and OSError or sqlite3.Error at once
+    for a file that cannot be opened, which MLflow would try for minutes.
+    """
     if not uri.startswith("sqlite:///"):
-        return nullcontext()
-    from filelock import FileLock
+        yield
+        return
+    import sqlite3
+
+    from filelock import FileLock, Timeout
 
     path = Path(uri.removeprefix("sqlite:///"))
     path.parent.mkdir(parents=True, exist_ok=True)
-    return FileLock(f"{path}.lock")
+    lock = FileLock(f"{path}.lock")
+    try:
+        lock.acquire(timeout)
+    except Timeout:
+        raise TimeoutError(f"another process has held {path}.lock for {timeout:.0f} s.") from None
+    try:
+        with contextlib.closing(sqlite3.connect(path)) as database:
+            database.execute("PRAGMA schema_version")
+        yield
+    finally:
+        lock.release()

@@ -1,32 +1,40 @@
-"""Writes runs to MLflow; as ``python -m fairfr.store.mlflow_log`` it is the process behind ``MlflowMirror``."""
+"""Writes runs to MLflow: ``serve`` is the process behind ``MlflowMirror``."""
 
 from __future__ import annotations
 
 import json
 import os
+import signal
 import sys
-from collections.abc import Iterable, Mapping
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from fairfr.core.parent import end_with_parent
 from fairfr.store import views
 from fairfr.store.describe import metrics_of, params_of, run_name, tags_of, times_of
-from fairfr.store.folder import read_result
+from fairfr.store.folder import Result, read_result
 from fairfr.store.mlflow_client import database_lock, open_client, search_runs
+from fairfr.store.owner import Owner
 from fairfr.store.process import MlflowError
+from fairfr.store.settings import PATIENCE
 from fairfr.store.sweep import Sweep, SweepEnd
 
 ARTIFACTS = ("result.json", "config.yaml", "metrics.parquet", "run.log", "error.txt")
 PARENT = "mlflow.parentRunId"
 MAX_TEXT = 5000
+LONGEST = 3600.0  # seconds that nobody needs to log one run
 
 
 class MlflowLog:
     """Owns the client and writes runs."""
 
-    def __init__(self, uri: str, experiment: str, artifact_root: str) -> None:
-        with database_lock(uri):
-            self._client = open_client(uri)
+    def __init__(self, uri: str, experiment: str, artifact_root: str, patience: float = PATIENCE) -> None:
+        """Wait for the lock and for a server less than ``patience``, so that the reason is told before it is out."""
+        with database_lock(uri, 0.7 * patience), _undisturbed(uri):
+            self._client = open_client(uri, patience / 4)
             self._experiment = self._open(experiment, artifact_root)
         self._parents: dict[str, str] = {}
 
@@ -49,6 +57,8 @@ class MlflowLog:
             return self.log(Path(request["folder"]), request["metrics"], sweep)
         if request["do"] == "logged":
             return json.dumps(self.logged())
+        if request["do"] == "tidy":
+            return str(self.tidy())
         if sweep is not None and request["do"] == "open":
             return self.open_sweep(sweep)
         if sweep is not None and request["do"] == "close":
@@ -60,12 +70,12 @@ class MlflowLog:
         result = read_result(folder)
         if result is None:
             raise MlflowError(f"{folder} holds no result.json.")
-        links = self._remove_older(result["key"])
+        tags = self._links(result["key"]) | _origin(result)
         if sweep is not None:
-            links[PARENT] = self.open_sweep(sweep)
-            links["sweeps"] = _joined(links.get("sweeps", ""), sweep.id)
+            tags[PARENT] = self.open_sweep(sweep)
+            tags["sweeps"] = _joined(tags.get("sweeps", ""), sweep.id)
         start, end = times_of(result)
-        run = self._client.create_run(self._experiment, start_time=start, run_name=run_name(result), tags=links)
+        run = self._client.create_run(self._experiment, start_time=start, run_name=run_name(result), tags=tags)
         run_id = str(run.info.run_id)
         self._log_batch(
             run_id, dict(metrics_of(result)) | dict(metrics), params_of(result, folder), tags_of(result, folder)
@@ -74,12 +84,24 @@ class MlflowLog:
             if (folder / name).exists():
                 self._client.log_artifact(run_id, str(folder / name))
         self._client.set_terminated(run_id, "FINISHED" if result["status"] == "completed" else "FAILED", end)
+        self._remove(replaced(self._search(f"tags.run_key = '{result['key']}'")))
         return run_id
 
-    def logged(self) -> dict[str, str]:
-        """When each run that MLflow has was finished, by key; parent runs by the id of their sweep."""
-        tags = [run.data.tags for run in self._search("tags.finished != ''") if run.info.status != "RUNNING"]
-        return {tag.get("run_key") or tag.get("sweep_id", ""): tag["finished"] for tag in tags}
+    def logged(self) -> dict[str, list[str]]:
+        """When the runs that MLflow has were finished, by key; parent runs by the id of their sweep."""
+        known: dict[str, list[str]] = {}
+        for run in self._search("tags.finished != ''"):
+            if run.info.status != "RUNNING":
+                tags = run.data.tags
+                known.setdefault(tags.get("run_key") or tags.get("sweep_id", ""), []).append(tags["finished"])
+        return known
+
+    def tidy(self) -> int:
+        """Remove what writers that were stopped half-way left behind; returns the number of runs."""
+        by_key: dict[str, list[Any]] = {}
+        for run in self._search("tags.run_key != ''"):
+            by_key.setdefault(run.data.tags["run_key"], []).append(run)
+        return sum(self._remove(replaced(runs)) for runs in by_key.values())
 
     def open_sweep(self, sweep: Sweep) -> str:
         """The parent run of a sweep; a sweep that is run again has one already."""
@@ -118,13 +140,22 @@ class MlflowLog:
                 if PARENT not in run.data.tags:
                     self._client.set_tag(run.info.run_id, PARENT, parent)
 
-    def _remove_older(self, key: str) -> dict[str, str]:
-        """Delete the runs of this key; returns the tags that tie them to sweeps."""
+    def _links(self, key: str) -> dict[str, str]:
+        """The tags that tie the runs of this key to sweeps."""
         links: dict[str, str] = {}
         for old in self._search(f"tags.run_key = '{key}'"):
             links |= {name: old.data.tags[name] for name in (PARENT, "sweeps") if name in old.data.tags}
-            self._client.delete_run(old.info.run_id)
         return links
+
+    def _remove(self, runs: Iterable[Any]) -> int:
+        from mlflow.exceptions import MlflowException
+
+        removed = 0
+        for run in runs:
+            with suppress(MlflowException):  # somebody else may just have removed it
+                self._client.delete_run(run.info.run_id)
+                removed += 1
+        return removed
 
     def _search(self, condition: str) -> list[Any]:
         return search_runs(self._client, self._experiment, condition)
@@ -136,8 +167,6 @@ class MlflowLog:
         params: Iterable[tuple[str, Any]],
         tags: Iterable[tuple[str, Any]],
     ) -> None:
-        import time
-
         from mlflow.entities import Metric, Param, RunTag
 
         now = int(time.time() * 1000)
@@ -154,12 +183,60 @@ def _joined(listed: str, name: str) -> str:
     return ", ".join(dict.fromkeys([*filter(None, listed.split(", ")), name]))
 
 
-def _serve(uri: str, experiment: str, artifact_root: str) -> None:
-    """Answer each line of JSON on standard input with one on standard output."""
+def _origin(result: Result) -> dict[str, str]:
+    """What a run is from its first moment, so that one that is never finished can be told and removed."""
+    writer = json.dumps(Owner.me().as_dict())
+    return {"run_key": result["key"], "logged_at": str(time.time()), "writer": writer}
+
+
+def replaced(runs: Sequence[Any]) -> list[Any]:
+    """Which runs of one key another one replaces, or nobody will finish.
+
+    The completed run that was logged last stays, and so does a failed one logged after it: in a shared store somebody
+    else's completed run is no less true because the same cell failed here.
+    """
+    newest: dict[str, Any] = {}
+    for run in sorted(runs, key=_logged_at):
+        newest[run.info.status] = run
+    done, failed = newest.get("FINISHED"), newest.get("FAILED")
+    stay = [done, None if done and failed and _logged_at(failed) < _logged_at(done) else failed]
+    return [run for run in runs if run not in stay and not (run.info.status == "RUNNING" and _may_go_on(run))]
+
+
+def _logged_at(run: Any) -> float:
+    return float(run.data.tags.get("logged_at", 0))
+
+
+def _may_go_on(run: Any) -> bool:
+    """Whether the process that writes a run may be alive: not one of ours that is gone, nor of an hour ago."""
+    writer = Owner.from_dict(json.loads(run.data.tags.get("writer", "null")))
+    is_dead = writer is not None and writer.is_provably_dead()
+    return not is_dead and time.time() - _logged_at(run) < LONGEST
+
+
+@contextmanager
+def _undisturbed(uri: str) -> Iterator[None]:
+    """A database that is left half-made is of no use to anybody: SIGTERM has to wait until it is whole."""
+    if not uri.startswith("sqlite:"):
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def serve() -> None:
+    """Answer each line of JSON on standard input with one on standard output; the first says what to open."""
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # whatever libraries print must not stand between the answers
+    place = json.loads(sys.stdin.readline() or "null")
+    if place is None:
+        return
+    end_with_parent(place.pop("parent"), grace=place["patience"])
     try:
-        logger = MlflowLog(uri, experiment, artifact_root)
+        logger = MlflowLog(**place)
         failure = None
     except Exception as error:
         failure = f"{type(error).__name__}: {error}"
@@ -174,7 +251,3 @@ def _serve(uri: str, experiment: str, artifact_root: str) -> None:
             answer["error"] = str(error).removeprefix("MlflowError: ")
         answers.write(json.dumps(answer) + "\n")
         answers.flush()
-
-
-if __name__ == "__main__":
-    _serve(*sys.argv[1:4])

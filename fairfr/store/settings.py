@@ -5,10 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+PATIENCE = 25.0  # with starting and ending MLflow's process less than half a minute
+
 
 @dataclass(frozen=True, slots=True)
 class StoreSettings:
     """One yaml of conf/store. ``tracking_uri`` null means ``<out_root>/mlflow.db``.
+
+    ``patience``: seconds that a command gives an MLflow that does not answer. Results are stored before that.
 
     ``report``: whether a sweep's tables, figures and claims become artifacts of its parent run.
     """
@@ -17,3 +21,4 @@ class StoreSettings:
     tracking_uri: str | None = None
     experiment: str | None = None
     report: bool = True
+    patience: float = PATIENCE

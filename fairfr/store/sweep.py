@@ -1,7 +1,8 @@
 """What is known of a sweep outside MLflow: two small kinds of file in its Hydra folder.
 
 ``sweep.json`` says which sweep it is, so that workers in other processes, and a later rebuild, find the same parent
-run; ``<job>/outcome.json`` says how each cell ended.
+run, and which jobs were planned; ``<job>/outcome.json`` says how each cell ended. A planned job without one did not run
+to its end.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import csv
 import hashlib
 import io
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
@@ -23,6 +25,7 @@ SWEEP_FILE = "sweep.json"
 OUTCOME_FILE = "outcome.json"
 NO_PART = ("out_root", "data_root", "store", "threads", "force", "on_error", "hydra")
 NAMED_AT_MOST = 3
+NOT_RUN = "not run"
 
 Outcome = dict[str, Any]
 
@@ -37,6 +40,8 @@ class Sweep:
     started: float  # seconds since 1970
     ended: float | None = None
     status: str | None = None  # FINISHED, FAILED or KILLED, as MLflow spells it; None while it runs
+    planned: tuple[str, ...] = ()  # what each job overrides, in the order of the jobs
+    unmirrored: str | None = None  # why MLflow was given up before the first cell; workers need not try again
 
     @classmethod
     def of(cls, overrides: Iterable[str], experiment: str | None, started: float) -> Sweep:
@@ -47,7 +52,8 @@ class Sweep:
 
     @classmethod
     def from_dict(cls, stored: dict[str, Any]) -> Sweep:
-        return cls(**{**stored, "overrides": tuple(stored["overrides"])})
+        lists = {name: tuple(stored.get(name, ())) for name in ("overrides", "planned")}
+        return cls(**{**stored, **lists})
 
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)
@@ -63,9 +69,16 @@ class Sweep:
         except (FileNotFoundError, ValueError, KeyError, TypeError):
             return None
 
+    def with_jobs(self, first: int, jobs: Sequence[Sequence[str]]) -> Sweep:
+        """This sweep, with the jobs of one more launch, the first of which has the number ``first``."""
+        constant = set.intersection(*map(set, jobs)) if len(jobs) > 1 else set()
+        named = (" ".join(o for o in job if o not in constant and not _is_no_part(o)) for job in jobs)
+        numbered = (name or f"job {job}" for job, name in enumerate(named, first))
+        return replace(self, planned=(*self.planned[:first], *numbered))
+
     def over(self, ended: float, status: str | None, outcomes: Sequence[Outcome]) -> Sweep:
         """This sweep, ended. ``status`` only where it was cut short; else its cells decide."""
-        any_failed = any(outcome["status"] == "failed" for outcome in outcomes)
+        any_failed = any(outcome["status"] in ("failed", NOT_RUN) for outcome in outcomes)
         return replace(self, ended=ended, status=status or ("FAILED" if any_failed else "FINISHED"))
 
     @property
@@ -81,10 +94,38 @@ def write_outcome(folder: Path, outcome: Outcome) -> None:
     (folder / OUTCOME_FILE).write_text(json.dumps(outcome), encoding="utf-8")
 
 
-def read_outcomes(folder: Path) -> list[Outcome]:
-    """How each job of a sweep ended, in the order of the jobs; they may have run in other processes."""
-    files = [path for path in folder.glob(f"*/{OUTCOME_FILE}") if path.parent.name.isdigit()]
-    return [json.loads(path.read_text(encoding="utf-8")) for path in sorted(files, key=lambda p: int(p.parent.name))]
+def read_outcomes(folder: Path, planned: Sequence[str] = ()) -> list[Outcome]:
+    """How each job of a sweep ended, in the order of the jobs; they may have run in other processes.
+
+    ``planned``: what each job was to be. One that left no word gets an outcome that says so.
+    """
+    files = {int(path.parent.name): path for path in folder.glob(f"*/{OUTCOME_FILE}") if path.parent.name.isdigit()}
+    known = {job: outcome for job, path in files.items() if (outcome := _read_outcome(path)) is not None}
+    jobs = sorted({*known, *range(len(planned))})
+    return [known[job] if job in known else _not_run(folder / str(job), planned[job]) for job in jobs]
+
+
+def has_started(folder: Path, job: int) -> bool:
+    """Whether a job of a sweep has begun: its folder is the first thing that it makes."""
+    return (folder / str(job)).exists()
+
+
+def has_ended(folder: Path, job: int) -> bool:
+    """Whether a job of a sweep has left word of how it ended."""
+    return _read_outcome(folder / str(job) / OUTCOME_FILE) is not None
+
+
+def _read_outcome(path: Path) -> Outcome | None:
+    try:
+        outcome = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):  # a full disk cuts it short
+        return None
+    return outcome if isinstance(outcome, dict) else None
+
+
+def _not_run(folder: Path, choices: str) -> Outcome:
+    error = "did not end: it was killed, or could not write its files." if folder.exists() else "did not start."
+    return {"status": NOT_RUN, "choices": choices, "error": error}
 
 
 def stored_sweeps(out_root: Path) -> Iterator[tuple[Sweep, list[Outcome]]]:
@@ -95,7 +136,7 @@ def stored_sweeps(out_root: Path) -> Iterator[tuple[Sweep, list[Outcome]]]:
         if sweep is not None and (sweep.id not in newest or sweep.started > newest[sweep.id][0].started):
             newest[sweep.id] = (sweep, path.parent)
     for sweep, folder in sorted(newest.values(), key=lambda found: found[0].started):
-        outcomes = read_outcomes(folder)
+        outcomes = read_outcomes(folder, sweep.planned)
         yield sweep if sweep.ended is not None else sweep.over(folder.stat().st_mtime, "KILLED", outcomes), outcomes
 
 
@@ -118,11 +159,12 @@ class SweepEnd:
         assert sweep.ended is not None and sweep.status is not None
         results = [read_result(Path(o["folder"])) if "folder" in o else None for o in outcomes]
         known = [result for result in results if result is not None]
-        counts = {status: sum(1 for o in outcomes if o["status"] == status) for status in ("skipped", "failed")}
+        counts = Counter(outcome["status"] for outcome in outcomes)
         metrics = {
             "sweep/cells": float(len(outcomes)),
             "sweep/already_done": float(counts["skipped"]),
             "sweep/failed": float(counts["failed"]),
+            "sweep/not_run": float(counts[NOT_RUN]),
             "sweep/seconds": round(sweep.ended - sweep.started, 3),
         }
         tags = {noun: "+".join(_ids(known, noun)) for noun in ("dataset", "backbone")}
@@ -174,7 +216,7 @@ def _cells_csv(outcomes: Sequence[Outcome], results: Sequence[dict[str, Any] | N
     table.writerow(["dataset", "backbone", "method", "variant", "source", "outcome", "run_key", "run_folder", "error"])
     for outcome, result in zip(outcomes, results, strict=True):
         if result is None:
-            names = [*outcome["choices"].split(" / "), "", "", ""][:5]
+            names = [*outcome["choices"].split(" / "), "", "", "", ""][:5]
         else:
             names = [result[noun]["id"] for noun in ("dataset", "backbone", "method")]
             names += [variant_text(result["differs"]), result["source"]]

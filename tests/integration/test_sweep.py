@@ -68,7 +68,8 @@ def test_on_error_stop_ends_the_sweep_at_the_first_failure(run_py: Any, tmp_path
     done = run_py("-m", "dataset=lfw,rfw", "source=files", "data_root=nowhere", "on_error=stop", "store=folder")
     assert done.returncode == 1 and "Traceback" not in done.stdout + done.stderr
     assert "nowhere/lfw" in done.stdout and "nowhere/rfw" not in done.stdout
-    assert "1 cell: 0 computed, 0 already done, 1 failed" in done.stdout, "the summary of what did run"
+    assert "2 cells: 0 computed, 0 already done, 1 failed, 1 not run" in done.stdout
+    assert "dataset=rfw: did not start" in done.stdout
 
 
 def test_a_summary_that_crashes_is_shown_and_ends_in_a_failure(

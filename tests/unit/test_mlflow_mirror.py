@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import pytest
 
 from fairfr.store.mirror import Mirror
-from fairfr.store.process import MlflowError, MlflowMirror
+from fairfr.store.process import MlflowEndedError, MlflowError, MlflowMirror
 from fairfr.store.settings import StoreSettings
 from fairfr.store.sweep import Sweep, SweepEnd
 
@@ -19,24 +20,44 @@ RESULT = {"key": "synthetic-1", "dataset": {"id": "lfw"}, "backbone": {"id": "ma
 class Recorder:
     """Takes the place of ``MlflowMirror``; the first run that it logs makes the database, as MLflow does."""
 
-    refuses = False
+    refuses: MlflowError | None = None
+    takes = 0.0
+    started = 0
 
-    def __init__(self, uri: str, experiment: str, artifact_root: Path | None) -> None:
+    def __init__(self, uri: str, experiment: str, artifact_root: Path | None, patience: float) -> None:
         self._database = Path(uri.removeprefix("sqlite:///"))
+        self.patience = patience
+        Recorder.started += 1
 
     def log(self, *arguments: Any) -> None:
-        if self.refuses:
-            raise MlflowError("no room")
+        Clock.now += min(self.takes, self.patience)
+        if self.refuses is not None:
+            raise self.refuses
         self._database.touch()
 
     def close_sweep(self, *arguments: Any) -> None:
         self._database.touch()
 
+    def close(self) -> None:
+        pass
+
+
+class Clock:
+    """Seconds that pass only when MLflow takes them."""
+
+    now = 0.0
+
+    @classmethod
+    def monotonic(cls) -> float:
+        return cls.now
+
 
 @pytest.fixture
 def mirror(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Mirror:
     monkeypatch.setattr("fairfr.store.mirror.MlflowMirror", Recorder)
-    return Mirror(StoreSettings("mlflow"), tmp_path)
+    monkeypatch.setattr("fairfr.store.mirror.time", Clock)
+    monkeypatch.setattr(Recorder, "started", 0)
+    return Mirror(StoreSettings("mlflow", patience=30.0), tmp_path)
 
 
 def test_a_new_database_has_nothing_of_what_the_deleted_one_had(mirror: Mirror, tmp_path: Path) -> None:
@@ -53,10 +74,57 @@ def test_a_run_that_is_refused_is_not_marked_any_more(
     mirror: Mirror, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     mirror.log(RESULT, tmp_path)
-    monkeypatch.setattr(Recorder, "refuses", True)
+    monkeypatch.setattr(Recorder, "refuses", MlflowError("no room"))
     with pytest.raises(MlflowError):
         mirror.log(RESULT, tmp_path)
     assert not mirror.has(RESULT)
+
+
+def test_an_mlflow_that_refuses_slowly_costs_the_patience_once_and_is_then_left_alone(
+    mirror: Mirror, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Recorder, "refuses", MlflowError("down"))
+    monkeypatch.setattr(Recorder, "takes", 12.0)
+    began = Clock.now
+    for _ in range(20):
+        with pytest.raises(MlflowError, match="down"):
+            mirror.log(RESULT, tmp_path)
+    assert Clock.now - began == 30.0 and mirror.has_given_up and Recorder.started == 3
+
+
+def test_an_answer_restores_the_patience(mirror: Mirror, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Recorder, "takes", 20.0)
+    for refusal in (MlflowError("down"), None, MlflowError("down")):
+        monkeypatch.setattr(Recorder, "refuses", refusal)
+        with pytest.raises(MlflowError) if refusal else contextlib.nullcontext():
+            mirror.log(RESULT, tmp_path)
+    assert not mirror.has_given_up
+
+
+def test_a_process_that_has_died_is_started_again_within_the_same_request(
+    mirror: Mirror, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Dying(Recorder):
+        def log(self, *arguments: Any) -> None:
+            if Recorder.started == 1:
+                raise MlflowEndedError("killed")
+            super().log(*arguments)
+
+    monkeypatch.setattr("fairfr.store.mirror.MlflowMirror", Dying)
+    mirror.log(RESULT, tmp_path)
+    assert mirror.has(RESULT) and Recorder.started == 2
+
+
+def test_no_password_stands_in_a_mark_a_message_or_the_address_shown(
+    mirror: Mirror, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Recorder, "log", lambda *arguments: None)
+    secret = Mirror(StoreSettings("mlflow", "http://me:s3cret@server:5000"), tmp_path)
+    secret.log(RESULT, tmp_path)
+    assert secret.has(RESULT) and secret.uri == "http://me:***@server:5000"
+    (mark,) = (tmp_path / ".mirrored").iterdir()
+    assert "s3cret" not in mark.read_text()
+    assert "s3cret" not in str(MlflowError("http://me:s3cret@server:5000: refused"))
 
 
 def test_logged_to_one_experiment_is_not_logged_to_another(mirror: Mirror, tmp_path: Path) -> None:

@@ -64,7 +64,8 @@ def test_a_parent_run_is_named_after_what_was_swept(tmp_path: Path) -> None:
     end = SweepEnd.of(over, one)
     assert end.name == "sweep | lfw | magface | 2 cells | synthetic"
     assert end.status == "FINISHED"
-    assert end.metrics == {"sweep/cells": 2, "sweep/already_done": 1, "sweep/failed": 0, "sweep/seconds": 2.5}
+    counts = {"sweep/cells": 2, "sweep/already_done": 1, "sweep/failed": 0, "sweep/not_run": 0}
+    assert end.metrics == counts | {"sweep/seconds": 2.5}
     assert end.tags["source"] == "synthetic" and end.tags["dataset"] == "lfw"
     assert SweepEnd.from_dict(json.loads(json.dumps(end.as_dict()))) == end
 
@@ -91,6 +92,27 @@ def test_outcomes_come_in_the_order_of_the_jobs(tmp_path: Path) -> None:
         write_outcome(tmp_path / str(job), {"status": "completed", "choices": str(job)})
     write_outcome(tmp_path / "notes", {"status": "failed"})
     assert [found["choices"] for found in read_outcomes(tmp_path)] == ["1", "2", "10"]
+
+
+def test_jobs_that_left_no_word_are_told_by_what_they_would_have_been(tmp_path: Path) -> None:
+    jobs = [["dataset=lfw", f"method={name}", "store.tracking_uri=http://me:pw@x"] for name in ("a", "b", "c", "d")]
+    sweep = Sweep.of(COMMAND, None, started=0.0).with_jobs(0, jobs[:3]).with_jobs(3, jobs[3:])
+    assert sweep.planned == ("method=a", "method=b", "method=c", "dataset=lfw method=d"), "what differs in a launch"
+    write_outcome(tmp_path / "0", {"status": "completed", "choices": "lfw / net / a"})
+    (tmp_path / "1").mkdir()
+    (tmp_path / "2").mkdir()
+    (tmp_path / "2" / "outcome.json").write_text('{"status": "comp')
+    sweep.write(tmp_path)
+    read = Sweep.read(tmp_path)
+    assert read == sweep
+    outcomes = read_outcomes(tmp_path, sweep.planned)
+    assert [found["status"] for found in outcomes] == ["completed", "not run", "not run", "not run"]
+    assert [found["choices"] for found in outcomes[1:]] == ["method=b", "method=c", "dataset=lfw method=d"]
+    assert "killed" in outcomes[2]["error"] and outcomes[3]["error"] == "did not start."
+    end = SweepEnd.of(sweep.over(1.0, None, outcomes), outcomes)
+    assert end.status == "FAILED" and end.metrics["sweep/not_run"] == 3 and "4 cells" in end.name
+    rows = list(csv.DictReader(io.StringIO(end.cells_csv)))
+    assert [row["outcome"] for row in rows] == ["completed", "not run", "not run", "not run"]
 
 
 def test_of_a_sweep_that_ran_twice_the_newer_counts_and_a_killed_one_says_so(tmp_path: Path) -> None:
