@@ -72,7 +72,7 @@ class Sweep:
     def with_jobs(self, first: int, jobs: Sequence[Sequence[str]]) -> Sweep:
         """This sweep, with the jobs of one more launch, the first of which has the number ``first``."""
         constant = set.intersection(*map(set, jobs)) if len(jobs) > 1 else set()
-        named = (" ".join(o for o in job if o not in constant and not _is_no_part(o)) for job in jobs)
+        named = (" ".join(o.lstrip("+") for o in job if o not in constant and not _is_no_part(o)) for job in jobs)
         numbered = (name or f"job {job}" for job, name in enumerate(named, first))
         return replace(self, planned=(*self.planned[:first], *numbered))
 

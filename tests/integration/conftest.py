@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -12,13 +13,18 @@ from typing import Any, TypeAlias
 import numpy as np
 import pandas as pd
 import pytest
+from filelock import FileLock
 from hydra import compose, initialize_config_dir
 
 from fairfr.app import read_settings
 from fairfr.experiment.cell import Outcome, run_cell
 from fairfr.experiment.threads import VARIABLES
+from fairfr.store.mirror import Mirror
+from fairfr.store.process import MlflowMirror
+from fairfr.store.settings import StoreSettings
 
 ROOT = Path(__file__).parents[2]
+PATIENCE = 100.0  # seconds: importing MLflow on a busy machine is no fault
 SMALL = ("dataset=lfw", "++dataset.standin.scale=0.03", "source=synthetic")
 
 RunCell: TypeAlias = Callable[..., Outcome]
@@ -85,13 +91,44 @@ def run_py(tmp_path: Path) -> RunPy:
     """Run ``run.py`` as a user does."""
 
     def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, ROOT / "run.py", f"out_root={tmp_path / 'out'}", "threads=1", *arguments]
+        basics = [f"out_root={tmp_path / 'out'}", "threads=1", f"store.patience={PATIENCE}"]
+        command = [sys.executable, ROOT / "run.py", *basics, *arguments]
         inherited = {k: v for k, v in os.environ.items() if k not in VARIABLES}
         env = {**inherited, "OMP_NUM_THREADS": "1", "COLUMNS": "160", **environment}
         # a folder without data: a developer's own must not count
         return subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=120)
 
     return run
+
+
+@pytest.fixture(scope="session")
+def template(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
+    """A database with its tables made, which takes seconds: once for all workers, copied by each test."""
+    root = tmp_path_factory.getbasetemp()
+    shared = root if worker_id == "master" else root.parent
+    path = shared / "mlflow_template.db"
+    with FileLock(f"{path}.making"):
+        if not path.exists():
+            making = MlflowMirror(f"sqlite:///{path}.new", "fairfr", shared / "mlartifacts", PATIENCE)
+            making.wait_until_ready()
+            making.close()
+            Path(f"{path}.new").rename(path)
+    return path
+
+
+@pytest.fixture
+def out(tmp_path: Path, template: Path) -> Path:
+    folder = tmp_path / "out"
+    folder.mkdir()
+    shutil.copy(template, folder / "mlflow.db")
+    return folder
+
+
+@pytest.fixture
+def mirror(out: Path) -> Iterator[Mirror]:
+    made = Mirror(StoreSettings("mlflow", experiment="fairfr", patience=PATIENCE), out)
+    yield made
+    made.close()
 
 
 @pytest.fixture

@@ -4,48 +4,16 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from filelock import FileLock
 
 from fairfr.commands.sync import sync
 from fairfr.report.listed import listed_metrics
 from fairfr.store.mirror import Mirror
 from fairfr.store.mlflow import MlflowError, MlflowMirror, default_uri, pages, read_results
 from fairfr.store.settings import StoreSettings
-
-
-@pytest.fixture(scope="session")
-def template(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
-    """A database with its tables made, which takes seconds: once for all workers, copied by each test."""
-    root = tmp_path_factory.getbasetemp()
-    shared = root if worker_id == "master" else root.parent
-    path = shared / "mlflow_template.db"
-    with FileLock(f"{path}.making"):
-        if not path.exists():
-            making = MlflowMirror(f"sqlite:///{path}.new", "fairfr", shared / "mlartifacts")
-            making.wait_until_ready()
-            making.close()
-            Path(f"{path}.new").rename(path)
-    return path
-
-
-@pytest.fixture
-def out(tmp_path: Path, template: Path) -> Path:
-    folder = tmp_path / "out"
-    folder.mkdir()
-    shutil.copy(template, folder / "mlflow.db")
-    return folder
-
-
-@pytest.fixture
-def mirror(out: Path) -> Iterator[Mirror]:
-    made = Mirror(StoreSettings("mlflow", experiment="fairfr"), out)
-    yield made
-    made.close()
 
 
 def runs_in(out: Path) -> list[Any]:

@@ -1,0 +1,218 @@
+"""MLflow that is down, silent, locked, shared or hostile: the results are there, and nothing waits or leaks for it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fairfr.store.mirror import Mirror
+from fairfr.store.mlflow import MlflowError, MlflowMirror, default_uri, read_results
+from fairfr.store.owner import Owner
+from fairfr.store.settings import StoreSettings
+
+HOLDS = """
+import sys, filelock
+with filelock.FileLock(sys.argv[1]):
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+
+
+@pytest.fixture
+def silent_server() -> Iterator[str]:
+    """A server that takes every connection and never says a word."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+
+
+@pytest.fixture
+def held_lock(out: Path) -> Iterator[Path]:
+    path = out / "mlflow.db.lock"
+    holder = subprocess.Popen([sys.executable, "-c", HOLDS, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert holder.stdout is not None and holder.stdout.readline() == b"held\n"
+    yield path
+    holder.communicate()
+
+
+def refusal(uri: str, patience: float) -> str:
+    """What a mirror of this store says when it is asked for something."""
+    mirror = MlflowMirror(uri, "fairfr", patience=patience)
+    try:
+        with pytest.raises(MlflowError) as refused:
+            mirror.wait_until_ready()
+    finally:
+        mirror.close()
+    assert mirror._process.poll() is not None, "nothing is left behind"
+    return str(refused.value)
+
+
+def test_a_server_that_never_answers_is_given_up(silent_server: str) -> None:
+    assert "no answer within 2 s" in refusal(silent_server, patience=2.0)
+
+
+def test_a_server_that_is_down_says_so_long_before_mlflow_would(unused_port: int) -> None:
+    assert f"port={unused_port}" in refusal(f"http://127.0.0.1:{unused_port}", patience=60.0)
+
+
+@pytest.fixture
+def unused_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        return int(closed.getsockname()[1])
+
+
+def test_a_lock_that_somebody_holds_is_not_waited_for_and_named(
+    out: Path, held_lock: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = refusal(default_uri(out), patience=2.0)
+    assert "no answer within 2 s" in said or f"another process has held {held_lock}" in said, "whichever is first"
+    monkeypatch.setattr("fairfr.store.mlflow.PATIENCE", 0.1)
+    with pytest.raises(MlflowError, match=f"another process has held {re.escape(str(held_lock))}"):
+        read_results(default_uri(out))
+
+
+def test_a_database_that_cannot_be_opened_is_told_at_once(tmp_path: Path) -> None:
+    (tmp_path / "mlflow.db").mkdir()
+    assert "unable to open database file" in refusal(f"sqlite:///{tmp_path / 'mlflow.db'}", patience=60.0)
+
+
+def test_a_silent_server_costs_neither_the_results_nor_the_sweep(
+    run_py: Any, small: tuple[str, ...], silent_server: str, tmp_path: Path
+) -> None:
+    """In two processes: neither waits for a server that the sweep's own process found silent."""
+    store = (f"store.tracking_uri={silent_server}", "store.patience=3")
+    launcher = ("hydra/launcher=joblib", "hydra.launcher.n_jobs=2")
+    done = run_py("-m", *small, "dataset.grouping=[]", "method=baseline,platt", *store, *launcher)
+    assert done.returncode == 3, done.stdout + done.stderr
+    assert "2 cells: 2 computed, 0 already done, 0 failed" in done.stdout
+    assert done.stdout.count("no answer") == 1 and "the numbers are safe" in done.stdout
+    outcomes = [json.loads(path.read_text()) for path in (tmp_path / "out").glob("hydra/sweep/*/*/*/outcome.json")]
+    assert [(outcome["status"], outcome["gave_up"]) for outcome in outcomes] == [("completed", True)] * 2
+
+
+def test_a_logger_that_was_killed_is_started_again(
+    cell: Any, small: tuple[str, ...], out: Path, mirror: Mirror
+) -> None:
+    outcome = cell(*small, "dataset.grouping=[]", "method=platt")
+    process = mirror.start()
+    process.wait_until_ready()
+    process._process.send_signal(signal.SIGKILL)
+    mirror.log(outcome.result, outcome.folder)
+    assert mirror.has(outcome.result) and len(runs_in(out)) == 1
+
+
+def test_nothing_in_the_working_directory_is_run(out: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a data set's folder holds is not code of ours, whatever it is called."""
+    hostile = tmp_path / "hostile"
+    hostile.mkdir()
+    for name in ("yaml", "sqlalchemy", "mlflow", "json", "fairfr"):
+        (hostile / f"{name}.py").write_text(f"open({str(tmp_path / 'executed')!r}, 'w').close()\n")
+    monkeypatch.chdir(hostile)
+    mirror = MlflowMirror(default_uri(out), "fairfr")
+    mirror.wait_until_ready()
+    mirror.close()
+    assert not (tmp_path / "executed").exists()
+
+
+@pytest.mark.parametrize("sweep", [(), ("-m",)], ids=["one cell", "sweep"])
+def test_a_password_in_the_address_stands_nowhere(
+    run_py: Any, small: tuple[str, ...], unused_port: int, tmp_path: Path, sweep: tuple[str, ...]
+) -> None:
+    address = f"http://me:s3cret@127.0.0.1:{unused_port}"
+    store = (f"store.tracking_uri={address}", "store.patience=15")
+    done = run_py(*sweep, *small, "dataset.grouping=[]", "method=baseline", *store)
+    assert done.returncode == 3, done.stdout + done.stderr
+    assert f"http://me:***@127.0.0.1:{unused_port}" in done.stdout and "s3cret" not in done.stdout + done.stderr
+    files = [path for path in (tmp_path / "out").rglob("*") if path.is_file()]
+    assert any(path.name == "overrides.yaml" for path in files) and any("runs" in path.parts for path in files)
+    assert [path for path in files if b"s3cret" in path.read_bytes()] == []
+
+
+def client_of(out: Path) -> tuple[Any, str]:
+    from mlflow.tracking import MlflowClient
+
+    client = MlflowClient(default_uri(out))
+    return client, client.get_experiment_by_name("fairfr").experiment_id
+
+
+def runs_in(out: Path) -> list[Any]:
+    client, experiment = client_of(out)
+    return list(client.search_runs([experiment]))
+
+
+def test_a_failed_run_leaves_the_completed_one_of_a_colleague(
+    cell: Any, small: tuple[str, ...], out: Path, mirror: Mirror, tmp_path: Path
+) -> None:
+    """Two people, one store, the same cell: it succeeds for one and fails for the other; then it succeeds for both."""
+    good = cell(*small, "dataset.grouping=[]", "method=platt")
+    mirror.log(good.result, good.folder)
+    (first,) = runs_in(out)
+    assert first.data.tags["mlflow.source.git.commit"] == good.result["code"]["commit"]
+    folder = tmp_path / "theirs"
+    folder.mkdir()
+    (folder / "config.yaml").write_text((good.folder / "config.yaml").read_text())
+    failed = {k: v for k, v in good.result.items() if k not in ("metrics", "seconds")}
+    failed |= {"status": "failed", "error": "no room", "finished": "2031-01-01T00:00:00+00:00"}
+    (folder / "result.json").write_text(json.dumps(failed))
+    for _ in range(2):
+        mirror.log(failed, folder)
+    assert sorted(run.info.status for run in runs_in(out)) == ["FAILED", "FINISHED"]
+    assert read_results(default_uri(out)) == [good.result]
+    assert set(mirror.logged()[good.result["key"]]) == {good.result["finished"], failed["finished"]}
+    mirror.log(good.result, good.folder)
+    (last,) = runs_in(out)
+    assert last.info.status == "FINISHED" and last.info.run_id != first.info.run_id
+
+
+def test_runs_that_nobody_will_finish_are_removed(cell: Any, small: tuple[str, ...], out: Path, mirror: Mirror) -> None:
+    outcome = cell(*small, "dataset.grouping=[]", "method=platt")
+    mirror.log(outcome.result, outcome.folder)
+    me = Owner.me()
+    gone, elsewhere = replace(me, started="1"), replace(me, boot="another machine")
+    client, experiment = client_of(out)
+    unfinished = {"dead": (gone, time.time()), "old": (elsewhere, time.time() - 7200), "alive": (me, time.time())}
+    unfinished["away"] = (elsewhere, time.time())
+    for name, (writer, at) in unfinished.items():
+        tags = {"run_key": outcome.result["key"], "writer": json.dumps(writer.as_dict()), "logged_at": str(at)}
+        client.create_run(experiment, run_name=name, tags=tags)
+    assert mirror.tidy() == 2
+    left = {run.info.run_name for run in runs_in(out) if run.info.status == "RUNNING"}
+    assert left == {"alive", "away"} and len(runs_in(out)) == 3
+
+
+def test_a_run_carries_its_key_from_its_first_moment(
+    cell: Any, small: tuple[str, ...], out: Path, mirror: Mirror
+) -> None:
+    """Logging stops half-way, at a configuration that cannot be read."""
+    outcome = cell(*small, "dataset.grouping=[]", "method=platt")
+    (outcome.folder / "config.yaml").write_text("{")
+    with pytest.raises(MlflowError):
+        mirror.log(outcome.result, outcome.folder)
+    (run,) = runs_in(out)
+    assert run.info.status == "RUNNING" and run.data.tags["run_key"] == outcome.result["key"]
+    assert json.loads(run.data.tags["writer"])["boot"] == Owner.me().boot
+    assert mirror.tidy() == 1 and runs_in(out) == []
+
+
+def test_the_mirror_waits_as_long_as_the_store_says(out: Path) -> None:
+    """A process that does not even read: the request does not fit into the pipe."""
+    mirror = Mirror(StoreSettings("mlflow", patience=0.5), out)
+    process = mirror.start()
+    os.kill(process._process.pid, signal.SIGSTOP)
+    try:
+        with pytest.raises(MlflowError, match="no answer"):
+            process.log(out, {f"metric {i}": 0.0 for i in range(20_000)})
+    finally:
+        os.kill(process._process.pid, signal.SIGCONT)
+        mirror.close()
