@@ -76,12 +76,10 @@ class MlflowMirror:
             env={**os.environ, "OMP_NUM_THREADS": "1", "PYTHONSAFEPATH": "1"},
             start_new_session=True,  # Ctrl-C is for the sweep, which then still tells MLflow that it was stopped
         )
-        self._reader = threading.Thread(target=self._read_answers, daemon=True)
-        self._reader.start()
+        threading.Thread(target=self._read_answers, daemon=True).start()
         place = {"uri": uri, "experiment": experiment, "artifact_root": str(artifact_root or "")}
-        self._send(
-            place | {"parent": os.getpid(), "patience": patience}
-        )  # not as arguments: the uri may hold a password
+        # not as arguments, which everybody on the machine can list: the uri may hold a password
+        self._send({**place, "parent": os.getpid(), "patience": patience})
 
     def wait_until_ready(self) -> None:
         """Return when the database exists: parallel workers must not race to make it."""
@@ -123,10 +121,8 @@ class MlflowMirror:
                 self._process.wait(CLOSING)
             except subprocess.TimeoutExpired:
                 self._give_up()
-        if self._process.poll() is not None:  # else its pipes may be in use
+        if not self._sender.is_alive():  # else it closes the pipe itself, when nobody is left to read
             _shut(self._process.stdin)
-            self._reader.join()
-            _shut(self._process.stdout)
         self._stderr.close()
 
     def _ask(self, request: Mapping[str, Any]) -> str:
@@ -153,18 +149,20 @@ class MlflowMirror:
         assert pipe is not None
 
         def write() -> None:
-            with contextlib.suppress(OSError, ValueError):  # the process is gone, as the missing answer will tell
+            try:
                 pipe.write(json.dumps(request) + "\n")
                 pipe.flush()
+            except (OSError, ValueError):  # the process is gone, as the missing answer will tell
+                _shut(pipe)
 
-        sender = threading.Thread(target=write, daemon=True)
-        sender.start()
-        sender.join(SENDING)
+        self._sender = threading.Thread(target=write, daemon=True)
+        self._sender.start()
+        self._sender.join(SENDING)
 
     def _read_answers(self) -> None:
         assert self._process.stdout is not None
-        with contextlib.suppress(OSError, ValueError):
-            for line in self._process.stdout:
+        with self._process.stdout as pipe:
+            for line in pipe:
                 self._answers.put(line)
         self._answers.put("")  # no JSON: the end
 
