@@ -17,9 +17,11 @@ from typing import Any
 
 import pytest
 
+from fairfr.store.folder import read_result
 from fairfr.store.mirror import Mirror
 from fairfr.store.mlflow import MlflowError, MlflowMirror, default_uri, read_results
 from fairfr.store.owner import Owner
+from fairfr.store.reading import write_result
 from fairfr.store.settings import StoreSettings
 
 HOLDS = """
@@ -164,11 +166,11 @@ def test_a_failed_run_leaves_the_completed_one_of_a_colleague(
     (folder / "config.yaml").write_text((good.folder / "config.yaml").read_text())
     failed = {k: v for k, v in good.result.items() if k not in ("metrics", "seconds")}
     failed |= {"status": "failed", "error": "no room", "finished": "2031-01-01T00:00:00+00:00"}
-    (folder / "result.json").write_text(json.dumps(failed))
+    write_result(folder, failed)
     for _ in range(2):
         mirror.log(failed, folder)
     assert sorted(run.info.status for run in runs_in(out)) == ["FAILED", "FINISHED"]
-    assert read_results(default_uri(out)) == [good.result]
+    assert read_results(default_uri(out)) == [read_result(good.folder)]
     assert set(mirror.logged()[good.result["key"]]) == {good.result["finished"], failed["finished"]}
     mirror.log(good.result, good.folder)
     (last,) = runs_in(out)

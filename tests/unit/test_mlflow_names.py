@@ -83,7 +83,8 @@ def test_the_commit_is_that_of_the_checkout_and_dirty_means_other_code(tmp_path:
 @pytest.mark.parametrize("code", [None, {"commit": "ab12", "dirty": True}])
 def test_mlflow_gets_the_commit_under_its_own_names(code: Any, tmp_path: Path) -> None:
     about = {noun: {"id": noun, "needs": []} for noun in ("dataset", "backbone", "method")}
-    result = {**about, "key": "k", "status": "completed", "source": "files", "finished": "now", "code": code}
+    result = {**about, "key": "k", "status": "completed", "source": "files", "finished": "now"}
+    result |= {"code": code, "differs": {}}
     tags = dict(tags_of(result, tmp_path))
     assert tags.get("mlflow.source.git.commit") == (code and "ab12")
     assert tags.get("mlflow.source.git.dirty") == (code and True)
