@@ -73,7 +73,10 @@ def run_job(config: DictConfig) -> None:
     except FairfrError as error:
         noted |= {"status": "failed", "error": str(error)}
         terminal.failed(_choices(), str(error))
-    write_outcome(Path(HydraConfig.get().runtime.output_dir), noted)
+    try:
+        write_outcome(Path(HydraConfig.get().runtime.output_dir), noted)
+    except OSError as error:  # of a cell without an outcome the summary says that it did not end
+        terminal.failed(_choices(), f"{type(error).__name__}: {error}")
     if noted["status"] == "failed" and (not in_sweep or config.get("on_error") == "stop"):
         sys.exit(FAILED)
     if not in_sweep:

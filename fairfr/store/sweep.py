@@ -11,6 +11,7 @@ import csv
 import hashlib
 import io
 import json
+import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -60,7 +61,9 @@ class Sweep:
 
     def write(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / SWEEP_FILE).write_text(json.dumps(self.as_dict()), encoding="utf-8")
+        new = folder / f"{SWEEP_FILE}.new"
+        new.write_text(json.dumps(self.as_dict()), encoding="utf-8")
+        os.replace(new, folder / SWEEP_FILE)  # on a full disk the plan stays as it was
 
     @classmethod
     def read(cls, folder: Path) -> Sweep | None:
