@@ -88,7 +88,7 @@ class StandIn:
 def standin_digest(dataset: str, backbone: str, standin: StandIn) -> str:
     """Names the bytes that ``generate`` would make, from its settings alone: a sha256 in hex."""
     settings = asdict(standin)
-    settings["backbones"] = asdict(_model_of(dataset, backbone, standin))
+    settings["backbones"] = asdict(model_of(dataset, backbone, standin))
     text = json.dumps([VERSION, dataset, backbone, settings], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()
 
@@ -105,7 +105,7 @@ def generate(dataset: str, backbone: str, standin: StandIn, grouping: tuple[str,
     groupings, used = _groupings(dataset, standin.structure, structure, grouping)
     images = _image_ids(standin.structure, structure)
     rng = _rng(standin.seed, standin.structure, backbone)
-    vectors = _vectors(standin, _model_of(dataset, backbone, standin), structure, rng)
+    vectors = _vectors(standin, model_of(dataset, backbone, standin), structure, rng)
     left, right, identity = (
         read_only(a.astype(np.int32)) for a in (structure.left, structure.right, structure.identity)
     )
@@ -126,7 +126,8 @@ def generate(dataset: str, backbone: str, standin: StandIn, grouping: tuple[str,
     )
 
 
-def _model_of(dataset: str, backbone: str, standin: StandIn) -> BackboneModel:
+def model_of(dataset: str, backbone: str, standin: StandIn) -> BackboneModel:
+    """The numbers of ``backbone``, or an error that names the backbones there are."""
     if backbone not in standin.backbones:
         raise ConfigError(
             f"the synthetic stand-in of {dataset} has no backbone '{backbone}'."
