@@ -65,12 +65,12 @@ class StandIn:
     backbones: dict[str, BackboneModel]
     scale: float = 1.0
     subgroups: int = 6
-    crowding: float = 0.4
+    crowding: float = 0.3
     crowding_spread: float = 0.05
     subgroup_slope: float = 0.4
     subgroup_distance: float = 0.8
     hard_factor: float = 10.0
-    drift: float = 0.12
+    drift: float = 0.0
 
     def __post_init__(self) -> None:
         """Refuse what the generator cannot make."""

@@ -54,7 +54,8 @@ class Goal:
 
     def misses(self, figures: Figures) -> F64:
         """Distance from what is wanted (5,), in tolerances: all within one is a hit."""
-        return (np.array(figures) - np.array(self.wanted)) / np.array(self.tolerance)
+        misses: F64 = np.subtract(figures, self.wanted) / np.array(self.tolerance)
+        return misses
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +64,7 @@ class Effort:
 
     seeds: tuple[int, ...]
     share: float = 1.0
-    steps: int = 12
+    steps: int = 6
 
 
 def baseline_figures(dataset: DatasetSettings, backbone: str, share: float = 1.0) -> Figures:
@@ -106,14 +107,15 @@ def fit_model(
 ) -> BackboneModel:
     """The model that comes nearest to ``goal``, from the one in ``dataset``, with four digits.
 
-    Damped Gauss-Newton (a trust region) with finite differences. Every try draws from the same seeds, so that two
-    tries differ by their numbers alone and not by chance.
+    Damped Gauss-Newton (a trust region). Every try draws from the same seeds, so that two tries differ by their
+    numbers alone and not by chance. The slopes are finite differences at the start and stay: they change little on
+    the way, and cost five tries. After a long way, fit once more from where it ended.
     """
     from scipy.optimize import least_squares
 
     assert dataset.standin is not None
     low, high = np.array(astuple(LOWEST)), np.array(astuple(HIGHEST))
-    start = np.clip(astuple(model_of(dataset.id, backbone, dataset.standin)), 1.01 * low, 0.99 * high)
+    start = np.clip(astuple(model_of(dataset.id, backbone, dataset.standin)), 1.01 * low, 0.9 * high)
 
     def misses(numbers: F64) -> F64:
         model = BackboneModel(*numbers.tolist())
@@ -121,7 +123,20 @@ def fit_model(
         on_try(model, figures)
         return goal.misses(figures)
 
+    slopes = _slopes(misses, start)
     best = least_squares(
-        misses, start, bounds=(low, high), x_scale=start, diff_step=DIFFERENCE, max_nfev=effort.steps, ftol=1e-3
+        misses,
+        start,
+        jac=lambda numbers: slopes,
+        bounds=(low, high),
+        x_scale=start,
+        ftol=1e-2,
+        max_nfev=1 + effort.steps,
     )
     return BackboneModel(*(float(f"{number:.4g}") for number in best.x))
+
+
+def _slopes(function: Callable[[F64], F64], at: F64) -> F64:
+    """Forward differences (5, 5) of ``function`` over a wide relative step."""
+    here, steps = function(at), np.diag(DIFFERENCE * at)
+    return np.stack([(function(at + step) - here) / step.sum() for step in steps], axis=1)

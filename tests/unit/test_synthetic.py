@@ -166,6 +166,37 @@ def test_no_axis_stands_out() -> None:
     assert spread.max() < 2.5 * spread.min()  # unrotated: hundreds
 
 
+# noise of one length, so that poor images differ from their person's others by it alone, not by how far they drift
+EVEN_NOISE = BackboneModel(effective_dims=40.0, noise=1.0, noise_spread=0.0, hard_share=0.0, gap=1.0)
+
+
+@pytest.mark.parametrize(
+    "context",
+    [
+        {"crowding": 0.8, "subgroup_distance": 0.0},  # places of groups alone
+        {"crowding": 0.8, "subgroup_distance": 100.0},  # of sub-groups alone
+        {"crowding": 0.0, "crowding_spread": 0.0, "drift": 3.0},  # of poor images
+    ],
+    ids=["groups", "subgroups", "drift"],
+)
+def test_places_lie_where_the_noise_is(context: dict[str, float]) -> None:
+    standin = standin_of("rfw", scale=0.1, backbones={"net": EVEN_NOISE}, **context)
+    data = generate("rfw", "net", standin, ("ethnicity",))
+    group = data.groupings["ethnicity"]
+    hardest = group.codes == group.levels.index("asian")
+    vectors, person = (
+        vectors_of(data)[hardest].astype(np.float64),
+        np.unique(data.identity[hardest], return_inverse=True)[1],
+    )
+    place = vectors.mean(axis=0)
+    of_person = np.stack([np.bincount(person, weights=column) for column in vectors.T], axis=1)
+    noise = vectors - (of_person / np.bincount(person)[:, None])[person]
+    assert np.linalg.norm(place) > 0.2  # there is a place to speak of
+    along_place = ((noise @ place) ** 2).mean() / (place @ place)
+    along_any = (noise**2).sum(axis=1).mean() / 512
+    assert along_place > 4 * along_any  # 512 / 40 = 13 in the noise's own spectrum, 1 in a direction of no spectrum
+
+
 def test_the_same_seed_gives_the_same_bytes() -> None:
     again = generate("lfw", "magface", standin_of("lfw", scale=SMALL), ("ethnicity", "gender"))
     assert vectors_of(again).tobytes() == vectors_of(made("lfw")).tobytes()
@@ -194,7 +225,7 @@ def test_the_digest_names_all_that_is_used_and_nothing_else() -> None:
     standin = standin_of("lfw")
     digest = standin_digest("lfw", "magface", standin)
     constants = [f.name for f in fields(StandIn) if f.name not in ("structure", "difficulty", "backbones")]
-    changed = [replace(standin, **{name: getattr(standin, name) * 0.5}) for name in constants]
+    changed = [replace(standin, **{name: 0.5 + 0.25 * getattr(standin, name)}) for name in constants]
     changed.append(replace(standin, difficulty={**standin.difficulty, "asian_male": 0.123}))
     model = standin.backbones["magface"]
     for name in (f.name for f in fields(BackboneModel)):

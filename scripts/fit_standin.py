@@ -1,0 +1,160 @@
+"""Fit the numbers of the synthetic stand-ins in conf/dataset to the paper's Baseline, or look how near they are.
+
+python scripts/fit_standin.py rfw magface                  fit one setting; prints its yaml line and what it reaches
+python scripts/fit_standin.py all --write                  fit every setting and put the numbers into conf/dataset
+python scripts/fit_standin.py lfw --check --seeds 0-15     no fitting: the numbers of conf/dataset on these seeds
+python scripts/fit_standin.py lfw magface --crowding 0.1   another value of what the Baseline leaves open
+"""
+
+import argparse
+import re
+import sys
+from dataclasses import asdict, replace
+from pathlib import Path
+
+import numpy as np
+import yaml
+
+from fairfr.core.conform import build
+from fairfr.core.errors import FairfrError
+from fairfr.data.settings import DatasetSettings
+from fairfr.data.synthetic import BackboneModel, model_of
+from fairfr.experiment.standin_fit import Effort, Figures, Goal, baseline_figures, fit_model, variant
+from fairfr.report.paper import headline
+
+ROOT = Path(__file__).resolve().parents[1]
+SETS = ("rfw", "bfw", "lfw")
+# names in the headline tables, in the order of Figures; the Brier score of the Baseline is that of the raw cosine
+PRINTED = (("auroc", "all"), ("auroc", "worst"), ("tpr_at_fpr_1e-3", "all"), ("tpr_at_fpr_1e-3", "worst"))
+TOLERANCE = {
+    "rfw": Figures(0.005, 0.015, 0.06, 0.05, 0.01),
+    "bfw": Figures(0.005, 0.015, 0.06, 0.05, 0.01),
+    "lfw": Figures(0.01, 0.015, 0.06, 0.10, 0.03),  # small groups: for the seed in conf/dataset only
+}
+# Seeds above 100 are for fitting, so that those in conf/dataset and for checks are fresh. LFW needs many: its worst
+# group is mostly chance. BFW has pairs to spare.
+EFFORT = {
+    "rfw": Effort(seeds=(101, 102)),
+    "bfw": Effort(seeds=(101, 102), share=0.2),
+    "lfw": Effort(seeds=tuple(range(101, 109))),
+}
+# The paper prints no Baseline of these. Beside each is the number that it does print for something near; the others
+# are plausible companions of it.
+PLAUSIBLE = {
+    ("rfw", "arcface_r50"): Figures(0.994, 0.990, 0.90, 0.88, 0.142),  # text: AC-Density lifts the worst AUROC to .9951
+    ("rfw", "facenet"): Figures(0.900, 0.873, 0.20, 0.165, 0.186),  # components, FaceNet-V: worst AUROC .8728
+    ("bfw", "arcface_r50"): Figures(0.973, 0.945, 0.86, 0.75, 0.096),  # components: worst AUROC .9448
+    ("bfw", "facenet"): Figures(0.945, 0.907, 0.56, 0.43, 0.119),  # nothing printed
+    ("lfw", "arcface_r50"): Figures(0.992, 0.975, 0.96, 0.90, 0.21),  # accuracy 98.80 % (regenerated vectors)
+    ("lfw", "facenet"): Figures(0.970, 0.930, 0.55, 0.35, 0.22),  # attributes: worst AUROC by gender .9593
+    ("lfw", "arcface_fairface"): Figures(0.900, 0.830, 0.24, 0.05, 0.23),  # accuracy 81.68 % (original ArcFace vectors)
+}
+
+
+def main() -> None:
+    """Fit or check each setting that was asked for."""
+    options = arguments()
+    try:
+        for name in SETS if options.dataset == "all" else (options.dataset,):
+            dataset = settings_of(name, options)
+            assert dataset.standin is not None
+            for backbone in options.backbones or dataset.standin.backbones:
+                report(dataset, backbone, options)
+    except FairfrError as error:
+        sys.exit(str(error))
+
+
+def arguments() -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("dataset", choices=(*SETS, "all"))
+    parser.add_argument("backbones", nargs="*", help="default: all that the stand-in has")
+    parser.add_argument("--check", action="store_true", help="do not fit, show the numbers of conf/dataset")
+    parser.add_argument("--seeds", type=seeds, help="such as 0-7 or 5,9 (default: the script's, or conf's for --check)")
+    parser.add_argument("--share", type=float, help="share of the pairs to look at")
+    parser.add_argument("--steps", type=int, help="most steps of the fit")
+    parser.add_argument("--scale", type=float, help="size of the set, 1 is the true one")
+    parser.add_argument("--crowding", type=float, help="lambda, instead of conf's")
+    parser.add_argument("--drift", type=float, help="beta, instead of conf's")
+    parser.add_argument("--write", action="store_true", help="put the fitted numbers into conf/dataset")
+    return parser.parse_args()
+
+
+def seeds(text: str) -> tuple[int, ...]:
+    """``0-3`` or ``5,9``."""
+    if not re.fullmatch(r"\d+(-\d+)?(,\d+(-\d+)?)*", text):
+        raise argparse.ArgumentTypeError(f"'{text}' names no seeds: write 0-7 or 5,9")
+    ends = [[int(end) for end in part.split("-")] for part in text.split(",")]
+    return tuple(seed for end in ends for seed in range(end[0], end[-1] + 1))
+
+
+def settings_of(name: str, options: argparse.Namespace) -> DatasetSettings:
+    """conf/dataset's stand-in, with what the command line changes."""
+    path = ROOT / "conf" / "dataset" / f"{name}.yaml"
+    dataset = build(DatasetSettings, yaml.safe_load(path.read_text(encoding="utf-8")))
+    assert dataset.standin is not None
+    changes = {key: getattr(options, key) for key in ("scale", "crowding", "drift")}
+    return replace(dataset, standin=replace(dataset.standin, **{k: v for k, v in changes.items() if v is not None}))
+
+
+def goal_of(dataset: str, backbone: str) -> Goal:
+    """The printed Baseline, or what was chosen where none is printed."""
+    if (dataset, backbone) in PLAUSIBLE:
+        return Goal(PLAUSIBLE[dataset, backbone], TOLERANCE[dataset])
+    printed = {
+        (row.quantity.metric, row.quantity.group): row.value
+        for row in headline()
+        if (row.dataset, row.backbone, row.method) == (dataset, backbone, "baseline")
+    }
+    return Goal(Figures(*(printed[place] for place in (*PRINTED, ("brier", "worst")))), TOLERANCE[dataset])
+
+
+def report(dataset: DatasetSettings, backbone: str, options: argparse.Namespace) -> None:
+    """Print what the numbers reach on each seed, beside what is wanted; fit them before, unless told not to."""
+    assert dataset.standin is not None
+    goal, effort = goal_of(dataset.id, backbone), EFFORT[dataset.id]
+    changes = {key: getattr(options, key) for key in ("seeds", "share", "steps")}
+    effort = replace(effort, **{key: value for key, value in changes.items() if value is not None})
+    model = model_of(dataset.id, backbone, dataset.standin)
+    if options.check:
+        effort = replace(effort, seeds=options.seeds or (dataset.standin.seed,), share=options.share or 1.0)
+    else:
+        model = fit_model(dataset, backbone, goal, effort)
+    kind = "plausible" if (dataset.id, backbone) in PLAUSIBLE else "printed"
+    print(f"{dataset.id} {backbone} ({kind}), crowding {dataset.standin.crowding}, drift {dataset.standin.drift}")
+    print(f"    {yaml_line(backbone, model)}")
+    show("wanted", goal.wanted)
+    every = []
+    for seed in effort.seeds:
+        every.append(baseline_figures(variant(dataset, backbone, model, seed), backbone, effort.share))
+        show(f"seed {seed}", every[-1], goal)
+    if len(every) > 1:
+        show("mean", Figures(*np.mean(every, axis=0).tolist()), goal)
+        show("sd", Figures(*np.std(every, axis=0, ddof=1).tolist()))
+    if options.write and not options.check:
+        write(dataset.id, backbone, model)
+
+
+def show(name: str, figures: Figures, goal: Goal | None = None) -> None:
+    """One line: the five figures, and whether all are inside their tolerances."""
+    verdict = ""
+    if goal is not None:
+        outside = [key for key, miss in zip(Figures._fields, goal.misses(figures), strict=True) if abs(miss) > 1]
+        verdict = "  outside: " + ", ".join(outside) if outside else "  inside"
+    print(f"  {name:9}" + "".join(f"  {k} {v:.4f}" for k, v in figures._asdict().items()) + verdict, flush=True)
+
+
+def yaml_line(backbone: str, model: BackboneModel) -> str:
+    """The line of conf/dataset."""
+    return f"{backbone}: {{{', '.join(f'{key}: {value}' for key, value in asdict(model).items())}}}"
+
+
+def write(dataset: str, backbone: str, model: BackboneModel) -> None:
+    """Replace the setting's line and leave the rest of the file, comments too, as it is."""
+    path = ROOT / "conf" / "dataset" / f"{dataset}.yaml"
+    text = path.read_text(encoding="utf-8")
+    path.write_text(re.sub(rf"(?m)^    {backbone}: \{{.*\}}$", f"    {yaml_line(backbone, model)}", text), "utf-8")
+
+
+if __name__ == "__main__":
+    main()
