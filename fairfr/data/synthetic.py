@@ -1,9 +1,10 @@
 """Stand-ins: synthetic sets with the sizes and the structure of RFW, BFW and LFW, when the real files are not there.
 
 They are not faces. One small parametric model places images so that one cosine means different things in different
-regions: groups and subgroups differ in how tightly identities crowd together, and poor images drift to one place.
-Its five numbers for each backbone are chosen so that the raw cosine has about the published error rates; nothing is
-chosen for any other method, so the size of a gain on a stand-in is no evidence about faces.
+regions: groups and subgroups differ in how tightly identities crowd together and in how poor their images are.
+Its five numbers for each backbone are fitted so that the raw cosine has about the published error rates
+(scripts/fit_standin.py); nothing is chosen for any other method, so the size of a gain on a stand-in is no evidence
+about faces. docs/standin.md has the model, how it was fitted and what it reaches.
 """
 
 from __future__ import annotations
@@ -56,7 +57,8 @@ class StandIn:
     ``difficulty`` ranks the groups from -1 (easy) to 1 (hard). ``scale`` is the share of the true size. The last seven
     are the constants common to all sets: the mean ``crowding`` of identities around their subgroup's centre (lambda),
     its spread within a subgroup and its slope over the subgroups; how far subgroup centres lie from their group's
-    (rho); the noise of hard images (kappa); and the ``drift`` of poor images to a common place (beta).
+    (rho); the noise of hard images (kappa); and the ``drift`` of poor images to a common place (beta), which the raw
+    cosine does not ask for and is off.
     """
 
     structure: Benchmark
