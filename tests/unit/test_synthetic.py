@@ -333,10 +333,15 @@ def test_raw_cosine_is_near_the_published_baseline(dataset: str, backbone: str) 
     assert misses.max() < 1, values
 
 
-def test_the_hardest_group_of_rfw_has_more_false_matches_than_the_easiest() -> None:
-    data = made("rfw", scale=1.0)
-    group, cosine = data.groupings["ethnicity"], cosine_of(data)
+def false_matches(data: VerificationSet, group: str) -> int:
+    """Impostors of ``group`` among the hundredth of all impostors with the largest cosine."""
+    grouping, cosine = data.groupings["ethnicity"], cosine_of(data)
+    of_pair = grouping.of(data.pairs, "both")
     accepted = cosine > np.quantile(cosine[~data.same], 0.99)
-    of_pair = group.of(data.pairs, "both")
-    asian, caucasian = (accepted[~data.same & (of_pair == group.levels.index(g))].sum() for g in ("asian", "caucasian"))
-    assert asian > 1.3 * caucasian
+    return int((accepted & ~data.same & (of_pair == grouping.levels.index(group))).sum())
+
+
+def test_the_hardest_group_of_rfw_has_more_false_matches_than_the_easiest() -> None:
+    sets = [made("rfw", backbone, scale=1.0) for backbone in ("arcface_r100", "adaface", "magface")]
+    asian, caucasian = (sum(false_matches(data, group) for data in sets) for group in ("asian", "caucasian"))
+    assert asian > 1.3 * caucasian  # equal without crowding; one set alone has too few to tell
