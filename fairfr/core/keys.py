@@ -13,7 +13,7 @@ from fairfr.core.types import Source
 
 # Part of every key: raise it when a change outside a method's own code alters results, so that old runs are not
 # mistaken for new ones. (A method's own code is in the key by itself.)
-RESULTS_VERSION = 1
+RESULTS_VERSION = 2
 MAX_ID = 200  # bytes; file systems allow 255, and endings are added
 
 

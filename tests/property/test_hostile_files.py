@@ -384,7 +384,7 @@ def read_runs(folder: Path) -> object:
     for result in results:
         result.mean("auroc", "all", "paper")
         scores = stored_scores.Scores.at_hand(result)
-        assert scores is None or len(scores.groups("paper")) == len(scores.probability) == 200
+        assert scores is None or len(scores.pair_groups("paper")) == len(scores.probability) == 200
     return done
 
 
