@@ -16,6 +16,7 @@ import numpy as np
 from fairfr.core.types import F64, Bool
 
 Corners: TypeAlias = Literal["source", "all"]
+Pick: TypeAlias = Literal["nearest", "reaching"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,17 +25,19 @@ class Thresholds:
 
     fpr: float
     corners: Corners
+    pick: Pick = "nearest"
     told: dict[str, int] = field(
         default_factory=lambda: {"defined": 0, "at_smallest_genuine": 0, "moved_by_corners": 0}
     )
 
     def of(self, score: F64, same: Bool) -> float | None:
         """The threshold of these pairs (p,)."""
-        found = threshold_at_fpr(score, same, self.fpr, self.corners)
+        find = {"nearest": threshold_at_fpr, "reaching": threshold_reaching_fpr}[self.pick]
+        found = find(score, same, self.fpr, self.corners)
         if found is not None:
             self.told["defined"] += 1
             self.told["at_smallest_genuine"] += int(found == score[same].min())
-            self.told["moved_by_corners"] += int(found != threshold_at_fpr(score, same, self.fpr, "all"))
+            self.told["moved_by_corners"] += int(found != find(score, same, self.fpr, "all"))
         return found
 
 
@@ -62,3 +65,17 @@ def threshold_at_fpr(score: F64, same: Bool, fpr: float, corners: Corners = "sou
     distance = np.where(corner, np.abs(n_false / n_diff - fpr), np.inf)
     nearest = np.flatnonzero(distance == distance.min())
     return float(sorted_score[ends[nearest[-1]]])
+
+
+def threshold_reaching_fpr(score: F64, same: Bool, fpr: float, corners: Corners = "source") -> float | None:
+    """The threshold of the first point of the ROC curve at which the FPR has reached ``fpr`` > 0.
+
+    Where the scores separate the classes no corner lies between an FPR of 0 and 1: with ``source`` the smallest score
+    of all is the threshold then. None where the curve is undefined, as above.
+    """
+    if np.all(same) or not np.any(same):
+        return None
+    from sklearn.metrics import roc_curve
+
+    rate, _, threshold = roc_curve(same, score, drop_intermediate=corners == "source")
+    return float(threshold[np.searchsorted(rate, fpr)])

@@ -111,6 +111,27 @@ def test_all_points_of_the_curve_give_other_thresholds(synthetic_set: Callable[.
     assert other.report["cluster_thresholds"]["moved_by_corners"] > 0
 
 
+def plain_reaching(cosine: np.ndarray, same: np.ndarray, fpr: float, corners: str = "source") -> float | None:
+    if len(set(same.tolist())) < 2:
+        return None
+    rates, _, thresholds = roc_curve(same, cosine, drop_intermediate=corners == "source")
+    return next(float(threshold) for rate, threshold in zip(rates, thresholds, strict=True) if rate >= fpr)
+
+
+def test_picking_the_corner_that_reaches_the_rate(
+    synthetic_set: Callable[..., VerificationSet], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = synthetic_set("lfw", scale=0.1)
+    nearest, test = fit(data, FSN(K=12, n_init=2))
+    method, test = fit(data, FSN(K=12, n_init=2, pick="reaching"))
+    monkeypatch.setitem(globals(), "plain_threshold", plain_reaching)
+    score, probability = plain_fsn(data, method.clusters_.centres, 0.05)
+    np.testing.assert_allclose(method.predict(test).score, score, atol=1e-9)
+    np.testing.assert_allclose(method.predict(test).probability, probability, atol=1e-9)
+    # a later corner has a smaller threshold: small clusters shift further up
+    assert method.shift_.min() < nearest.shift_.min()
+
+
 def four_places(make_set: MakeSet) -> VerificationSet:
     """Training pairs inside four places: both classes in the first, then only same, only different, and none."""
     rng = np.random.default_rng(5)

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import roc_curve
 
-from fairfr.methods._threshold import Corners, Thresholds, threshold_at_fpr
+from fairfr.methods._threshold import Corners, Thresholds, threshold_at_fpr, threshold_reaching_fpr
 
 CORNERS: tuple[Corners, ...] = ("source", "all")
 
@@ -84,3 +84,40 @@ def test_order_of_the_pairs_does_not_matter() -> None:
     score, same = np.round(rng.standard_normal(200), 1), rng.random(200) < 0.5
     order = rng.permutation(200)
     assert threshold_at_fpr(score[order], same[order], 0.05) == threshold_at_fpr(score, same, 0.05)
+
+
+def test_reaching_by_hand() -> None:
+    # five impostors; the corners are at .8 (FPR 0), .7 and .6 (both .2) and .1 (1)
+    score = np.array([0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.1])
+    same = np.array([True, True, False, True, False, False, False, False])
+    assert threshold_at_fpr(score, same, 0.05) == 0.8
+    assert threshold_reaching_fpr(score, same, 0.05) == 0.7
+    assert threshold_reaching_fpr(score, same, 0.2) == 0.7
+    assert threshold_reaching_fpr(score, same, 0.21) == 0.1
+
+
+def test_reaching_takes_the_smallest_score_where_scores_separate() -> None:
+    score, same = np.array([0.9, 0.8, 0.3, 0.2, 0.1]), np.array([True, True, False, False, False])
+    assert threshold_at_fpr(score, same, 0.05) == 0.8
+    assert threshold_reaching_fpr(score, same, 0.05) == 0.1
+    assert threshold_reaching_fpr(score, same, 0.05, "all") == 0.3
+
+
+@settings(max_examples=200)
+@given(
+    pairs=st.lists(st.tuples(st.integers(-4, 4), st.booleans()), min_size=1, max_size=25),
+    fpr=st.sampled_from([0.05, 0.25, 0.5, 0.75]),
+    corners=st.sampled_from(CORNERS),
+)
+def test_reaching_accepts_at_least_the_rate(pairs: list[tuple[int, bool]], fpr: float, corners: Corners) -> None:
+    score = np.array([value for value, _ in pairs], dtype=np.float64)
+    same = np.array([label for _, label in pairs])
+    found = threshold_reaching_fpr(score, same, fpr, corners)
+    if same.all() or not same.any():
+        assert found is None
+        return
+    assert found is not None
+    assert np.mean(score[~same] >= found) >= fpr
+    # it is the first: no earlier point reaches the rate
+    rate, _, threshold = roc_curve(same, score, drop_intermediate=corners == "source")
+    assert (rate[threshold > found] < fpr).all()
