@@ -21,6 +21,9 @@ outputs) with Adagrad. The Adaptive Calibration paper says hierarchical clusters
 lambda = 1 and learning rate 5e-5, and nothing more; what it leaves open is as above. The form of the model and the
 KL term are the source's. He weights. With few pairs K is at most pairs / 50; with one cluster T is 0. MinDiff is not
 offered.
+
+The paper prints losses on LFW (AUROC -.006, -.002, -.011 against the Baseline) that this form does not show. No reading
+of the method that was tried explains all of them: docs/findings_frappe_fsn.md.
 """
 
 from __future__ import annotations
