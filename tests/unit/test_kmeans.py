@@ -49,13 +49,13 @@ def inertia(vectors: np.ndarray, centres: np.ndarray) -> float:
 
 
 @pytest.mark.parametrize(("n", "d", "places", "K"), [(1500, 16, 40, 20), (2000, 24, 300, 60)])
-def test_faiss_is_within_a_percent_of_scikit_learn(make_set: MakeSet, n: int, d: int, places: int, K: int) -> None:
+def test_faiss_is_within_half_a_percent_of_scikit_learn(make_set: MakeSet, n: int, d: int, places: int, K: int) -> None:
     """Over seeds: a single one of either may be a percent better or worse than the next."""
     view = view_of(make_set, crowds(n, d, places), pairs=3 * n)
     vectors, seeds = view.images()[1], range(5)
     ours = [inertia(vectors, fit_clusters(view, K, 10, "faiss", context(seed=seed)).centres) for seed in seeds]
     theirs = [KMeans(K, n_init=10, random_state=seed).fit(vectors).inertia_ for seed in seeds]
-    assert np.mean(ours) <= 1.01 * np.mean(theirs)
+    assert np.mean(ours) <= 1.005 * np.mean(theirs)
 
 
 def test_faiss_uses_every_image_and_comes_to_rest(make_set: MakeSet) -> None:
