@@ -23,7 +23,7 @@ onnx = pytest.importorskip("onnx")
 pytest.importorskip("onnxruntime")
 
 SIZE = 112
-SCRIPT = Path(__file__).parents[3] / "scripts" / "extract_embeddings.py"
+SCRIPT = Path(__file__).parents[4] / "scripts" / "extract_embeddings.py"
 
 
 def write_model(path: Path, shape: Sequence[int | str], axes: Sequence[int] = (2, 3), kind: str = "FLOAT") -> Path:

@@ -18,7 +18,7 @@ from fairfr.data._structure import make_structure
 from fairfr.data.settings import BackboneSettings, DatasetSettings
 from fairfr.data.synthetic import BackboneModel, StandIn, generate, standin_digest
 
-CONF = Path(__file__).parents[2] / "conf"
+CONF = Path(__file__).parents[3] / "conf"
 SETS = ("rfw", "bfw", "lfw")
 SMALL = 0.04
 

@@ -13,7 +13,7 @@ from fairfr.app import read_settings
 from fairfr.core import keys
 from fairfr.experiment.settings import Settings
 
-CONF = Path(__file__).parents[2] / "conf"
+CONF = Path(__file__).parents[3] / "conf"
 BASE = ("dataset=lfw", "backbone=magface", "method=platt")
 
 

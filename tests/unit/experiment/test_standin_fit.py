@@ -18,7 +18,7 @@ from fairfr.data.settings import DatasetSettings
 from fairfr.data.synthetic import BackboneModel, generate
 from fairfr.experiment.standin_fit import Effort, Figures, Goal, baseline_figures, fit_model, mean_figures, variant
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 TOLERANCE = Figures(0.005, 0.015, 0.06, 0.05, 0.01)
 MODEL = BackboneModel(effective_dims=40.0, noise=1.0, noise_spread=0.35, hard_share=0.02, gap=0.2)
 
