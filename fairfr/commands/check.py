@@ -12,9 +12,9 @@ from fairfr.commands._telling import tell
 
 def main() -> None:
     """Print one page, suspicious things first."""
-    from fairfr.data import check
+    from fairfr.data.check import command
 
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    check.add_arguments(parser)
+    command.add_arguments(parser)
     arguments = parser.parse_args()
-    tell(lambda: check.run(arguments))
+    tell(lambda: command.run(arguments))

@@ -22,7 +22,7 @@ KINDS = {
     "bfw": ("fairfr.data.importers.bfw", "BFW's datatable"),
     "lfw": ("fairfr.data.importers.lfw", "LFW's pairs.txt, and groups for its people"),
     "embeddings": ("fairfr.data.importers.embeddings", "vectors for a data set"),
-    "check": ("fairfr.data.check", "look a data set over"),
+    "check": ("fairfr.data.check.command", "look a data set over"),
 }
 
 

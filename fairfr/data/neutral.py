@@ -9,11 +9,11 @@ import numpy as np
 from fairfr.core.errors import DataError
 from fairfr.core.types import F64, I64, UNKNOWN, EmbeddingSet, Pairs, StrArray, VerificationSet, read_only
 from fairfr.core.visible import visible
-from fairfr.data.checks import check_folds, check_pairs, counted, group_oddities, identity_oddities, lookalikes, spaced
+from fairfr.data.validation import check_folds, check_pairs, counted, group_oddities, identity_oddities, lookalikes, spaced
 from fairfr.data.embeddings import RawVectors, read_vectors, unit_rows
 from fairfr.data.files import DataFile
-from fairfr.data.image_table import ImageTable, build_groupings, read_images
-from fairfr.data.pair_table import LabelledPairs, label_pairs, look_up, number_folds, position
+from fairfr.data.images_file import ImageTable, build_groupings, read_images
+from fairfr.data.pairs_file import LabelledPairs, label_pairs, look_up, number_folds, position
 from fairfr.data.settings import BackboneSettings, DatasetSettings
 from fairfr.data.tables import read_table
 

@@ -8,11 +8,11 @@ import numpy as np
 
 from fairfr.core.errors import ConfigError, DataError
 from fairfr.core.types import F64, I32, UNKNOWN, Bool, VerificationSet
-from fairfr.data.checks import check_pairs
+from fairfr.data.validation import check_pairs
 from fairfr.data.files import DataFile
-from fairfr.data.image_table import ImageTable, check_attribute_names, read_attribute, read_images
+from fairfr.data.images_file import ImageTable, check_attribute_names, read_attribute, read_images
 from fairfr.data.neutral import Origin, assemble
-from fairfr.data.pair_table import label_pairs, look_up, position
+from fairfr.data.pairs_file import label_pairs, look_up, position
 from fairfr.data.tables import Column, Table, read_table
 
 STRUCTURE = ("fold", "left", "right", "same")

@@ -18,7 +18,7 @@ import numpy as np
 
 from fairfr.core.errors import ConfigError, did_you_mean
 from fairfr.core.types import F32, F64, EmbeddingSet, Grouping, Pairs, StrArray, VerificationSet, product_of, read_only
-from fairfr.data._structure import ATTRIBUTES, FOLD_LABELS, GROUPS, Benchmark, Structure, make_structure
+from fairfr.data._synthetic_structure import ATTRIBUTES, FOLD_LABELS, GROUPS, Benchmark, Structure, make_structure
 
 VERSION = 2  # raise it when the same settings give other bytes
 DIMS = 512

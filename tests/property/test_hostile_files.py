@@ -295,8 +295,8 @@ def _command(module: str, folder: Path, *words: str) -> object:
 
 def read_checked(folder: Path) -> object:
     words = ("--dataset", "set", "--data-root", str(folder.parent), "--grouping", "kind")
-    return _command("fairfr.data.check", folder, *words, "--backbone", "net"), _command(
-        "fairfr.data.check", folder, *words, "--column", "cos", "--json"
+    return _command("fairfr.data.check.command", folder, *words, "--backbone", "net"), _command(
+        "fairfr.data.check.command", folder, *words, "--column", "cos", "--json"
     )
 
 

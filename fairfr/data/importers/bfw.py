@@ -16,11 +16,11 @@ import numpy as np
 
 from fairfr.core.errors import DataError
 from fairfr.core.types import I32, UNKNOWN
-from fairfr.data.checks import counted
+from fairfr.data.validation import counted
 from fairfr.data.importers.foreign_table import one_of, open_table, read_folds, read_same, read_scores, size_notes
 from fairfr.data.importers.imported import ImportedSet, assemble_import, image_codes
 from fairfr.data.importers.write_neutral import add_output_arguments, finish
-from fairfr.data.pair_table import LabelledPairs
+from fairfr.data.pairs_file import LabelledPairs
 from fairfr.data.tables import Column, Table
 
 LEVELS = {"ethnicity": ("asian", "black", "indian", "white"), "gender": ("female", "male")}

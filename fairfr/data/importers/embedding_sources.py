@@ -14,12 +14,12 @@ import numpy.typing as npt
 
 from fairfr.core import npz
 from fairfr.core.errors import DataError
-from fairfr.data.checks import spaced
+from fairfr.data.validation import spaced
 from fairfr.data.files import DataFile, looks_like
 from fairfr.data.importers._memory import bounded_memory
 from fairfr.data.importers._torch_file import is_torch, tensor_loader
 from fairfr.data.importers._unpickle import load_restricted
-from fairfr.data.importers._vector_rows import Source, aligned, stack
+from fairfr.data.importers._keyed_vectors import Source, aligned, stack
 
 KEY_NAMES = ("image", "images", "img_path", "path", "paths", "key", "keys", "name", "names", "file", "files", "ids")
 VECTOR_NAMES = ("vectors", "vector", "embedding", "embeddings", "features", "feature", "emb", "embs")

@@ -16,10 +16,10 @@ import numpy.typing as npt
 from fairfr.core.errors import ConfigError, DataError
 from fairfr.core.types import I64, UNKNOWN, Bool
 from fairfr.core.visible import visible
-from fairfr.data.checks import counted, spaced
+from fairfr.data.validation import counted, spaced
 from fairfr.data.files import DataFile
-from fairfr.data.image_table import read_images
-from fairfr.data.importers._vector_rows import Source
+from fairfr.data.images_file import read_images
+from fairfr.data.importers._keyed_vectors import Source
 from fairfr.data.importers.embedding_sources import read_source
 from fairfr.data.importers.image_keys import NAMED, Matches, match
 from fairfr.data.locate import TABLE_ENDINGS

@@ -16,7 +16,7 @@ from fairfr.core.errors import DataError
 from fairfr.data.importers.foreign_table import one_of, open_table, read_folds, read_same, read_scores, size_notes
 from fairfr.data.importers.imported import ImportedSet, assemble_import, column_of, image_codes
 from fairfr.data.importers.rfw import ETHNICITIES, describe_images, image_id
-from fairfr.data.pair_table import LabelledPairs
+from fairfr.data.pairs_file import LabelledPairs
 from fairfr.data.tables import Table
 
 OFFICIAL = 24_000  # pairs of the four lists

@@ -12,10 +12,10 @@ import numpy as np
 from fairfr.core.errors import DataError
 from fairfr.core.types import F64, Bool
 from fairfr.data._csv import check_text, header_of
-from fairfr.data.checks import spaced
+from fairfr.data.validation import spaced
 from fairfr.data.files import DataFile
 from fairfr.data.importers.imported import recode
-from fairfr.data.pair_table import LABELS
+from fairfr.data.pairs_file import LABELS
 from fairfr.data.tables import Column, Table, read_table
 
 PICKLES = (".pkl", ".pickle", ".pk")

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fairfr.core.types import I64, UNKNOWN
-from fairfr.data.checks import spaced
+from fairfr.data.validation import spaced
 
 HOW = ("exact", "by suffix", "by zero-padding", "ambiguous", "unmatched")
 EXACT, SUFFIX, PADDING, AMBIGUOUS, UNMATCHED = range(5)

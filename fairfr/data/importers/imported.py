@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 
 from fairfr.core.types import F64, I32, UNKNOWN
-from fairfr.data.checks import check_folds, check_pairs, counted, identity_oddities, lookalikes, spaced
-from fairfr.data.image_table import ImageTable
-from fairfr.data.pair_table import LabelledPairs, number_folds, position
+from fairfr.data.validation import check_folds, check_pairs, counted, identity_oddities, lookalikes, spaced
+from fairfr.data.images_file import ImageTable
+from fairfr.data.pairs_file import LabelledPairs, number_folds, position
 from fairfr.data.tables import Column
 
 NAMED = 12  # folds named in the summary

@@ -16,7 +16,7 @@ from fairfr.core.errors import DataError
 from fairfr.core.types import F64
 from fairfr.data._csv import check_text, header_of
 from fairfr.data.files import DataFile
-from fairfr.data.image_table import read_attribute
+from fairfr.data.images_file import read_attribute
 from fairfr.data.tables import Table, read_table
 
 PERSON_COLUMNS = ("person", "identity", "name")

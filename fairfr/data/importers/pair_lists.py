@@ -19,7 +19,7 @@ from fairfr.core.errors import DataError
 from fairfr.data._csv import check_text
 from fairfr.data.files import DataFile
 from fairfr.data.importers.imported import column_of, image_codes
-from fairfr.data.pair_table import LabelledPairs
+from fairfr.data.pairs_file import LabelledPairs
 from fairfr.data.tables import MAX_CELL, Table
 
 OFFICIAL = (10, 600)  # folds, and pairs in each

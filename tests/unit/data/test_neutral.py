@@ -306,7 +306,7 @@ def test_group_names_that_collide(case: Case) -> None:
 
 
 def test_too_many_groups(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fairfr.data.image_table.MAX_LEVELS", 3)
+    monkeypatch.setattr("fairfr.data.images_file.MAX_LEVELS", 3)
     with pytest.raises(DataError, match=r"ethnicity_x_gender has 4 different values; at most 3"):
         case.load()
 

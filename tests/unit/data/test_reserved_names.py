@@ -15,8 +15,8 @@ from pyarrow import parquet
 from fairfr.core.errors import DataError
 from fairfr.core.names import ATTRIBUTES, COLUMNS
 from fairfr.core.types import Grouping, Pairs, ScoreFrame, VerificationSet
-from fairfr.data.checks import lookalikes
-from fairfr.data.image_table import ImageTable
+from fairfr.data.validation import lookalikes
+from fairfr.data.images_file import ImageTable
 from fairfr.data.locate import locate
 from fairfr.data.settings import BackboneSettings, DatasetSettings
 from fairfr.experiment.folds import HeldOut

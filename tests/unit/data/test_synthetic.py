@@ -14,7 +14,7 @@ from sklearn.metrics import roc_auc_score, roc_curve
 from fairfr.core.conform import build
 from fairfr.core.errors import ConfigError
 from fairfr.core.types import VerificationSet
-from fairfr.data._structure import make_structure
+from fairfr.data._synthetic_structure import make_structure
 from fairfr.data.settings import BackboneSettings, DatasetSettings
 from fairfr.data.synthetic import BackboneModel, StandIn, generate, standin_digest
 

@@ -11,7 +11,7 @@ import pytest
 from fairfr.commands.import_ import main
 from fairfr.core.errors import DataError
 from fairfr.data.files import DataFile
-from fairfr.data.image_table import read_images
+from fairfr.data.images_file import read_images
 from fairfr.data.importers.imported import count, summary
 from fairfr.data.importers.pair_lists import read_pair_list
 from fairfr.data.importers.rfw import ETHNICITIES, read_rfw

@@ -10,7 +10,7 @@ import pytest
 
 from fairfr.core.errors import ConfigError, DataError
 from fairfr.data.files import DataFile
-from fairfr.data.image_table import read_images
+from fairfr.data.images_file import read_images
 from fairfr.data.importers import write_neutral as module
 from fairfr.data.importers.imported import ImportedSet
 from fairfr.data.importers.lfw import read_lfw

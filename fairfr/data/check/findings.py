@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import Literal, NamedTuple, TypeAlias
 
 from fairfr.core.types import VerificationSet
-from fairfr.data._check_facts import ALIKE, ALL, ALPHAS, DIFFERS, POOLED, Cell, Facts, StoredCosine
-from fairfr.data.checks import NAMED, counted, spaced
+from fairfr.data.check.facts import ALIKE, ALL, ALPHAS, DIFFERS, POOLED, Cell, Facts, StoredCosine
+from fairfr.data.validation import NAMED, counted, spaced
 
 Severity: TypeAlias = Literal["serious", "warning", "note"]
 SEVERITIES: tuple[Severity, ...] = ("serious", "warning", "note")

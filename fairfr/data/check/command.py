@@ -38,12 +38,12 @@ import numpy as np
 from fairfr.core.errors import ConfigError, DataError
 from fairfr.core.types import VerificationSet
 from fairfr.core.visible import visible, visible_json
-from fairfr.data._check_facts import gather
-from fairfr.data._check_findings import find
-from fairfr.data._check_page import page
-from fairfr.data.checks import check_pairs
+from fairfr.data.check.facts import gather
+from fairfr.data.check.findings import find
+from fairfr.data.check.page import page
+from fairfr.data.validation import check_pairs
 from fairfr.data.files import DataFile
-from fairfr.data.image_table import read_images
+from fairfr.data.images_file import read_images
 from fairfr.data.locate import TABLE_ENDINGS, locate
 from fairfr.data.neutral import Origin, assemble, read_pairs
 from fairfr.data.settings import BackboneSettings, DatasetSettings

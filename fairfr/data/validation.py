@@ -11,7 +11,7 @@ import numpy as np
 
 from fairfr.core.errors import DataError
 from fairfr.core.types import I16, I32, UNKNOWN, Bool, Grouping, Pairs
-from fairfr.data.pair_table import LabelledPairs
+from fairfr.data.pairs_file import LabelledPairs
 
 NAMED = 4  # groups named in one sentence
 MAX_DIGITS = 1000  # Python refuses to read far longer numbers

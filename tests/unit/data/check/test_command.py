@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from fairfr.core.errors import ConfigError, DataError
-from fairfr.data import _check_facts, _check_findings, check
+from fairfr.data.check import command, facts, findings
 from fairfr.metrics import catalogue, summary
 
 Change = Callable[[pd.DataFrame, pd.DataFrame, dict[str, np.ndarray]], None]
@@ -75,8 +75,8 @@ def written(tmp_path: Path) -> Callable[..., Path]:
 
 def page(root: Path, *options: str) -> str:
     parser = argparse.ArgumentParser()
-    check.add_arguments(parser)
-    return check.run(parser.parse_args(["--dataset", "mine", "--data-root", str(root), "--min-pairs", "4", *options]))
+    command.add_arguments(parser)
+    return command.run(parser.parse_args(["--dataset", "mine", "--data-root", str(root), "--min-pairs", "4", *options]))
 
 
 def as_object(root: Path, *options: str) -> dict[str, Any]:
@@ -122,8 +122,8 @@ def test_cells_tell_what_a_false_positive_rate_means(written: Callable[..., Path
 
 
 def test_rates_and_minimum_are_those_of_the_metrics() -> None:
-    assert _check_facts.ALPHAS == catalogue.ALPHAS
-    assert _check_findings.ENOUGH_FALSE_MATCHES == summary.ENOUGH_FALSE_MATCHES
+    assert facts.ALPHAS == catalogue.ALPHAS
+    assert findings.ENOUGH_FALSE_MATCHES == summary.ENOUGH_FALSE_MATCHES
 
 
 def _share_image(images: pd.DataFrame, pairs: pd.DataFrame, vectors: dict[str, np.ndarray]) -> None:

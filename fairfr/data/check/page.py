@@ -6,9 +6,9 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
-from fairfr.data._check_facts import ALL, ALPHAS, POOLED, Cell, Facts
-from fairfr.data._check_findings import ENOUGH_FALSE_MATCHES, SEVERITIES, Finding
-from fairfr.data.checks import spaced
+from fairfr.data.check.facts import ALL, ALPHAS, POOLED, Cell, Facts
+from fairfr.data.check.findings import ENOUGH_FALSE_MATCHES, SEVERITIES, Finding
+from fairfr.data.validation import spaced
 
 Row: TypeAlias = tuple[str, ...]
 
