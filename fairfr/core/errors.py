@@ -35,6 +35,14 @@ class UnmetNeedError(FairfrError):
     """A method needs an input that this data set does not have."""
 
 
+def no_groups(asker: str, dataset: str) -> UnmetNeedError:
+    """A method needs groups, and the data set is evaluated without any."""
+    return UnmetNeedError(
+        f"{asker} needs groups, but '{dataset}' is evaluated without any. "
+        "Name the attribute columns of its images table: 'dataset.grouping=[ethnicity,gender]'."
+    )
+
+
 def did_you_mean(wrong: str, known: Iterable[str]) -> str:
     """``" Did you mean 'x'? Known: ..."``, for the end of an unknown-name message."""
     names = sorted(known)

@@ -39,12 +39,12 @@ def digest_of(identity: Mapping[str, Any]) -> str:
 
 
 def check_id(key: str, value: str) -> None:
-    """Ids from the command line become names of files and folders: they must stay inside their folder."""
+    """ConfigError unless ``value``, given as ``key``, can name a file or folder and stays inside its own folder."""
     if len(value.encode(errors="replace")) > MAX_ID:
         raise ConfigError(f"{key}={value[:20]}... is longer than {MAX_ID} bytes, too long for the name of a folder.")
     climbs = value in ("", ".", "..") or any(mark in value for mark in "/\\")
     if climbs or value != value.strip() or not value.isprintable():
         raise ConfigError(
             f"{key}={value!r} cannot be used as a name. Use a plain name without slashes, such as 'my_set'; "
-            "folders go into data_root and out_root."
+            "folders go into data_root and out_root, or an import's --out."
         )

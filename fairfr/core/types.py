@@ -9,6 +9,8 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from fairfr.core.findings import Finding
+
 F32: TypeAlias = npt.NDArray[np.float32]
 F64: TypeAlias = npt.NDArray[np.float64]
 I16: TypeAlias = npt.NDArray[np.int16]
@@ -64,11 +66,16 @@ class Grouping:
     codes: I16
 
     def of(self, pairs: Pairs, rule: PairRule) -> I16:
-        """Group of each pair (p,): ``both`` gives -1 to mixed pairs, ``first`` the left image's group."""
-        left = self.codes[pairs.left]
-        if rule == "first":
-            return left
-        return np.where(left == self.codes[pairs.right], left, np.int16(UNKNOWN))
+        """Group of each pair (p,): see ``pair_groups``."""
+        return pair_groups(self.codes[pairs.left], self.codes[pairs.right], rule)
+
+
+def pair_groups(left: I16, right: I16, rule: PairRule) -> I16:
+    """Group of each pair (p,) from those of its images ``left`` and ``right`` (p,).
+
+    ``both``: the group that they share, -1 for mixed pairs; ``first``: the left image's.
+    """
+    return left if rule == "first" else np.where(left == right, left, np.int16(UNKNOWN))
 
 
 def product_of(groupings: tuple[Grouping, ...]) -> Grouping:
@@ -118,7 +125,7 @@ class VerificationSet:
     embeddings: EmbeddingSet | None
     cosine: F64 | None = None
     row: I64 | None = None
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Finding, ...] = ()
 
     @property
     def n_pairs(self) -> int:

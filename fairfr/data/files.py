@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from pathlib import Path
 
 from fairfr.core.errors import DataError
 
+TABLE_ENDINGS = (".csv", ".parquet")
 _SIGNATURES = {
     b"PAR1": "a parquet file",
     b"PK\x03\x04": "a zip archive (an npz or a spreadsheet)",
@@ -28,6 +30,33 @@ _SIGNATURES = {
 def looks_like(data: bytes) -> str | None:
     """What the first bytes of a file say it is, in words; None if they say nothing."""
     return next((name for signature, name in _SIGNATURES.items() if data.startswith(signature)), None)
+
+
+def find_table(stem: Path) -> Path | None:
+    """The table ``stem`` with one of its endings, also if it is a folder or a broken link; None if it is not there.
+
+    DataError if there are two, since nobody could say which of them counts.
+    """
+    there = [path for path in (stem.with_name(stem.name + ending) for ending in TABLE_ENDINGS) if is_there(path)]
+    if len(there) > 1:
+        raise DataError(f"both {there[0]} and {there[1].name} are there. Remove the one that is out of date.")
+    return there[0] if there else None
+
+
+def spell_table(stem: Path) -> str:
+    """How a message names a table that may have either ending."""
+    return f"{stem}.csv (or .parquet)"
+
+
+def is_there(path: Path) -> bool:
+    """As ``os.path.lexists``, but what cannot be looked at is an error and not absent."""
+    try:
+        os.lstat(path)
+    except FileNotFoundError:
+        return False
+    except OSError as error:
+        raise DataError(f"{path} cannot be looked at: {error.strerror}. Mend that, or set data_root.") from error
+    return True
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -11,12 +10,12 @@ from pathlib import Path
 from typing import Literal
 
 from fairfr.core.errors import ConfigError, DataError, did_you_mean
+from fairfr.core.findings import Finding
 from fairfr.core.keys import check_id
 from fairfr.core.types import Source, VerificationSet
-from fairfr.data.files import DataFile
+from fairfr.data.files import DataFile, find_table, is_there, spell_table
 from fairfr.data.settings import BackboneSettings, DatasetSettings
 
-TABLE_ENDINGS = (".csv", ".parquet")
 PLAIN_NAME = re.compile(r"[\w.-]+")  # what can be typed as a choice without quotes
 LISTED = 12  # names shown of what a folder holds
 
@@ -27,7 +26,7 @@ class LocatedData:
 
     source: Source
     digest: str
-    warning: str | None
+    warning: Finding | None
     _load: Callable[[], VerificationSet] = field(repr=False, compare=False)
 
     def load(self) -> VerificationSet:
@@ -57,12 +56,12 @@ def locate(
         found |= {role: path for role, stem in optional.items() if (path := _present(stem)) is not None}
         return _files(dataset, backbone, found)
     looked_for = ", ".join(_spell(path) for path in missing)
-    if source == "auto" and _has_standin(dataset, backbone) and not _is_there(data_root / dataset.id):
-        warning = (
+    if source == "auto" and _has_standin(dataset, backbone) and not is_there(data_root / dataset.id):
+        text = (
             f"{looked_for}: not found. Using the built-in stand-in of {dataset.id} instead: "
             "these results are SYNTHETIC and say nothing about real faces."
         )
-        return _standin(dataset, backbone, warning)
+        return _standin(dataset, backbone, Finding("synthetic", "serious", text))
     raise DataError(
         f"{looked_for}: not found.{_what_is_there(data_root, dataset, backbone)} {_remedy(dataset, backbone)}"
     )
@@ -83,27 +82,12 @@ def _layout(
 def _present(path: Path) -> Path | None:
     """The file at ``path`` (for a table: with one of its endings), also if it is a folder or a broken link."""
     if path.suffix == ".npz":
-        return path if _is_there(path) else None
-    there = [path.with_name(path.name + ending) for ending in TABLE_ENDINGS]
-    there = [option for option in there if _is_there(option)]
-    if len(there) > 1:
-        raise DataError(f"both {there[0]} and {there[1].name} are there. Remove the one that is out of date.")
-    return there[0] if there else None
-
-
-def _is_there(path: Path) -> bool:
-    """As ``os.path.lexists``, but what cannot be looked at is an error and not absent."""
-    try:
-        os.lstat(path)
-    except FileNotFoundError:
-        return False
-    except OSError as error:
-        raise DataError(f"{path} cannot be looked at: {error.strerror}. Mend that, or set data_root.") from error
-    return True
+        return path if is_there(path) else None
+    return find_table(path)
 
 
 def _spell(path: Path) -> str:
-    return str(path) if path.suffix == ".npz" else f"{path}.csv (or .parquet)"
+    return str(path) if path.suffix == ".npz" else spell_table(path)
 
 
 def _files(dataset: DatasetSettings, backbone: BackboneSettings, paths: Mapping[str, Path]) -> LocatedData:
@@ -127,7 +111,7 @@ def _has_standin(dataset: DatasetSettings, backbone: BackboneSettings) -> bool:
     return dataset.standin is not None and backbone.column is None and backbone.id in dataset.standin.backbones
 
 
-def _standin(dataset: DatasetSettings, backbone: BackboneSettings, warning: str | None) -> LocatedData:
+def _standin(dataset: DatasetSettings, backbone: BackboneSettings, warning: Finding | None) -> LocatedData:
     from fairfr.data.synthetic import generate, standin_digest
 
     standin = dataset.standin
@@ -179,7 +163,10 @@ def _names(folder: Path) -> list[str]:
 
 
 def _remedy(dataset: DatasetSettings, backbone: BackboneSettings) -> str:
-    remedy = "Put the files there, import them (fairfr import, or scripts/import_data.py), or set data_root to where they are."
+    remedy = (
+        "Put the files there, import them (fairfr import, or scripts/import_data.py), "
+        "or set data_root to where they are."
+    )
     if _has_standin(dataset, backbone):
         return remedy + " Or set source=synthetic for the built-in stand-in."
     return remedy

@@ -7,15 +7,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from fairfr.core.errors import DataError
+from fairfr.core.findings import Finding
 from fairfr.core.types import F64, I64, UNKNOWN, EmbeddingSet, Pairs, StrArray, VerificationSet, read_only
-from fairfr.core.visible import visible
-from fairfr.data.validation import check_folds, check_pairs, counted, group_oddities, identity_oddities, lookalikes, spaced
+from fairfr.core.wording import counted, spaced
 from fairfr.data.embeddings import RawVectors, read_vectors, unit_rows
 from fairfr.data.files import DataFile
 from fairfr.data.images_file import ImageTable, build_groupings, read_images
 from fairfr.data.pairs_file import LabelledPairs, label_pairs, look_up, number_folds, position
 from fairfr.data.settings import BackboneSettings, DatasetSettings
 from fairfr.data.tables import read_table
+from fairfr.data.validation import check_folds, check_pairs, group_oddities, identity_oddities, lookalikes
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,16 +32,14 @@ def load_neutral(origin: Origin, images: DataFile, pairs: DataFile, embeddings: 
     """A full set: every pair refers to an image that is described and has a vector."""
     image_table = read_images(images, origin.dataset.grouping)
     labelled = read_pairs(pairs, image_table)
-    warnings = check_pairs(labelled, image_table.ids)
+    found = check_pairs(labelled, image_table.ids)
     raw = read_vectors(embeddings)
     labelled, dropped = _with_vectors(labelled, image_table, raw, origin.dataset.missing)
-    used = labelled.used(len(image_table.ids))
-    image_table, labelled = image_table.keep(used), labelled.renumbered(used)
+    image_table, labelled = only_used(image_table, labelled)
     ids = image_table.id_array()
     rows = position(image_table.ids, raw.images).astype(np.int64)
     vectors = EmbeddingSet(origin.backbone.id, embeddings.digest, ids, unit_rows(raw.vectors, rows))
-    warnings += dropped + _unused(raw, rows)
-    return assemble(origin, image_table, labelled, vectors, warnings)
+    return assemble(origin, image_table, labelled, vectors, found + dropped + _unused(raw, rows))
 
 
 def read_pairs(file: DataFile, images: ImageTable) -> LabelledPairs:
@@ -51,15 +50,21 @@ def read_pairs(file: DataFile, images: ImageTable) -> LabelledPairs:
     return label_pairs(table, left, right)
 
 
+def only_used(images: ImageTable, pairs: LabelledPairs) -> tuple[ImageTable, LabelledPairs]:
+    """The images that occur in a pair, and the pairs over these."""
+    used = pairs.used(len(images.ids))
+    return images.keep(used), pairs.renumbered(used)
+
+
 def assemble(
-    origin: Origin, images: ImageTable, pairs: LabelledPairs, content: EmbeddingSet | F64, warnings: list[str]
+    origin: Origin, images: ImageTable, pairs: LabelledPairs, content: EmbeddingSet | F64, found: list[Finding]
 ) -> VerificationSet:
     """Check folds and groups and put the set together; ``content`` is vectors, or cosines (p,) if there are none."""
     fold, labels = number_folds(pairs)
     groupings, grouping = build_groupings(images, origin.dataset.grouping)
     both = Pairs(read_only(pairs.left), read_only(pairs.right))
     oddities = [
-        *warnings,
+        *found,
         *check_folds(pairs, fold, labels),
         *identity_oddities(pairs, images.identity, fold),
         *lookalikes(pairs.table.path, "folds", labels),
@@ -88,13 +93,13 @@ def assemble(
         embeddings=embeddings,
         cosine=None if isinstance(content, EmbeddingSet) else read_only(content),
         row=read_only(pairs.rows),
-        warnings=tuple(map(visible, oddities)),
+        warnings=tuple(oddities),
     )
 
 
 def _with_vectors(
     pairs: LabelledPairs, images: ImageTable, raw: RawVectors, missing: str
-) -> tuple[LabelledPairs, list[str]]:
+) -> tuple[LabelledPairs, list[Finding]]:
     """The pairs whose images both have a vector; all of them, unless the user chose to drop the others."""
     used = pairs.used(len(images.ids))
     absent = used & (position(images.ids, raw.images) == UNKNOWN)
@@ -117,12 +122,15 @@ def _with_vectors(
             f"{counted(n_lost, 'pair')} that {'uses' if n_lost == 1 else 'use'} them."
         )
     share = f"{spaced(n_lost)} of {counted(len(pairs), 'pair')}"
-    return pairs.keep(~lost), [f"{what}; dataset.missing=drop left out the {share} that use them."]
+    text = f"{what}; dataset.missing=drop left out the {share} that use them."
+    counts = {"images": n_absent, "of": n_used, "pairs_left_out": n_lost}
+    return pairs.keep(~lost), [Finding("missing-vectors", "serious", text, counts)]
 
 
-def _unused(raw: RawVectors, rows: I64) -> list[str]:
+def _unused(raw: RawVectors, rows: I64) -> list[Finding]:
     count = len(raw.images) - len(rows)
     if not count:
         return []
     total = counted(len(raw.images), "vector")
-    return [f"{raw.file.path}: {spaced(count)} of {total} belong to images that no pair uses; they are left out."]
+    text = f"{raw.file.path}: {spaced(count)} of {total} belong to images that no pair uses; they are left out."
+    return [Finding("unused-vectors", "note", text, {"vectors": count, "of": len(raw.images)})]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -56,9 +56,8 @@ class LabelledPairs:
 
 def label_pairs(table: Table, left: I32, right: I32) -> LabelledPairs:
     """Add ``same`` and ``fold`` of each row of ``table`` to its two images."""
-    return LabelledPairs(
-        table, np.arange(table.n_rows, dtype=np.int64), left, right, _read_same(table), table.filled("fold")
-    )
+    same = read_same(table, "same", lambda value: LABELS.get(value.lower()))
+    return LabelledPairs(table, np.arange(table.n_rows, dtype=np.int64), left, right, same, table.filled("fold"))
 
 
 def position(values: Sequence[str], among: Sequence[str]) -> I32:
@@ -109,12 +108,14 @@ def number_folds(pairs: LabelledPairs) -> tuple[I16, tuple[str, ...]]:
     return number[pairs.fold.codes], tuple(values[code] for code in present)
 
 
-def _read_same(table: Table) -> Bool:
-    column = table.filled("same")
-    for code, value in enumerate(column.values):
-        if value.lower() not in LABELS:
+def read_same(table: Table, name: str, meaning: Callable[[str], bool | None]) -> Bool:
+    """The labels (rows,) in column ``name``; ``meaning`` of a cell is None where it is no label."""
+    column = table.filled(name)
+    labels = [meaning(value) for value in column.values]
+    for code, (value, label) in enumerate(zip(column.values, labels, strict=True)):
+        if label is None:
             raise DataError(
-                f"{table.path}, {table.first(column.codes == code)}: same is {value!r}. "
+                f"{table.path}, {table.first(column.codes == code)}: {name} is {value!r}. "
                 "Write 1 (or true) for pairs of one person, 0 (or false) for others."
             )
-    return np.array([LABELS[value.lower()] for value in column.values], dtype=bool)[column.codes]
+    return np.array(labels, dtype=bool)[column.codes]

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
 
+from fairfr.core import names
 from fairfr.core.errors import ConfigError, DataError
+from fairfr.core.findings import Finding
 from fairfr.core.types import F64, I32, UNKNOWN, Bool, VerificationSet
-from fairfr.data.validation import check_pairs
 from fairfr.data.files import DataFile
 from fairfr.data.images_file import ImageTable, check_attribute_names, read_attribute, read_images
-from fairfr.data.neutral import Origin, assemble
+from fairfr.data.neutral import Origin, assemble, only_used
 from fairfr.data.pairs_file import label_pairs, look_up, position
 from fairfr.data.tables import Column, Table, read_table
+from fairfr.data.validation import check_pairs
 
 STRUCTURE = ("fold", "left", "right", "same")
 TOLERANCE = 1e-6  # cosines computed in float32 overshoot 1 by rounding
@@ -25,8 +28,7 @@ def load_scores(origin: Origin, pairs: DataFile, images: DataFile | None) -> Ver
     assert column is not None
     check_column(column, attributes)
     check_attribute_names(pairs.path, attributes)
-    ends = {f"{name}_{side}" for name in attributes for side in ("left", "right")}
-    table = read_table(pairs, {*STRUCTURE, column, *attributes, *ends})
+    table = read_table(pairs, {*STRUCTURE, column, *attribute_columns(attributes)})
     table.require("fold", "same")
     table.require(column, remedy="Set backbone.column to the column that holds the cosines.")
     cosine = _read_cosine(table, column)
@@ -38,17 +40,25 @@ def load_scores(origin: Origin, pairs: DataFile, images: DataFile | None) -> Ver
         ids, left, right = _images_of(table, with_ids)
         image_table = _describe(table, attributes, ids, left, right)
     labelled = label_pairs(table, left, right)
-    warnings = check_pairs(labelled, image_table.ids)
-    used = labelled.used(len(image_table.ids))
-    image_table, labelled = image_table.keep(used), labelled.renumbered(used)
-    data = assemble(origin, image_table, labelled, cosine, warnings)
+    found = check_pairs(labelled, image_table.ids)
+    data = assemble(origin, *only_used(image_table, labelled), cosine, found)
     return replace(data, warnings=(*data.warnings, *_reversed(table, column, cosine, data.same)))
+
+
+def attribute_columns(attributes: Iterable[str]) -> set[str]:
+    """What the attributes may be called in a pairs file: ``gender``, or ``gender_left`` and ``gender_right``."""
+    return {f"{name}{side}" for name in attributes for side in ("", *names.SIDES)}
+
+
+def no_cosine(values: F64) -> Bool:
+    """Which of the numbers (p,) cannot be cosines; nan is none either."""
+    wrong: Bool = ~(np.abs(values) <= 1 + TOLERANCE)
+    return wrong
 
 
 def check_column(column: str, attributes: tuple[str, ...]) -> None:
     """ConfigError if the column of cosines has another meaning already: the labels would pass for perfect scores."""
-    ends = {f"{name}{side}" for name in attributes for side in ("", "_left", "_right")}
-    if column in STRUCTURE or column in ends:
+    if column in STRUCTURE or column in attribute_columns(attributes):
         raise ConfigError(f"backbone.column={column} is not a score. Name the column that holds the cosines.")
 
 
@@ -61,7 +71,7 @@ def _has_ids(table: Table) -> bool:
 
 def _read_cosine(table: Table, column: str) -> F64:
     cosine = table.numbers(column)
-    wrong = ~(np.abs(cosine) <= 1 + TOLERANCE)  # nan is wrong too
+    wrong = no_cosine(cosine)
     if wrong.any():
         row = int(np.argmax(wrong))
         raise DataError(
@@ -71,13 +81,14 @@ def _read_cosine(table: Table, column: str) -> F64:
     return np.clip(cosine, -1.0, 1.0)
 
 
-def _reversed(table: Table, column: str, cosine: F64, same: Bool) -> list[str]:
+def _reversed(table: Table, column: str, cosine: F64, same: Bool) -> list[Finding]:
     if cosine[same].mean() >= cosine[~same].mean():
         return []
-    return [
+    text = (
         f"{table.path}: on average '{column}' is lower for pairs of one person than for others. "
         "Cosines grow with likeness; is this a distance?"
-    ]
+    )
+    return [Finding("reversed-scores", "serious", text)]
 
 
 def _images_of(table: Table, with_ids: bool) -> tuple[tuple[str, ...], I32, I32]:
@@ -107,9 +118,9 @@ def _attribute(table: Table, name: str, ids: tuple[str, ...], ends: I32) -> Colu
     """An attribute of each image, from what the rows say of their left, then their right images (``ends``, 2p)."""
     values, left, right = _joined(*_two_columns(table, name))
     said = np.concatenate([left, right])
-    told = np.flatnonzero(said != UNKNOWN)
+    known = np.flatnonzero(said != UNKNOWN)
     codes = np.full(len(ids), UNKNOWN, dtype=np.int32)
-    codes[ends[told]] = said[told]
+    codes[ends[known]] = said[known]
     differ = (said != UNKNOWN) & (said != codes[ends])
     if differ.any():
         image = ends[int(np.argmax(differ))]

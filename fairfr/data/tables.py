@@ -16,6 +16,7 @@ import numpy as np
 
 from fairfr.core.errors import DataError, did_you_mean
 from fairfr.core.types import F64, I32, UNKNOWN, Bool
+from fairfr.core.wording import first_line
 from fairfr.data._csv import check_cells, check_text, header_of, records
 from fairfr.data.files import DataFile, looks_like
 
@@ -127,7 +128,7 @@ def _read_parquet(file: DataFile, data: bytes, wanted: Collection[str]) -> Table
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         found = "damaged or cut short" if data.startswith(b"PAR1") else looks_like(data) or "text or something else"
         raise DataError(
-            f"{file.path} is not a readable parquet file: it is {found} ({_first_line(error)}). "
+            f"{file.path} is not a readable parquet file: it is {found} ({first_line(error)}). "
             "Export it again, or give it the ending of what it is."
         ) from None
     return Table(file, names, _one_chunk(arrow), source.metadata.num_rows, one_line_each=False)
@@ -135,7 +136,9 @@ def _read_parquet(file: DataFile, data: bytes, wanted: Collection[str]) -> Table
 
 def _check_rows(path: Path, metadata: Any, size: int) -> None:
     """A value that repeats takes no room in parquet: a file of a kilobyte can claim a billion rows."""
-    parts = [metadata.row_group(k).column(c) for k in range(metadata.num_row_groups) for c in range(metadata.num_columns)]
+    parts = [
+        metadata.row_group(k).column(c) for k in range(metadata.num_row_groups) for c in range(metadata.num_columns)
+    ]
     values = max([metadata.num_rows, *(part.num_values for part in parts)])
     if values > max(FEW_ROWS, ROWS_PER_BYTE * size):
         raise DataError(
@@ -186,7 +189,7 @@ def _read_csv(file: DataFile, data: bytes, wanted: Collection[str]) -> Table:
         )
     except pa.ArrowInvalid as error:
         check_cells(file.path, data, len(names))
-        raise DataError(f"{file.path} is not a readable csv ({_first_line(error)}). Export it again.") from None
+        raise DataError(f"{file.path} is not a readable csv ({first_line(error)}). Export it again.") from None
     one_line_each = complete.count(b"\n") == arrow.num_rows + 1
     if not one_line_each:  # empty lines or cells of several lines: see that no unclosed quote swallowed rows
         check_cells(file.path, data, len(names))
@@ -254,7 +257,3 @@ def _encode(array: Any) -> Column:
     renumbered = np.append(np.where(filled, np.cumsum(filled) - 1, UNKNOWN), UNKNOWN).astype(np.int32)
     codes = renumbered[np.asarray(encoded.indices.fill_null(-1))]
     return Column(codes, tuple(value for value in values if value.strip()))
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).splitlines()[0][:120] if str(error) else type(error).__name__

@@ -1,4 +1,4 @@
-"""What pairs must be, and what about them is odd: the first are errors, the second are sentences to be shown once."""
+"""What pairs must be (a DataError if they are not), and what about them is odd (findings)."""
 
 from __future__ import annotations
 
@@ -10,25 +10,21 @@ from pathlib import Path
 import numpy as np
 
 from fairfr.core.errors import DataError
+from fairfr.core.findings import Finding
+from fairfr.core.overlap import n_folds_of, pair_keys
 from fairfr.core.types import I16, I32, UNKNOWN, Bool, Grouping, Pairs
+from fairfr.core.wording import counted, first_few, spaced
 from fairfr.data.pairs_file import LabelledPairs
 
 NAMED = 4  # groups named in one sentence
 MAX_DIGITS = 1000  # Python refuses to read far longer numbers
 
 
-def spaced(number: int) -> str:
-    """``20 000``."""
-    return f"{number:,}".replace(",", " ")
+def check_pairs(pairs: LabelledPairs, images: Sequence[str]) -> list[Finding]:
+    """Refuse pairs of one image with itself and pairs with two labels; find repeated ones.
 
-
-def counted(number: int, noun: str) -> str:
-    """``1 pair``, ``20 000 pairs``."""
-    return f"{spaced(number)} {noun}{'' if number == 1 else 's'}"
-
-
-def check_pairs(pairs: LabelledPairs, images: Sequence[str]) -> list[str]:
-    """Refuse pairs of one image with itself and pairs with two labels; tell of repeated ones."""
+    ``images`` are the ids (n,) that the pairs index.
+    """
     alone = pairs.left == pairs.right
     if alone.any():
         pair = int(np.argmax(alone))
@@ -36,7 +32,7 @@ def check_pairs(pairs: LabelledPairs, images: Sequence[str]) -> list[str]:
             f"{pairs.table.path}, {pairs.where(pair)}: image '{images[pairs.left[pair]]}' is paired with itself. "
             "Remove the row or correct an id."
         )
-    key = np.minimum(pairs.left, pairs.right).astype(np.int64) * len(images) + np.maximum(pairs.left, pairs.right)
+    key = pair_keys(pairs.left, pairs.right, len(images))
     order = np.argsort(key, kind="stable")  # stable: a repetition follows what it repeats
     earlier, later = order[:-1], order[1:]
     repeats = key[earlier] == key[later]
@@ -46,11 +42,12 @@ def check_pairs(pairs: LabelledPairs, images: Sequence[str]) -> list[str]:
         return []
     elsewhere = int(np.count_nonzero(pairs.fold.codes[earlier] != pairs.fold.codes[later]))
     where = f", {spaced(elsewhere)} of them in another fold" if elsewhere else ""
-    return [
+    text = (
         f"{pairs.table.path}: {counted(len(later), 'row')} {'repeats' if len(later) == 1 else 'repeat'} "
         f"an earlier pair with the same label{where} "
         f"(first: {pairs.where(int(later.min()))}); all are kept."
-    ]
+    )
+    return [Finding("repeated-pairs", "warning", text, {"pairs": len(later), "in_another_fold": elsewhere})]
 
 
 def _refuse_contradictions(
@@ -68,8 +65,11 @@ def _refuse_contradictions(
     )
 
 
-def check_folds(pairs: LabelledPairs, fold: I16, labels: tuple[str, ...]) -> list[str]:
-    """Refuse training splits (all folds but one) of one class; tell of test folds of one class."""
+def check_folds(pairs: LabelledPairs, fold: I16, labels: tuple[str, ...]) -> list[Finding]:
+    """Refuse training splits (all folds but one) of one class; find test folds of one class.
+
+    ``fold`` (p,) indexes ``labels``.
+    """
     total = np.bincount(fold, minlength=len(labels))
     n_same = np.bincount(fold[pairs.same], minlength=len(labels))
     train_same, train = n_same.sum() - n_same, total.sum() - total
@@ -83,14 +83,15 @@ def check_folds(pairs: LabelledPairs, fold: I16, labels: tuple[str, ...]) -> lis
     if not len(single):
         return []
     first = int(single[0])
-    return [
+    text = (
         f"{pairs.table.path}: {spaced(len(single))} of {counted(len(labels), 'fold')} have pairs of one kind only "
         f"(first: fold '{labels[first]}', all same={int(n_same[first] > 0)}); their own error rates are undefined."
-    ]
+    )
+    return [Finding("one-kind-in-fold", "warning", text, {"folds": len(single), "of": len(labels)})]
 
 
-def identity_oddities(pairs: LabelledPairs, identity: I32, fold: I16) -> list[str]:
-    """Labels that disagree with the identities, and identities that occur in several folds."""
+def identity_oddities(pairs: LabelledPairs, identity: I32, fold: I16) -> list[Finding]:
+    """Labels that disagree with the identities (n,), and identities that occur in several folds (p,)."""
     left, right = identity[pairs.left], identity[pairs.right]
     known = (left != UNKNOWN) & (right != UNKNOWN)
     found = []
@@ -101,25 +102,24 @@ def identity_oddities(pairs: LabelledPairs, identity: I32, fold: I16) -> list[st
         if wrong.any():
             count, first = int(np.count_nonzero(wrong)), pairs.where(int(np.argmax(wrong)))
             verb = "has" if count == 1 else "have"
-            found.append(
-                f"{pairs.table.path}: {counted(count, 'pair')} {verb} {what} (first: {first}); kept as labelled."
-            )
+            text = f"{pairs.table.path}: {counted(count, 'pair')} {verb} {what} (first: {first}); kept as labelled."
+            found.append(Finding("label-against-identity", "serious", text, {"pairs": count}))
     return found + _shared_identities(pairs, left, right, fold)
 
 
-def lookalikes(path: Path, what: str, values: Iterable[str]) -> list[str]:
-    """Tell of values that a person would take for the same: ``1``, ``01`` and ``1 ``, or ``a`` and ``A``."""
+def lookalikes(path: Path, what: str, values: Iterable[str]) -> list[Finding]:
+    """Values that a person would take for the same: ``1``, ``01`` and ``1 ``, or ``a`` and ``A``."""
     alike: dict[str, list[str]] = {}
     for value in values:
         alike.setdefault(_as_seen(value), []).append(value)
     found = [" and ".join(map(repr, same)) for same in alike.values() if len(same) > 1]
     if not found:
         return []
-    named = ", ".join([*found[:NAMED], *(["..."] if len(found) > NAMED else [])])
-    return [
-        f"{path}: {what} differ only in blanks, capitals, accents' encoding or leading zeros: {named}. They are kept "
-        "apart; write them alike if they mean the same."
-    ]
+    text = (
+        f"{path}: {what} differ only in blanks, capitals, accents' encoding or leading zeros: "
+        f"{first_few(found, NAMED)}. They are kept apart; write them alike if they mean the same."
+    )
+    return [Finding("values-look-alike", "warning", text, {"sets_of_values": len(found)})]
 
 
 def _as_seen(value: str) -> str:
@@ -127,21 +127,19 @@ def _as_seen(value: str) -> str:
     return str(int(seen)) if re.fullmatch(r"[+-]?\d+", seen, re.ASCII) and len(seen) < MAX_DIGITS else seen
 
 
-def _shared_identities(pairs: LabelledPairs, left: I32, right: I32, fold: I16) -> list[str]:
-    who = np.concatenate([left, right]).astype(np.int64)
-    n_folds = int(fold.max()) + 1
-    seen = np.unique(who * n_folds + np.concatenate([fold, fold]))
-    people, folds_of = np.unique(seen[seen >= 0] // n_folds, return_counts=True)
+def _shared_identities(pairs: LabelledPairs, left: I32, right: I32, fold: I16) -> list[Finding]:
+    folds_of = n_folds_of(left, right, fold)
     shared = int(np.count_nonzero(folds_of > 1))
     if not shared:
         return []
-    return [
-        f"{pairs.table.path}: {spaced(shared)} of {spaced(len(people))} identities occur in more than one fold, "
+    text = (
+        f"{pairs.table.path}: {spaced(shared)} of {spaced(len(folds_of))} identities occur in more than one fold, "
         "so the folds are not disjoint in people."
-    ]
+    )
+    return [Finding("identities-between-folds", "warning", text, {"identities": shared, "of": len(folds_of)})]
 
 
-def group_oddities(pairs: Pairs, same: Bool, groupings: Iterable[Grouping], min_pairs: int) -> list[str]:
+def group_oddities(pairs: Pairs, same: Bool, groupings: Iterable[Grouping], min_pairs: int) -> list[Finding]:
     """Groups (both images in the group) whose numbers cannot be computed over the whole set."""
     found = []
     for grouping in groupings:
@@ -151,10 +149,10 @@ def group_oddities(pairs: Pairs, same: Bool, groupings: Iterable[Grouping], min_
         thin = np.flatnonzero((n_same == 0) | (n_same == total) | (total < min_pairs))
         if not len(thin):
             continue
-        named = [f"{grouping.levels[i]}: {counted(int(total[i]), 'pair')}, {n_same[i]} same" for i in thin[:NAMED]]
-        rest = ["..."] if len(thin) > NAMED else []
-        found.append(
+        named = [f"{grouping.levels[i]}: {counted(int(total[i]), 'pair')}, {n_same[i]} same" for i in thin]
+        text = (
             f"{grouping.id}: {len(thin)} of {counted(len(grouping.levels), 'group')} have pairs of one kind only or "
-            f"fewer than {min_pairs} ({'; '.join(named + rest)}); their numbers will be missing."
+            f"fewer than {min_pairs} ({first_few(named, NAMED, '; ')}); their numbers will be missing."
         )
+        found.append(Finding("group-too-small", "warning", text, {"groups": len(thin), "of": len(grouping.levels)}))
     return found

@@ -81,7 +81,7 @@ def run_cell(
     origin = Origin.of(settings, (defaults or (lambda: settings))(), located, key)
     code_version()  # as it is now, before anybody edits it
     if located.warning:
-        progress.warn(located.warning)
+        progress.warn(str(located.warning))
     with storing(runs.out_root), runs.draft(key) as draft, _run_log(draft / "run.log"):
         log.info("%s / %s / %s, key %s, source %s", key.dataset, key.backbone, key.method, key, key.source)
         try:
@@ -102,9 +102,9 @@ def _compute(settings: Settings, located: LocatedData, origin: Origin, draft: Pa
     threads = resolve_threads(settings.threads)
     limit_threads(threads)
     data = located.load()
-    for warning in data.warnings:
-        log.warning(warning)
-        progress.warn(warning)
+    for finding in data.warnings:
+        log.warning("%s", finding)
+        progress.warn(str(finding))
     check_needs(make_method(settings), settings.method.id, data)
     table = PairTable(data, threads)
     held_out = _score(settings, table, threads, progress)

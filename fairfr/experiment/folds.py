@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from fairfr.core.calibrator import Calibrator, FitContext
-from fairfr.core.errors import UnmetNeedError
+from fairfr.core.errors import UnmetNeedError, no_groups
 from fairfr.core.types import F64, Bool, FoldSplit, Prediction, ScoreFrame, VerificationSet
 from fairfr.methods._beta import COSINE_RANGE, fit_beta
 from fairfr.pairs.table import PairTable
@@ -58,10 +58,7 @@ def check_needs(method: Calibrator, method_id: str, data: VerificationSet) -> No
             "Use a backbone with an embeddings file, or a method that works on scores: baseline, platt, beta."
         )
     if "groups" in method.needs and data.grouping is None:
-        raise UnmetNeedError(
-            f"{method_id} needs groups, but '{data.id}' is evaluated without any. "
-            "Name the attribute columns of its images table: 'dataset.grouping=[ethnicity,gender]'."
-        )
+        raise no_groups(method_id, data.id)
 
 
 def _fit_and_predict(table: PairTable, split: FoldSplit, method: Calibrator, ctx: FitContext) -> tuple[F64, F64]:

@@ -62,7 +62,7 @@ def describe_result(
             "groups": {id: list(grouping.levels) for id, grouping in data.groupings.items()},
         },
         **usage,
-        "warnings": list(data.warnings),
+        "warnings": [str(finding) for finding in data.warnings],
         "fit_report": jsonable(fit_report),
         **describe_metrics(rows),
     }

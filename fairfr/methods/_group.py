@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fairfr.core.calibrator import FitContext
-from fairfr.core.errors import UnmetNeedError
+from fairfr.core.errors import no_groups
 from fairfr.core.types import I16, UNKNOWN, PairRule
 from fairfr.pairs.view import PairView
 
@@ -15,10 +15,7 @@ from fairfr.pairs.view import PairView
 def grouping_of(ctx: FitContext, asker: str) -> str:
     """The id of the grouping to use, or an error that says how to name one."""
     if ctx.grouping is None:
-        raise UnmetNeedError(
-            f"{asker} needs groups, but '{ctx.dataset}' is evaluated without any. "
-            "Name the attribute columns of its images table: 'dataset.grouping=[ethnicity,gender]'."
-        )
+        raise no_groups(asker, ctx.dataset)
     return ctx.grouping
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal, TypeAlias
 
+from fairfr.core.rates import ALPHAS as ALPHAS
 from fairfr.core.types import F64, Bool
 from fairfr.metrics.calibration import brier, brier_raw, ece, ks
 from fairfr.metrics.gaps import GAP_RATES
@@ -19,9 +20,6 @@ Better: TypeAlias = Literal["higher", "lower"]
 
 VERSION = 1
 """Raise it when a metric that keeps its name gives other numbers; a new name counts by itself."""
-
-ALPHAS: dict[str, float] = {"1e-2": 1e-2, "1e-3": 1e-3}
-"""The global false positive rates at which rates and gaps are reported."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from fairfr.core.rates import ALPHAS
+from fairfr.core.rates import ENOUGH_FALSE_MATCHES as ENOUGH_FALSE_MATCHES
 from fairfr.core.types import MetricRow
 from fairfr.metrics.by_group import ALL, POOLED
-from fairfr.metrics.catalogue import ALPHAS
-
-ENOUGH_FALSE_MATCHES = 10
 
 
 def summarise(rows: Iterable[MetricRow]) -> list[dict[str, Any]]:

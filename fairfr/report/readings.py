@@ -12,10 +12,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
+from fairfr.core.types import PairRule
 from fairfr.core.variants import Parameters, labelled
 
 Reading: TypeAlias = Literal["paper", "strict"]
-RULE: dict[Reading, str] = {"paper": "first", "strict": "both"}
+RULE: dict[Reading, PairRule] = {"paper": "first", "strict": "both"}
 RANKED = ("auroc", "pauc", "tpr_at", "fpr_at", "acceptance_at", "eo_gap", "pe_gap", "dp_gap")
 
 

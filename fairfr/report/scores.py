@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from fairfr.core.types import F64, I16, UNKNOWN
+from fairfr.core.types import F64, I16, UNKNOWN, pair_groups
 from fairfr.report.readings import RULE, Reading, Result
 from fairfr.store.reading import DamagedRunError, check_files
 from fairfr.store.score_file import FILE, ScoreFile
@@ -51,7 +51,7 @@ class Scores(ScoreFile):
         if not self.levels:
             return np.full(len(self.same), UNKNOWN, dtype=np.int16)
         left, right = self.groups(self.result.stored["data"]["grouping"], self.levels)
-        return left if RULE[reading] == "first" else np.where(left == right, left, np.int16(UNKNOWN))
+        return pair_groups(left, right, RULE[reading])
 
 
 def _is_whole(result: Result, folder: Path) -> bool:

@@ -5,7 +5,8 @@
 ``version``, ``dataset``, ``backbone``, ``column``, ``min_pairs``
     what was checked; ``backbone`` is null if only the tables were, ``column`` unless they bring the scores.
 ``findings``
-    list of {``severity``: serious | warning | note, ``code``, ``message``}, most severe first; codes are stable.
+    list of {``code``, ``severity``: serious | warning | note, ``message``, ``counts``: {name: number}}, most severe
+    first; codes are stable.
 ``counts``
     ``images``, ``images_without_identity``, ``identities``, ``pairs``, ``same``, ``different``, ``folds``,
     ``pairs_left_out`` (no vector for an image).
@@ -32,22 +33,24 @@ import json
 from collections.abc import Collection
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from fairfr.core.errors import ConfigError, DataError
+from fairfr.core.findings import Finding
 from fairfr.core.types import VerificationSet
-from fairfr.core.visible import visible, visible_json
+from fairfr.core.visible import visible_json
 from fairfr.data.check.facts import gather
 from fairfr.data.check.findings import find
-from fairfr.data.check.page import page
-from fairfr.data.validation import check_pairs
-from fairfr.data.files import DataFile
+from fairfr.data.check.page import show_page
+from fairfr.data.files import DataFile, find_table, spell_table
 from fairfr.data.images_file import read_images
-from fairfr.data.locate import TABLE_ENDINGS, locate
-from fairfr.data.neutral import Origin, assemble, read_pairs
+from fairfr.data.locate import locate
+from fairfr.data.neutral import Origin, assemble, only_used, read_pairs
 from fairfr.data.settings import BackboneSettings, DatasetSettings
 from fairfr.data.tables import read_table
+from fairfr.data.validation import check_pairs
 
 VERSION = 1
 USUAL = ("ethnicity", "gender")  # the attributes looked for if none are named
@@ -73,7 +76,7 @@ def run(arguments: argparse.Namespace) -> str:
     folder = arguments.data_root / arguments.dataset
     pairs, images = _table(folder, "pairs"), _table(folder, "images")
     if pairs is None:
-        raise DataError(f"{folder / 'pairs'}.csv (or .parquet): not found. Import the set, or correct --data-root.")
+        raise DataError(f"{spell_table(folder / 'pairs')}: not found. Import the set, or correct --data-root.")
     grouping = _attributes(arguments.grouping, pairs, images)
     # what is missing is a finding here, not a reason to stop
     dataset = DatasetSettings(
@@ -84,16 +87,23 @@ def run(arguments: argparse.Namespace) -> str:
     findings = find(data, facts)
     if arguments.json:
         head = {"version": VERSION, "dataset": dataset.id, "backbone": arguments.backbone, "column": arguments.column}
-        body = {"min_pairs": arguments.min_pairs, "findings": [finding._asdict() for finding in findings]}
+        body = {"min_pairs": arguments.min_pairs, "findings": [_as_object(finding) for finding in findings]}
         return visible_json(json.dumps(head | body | asdict(facts), indent=2, ensure_ascii=False)) + "\n"
-    return visible(page(_title(arguments, grouping), findings, facts, arguments.min_pairs))
+    return show_page(_title(arguments, grouping), findings, facts, arguments.min_pairs)
+
+
+def _as_object(finding: Finding) -> dict[str, Any]:
+    return {
+        "code": finding.code,
+        "severity": finding.severity,
+        "message": finding.text,
+        "counts": dict(finding.counts),
+    }
 
 
 def _table(folder: Path, name: str) -> DataFile | None:
-    there = [path for path in (folder / f"{name}{ending}" for ending in TABLE_ENDINGS) if path.exists()]
-    if len(there) > 1:
-        raise DataError(f"both {there[0]} and {there[1].name} are there. Remove the one that is out of date.")
-    return DataFile.at(there[0]) if there else None
+    path = find_table(folder / name)
+    return None if path is None else DataFile.at(path)
 
 
 def _attributes(named: str | None, pairs: DataFile, images: DataFile | None) -> tuple[str, ...]:
@@ -114,7 +124,7 @@ def _load(
         return locate(dataset, backbone, arguments.data_root, "files").load()
     if images is None:
         raise DataError(
-            f"{pairs.path.with_name('images')}.csv (or .parquet): not found. Put it there, or, for a set without "
+            f"{spell_table(pairs.path.with_name('images'))}: not found. Put it there, or, for a set without "
             "vectors, name the column of cosines with --column."
         )
     return _tables_alone(dataset, pairs, images)
@@ -124,11 +134,9 @@ def _tables_alone(dataset: DatasetSettings, pairs: DataFile, images: DataFile) -
     """The set that the two tables describe, without vectors and without scores."""
     image_table = read_images(images, dataset.grouping)
     labelled = read_pairs(pairs, image_table)
-    warnings = check_pairs(labelled, image_table.ids)
-    used = labelled.used(len(image_table.ids))
-    image_table, labelled = image_table.keep(used), labelled.renumbered(used)
+    found = check_pairs(labelled, image_table.ids)
     origin = Origin(dataset, BackboneSettings("", ""), "")
-    data = assemble(origin, image_table, labelled, np.zeros(len(labelled)), warnings)
+    data = assemble(origin, *only_used(image_table, labelled), np.zeros(len(labelled)), found)
     return replace(data, cosine=None)
 
 

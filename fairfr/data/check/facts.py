@@ -8,14 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from fairfr.core.errors import DataError
+from fairfr.core.names import ALL, POOLED
+from fairfr.core.overlap import distinct_in_folds, n_folds_of, pair_keys
+from fairfr.core.rates import ALPHAS
 from fairfr.core.types import F64, I16, I32, I64, UNKNOWN, Bool, Grouping, VerificationSet
 from fairfr.data.files import DataFile
-from fairfr.data.scores_only import STRUCTURE, TOLERANCE
+from fairfr.data.scores_only import STRUCTURE, attribute_columns, no_cosine
 from fairfr.data.tables import read_table
 from fairfr.pairs.cosine import pair_cosines
 
-ALL, POOLED = "all", "pooled"
-ALPHAS = {"1e-2": 1e-2, "1e-3": 1e-3}  # the rates of fairfr.metrics, which this room may not import
 DIFFERS = 0.01  # a cosine stored with two decimals is off by half of this
 ALIKE = 0.95  # no model sees two people as this close, unless it sees one picture twice
 
@@ -59,7 +60,7 @@ class GroupingFacts:
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class FoldGroup:
     """The pairs inside one group (or ``all``) of one fold (or ``pooled``).
 
     ``false_matches`` is how many of the different pairs a false positive rate stands for; ``enough`` is whether
@@ -97,12 +98,12 @@ class StoredCosine:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """All that ``check`` tells about a set."""
+    """All that ``check`` says about a set."""
 
     counts: Counts
     shared: Shared
     groupings: tuple[GroupingFacts, ...]
-    cells: tuple[Cell, ...]
+    cells: tuple[FoldGroup, ...]
     cosine: CosineFacts | None
     stored_cosines: tuple[StoredCosine, ...]
 
@@ -114,8 +115,8 @@ def gather(data: VerificationSet, pairs: DataFile, min_pairs: int) -> Facts:
     stored: tuple[StoredCosine, ...] = ()
     if data.embeddings is not None:
         cosine = pair_cosines(data.embeddings.vectors, data.pairs)
-        ends = {f"{name}{side}" for name in data.groupings for side in ("", "_left", "_right")}
-        others = [name for name in table.names if name not in STRUCTURE and name not in ends]
+        known = {*STRUCTURE, *attribute_columns(data.groupings)}
+        others = [name for name in table.names if name not in known]
         stored = tuple(_stored(pairs, others, cosine, data.row))
     return Facts(
         _counts(data, table.n_rows),
@@ -144,31 +145,20 @@ def _counts(data: VerificationSet, n_rows: int) -> Counts:
 
 def _shared(data: VerificationSet) -> Shared:
     left, right = data.pairs.left, data.pairs.right
-    key = np.minimum(left, right).astype(np.int64) * len(data.images) + np.maximum(left, right)
+    key = pair_keys(left, right, len(data.images))
     n_different = len(np.unique(key))
-    in_folds = _distinct_with_fold(key, data.fold)
+    in_folds = distinct_in_folds(key, data.fold)
     return Shared(
-        images_between_folds=_between_folds(left, right, data.fold),
-        identities_between_folds=_between_folds(data.identity[left], data.identity[right], data.fold),
+        images_between_folds=_in_several(left, right, data.fold),
+        identities_between_folds=_in_several(data.identity[left], data.identity[right], data.fold),
         repeated_pairs=data.n_pairs - n_different,
         repeated_pairs_between_folds=len(in_folds) - n_different,
     )
 
 
-def _distinct_with_fold(who: I64, fold: I16) -> I64:
-    """The distinct of ``who`` (m,), once for each fold they occur in."""
-    n_folds = int(fold.max()) + 1
-    return np.unique(who * n_folds + fold) // n_folds
-
-
-def _between_folds(left: I32, right: I32, fold: I16) -> int:
-    """How many of the known values of two columns occur in more than one fold."""
-    who, folds = np.concatenate([left, right]).astype(np.int64), np.concatenate([fold, fold])
-    known = who != UNKNOWN
-    if not known.any():
-        return 0
-    _, times = np.unique(_distinct_with_fold(who[known], folds[known]), return_counts=True)
-    return int(np.count_nonzero(times > 1))
+def _in_several(left: I32, right: I32, fold: I16) -> int:
+    """How many of the known values of two columns (p,) occur in more than one fold."""
+    return int(np.count_nonzero(n_folds_of(left, right, fold) > 1))
 
 
 def _grouping(data: VerificationSet, grouping: Grouping) -> GroupingFacts:
@@ -188,7 +178,7 @@ def _grouping(data: VerificationSet, grouping: Grouping) -> GroupingFacts:
     )
 
 
-def _cells(data: VerificationSet, min_pairs: int) -> Iterator[Cell]:
+def _cells(data: VerificationSet, min_pairs: int) -> Iterator[FoldGroup]:
     """Every fold and all together, for all pairs and then each group of each grouping (both images in it)."""
     yield from _cells_of(data, ALL, (ALL,), np.zeros(data.n_pairs, dtype=np.int16), 1)
     for grouping in data.groupings.values():
@@ -197,7 +187,7 @@ def _cells(data: VerificationSet, min_pairs: int) -> Iterator[Cell]:
 
 def _cells_of(
     data: VerificationSet, grouping: str, levels: tuple[str, ...], group: I16, min_pairs: int
-) -> Iterator[Cell]:
+) -> Iterator[FoldGroup]:
     n_folds = len(data.fold_labels)
     count = np.zeros((2, len(levels), n_folds), dtype=np.int64)
     for kind, chosen in enumerate((data.same, ~data.same)):
@@ -210,7 +200,7 @@ def _cells_of(
             same, different = (int(number) for number in with_pooled[:, level, fold])
             enough = same > 0 and different > 0 and same + different >= min_pairs
             matches = {text: round(alpha * different, 3) for text, alpha in ALPHAS.items()}
-            yield Cell(label, grouping, name, same, different, enough, matches)
+            yield FoldGroup(label, grouping, name, same, different, enough, matches)
 
 
 def _cosine(cosine: F64, same: Bool) -> CosineFacts:
@@ -230,8 +220,7 @@ def _stored(file: DataFile, names: list[str], cosine: F64, row: I64 | None) -> I
             values = table.numbers(name)
         except DataError:  # words: no cosines
             continue
-        # nan is no cosine; whole numbers are labels or counts
-        if not (np.abs(values) <= 1 + TOLERANCE).all() or (values == np.round(values)).all():
+        if no_cosine(values).any() or (values == np.round(values)).all():  # whole numbers are labels or counts
             continue
         values = values if row is None else values[row]
         difference = np.abs(values - cosine)

@@ -1,60 +1,84 @@
-"""The page of ``check`` for people: findings, then facts, in plain text at most 100 characters wide."""
+"""The page of ``check`` for people: findings, then facts, as tables that fit the terminal."""
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
-from fairfr.data.check.facts import ALL, ALPHAS, POOLED, Cell, Facts
-from fairfr.data.check.findings import ENOUGH_FALSE_MATCHES, SEVERITIES, Finding
-from fairfr.data.validation import spaced
+from rich import box
+from rich.console import Console, Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from fairfr.core.findings import SEVERITIES, Finding, Severity
+from fairfr.core.names import ALL, POOLED
+from fairfr.core.rates import ALPHAS, ENOUGH_FALSE_MATCHES
+from fairfr.core.visible import visible
+from fairfr.core.wording import spaced
+from fairfr.data.check.facts import Facts, FoldGroup
 
 Row: TypeAlias = tuple[str, ...]
 
-WIDTH = 100
+NARROWEST, WIDEST = 60, 100  # below, numbers would be cut; above, sentences are hard to read
 MAX_NAME = 32  # names of groups and columns are the user's, and may be endless
-MOST_GROUPS = 24  # lines of one table; more are in the json
+MOST_GROUPS = 24  # rows of one table; more are in the json
 MOST_TABLES = 3  # for the folds
+STYLE: dict[Severity, str] = {"serious": "bold red", "warning": "yellow", "note": "dim"}
 
 
-def page(title: str, findings: Sequence[Finding], facts: Facts, min_pairs: int) -> str:
-    """The whole page, ending in a line break."""
-    sections = [
-        [title],
-        [*_findings(findings)],
-        [*_counts(facts)],
-        [*_groupings(facts)],
-        [*_pairs_by_group(facts)],
-        [*_by_fold(facts)],
-        [*_minima(facts, min_pairs)],
-        [*_cosines(facts)],
-    ]
-    return "\n\n".join("\n".join(lines) for lines in sections if lines) + "\n"
+def show_page(title: str, findings: Sequence[Finding], facts: Facts, min_pairs: int) -> str:
+    """The whole page as text for stdout: as wide as a terminal allows, coloured only there.
+
+    Parameters
+    ----------
+    title : str
+        What was checked.
+    findings : sequence of Finding
+        In the order in which they are shown.
+    facts : Facts
+        Of the whole set.
+    min_pairs : int
+        How many pairs a group needs to be measured.
+    """
+    console = Console(highlight=False, markup=False, emoji=False)
+    console.width = min(max(console.width, NARROWEST), WIDEST) if console.is_terminal else WIDEST
+    sections = (
+        [Text(visible(title), "bold")],
+        _findings(findings),
+        _counts(facts),
+        _groupings(facts),
+        _pairs_by_group(facts),
+        _by_fold(facts, console.width),
+        _minima(facts, min_pairs),
+        _cosines(facts),
+    )
+    with console.capture() as captured:
+        for number, section in enumerate(filter(None, map(list, sections))):
+            console.print(Group(*([Text()] if number else []), *section))
+    text = captured.get()
+    # tables are padded to their full width, which a file or a diff should not see
+    return text if console.is_terminal else "".join(f"{line.rstrip()}\n" for line in text.splitlines())
 
 
-def _findings(findings: Sequence[Finding]) -> Iterator[str]:
+def _findings(findings: Sequence[Finding]) -> Iterator[RenderableType]:
     if not findings:
-        yield "Nothing suspicious."
+        yield Text("Nothing suspicious.", "green")
         return
     number = {severity: sum(finding.severity == severity for finding in findings) for severity in SEVERITIES}
     plural = {"serious": "serious", "warning": "warnings", "note": "notes"}
     named = [(count, severity if count == 1 else plural[severity]) for severity, count in number.items() if count]
-    yield "Suspicious: " + ", ".join(f"{count} {word}" for count, word in named)
-    for severity, code, message in findings:
-        start = f"  {severity:<8}"
-        yield textwrap.fill(
-            f"{message} [{code}]",
-            WIDTH,
-            initial_indent=start,
-            subsequent_indent=" " * len(start),
-            break_on_hyphens=False,
-        )
+    yield Text("Suspicious: " + ", ".join(f"{count} {word}" for count, word in named), "bold")
+    table = Table.grid(padding=(0, 2, 0, 0))
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")  # paths longer than a line go on in the next
+    for finding in findings:
+        severity = Text(f"  {finding.severity}", STYLE[finding.severity])
+        table.add_row(severity, Text.assemble(finding.text, (f" [{finding.code}]", "dim")))
+    yield table
 
 
-def _counts(facts: Facts) -> Iterator[str]:
+def _counts(facts: Facts) -> Iterator[RenderableType]:
     counts, shared = facts.counts, facts.shared
-    yield "Counts"
     rows = [
         ("images", counts.images, f"{spaced(shared.images_between_folds)} in more than one fold"),
         ("identities", counts.identities, f"{spaced(shared.identities_between_folds)} in more than one fold"),
@@ -68,76 +92,80 @@ def _counts(facts: Facts) -> Iterator[str]:
         ),
         ("folds", counts.folds, ""),
     ]
+    table = _table(("Counts", "", ""))
+    table.columns[2].justify = "left"
     for name, number, remark in rows:
-        yield f"  {name:<24}{spaced(number):>10}" + (f"   {remark}" if remark and number else "")
+        table.add_row(name, spaced(number), remark if number else "")
+    yield table
 
 
-def _groupings(facts: Facts) -> Iterator[str]:
+def _groupings(facts: Facts) -> Iterator[RenderableType]:
     if not facts.groupings:
         return
-    rows: list[Row] = [("Grouping", "groups", "images without", "mixed pairs", "pairs without")]
+    rows: list[Row] = []
     for grouping in facts.groupings:
         name = grouping.grouping + (" *" if grouping.used_by_methods else "")
         numbers = grouping.images_without_group, grouping.mixed_pairs, grouping.pairs_without_group
         rows.append((name, spaced(len(grouping.groups)), *(spaced(number) for number in numbers)))
-    yield from _aligned(rows)
-    yield "  * what group-aware methods use"
+    yield _filled(("Grouping", "groups", "images without", "mixed pairs", "pairs without"), rows)
+    yield _remark("* what group-aware methods use")
 
 
-def _pairs_by_group(facts: Facts) -> Iterator[str]:
+def _pairs_by_group(facts: Facts) -> Iterator[RenderableType]:
     """Counts of each group over all folds, and what the false positive rates mean: in the smallest fold and pooled."""
-    rows: list[Row] = [
-        ("Pairs inside", "same", "different", *(f"FPR {text}: fold, pooled" for text in ALPHAS)),
-    ]
-    for cell, folds in _shown(facts):
+    rows: list[Row] = []
+    for pooled, folds in _shown(facts):
         smallest = min(folds, key=lambda fold: fold.different)
-        matches = (f"{smallest.false_matches[text]:.1f}, {cell.false_matches[text]:.1f}" for text in ALPHAS)
-        rows.append((cell.group, spaced(cell.same), spaced(cell.different), *matches))
-    yield from _aligned(rows)
-    yield "  FPR columns: how many false matches that rate stands for, in the smallest fold and over all folds."
-    yield from _left_out(facts)
+        matches = (f"{smallest.false_matches[text]:.1f}, {pooled.false_matches[text]:.1f}" for text in ALPHAS)
+        rows.append((pooled.group, spaced(pooled.same), spaced(pooled.different), *matches))
+    yield _filled(("Pairs inside", "same", "different", *(f"FPR {text}: fold, pooled" for text in ALPHAS)), rows)
+    yield _remark("FPR columns: how many false matches that rate stands for, in the smallest fold and over all folds.")
+    hidden = sum(part.fold == POOLED for part in _main_cells(facts)) - 1 - MOST_GROUPS
+    if hidden > 0:
+        yield _remark(f"... and {spaced(hidden)} more groups; --json lists all.")
 
 
-def _by_fold(facts: Facts) -> Iterator[str]:
+def _by_fold(facts: Facts, width: int) -> Iterator[RenderableType]:
     """Both counts of each fold, in as many tables as the width demands; if those are too many, the extremes."""
     shown = list(_shown(facts))
-    labels = tuple(cell.fold for cell in shown[0][1])
-    cells = [[f"{fold.same}/{fold.different}" for fold in folds] for _, folds in shown]
-    widest = max(len(text) for row in (*cells, labels) for text in row)
-    together = (WIDTH - MAX_NAME - 4) // (widest + 2)
+    labels = tuple(fold.fold for fold in shown[0][1])
+    counts = [[f"{fold.same}/{fold.different}" for fold in folds] for _, folds in shown]
+    widest = max(len(text) for row in (*counts, labels) for text in row)
+    together = (width - MAX_NAME - 4) // (widest + 2)
     if together * MOST_TABLES < len(labels):
-        yield from _extremes(shown)
+        yield _extremes(shown)
         return
     for start in range(0, len(labels), together):
         part = slice(start, start + together)
-        rows: list[Row] = [("Same/different by fold", *labels[part])]
-        rows += [(cell.group, *row[part]) for (cell, _), row in zip(shown, cells, strict=True)]
-        yield from _aligned(rows)
+        rows = [(pooled.group, *row[part]) for (pooled, _), row in zip(shown, counts, strict=True)]
+        yield _filled(("Same/different by fold", *labels[part]), rows)
 
 
-def _extremes(shown: Sequence[tuple[Cell, list[Cell]]]) -> Iterator[str]:
-    rows: list[Row] = [("By fold", "fewest same", "most same", "fewest different", "most different")]
-    for cell, folds in shown:
+def _extremes(shown: Sequence[tuple[FoldGroup, list[FoldGroup]]]) -> Table:
+    rows: list[Row] = []
+    for pooled, folds in shown:
         same, different = [fold.same for fold in folds], [fold.different for fold in folds]
         extremes = min(same), max(same), min(different), max(different)
-        rows.append((cell.group, *(spaced(number) for number in extremes)))
-    return _aligned(rows)
+        rows.append((pooled.group, *(spaced(number) for number in extremes)))
+    return _filled(("By fold", "fewest same", "most same", "fewest different", "most different"), rows)
 
 
-def _minima(facts: Facts, min_pairs: int) -> Iterator[str]:
+def _minima(facts: Facts, min_pairs: int) -> Iterator[RenderableType]:
     """For each kind of metric: in how many folds, groups and groups of folds the pairs suffice."""
-    rows: list[Row] = [("Metric", "needs", "folds", "groups", "groups x folds")]
+    rows: list[Row] = []
     for name, least_different in minima():
-        cells = {"folds": [0, 0], "groups": [0, 0], "both": [0, 0]}
-        for cell in _main_cells(facts):
-            kind = "folds" if cell.grouping == ALL else "groups" if cell.fold == POOLED else "both"
-            if (cell.grouping, cell.fold) != (ALL, POOLED):
-                cells[kind][0] += cell.enough and cell.different >= least_different
-                cells[kind][1] += 1
+        parts = {"folds": [0, 0], "groups": [0, 0], "both": [0, 0]}
+        for part in _main_cells(facts):
+            kind = "folds" if part.grouping == ALL else "groups" if part.fold == POOLED else "both"
+            if (part.grouping, part.fold) != (ALL, POOLED):
+                parts[kind][0] += part.enough and part.different >= least_different
+                parts[kind][1] += 1
         needs = f"{spaced(least_different)} different" if least_different > 1 else f"both kinds, {min_pairs} pairs"
-        rows.append((name, needs, *(f"{met} of {total}" if total else "-" for met, total in cells.values())))
-    yield from _aligned(rows)
-    yield f"  Rates need {ENOUGH_FALSE_MATCHES} false matches to be steady; with fewer they are reported all the same."
+        rows.append((name, needs, *(f"{met} of {total}" if total else "-" for met, total in parts.values())))
+    yield _filled(("Metric", "needs", "folds", "groups", "groups x folds"), rows, words=1)
+    yield _remark(
+        f"Rates need {ENOUGH_FALSE_MATCHES} false matches to be steady; with fewer they are reported all the same."
+    )
 
 
 def minima() -> tuple[tuple[str, int], ...]:
@@ -146,51 +174,61 @@ def minima() -> tuple[tuple[str, int], ...]:
     return ("AUROC, Brier, ECE, KS", 1), ("pAUC (FPR <= 0.1)", ENOUGH_FALSE_MATCHES * 10), *rates
 
 
-def _cosines(facts: Facts) -> Iterator[str]:
+def _cosines(facts: Facts) -> Iterator[RenderableType]:
     cosine = facts.cosine
     if cosine is not None:
-        yield f"Mean cosine: same {cosine.mean_same:.3f}, different {cosine.mean_different:.3f}"
+        yield Text(f"Mean cosine: same {cosine.mean_same:.3f}, different {cosine.mean_different:.3f}")
     if facts.stored_cosines:
-        rows: list[Row] = [("Stored column", "mean difference", "largest", "pairs that differ", "correlation")]
+        rows: list[Row] = []
         for stored in facts.stored_cosines:
             like = "-" if stored.correlation is None else f"{stored.correlation:.4f}"
             differing = spaced(stored.differing_pairs)
             rows.append(
                 (stored.column, f"{stored.mean_difference:.5f}", f"{stored.largest_difference:.5f}", differing, like)
             )
-        yield from _aligned(rows)
+        yield _filled(("Stored column", "mean difference", "largest", "pairs that differ", "correlation"), rows)
 
 
-def _main_cells(facts: Facts) -> list[Cell]:
+def _main_cells(facts: Facts) -> list[FoldGroup]:
     """Those of all pairs and of the grouping that methods use."""
     used = {grouping.grouping for grouping in facts.groupings if grouping.used_by_methods}
-    return [cell for cell in facts.cells if cell.grouping in {ALL, *used}]
+    return [part for part in facts.cells if part.grouping in {ALL, *used}]
 
 
-def _shown(facts: Facts) -> Iterator[tuple[Cell, list[Cell]]]:
-    """The pooled cell of all pairs and of each group, with those of its folds."""
-    folds: list[Cell] = []
+def _shown(facts: Facts) -> Iterator[tuple[FoldGroup, list[FoldGroup]]]:
+    """All pairs and each group: pooled over the folds, with its folds."""
+    folds: list[FoldGroup] = []
     shown = 0
-    for cell in _main_cells(facts):  # folds come in order, pooled last
-        if cell.fold != POOLED:
-            folds.append(cell)
+    for part in _main_cells(facts):  # folds come in order, pooled last
+        if part.fold != POOLED:
+            folds.append(part)
             continue
         if shown <= MOST_GROUPS:
-            yield cell, folds
+            yield part, folds
         shown, folds = shown + 1, []
 
 
-def _left_out(facts: Facts) -> Iterator[str]:
-    hidden = sum(cell.fold == POOLED for cell in _main_cells(facts)) - 1 - MOST_GROUPS
-    if hidden > 0:
-        yield f"  ... and {spaced(hidden)} more groups; --json lists all."
+def _table(header: Row) -> Table:
+    """Names to the left, cut where they are long; numbers to the right."""
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0), header_style="bold")
+    table.add_column(header[0], no_wrap=True, overflow="ellipsis", max_width=MAX_NAME)
+    for heading in header[1:]:
+        table.add_column(Text(visible(heading)), justify="right", overflow="fold")
+    return table
 
 
-def _aligned(rows: Sequence[Row]) -> Iterator[str]:
-    """The first column to the left, the others to the right; the header first."""
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    widths[0] = min(widths[0], MAX_NAME)
-    for number, row in enumerate(rows):
-        name = row[0] if len(row[0]) <= widths[0] else row[0][: widths[0] - 3] + "..."
-        cells = [f"{cell:>{width}}" for cell, width in zip(row[1:], widths[1:], strict=True)]
-        yield ("" if number == 0 else "  ") + "  ".join([f"{name:<{widths[0] + 2 * (number == 0)}}", *cells])
+def _filled(header: Row, rows: Sequence[Row], words: int | None = None) -> Table:
+    """The table of ``rows``. Where it is narrow, headings may wrap, and column ``words``; numbers may not."""
+    table = _table(header)
+    for position, column in enumerate(table.columns[1:], start=1):
+        cells = [row[position] for row in rows]
+        parts = [word for cell in cells for word in cell.split()] if position == words else cells
+        column.min_width = max(map(len, parts), default=1)
+    for row in rows:
+        # as Text: brackets in a name are part of it, not rich's markup
+        table.add_row(*(Text(visible(cell)) for cell in row))
+    return table
+
+
+def _remark(text: str) -> Text:
+    return Text(text, "dim")

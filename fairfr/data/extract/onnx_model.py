@@ -10,6 +10,7 @@ import numpy as np
 
 from fairfr.core.errors import ConfigError, DataError
 from fairfr.core.types import F32
+from fairfr.core.wording import first_line
 from fairfr.data.extract.alignment import TEMPLATE_SIZE
 
 FLOATS = {"tensor(float)": np.float32, "tensor(float16)": np.float16}
@@ -69,7 +70,7 @@ class OnnxModel:
         try:
             found = self._session.run(None, {self._input: np.ascontiguousarray(pixels, dtype=self._float)})[0]
         except Exception as error:  # its exceptions have no common class
-            raise DataError(f"{self.path} fails on pictures of shape {pixels.shape} ({_first_line(error)}).") from None
+            raise DataError(f"{self.path} fails on pictures of shape {pixels.shape} ({first_line(error)}).") from None
         out = np.asarray(found, dtype=np.float32)
         if out.shape[:1] != (len(pixels),):
             raise DataError(f"{self.path}: {len(pixels)} pictures gave an output of shape {out.shape}; no face model?")
@@ -89,12 +90,8 @@ def _session(path: Path, threads: int) -> Any:
     try:
         return onnxruntime.InferenceSession(str(path), options, providers=onnxruntime.get_available_providers())
     except Exception as error:  # its exceptions have no common class
-        what = f"{path} is not a model that onnxruntime can read ({_first_line(error)})"
+        what = f"{path} is not a model that onnxruntime can read ({first_line(error)})"
         raise DataError(f"{what}. Export it again.") from None
-
-
-def _first_line(error: Exception) -> str:
-    return next(iter(str(error).splitlines()), type(error).__name__)[:160]
 
 
 def _layout(path: Path, shape: list[Any]) -> tuple[bool, int]:

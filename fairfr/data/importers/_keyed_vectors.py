@@ -14,7 +14,7 @@ from fairfr.core.errors import DataError
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class KeyedVectors:
     """What one file or folder holds: ``keys`` and ``vectors`` (n, d) of float16, float32 or float64.
 
     ``blank`` are keys that are there without a vector, as where no face was found.
@@ -26,7 +26,7 @@ class Source:
     blank: tuple[str, ...] = ()
 
 
-def stack(path: Path, items: Iterable[tuple[str, Any]]) -> Source:
+def stack(path: Path, items: Iterable[tuple[str, Any]]) -> KeyedVectors:
     """A vector for each key; None and nan stand for one that could not be computed."""
     keys: list[str] = []
     rows: list[npt.NDArray[Any]] = []
@@ -45,7 +45,7 @@ def stack(path: Path, items: Iterable[tuple[str, Any]]) -> Source:
         rows.append(row)
     if not rows:
         raise DataError(f"{path} holds no vectors. Export it again.")
-    return Source(path, tuple(keys), np.stack(rows), tuple(blank))
+    return KeyedVectors(path, tuple(keys), np.stack(rows), tuple(blank))
 
 
 def _row(path: Path, key: str, value: Any) -> npt.NDArray[Any]:
@@ -59,7 +59,7 @@ def _row(path: Path, key: str, value: Any) -> npt.NDArray[Any]:
 
 
 def _listed(value: Any) -> npt.NDArray[Any]:
-    """A vector that is kept as a list. Lists in lists in lists are never unfolded: ten of ten of ten fill any memory."""
+    """A vector that is kept as a list. Lists in lists are never unfolded: ten of ten of ten fill any memory."""
     inside = (list, tuple, np.ndarray)
     while isinstance(value, list | tuple) and len(value) == 1 and isinstance(value[0], inside):
         value = value[0]

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from fairfr.core.errors import DataError
+from fairfr.core.wording import first_line
 from fairfr.data.importers._rebuild_arrays import TORCH_MAGIC
 
 SAFE = (2, 6)  # older ones could be made to run code in spite of weights_only (CVE-2025-32434)
@@ -41,9 +42,8 @@ def tensor_loader(path: Path) -> Callable[[], Any]:
         except MemoryError:
             raise
         except Exception as error:  # damaged, more than tensors, more memory than is there: torch has one for each
-            said = (str(error).splitlines() or [""])[0]
             raise DataError(
-                f"{path} is not a file of torch.save with tensors alone, or it is damaged ({said[:200]}). Save "
+                f"{path} is not a file of torch.save with tensors alone, or it is damaged ({first_line(error)}). Save "
                 "{name: tensor} or {'names': [...], 'vectors': tensor}, or np.savez(path, image=ids, vectors=vectors)."
             ) from None
 

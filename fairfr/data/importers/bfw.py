@@ -15,8 +15,9 @@ from pathlib import Path
 import numpy as np
 
 from fairfr.core.errors import DataError
+from fairfr.core.findings import Finding
 from fairfr.core.types import I32, UNKNOWN
-from fairfr.data.validation import counted
+from fairfr.core.wording import counted
 from fairfr.data.importers.foreign_table import one_of, open_table, read_folds, read_same, read_scores, size_notes
 from fairfr.data.importers.imported import ImportedSet, assemble_import, image_codes
 from fairfr.data.importers.write_neutral import add_output_arguments, finish
@@ -24,8 +25,8 @@ from fairfr.data.pairs_file import LabelledPairs
 from fairfr.data.tables import Column, Table
 
 LEVELS = {"ethnicity": ("asian", "black", "indian", "white"), "gender": ("female", "male")}
-# Columns that tell an attribute, most trusted first, each with the part of its value that does.
-TELLERS: dict[str, dict[str, Callable[[str], str]]] = {
+# Columns that name an attribute, most trusted first, each with the part of its value that does.
+ATTRIBUTE_COLUMNS: dict[str, dict[str, Callable[[str], str]]] = {
     "ethnicity": {"att": lambda v: v.partition("_")[0], "a": lambda v: v[:1], "e": str},
     "gender": {"att": lambda v: v.rpartition("_")[2], "a": lambda v: v[1:], "g": str},
 }
@@ -91,28 +92,34 @@ def _identities(table: Table, ids: tuple[str, ...], left: I32, right: I32) -> li
     return identity
 
 
-def _number_notes(table: Table, identity: I32) -> list[str]:
+def _number_notes(table: Table, identity: I32) -> list[Finding]:
     """A note if the table's own numbers of people are not one for each identity; ``identity`` (2p,) as in the rows."""
     if "id1" not in table.arrays or "id2" not in table.arrays:
         return []
     numbers = table.text("id1"), table.text("id2")
     if any((column.codes == UNKNOWN).any() for column in numbers):
-        return [f"{table.path}: some people have no number in id1, id2; their folders count."]
+        return [_numbers_differ(f"{table.path}: some people have no number in id1, id2; their folders count.")]
     values, first, second = image_codes(*numbers)
     both = np.unique(identity.astype(np.int64) * len(values) + np.concatenate([first, second]))
     if len(both) == len(values) == len(np.unique(identity)):
         return []
-    return [f"{table.path}: id1, id2 do not number the people one by one as their folders do; the folders count."]
+    text = f"{table.path}: id1, id2 do not number the people one by one as their folders do; the folders count."
+    return [_numbers_differ(text)]
 
 
-def _attributes(table: Table, ids: tuple[str, ...], ends: I32) -> tuple[dict[str, Column], list[str]]:
+def _numbers_differ(text: str) -> Finding:
+    return Finding("numbers-against-folders", "note", text)
+
+
+def _attributes(table: Table, ids: tuple[str, ...], ends: I32) -> tuple[dict[str, Column], list[Finding]]:
     """Ethnicity and gender of each image; ``ends`` (2p,) are the left, then the right images of the rows."""
     attributes, notes = {}, []
-    for attribute, tellers in TELLERS.items():
-        there = [name for name in tellers if f"{name}1" in table.arrays and f"{name}2" in table.arrays]
+    for attribute, columns in ATTRIBUTE_COLUMNS.items():
+        there = [name for name in columns if f"{name}1" in table.arrays and f"{name}2" in table.arrays]
         if not there:
             attributes[attribute] = Column(_from_folders(table, ids, attribute), LEVELS[attribute])
-            notes.append(f"{table.path} has no column of {attribute}; the images' folders tell it.")
+            text = f"{table.path} has no column of {attribute}; it is taken from the images' folders."
+            notes.append(Finding("attribute-from-folders", "note", text))
             continue
         said = {name: _said(table, name, attribute) for name in there}
         codes = _per_image(table, ids, ends, said[there[0]], attribute)
@@ -121,11 +128,12 @@ def _attributes(table: Table, ids: tuple[str, ...], ends: I32) -> tuple[dict[str
             differ = (said[name] != codes[ends]) & (said[name] != UNKNOWN) & (codes[ends] != UNKNOWN)
             if differ.any():
                 first = table.where(int(np.argmax(differ)) % table.n_rows)
-                times = counted(int(np.count_nonzero(differ)), "time")
-                notes.append(
-                    f"{table.path}: '{name}1/2' and '{there[0]}1/2' disagree on {attribute} {times} (first: {first}); "
-                    f"'{there[0]}1/2' is taken."
+                times = int(np.count_nonzero(differ))
+                text = (
+                    f"{table.path}: '{name}1/2' and '{there[0]}1/2' disagree on {attribute} {counted(times, 'time')} "
+                    f"(first: {first}); '{there[0]}1/2' is taken."
                 )
+                notes.append(Finding("columns-disagree", "note", text, {"times": times}))
     return attributes, notes
 
 
@@ -134,7 +142,7 @@ def _said(table: Table, name: str, attribute: str) -> I32:
     sides = []
     for column_name in (f"{name}1", f"{name}2"):
         column = table.text(column_name)
-        codes = [_level(TELLERS[attribute][name](value.strip()), attribute) for value in column.values]
+        codes = [_level(ATTRIBUTE_COLUMNS[attribute][name](value.strip()), attribute) for value in column.values]
         for code, value in enumerate(column.values):
             if codes[code] == UNKNOWN:
                 raise DataError(
@@ -154,9 +162,9 @@ def _level(word: str, attribute: str) -> int:
 
 def _per_image(table: Table, ids: tuple[str, ...], ends: I32, said: I32, attribute: str) -> I32:
     codes = np.full(len(ids), UNKNOWN, dtype=np.int32)
-    told = said != UNKNOWN
-    codes[ends[told]] = said[told]
-    differ = told & (said != codes[ends])
+    known = said != UNKNOWN
+    codes[ends[known]] = said[known]
+    differ = known & (said != codes[ends])
     if differ.any():
         at = int(np.argmax(differ))
         levels = LEVELS[attribute]

@@ -14,19 +14,19 @@ import numpy.typing as npt
 
 from fairfr.core import npz
 from fairfr.core.errors import DataError
-from fairfr.data.validation import spaced
+from fairfr.core.wording import spaced
 from fairfr.data.files import DataFile, looks_like
+from fairfr.data.importers._keyed_vectors import KeyedVectors, aligned, stack
 from fairfr.data.importers._memory import bounded_memory
 from fairfr.data.importers._torch_file import is_torch, tensor_loader
 from fairfr.data.importers._unpickle import load_restricted
-from fairfr.data.importers._keyed_vectors import Source, aligned, stack
 
 KEY_NAMES = ("image", "images", "img_path", "path", "paths", "key", "keys", "name", "names", "file", "files", "ids")
 VECTOR_NAMES = ("vectors", "vector", "embedding", "embeddings", "features", "feature", "emb", "embs")
 FORMS = "an npz, an npy with --names, a pickle, a file of torch.save, a folder of .npy files or HDF5"
 
 
-def read_source(path: Path, names: Path | None = None) -> Source:
+def read_source(path: Path, names: Path | None = None) -> KeyedVectors:
     """The keys and vectors at ``path``, recognised by content."""
     if path.is_dir():
         return read_tree(path)
@@ -35,12 +35,13 @@ def read_source(path: Path, names: Path | None = None) -> Source:
         with bounded_memory(path.stat().st_size):
             return read(path)
     except MemoryError:
+        size = spaced(path.stat().st_size)
         raise DataError(
-            f"{path} asks for far more memory than its {spaced(path.stat().st_size)} bytes can hold vectors for. {_SAVE}"
+            f"{path} asks for far more memory than its {size} bytes can hold vectors for. {_SAVE}"
         ) from None
 
 
-def _reader_of(path: Path, names: Path | None) -> Callable[[Path], Source]:
+def _reader_of(path: Path, names: Path | None) -> Callable[[Path], KeyedVectors]:
     start = _first_bytes(path)
     if names is not None and not start.startswith(b"\x93NUMPY"):
         raise DataError(f"{path}: --names goes with an npy file, and this is {looks_like(start) or 'something else'}.")
@@ -59,7 +60,7 @@ def _reader_of(path: Path, names: Path | None) -> Callable[[Path], Source]:
     raise DataError(f"{path} is {looks_like(start) or 'of no known form'}. Vectors are read from {FORMS}.")
 
 
-def read_npz(path: Path) -> Source:
+def read_npz(path: Path) -> KeyedVectors:
     """One array of names and one of vectors, or one array for each image."""
     try:
         with path.open("rb") as handle:
@@ -68,16 +69,17 @@ def read_npz(path: Path) -> Source:
         raise DataError(f"{path}: {error}. Save it as numbers or text.") from None
     except (npz.UnreadableArrayError, OSError) as error:
         raise DataError(
-            f"{path} is not a readable npz: it is damaged, cut short or something else ({error}). Copy or export it again."
+            f"{path} is not a readable npz: it is damaged, cut short or something else ({error}). "
+            "Copy or export it again."
         ) from None
 
 
-def read_npy(path: Path, names: Path | None) -> Source:
+def read_npy(path: Path, names: Path | None) -> KeyedVectors:
     """A matrix of vectors (n, d); ``names`` lists their keys, one in each line."""
     vectors = _read_file(path)
     if names is None:
         raise DataError(f"{path} holds vectors without names. Give their list with --names, one name in each line.")
-    return Source(path, *aligned(path, read_names(names), vectors))
+    return KeyedVectors(path, *aligned(path, read_names(names), vectors))
 
 
 def read_names(path: Path) -> list[str]:
@@ -94,7 +96,7 @@ def read_names(path: Path) -> list[str]:
     return keys
 
 
-def read_torch(path: Path, load: Callable[[], Any]) -> Source:
+def read_torch(path: Path, load: Callable[[], Any]) -> KeyedVectors:
     """A dict of tensors, or a dict of names and a tensor, as torch.save writes them."""
     content = load()
     if not isinstance(content, dict):
@@ -102,7 +104,7 @@ def read_torch(path: Path, load: Callable[[], Any]) -> Source:
     return _from_mapping(path, content)
 
 
-def read_pickle(path: Path) -> Source:
+def read_pickle(path: Path) -> KeyedVectors:
     """A dict of vectors, a dict of names and vectors, or a pandas table with a column of vectors."""
     content: Any = load_restricted(path)
     if isinstance(content, dict):
@@ -116,7 +118,7 @@ def read_pickle(path: Path) -> Source:
     raise DataError(f"{path} holds a {type(content).__name__}, not a dict or a table of vectors. {_SAVE}")
 
 
-def read_tree(path: Path) -> Source:
+def read_tree(path: Path) -> KeyedVectors:
     """One .npy for each image; its path inside the folder is its key. Links to folders are not followed."""
     folders = os.walk(path, onerror=_stop)
     files = sorted(Path(folder, name) for folder, _, names in folders for name in names if name.endswith(".npy"))
@@ -125,7 +127,7 @@ def read_tree(path: Path) -> Source:
     return stack(path, ((file.relative_to(path).as_posix(), _read_file(file)) for file in files))
 
 
-def read_bin(path: Path) -> Source:
+def read_bin(path: Path) -> KeyedVectors:
     """An insightface image list holds neither names nor vectors: say so."""
     raise DataError(
         f"{path} looks like a list of images and pair labels (as insightface's .bin files are): it names no image and "
@@ -134,7 +136,7 @@ def read_bin(path: Path) -> Source:
     )
 
 
-def read_hdf5(path: Path) -> Source:
+def read_hdf5(path: Path) -> KeyedVectors:
     """A dataset of names and one of vectors, or one dataset for each image."""
     try:
         h5py: Any = import_module("h5py")
@@ -182,14 +184,14 @@ def _read_file(path: Path) -> npt.NDArray[Any]:
         raise DataError(f"{path} is not a readable npy file ({error}). Copy or export it again.") from None
 
 
-def _from_mapping(path: Path, content: Mapping[Any, Any]) -> Source:
+def _from_mapping(path: Path, content: Mapping[Any, Any]) -> KeyedVectors:
     """Names and vectors under their own keys, or a vector under each key."""
     names = next((found for name in KEY_NAMES if (found := _texts(content.get(name)))), None)
     vectors = next((content[name] for name in VECTOR_NAMES if name in content), None)
     if names is not None and isinstance(vectors, list | tuple) and len(names) == len(vectors):
         return stack(path, zip(names, vectors, strict=True))
     if names is not None and vectors is not None:
-        return Source(path, *aligned(path, names, _matrix(vectors)))
+        return KeyedVectors(path, *aligned(path, names, _matrix(vectors)))
     for key in content:
         if not isinstance(key, str):
             raise DataError(f"{path}: key {key!r:.60} is no text. Keys must be paths of images. {_SAVE}")
@@ -209,7 +211,7 @@ def _texts(values: Any) -> list[str] | None:
     return [str(text) for text in texts] if all(isinstance(text, str) for text in texts) else None
 
 
-def _from_frame(path: Path, frame: Any) -> Source:
+def _from_frame(path: Path, frame: Any) -> KeyedVectors:
     """A table with a path (or category, person and image_id) and an embedding in each row."""
     columns = [str(name) for name in frame.columns]
     vector = next((name for name in VECTOR_NAMES if name in columns), None)

@@ -14,15 +14,15 @@ import numpy as np
 import numpy.typing as npt
 
 from fairfr.core.errors import ConfigError, DataError
+from fairfr.core.keys import check_id
 from fairfr.core.types import I64, UNKNOWN, Bool
 from fairfr.core.visible import visible
-from fairfr.data.validation import counted, spaced
-from fairfr.data.files import DataFile
+from fairfr.core.wording import counted, first_few, spaced
+from fairfr.data.files import DataFile, find_table
 from fairfr.data.images_file import read_images
-from fairfr.data.importers._keyed_vectors import Source
+from fairfr.data.importers._keyed_vectors import KeyedVectors
 from fairfr.data.importers.embedding_sources import read_source
 from fairfr.data.importers.image_keys import NAMED, Matches, match
-from fairfr.data.locate import TABLE_ENDINGS
 
 _DATE = (1980, 1, 1, 0, 0, 0)  # the same in every archive: equal vectors give equal bytes
 _CHUNK = 4096
@@ -45,7 +45,7 @@ _MISSING = "images without a usable vector: stop (default), or write the others 
 def run(arguments: argparse.Namespace) -> str:
     """Import, and tell what was found and written."""
     for option in ("dataset", "backbone"):
-        _check_name(option, getattr(arguments, option))
+        check_id(f"--{option}", getattr(arguments, option))
     folder: Path = arguments.out / arguments.dataset
     if arguments.names is not None and len(arguments.sources) > 1:
         raise ConfigError("--names goes with one npy file. Import one file, or put the vectors into npz files.")
@@ -84,7 +84,7 @@ class Chosen:
         return [images[row] for row in np.flatnonzero(~there).tolist()]
 
 
-def choose(sources: Sequence[Source], images: Sequence[str]) -> Chosen:
+def choose(sources: Sequence[KeyedVectors], images: Sequence[str]) -> Chosen:
     """One vector for each image that has one; two different ones for one image are an error."""
     for source in sources[1:]:
         if source.vectors.shape[1] != sources[0].vectors.shape[1]:
@@ -132,22 +132,17 @@ def write_vectors(path: Path, images: Sequence[str], vectors: npt.NDArray[np.flo
             partial.unlink(missing_ok=True)
 
 
-def _check_name(option: str, value: str) -> None:
-    if value in ("", ".", "..") or any(mark in value for mark in "/\\") or not value.isprintable():
-        raise ConfigError(f"--{option} {value!r} cannot be used as a name. Use a plain name without slashes.")
-
-
 def _images(folder: Path) -> tuple[str, ...]:
-    tables = [path for ending in TABLE_ENDINGS if os.path.lexists(path := folder / f"images{ending}")]
-    if not tables:
+    table = find_table(folder / "images")
+    if table is None:
         raise DataError(
             f"{folder / 'images.csv'}: not found. Import the data set itself first (import_data.py rfw, bfw or lfw): "
             "vectors are kept under its image ids."
         )
-    return read_images(DataFile.at(tables[0]), ()).ids
+    return read_images(DataFile.at(table), ()).ids
 
 
-def _first_of_each(sources: Sequence[Source], matches: Matches, images: Sequence[str]) -> I64:
+def _first_of_each(sources: Sequence[KeyedVectors], matches: Matches, images: Sequence[str]) -> I64:
     """For each image (n,) the row of its first vector among all sources' (-1 = none); repeats must be identical."""
     origin = np.repeat(np.arange(len(sources)), [len(source.keys) for source in sources])
     start = np.cumsum([0, *(len(source.keys) for source in sources)])
@@ -168,7 +163,7 @@ def _first_of_each(sources: Sequence[Source], matches: Matches, images: Sequence
     return first
 
 
-def _one_type(sources: Sequence[Source]) -> npt.NDArray[np.floating[Any]]:
+def _one_type(sources: Sequence[KeyedVectors]) -> npt.NDArray[np.floating[Any]]:
     """All vectors (m, d), in float16 if all are, else in float32."""
     narrow = all(source.vectors.dtype.name == "float16" for source in sources)
     with np.errstate(over="ignore"):  # what leaves the range becomes infinite, and is found as such
@@ -185,7 +180,7 @@ def _usable(vectors: npt.NDArray[np.floating[Any]], rows: I64) -> Bool:
     return usable
 
 
-def _describe(sources: Sequence[Source], chosen: Chosen, images: Sequence[str]) -> str:
+def _describe(sources: Sequence[KeyedVectors], chosen: Chosen, images: Sequence[str]) -> str:
     """What was found, one line each."""
     lines = [f"{source.path}: {counted(len(source.keys), 'vector')}" for source in sources]
     lines.append(chosen.matches.report())
@@ -199,6 +194,5 @@ def _describe(sources: Sequence[Source], chosen: Chosen, images: Sequence[str]) 
         (absent, f"of {spaced(len(images))} without a usable vector"),
     ):
         if names:
-            first = ", ".join(names[:NAMED]) + (", ..." if len(names) > NAMED else "")
-            lines.append(f"{counted(len(names), 'image')} {what} (first: {first})")
+            lines.append(f"{counted(len(names), 'image')} {what} (first: {first_few(names, NAMED)})")
     return "\n".join(lines)

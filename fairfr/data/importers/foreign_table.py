@@ -10,17 +10,19 @@ from typing import Any
 import numpy as np
 
 from fairfr.core.errors import DataError
+from fairfr.core.findings import Finding
 from fairfr.core.types import F64, Bool
+from fairfr.core.wording import spaced
 from fairfr.data._csv import check_text, header_of
-from fairfr.data.validation import spaced
 from fairfr.data.files import DataFile
 from fairfr.data.importers.imported import recode
 from fairfr.data.pairs_file import LABELS
+from fairfr.data.pairs_file import read_same as read_labels
+from fairfr.data.scores_only import no_cosine
 from fairfr.data.tables import Column, Table, read_table
 
 PICKLES = (".pkl", ".pickle", ".pk")
 SAME = {**LABELS, "0.0": False, "1.0": True}  # pandas writes whole numbers with gaps as 1.0
-TOLERANCE = 1e-6  # cosines computed in float32 overshoot 1 by rounding
 
 
 def open_table(path: Path) -> Table:
@@ -55,15 +57,7 @@ def one_of(table: Table, *names: str) -> str:
 
 def read_same(table: Table) -> Bool:
     """The labels (p,), whether they are numbers, words or truth values."""
-    name = one_of(table, "same", "label")
-    column = table.filled(name)
-    for code, value in enumerate(column.values):
-        if value.strip().lower() not in SAME:
-            raise DataError(
-                f"{table.path}, {table.first(column.codes == code)}: {name} is {value!r}. "
-                "Write 1 (or true) for pairs of one person, 0 (or false) for others."
-            )
-    return np.array([SAME[value.strip().lower()] for value in column.values], dtype=bool)[column.codes]
+    return read_labels(table, one_of(table, "same", "label"), lambda value: SAME.get(value.strip().lower()))
 
 
 def read_folds(table: Table) -> Column:
@@ -78,7 +72,7 @@ def read_folds(table: Table) -> Column:
     return recode(column, lambda value: str(int(float(value))))
 
 
-def read_scores(table: Table, structure: Collection[str]) -> tuple[dict[str, F64], list[str]]:
+def read_scores(table: Table, structure: Collection[str]) -> tuple[dict[str, F64], list[Finding]]:
     """Cosines (p,) by column: every column of numbers that ``structure`` does not name; and notes on the others."""
     scores, notes = {}, []
     for name in table.arrays:
@@ -86,20 +80,27 @@ def read_scores(table: Table, structure: Collection[str]) -> tuple[dict[str, F64
             continue
         values, odd = _cosines(table, name)
         if odd:
-            notes.append(f"{table.path}: column '{name}' is left out: {odd}.")
+            text = f"{table.path}: column '{name}' is left out: {odd}."
+            notes.append(Finding("column-left-out", "note", text))
         else:
             scores[name] = values
     return scores, notes
 
 
-def size_notes(table: Table, official: int) -> list[str]:
+def size_notes(table: Table, official: int) -> list[Finding]:
     """Hints that the file was cut short where it cannot be seen: after a whole line, or inside the last cell."""
     notes = []
     if table.n_rows != official:
-        notes.append(f"{table.path} has {spaced(table.n_rows)} rows; the released lists have {spaced(official)} pairs.")
+        text = f"{table.path} has {spaced(table.n_rows)} rows; the released lists have {spaced(official)} pairs."
+        notes.append(Finding("unusual-size", "note", text, {"rows": table.n_rows, "released": official}))
     if table.path.suffix.lower() == ".csv" and not table.file.read().endswith((b"\n", b"\r")):
-        notes.append(f"{table.path}: its last line has no line end. Is the file complete?")
+        notes.append(no_line_end(table.path))
     return notes
+
+
+def no_line_end(path: Path) -> Finding:
+    """A text may have been cut inside its last line."""
+    return Finding("no-line-end", "note", f"{path}: its last line has no line end. Is the file complete?")
 
 
 def _cosines(table: Table, name: str) -> tuple[F64, str]:
@@ -108,7 +109,7 @@ def _cosines(table: Table, name: str) -> tuple[F64, str]:
     if not _is_number(table.arrays[name][0].as_py()):
         return nothing, "it does not hold numbers"
     values = table.numbers(name)  # a column that starts with a number must go on with numbers
-    wrong = ~(np.abs(values) <= 1 + TOLERANCE)  # nan is wrong too
+    wrong = no_cosine(values)
     if wrong.any():
         row = int(np.argmax(wrong))
         return nothing, f"{values[row]:g} in {table.where(row)} is no cosine (-1..1)"
@@ -134,7 +135,9 @@ def _bounded(file: DataFile) -> Table:
         with bounded_memory(file.path.stat().st_size):
             return _from_pickle(file)
     except MemoryError:
-        raise DataError(f"{file.path} asks for far more memory than a file of its size needs. Export it again.") from None
+        raise DataError(
+            f"{file.path} asks for far more memory than a file of its size needs. Export it again."
+        ) from None
 
 
 def _from_pickle(file: DataFile) -> Table:

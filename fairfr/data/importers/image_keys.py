@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fairfr.core.types import I64, UNKNOWN
-from fairfr.data.validation import spaced
+from fairfr.core.wording import first_few, spaced
 
 HOW = ("exact", "by suffix", "by zero-padding", "ambiguous", "unmatched")
 EXACT, SUFFIX, PADDING, AMBIGUOUS, UNMATCHED = range(5)
@@ -52,8 +52,8 @@ class Matches:
         text = "keys: " + ", ".join(f"{spaced(counts[i])} {name}" for i, name in enumerate(HOW) if counts[i])
         for code in (AMBIGUOUS, UNMATCHED):
             if counts[code]:
-                first = [self.keys[i] for i in np.flatnonzero(self.how == code)[:NAMED].tolist()]
-                text += f"\n  {HOW[code]}: {', '.join(first)}{', ...' if counts[code] > NAMED else ''}"
+                keys = [self.keys[i] for i in np.flatnonzero(self.how == code).tolist()]
+                text += f"\n  {HOW[code]}: {first_few(keys, NAMED)}"
         return text
 
 

@@ -8,11 +8,14 @@ from pathlib import Path
 
 import numpy as np
 
+from fairfr.core.findings import Finding
+from fairfr.core.overlap import n_folds_of, pair_keys
 from fairfr.core.types import F64, I32, UNKNOWN
-from fairfr.data.validation import check_folds, check_pairs, counted, identity_oddities, lookalikes, spaced
+from fairfr.core.wording import counted, first_few, spaced
 from fairfr.data.images_file import ImageTable
 from fairfr.data.pairs_file import LabelledPairs, number_folds, position
 from fairfr.data.tables import Column
+from fairfr.data.validation import check_folds, check_pairs, identity_oddities, lookalikes
 
 NAMED = 12  # folds named in the summary
 
@@ -25,7 +28,7 @@ class ImportedSet:
     people: tuple[str, ...]
     pairs: LabelledPairs
     scores: Mapping[str, F64]
-    notes: tuple[str, ...]
+    notes: tuple[Finding, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,15 +97,13 @@ def count(data: ImportedSet) -> Counts:
     pairs, images = data.pairs, data.images
     fold, labels = number_folds(pairs)
     n = len(images.ids)
-    key = np.minimum(pairs.left, pairs.right).astype(np.int64) * n + np.maximum(pairs.left, pairs.right)
+    key = pair_keys(pairs.left, pairs.right, n)
     mixed, unknown = {}, {}
     for name, column in images.attributes.items():
         left, right = column.codes[pairs.left], column.codes[pairs.right]
         mixed[name] = int(np.count_nonzero((left != right) & (left != UNKNOWN) & (right != UNKNOWN)))
         unknown[name] = int(np.count_nonzero(column.codes == UNKNOWN))
-    who = images.identity[np.concatenate([pairs.left, pairs.right])].astype(np.int64)
-    seen = np.unique(who * len(labels) + np.concatenate([fold, fold]))
-    folds_of = np.bincount(seen[seen >= 0] // len(labels))
+    folds_of = n_folds_of(images.identity[pairs.left], images.identity[pairs.right], fold)
     return Counts(
         images=n,
         identities=len(data.people),
@@ -119,13 +120,12 @@ def count(data: ImportedSet) -> Counts:
 def summary(data: ImportedSet) -> str:
     """What was found, for people: the counts, then whatever is odd."""
     found = count(data)
-    folds = ", ".join(found.folds[:NAMED]) + (", ..." if len(found.folds) > NAMED else "")
     lines = [
         f"images                {spaced(found.images)}",
         f"identities            {spaced(found.identities)}",
         f"pairs                 {spaced(found.pairs)} ({spaced(found.genuine)} genuine, "
         f"{spaced(found.pairs - found.genuine)} impostor)",
-        f"folds                 {len(found.folds)} ({folds})",
+        f"folds                 {len(found.folds)} ({first_few(found.folds, NAMED)})",
         f"duplicate pairs       {spaced(found.duplicates)}",
         f"identities in several folds  {spaced(found.shared_identities)}",
     ]

@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from fairfr.core.errors import DataError
+from fairfr.core.findings import Finding
 from fairfr.data.importers.imported import ImportedSet, assemble_import, column_of
 from fairfr.data.importers.lfw_groups import GroupLabels, read_attribute_scores, read_fairface, read_side_table
 from fairfr.data.importers.pair_lists import image_notes, label_lists, read_pair_list
@@ -67,15 +68,16 @@ def read_lfw(path: Path, labels: Sequence[GroupLabels] = (), root: Path | None =
             attributes[name] = column_of([source.of(name, *both) for both in zip(ids, identity, strict=True)])
         notes += source.report(new, ids, identity)
     if not labels:
-        notes.append(
+        text = (
             "LFW itself has no groups: name them with --groups, --fairface or --attributes, "
             "or run with 'dataset.grouping=[]'."
         )
+        notes.append(Finding("no-groups", "note", text))
     data = assemble_import(path, ids, identity, attributes, pairs)
     return replace(data, notes=(*data.notes, *listed.notes(), *notes, *_picture_notes(root, ids, identity)))
 
 
-def _picture_notes(root: Path | None, ids: Sequence[str], identity: Sequence[str]) -> list[str]:
+def _picture_notes(root: Path | None, ids: Sequence[str], identity: Sequence[str]) -> list[Finding]:
     folder = next((root / name for name in PICTURES if (root / name).is_dir()), None) if root is not None else None
     if folder is None:
         return []

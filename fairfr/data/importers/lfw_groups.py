@@ -13,6 +13,7 @@ from pathlib import Path, PurePosixPath
 import numpy as np
 
 from fairfr.core.errors import DataError
+from fairfr.core.findings import Finding
 from fairfr.core.types import F64
 from fairfr.data._csv import check_text, header_of
 from fairfr.data.files import DataFile
@@ -35,13 +36,13 @@ class GroupLabels:
     path: Path
     by: str
     attributes: Mapping[str, Mapping[str, str]]
-    notes: tuple[str, ...] = ()
+    notes: tuple[Finding, ...] = ()
 
     def of(self, attribute: str, image: str, person: str) -> str:
         """The value of one image; blank if unknown."""
         return self.attributes[attribute].get(image_key(image) if self.by == "image" else person_key(person), "")
 
-    def report(self, names: Sequence[str], ids: Sequence[str], people: Sequence[str]) -> list[str]:
+    def report(self, names: Sequence[str], ids: Sequence[str], people: Sequence[str]) -> list[Finding]:
         """How many images the table speaks of; DataError if of none."""
         keys = {key for values in self.attributes.values() for key in values}
         own = [image_key(image) for image in ids] if self.by == "image" else [person_key(name) for name in people]
@@ -51,8 +52,9 @@ class GroupLabels:
                 f"{self.path}: none of its {len(keys)} {self.by} names occurs in the pairs (its first: "
                 f"'{min(keys, default='')}', the pairs' first: '{own[0]}'). Is it a table of another data set?"
             )
-        told = ", ".join(names) if names else "nothing that an earlier table had not told"
-        return [f"{self.path}: {told}, by {self.by}, for {found} of {len(own)} images.", *self.notes]
+        new = ", ".join(names) if names else "nothing that an earlier table does not have"
+        text = f"{self.path}: {new}, by {self.by}, for {found} of {len(own)} images."
+        return [Finding("groups-from-table", "note", text, {"images": found, "of": len(own)}), *self.notes]
 
 
 def image_key(name: str) -> str:
@@ -109,7 +111,8 @@ def read_fairface(path: Path) -> GroupLabels:
             )
         attributes[attribute], several = _agreed(keys, values)
         if several:
-            notes.append(f"{path}: {several} images have faces of different {attribute}; there it is unknown.")
+            text = f"{path}: {several} images have faces of different {attribute}; there it is unknown."
+            notes.append(Finding("faces-disagree", "note", text, {"images": several}))
     return GroupLabels(path, "image", attributes, tuple(notes))
 
 

@@ -16,8 +16,10 @@ from typing import NamedTuple
 import numpy as np
 
 from fairfr.core.errors import DataError
+from fairfr.core.findings import Finding
 from fairfr.data._csv import check_text
 from fairfr.data.files import DataFile
+from fairfr.data.importers.foreign_table import no_line_end
 from fairfr.data.importers.imported import column_of, image_codes
 from fairfr.data.pairs_file import LabelledPairs
 from fairfr.data.tables import MAX_CELL, Table
@@ -41,7 +43,7 @@ class ListedPair(NamedTuple):
 class PairList:
     """The pairs of one file in blocks: fold k holds pairs ``k * block`` to ``(k + 1) * block - 1``.
 
-    ``ends`` tells whether the last line has a line end.
+    ``ends``: whether the last line has a line end.
     """
 
     path: Path
@@ -53,13 +55,14 @@ class PairList:
     def n_folds(self) -> int:
         return len(self.pairs) // self.block
 
-    def notes(self) -> list[str]:
+    def notes(self) -> list[Finding]:
         """Hints that the list was cut short where it cannot be seen: after a block, or inside the last number."""
         found = []
         if (self.n_folds, self.block) != OFFICIAL:
-            found.append(f"{self.path} has {self.n_folds} folds of {self.block} pairs; published lists have 10 of 600.")
+            text = f"{self.path} has {self.n_folds} folds of {self.block} pairs; published lists have 10 of 600."
+            found.append(Finding("unusual-size", "note", text, {"folds": self.n_folds, "pairs_in_fold": self.block}))
         if not self.ends:
-            found.append(f"{self.path}: its last line has no line end. Is the file complete?")
+            found.append(no_line_end(self.path))
         return found
 
 
@@ -107,14 +110,15 @@ def label_lists(
     return ids, LabelledPairs(table, np.arange(len(places), dtype=np.int64), left, right, same, fold)
 
 
-def image_notes(root: Path, files: Sequence[str], folders: str) -> list[str]:
+def image_notes(root: Path, files: Sequence[str], folders: str) -> list[Finding]:
     """A note if some of ``files`` (paths inside ``root``) are not there; nothing if ``root`` itself is not."""
     if not root.is_dir():
         return []
     missing = [name for name in files if not (root / name).is_file()]
     if not missing:
         return []
-    return [f"{len(missing)} of {len(files)} images are not in {folders} (first: {missing[0]}); their pairs are kept."]
+    text = f"{len(missing)} of {len(files)} images are not in {folders} (first: {missing[0]}); their pairs are kept."
+    return [Finding("missing-images", "note", text, {"images": len(missing), "of": len(files)})]
 
 
 def _text(path: Path) -> str:
@@ -153,14 +157,14 @@ def _per_kind(path: Path, pairs: tuple[ListedPair, ...]) -> int:
     for k, run in enumerate(runs):
         if run[0].same != (k % 2 == 0):
             raise DataError(
-                f"{path}, line {run[0].line}: the list starts with pairs of two people. Folds are told by the order "
+                f"{path}, line {run[0].line}: the list starts with pairs of two people. Folds follow from the order "
                 "alone (pairs of one person, then as many of two); restore the file."
             )
         if len(run) != size:
             kind = "one person" if run[0].same else "two people"
             raise DataError(
                 f"{path}, lines {run[0].line} to {run[-1].line}: {len(run)} pairs of {kind} where the first block has "
-                f"{size}. Folds are told by the order alone, so every block must be whole; restore the file."
+                f"{size}. Folds follow from the order alone, so every block must be whole; restore the file."
             )
     if len(runs) % 2:
         raise DataError(f"{path} ends after line {pairs[-1].line} in the middle of a block. Restore the file.")

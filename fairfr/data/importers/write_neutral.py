@@ -9,8 +9,10 @@ import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from fairfr.core.errors import ConfigError, DataError
+from fairfr.core.errors import DataError
+from fairfr.core.keys import check_id
 from fairfr.core.visible import visible
+from fairfr.data.files import TABLE_ENDINGS
 from fairfr.data.importers.imported import ImportedSet, summary
 from fairfr.data.tables import Column
 
@@ -26,10 +28,9 @@ def add_output_arguments(parser: argparse.ArgumentParser, name: str) -> None:
 
 
 def finish(data: ImportedSet, arguments: argparse.Namespace) -> str:
-    """Write the set where the options say, and tell what was written."""
+    """Write the set where the options say, and say what was written."""
     name: str = arguments.name
-    if name in ("", ".", "..") or any(mark in name for mark in "/\\") or not name.isprintable():
-        raise ConfigError(f"--name {name!r} cannot be used as a folder. Use a plain name such as 'my_set'.")
+    check_id("--name", name)
     folder: Path = arguments.out / name
     outcome = write_neutral(data, folder, arguments.force)
     return visible(f"{folder}: {outcome}\n{summary(data)}")
@@ -65,7 +66,7 @@ def _check_place(folder: Path) -> None:
 
 
 def _put_in(partial: Path, folder: Path, force: bool) -> str:
-    there = [path for path in folder.iterdir() if path.stem in TABLES and path.suffix in (".csv", ".parquet")]
+    there = [path for path in folder.iterdir() if path.stem in TABLES and path.suffix in TABLE_ENDINGS]
     unchanged = {path.name for path in there} == {"images.csv", "pairs.csv"} and all(
         path.is_file() and filecmp.cmp(path, partial / path.name, shallow=False) for path in there
     )

@@ -49,7 +49,7 @@ def test_auto_falls_back_with_a_warning(tmp_path: Path) -> None:
     assert located.source == "synthetic"
     assert located.warning is not None
     for part in ("images.csv", "pairs.csv", "magface.npz", "not found", "SYNTHETIC"):
-        assert part in located.warning
+        assert part in located.warning.text
     assert located.digest == standin_digest("rfw", "magface", STANDIN)
     data = located.load()
     assert (data.source, data.digest) == ("synthetic", located.digest)

@@ -342,7 +342,7 @@ def test_missing_vectors_drop(case: Case) -> None:
     kept = whole.images[whole.pairs.right] != "0011"
     assert data.n_pairs == 11 and "0011" not in data.images
     np.testing.assert_array_equal(cosines(data), cosines(whole)[kept])
-    assert any("dataset.missing=drop left out the 1 of 12 pairs" in warning for warning in data.warnings)
+    assert any("dataset.missing=drop left out the 1 of 12 pairs" in warning.text for warning in data.warnings)
 
 
 @pytest.mark.parametrize("missing", ["stop", "drop"])
@@ -358,7 +358,7 @@ def test_ids_that_never_match(case: Case, missing: str) -> None:
 
 def test_a_valid_set(case: Case) -> None:
     data = case.load()
-    assert len(data.warnings) == 1 and data.warnings[0].startswith("ethnicity_x_gender: 2 of 4 groups have")
+    assert len(data.warnings) == 1 and data.warnings[0].text.startswith("ethnicity_x_gender: 2 of 4 groups have")
     assert (data.id, data.backbone, data.source, data.n_pairs) == ("mine", "net", "files", 12)
     assert data.images.tolist() == [f"{i:04d}" for i in range(12)]
     assert data.images[data.pairs.left].tolist() == [row[1] for row in case.pairs[1:]]
@@ -504,7 +504,7 @@ def test_oddities_are_kept_and_told(case: Case, name: str) -> None:
         case.vectors = np.vstack([case.vectors, V[:1]])
     data = case.load()
     assert data.n_pairs == len(case.pairs) - 1
-    assert sum(sentence in warning for warning in data.warnings) == 1, data.warnings
+    assert sum(sentence in warning.text for warning in data.warnings) == 1, data.warnings
 
 
 # --- laws --------------------------------------------------------------------------------------------------------
@@ -530,4 +530,4 @@ def test_real_lfw() -> None:
     assert data.n_pairs == 6000 and data.fold_labels == tuple("0123456789")
     cosine = cosines(data)
     assert cosine[data.same].mean() > cosine[~data.same].mean() + 0.2
-    assert any("ethnicity_x_gender: 3 of 8 groups" in warning for warning in data.warnings)
+    assert any("ethnicity_x_gender: 3 of 8 groups" in warning.text for warning in data.warnings)

@@ -15,10 +15,10 @@ from pyarrow import parquet
 from fairfr.core.errors import DataError
 from fairfr.core.names import ATTRIBUTES, COLUMNS
 from fairfr.core.types import Grouping, Pairs, ScoreFrame, VerificationSet
-from fairfr.data.validation import lookalikes
 from fairfr.data.images_file import ImageTable
 from fairfr.data.locate import locate
 from fairfr.data.settings import BackboneSettings, DatasetSettings
+from fairfr.data.validation import lookalikes
 from fairfr.experiment.folds import HeldOut
 from fairfr.experiment.record import pair_level_names, score_columns
 
@@ -107,7 +107,7 @@ def test_folds_and_groups_that_look_alike_are_told(tmp_path: Path) -> None:
     pairs["fold"] = ["1", "01", "1 ", "2"] * 2
     images["kind"] = ["a", "A", "a ", "b"] * 2
     data = load(tmp_path, images, pairs)
-    folds, groups = (text for text in data.warnings if "differ only" in text)
+    folds, groups = (str(found) for found in data.warnings if found.code == "values-look-alike")
     assert "pairs.csv" in folds and all(repr(fold) in folds for fold in ("1", "01", "1 ")) and "'2'" not in folds
     assert "images.csv" in groups and "kind" in groups and all(repr(group) in groups for group in ("a", "A", "a "))
     assert data.fold_labels and len(data.groupings["kind"].levels) == 4  # told, not changed

@@ -96,7 +96,7 @@ def test_rounding_beyond_one_is_clipped(tmp_path: Path) -> None:
 def test_a_distance_is_suspected(tmp_path: Path) -> None:
     pairs = frame(ethnicity=BY_PAIR)
     data = load(tmp_path, pairs.assign(cosine=-pairs["cosine"]))
-    assert any("is this a distance?" in warning for warning in data.warnings)
+    assert any("is this a distance?" in warning.text for warning in data.warnings)
 
 
 Change = Callable[[pd.DataFrame], pd.DataFrame]

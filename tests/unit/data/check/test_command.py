@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import io
 import json
+import re
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,8 +16,7 @@ import pandas as pd
 import pytest
 
 from fairfr.core.errors import ConfigError, DataError
-from fairfr.data.check import command, facts, findings
-from fairfr.metrics import catalogue, summary
+from fairfr.data.check import command
 
 Change = Callable[[pd.DataFrame, pd.DataFrame, dict[str, np.ndarray]], None]
 
@@ -121,11 +123,6 @@ def test_cells_tell_what_a_false_positive_rate_means(written: Callable[..., Path
     assert len(cells) == 3 * 3
 
 
-def test_rates_and_minimum_are_those_of_the_metrics() -> None:
-    assert facts.ALPHAS == catalogue.ALPHAS
-    assert findings.ENOUGH_FALSE_MATCHES == summary.ENOUGH_FALSE_MATCHES
-
-
 def _share_image(images: pd.DataFrame, pairs: pd.DataFrame, vectors: dict[str, np.ndarray]) -> None:
     pairs.loc[len(pairs)] = [1, "a01", "a21", 0]  # a0 lives in fold 0
 
@@ -161,6 +158,10 @@ def _unknown_group(images: pd.DataFrame, pairs: pd.DataFrame, vectors: dict[str,
     images.loc[15, "ethnicity"] = ""
 
 
+def _alike_groups(images: pd.DataFrame, pairs: pd.DataFrame, vectors: dict[str, np.ndarray]) -> None:
+    images.loc[15, "ethnicity"] = "White"
+
+
 def _same_picture(images: pd.DataFrame, pairs: pd.DataFrame, vectors: dict[str, np.ndarray]) -> None:
     vectors["w01"] = vectors["a01"]  # the mixed pair of fold 0
 
@@ -186,6 +187,7 @@ def _thin_fold(images: pd.DataFrame, pairs: pd.DataFrame, vectors: dict[str, np.
         (_two_groups, "warning", "same-person-two-groups", "1 pair of one person has"),
         (_unknown_group, "note", "images-without-group", "1 of 16 images; their 2 pairs"),
         (_same_picture, "warning", "different-but-alike", "1 pair labelled different"),
+        (_alike_groups, "warning", "values-look-alike", "'White' and 'white'"),
         (_no_identity, "note", "no-identities", "No identities are known"),
         (_thin_fold, "warning", "too-few-in-fold", "asian in 1 of 2 folds"),
     ],
@@ -197,6 +199,24 @@ def test_each_suspicious_thing_is_found(
     (finding,) = (finding for finding in found["findings"] if finding["code"] == code)
     assert finding["severity"] == severity
     assert words in finding["message"]
+
+
+@pytest.mark.parametrize(
+    ("change", "code", "counts"),
+    [
+        (_share_image, "images-between-folds", {"images": 1, "of": 16}),
+        (_share_image, "identities-between-folds", {"identities": 1, "of": 8}),
+        (_repeat_in_other_fold, "repeated-pairs", {"pairs": 1, "in_another_fold": 1}),
+        (_drop_vector, "missing-vectors", {"images": 1, "of": 16, "pairs_left_out": 2}),
+        (_unknown_group, "images-without-group", {"images": 1, "pairs": 2}),
+        (_thin_fold, "too-few-in-fold", {"groups": 1, "groups_in_folds": 1}),
+    ],
+)
+def test_a_finding_carries_its_numbers(
+    written: Callable[..., Path], change: Change, code: str, counts: dict[str, int]
+) -> None:
+    found = as_object(written(change), "--backbone", "net")["findings"]
+    assert [finding["counts"] for finding in found if finding["code"] == code] == [counts]
 
 
 @pytest.mark.parametrize(
@@ -271,6 +291,39 @@ def test_page_keeps_its_width_with_many_folds_and_long_names(written: Callable[.
     _, *lines = page(written(stretch), "--backbone", "net").splitlines()  # the title has a path
     assert max(map(len, lines)) <= 100
     assert any("fewest different" in line for line in lines)
+
+
+class _Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(("columns", "widest"), [("40", 60), ("72", 72), ("200", 100)])
+def test_page_fits_a_terminal_and_loses_no_number(
+    written: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, columns: str, widest: int
+) -> None:
+    root = written(_drop_vector)
+    piped = page(root, "--backbone", "net")
+    for name, value in {"COLUMNS": columns, "TERM": "xterm-256color"}.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setattr(sys, "stdout", _Terminal())
+    text = page(root, "--backbone", "net")
+    assert "\x1b[" in text and "\x1b" not in piped
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", text)
+    assert max(map(len, plain.splitlines()[1:])) <= widest
+    assert "\u2026" not in plain
+    facts = (shown.partition("\nCounts")[2] for shown in (plain, piped))  # paths in findings go on in the next line
+    narrow, wide = (sorted(re.findall(r"[\d.e-]+", text)) for text in facts)
+    assert narrow == wide
+
+
+def test_names_cannot_steer_the_terminal(written: Callable[..., Path]) -> None:
+    def steer(images: pd.DataFrame, pairs: pd.DataFrame, vectors: dict[str, np.ndarray]) -> None:
+        images["ethnicity"] = images["ethnicity"].replace("white", "w\x1b[2J[red]")
+
+    text = page(written(steer), "--backbone", "net")
+    assert "\x1b" not in text and "w\\x1b[2J[red]" in text
 
 
 def test_tables_alone(written: Callable[..., Path]) -> None:

@@ -240,29 +240,31 @@ def test_columns_that_are_no_cosines_are_left_out_and_named(table: Path) -> None
     whole.assign(remark="x", age=37, twin=whole["label"], gap=np.nan, comma="0,5").to_csv(table, index=False)
     data = read_bfw(table)
     assert list(data.scores) == ["vgg16", "senet50"]
-    told = " ".join(data.notes)
+    told = " ".join(map(str, data.notes))
     assert "'remark' is left out: it does not hold numbers" in told
     assert "'age' is left out: 37 in line 2 is no cosine" in told
     assert "'twin' is left out: it holds 0 and 1 only" in told
     assert "'gap' is left out" in told and "'comma' is left out: it does not hold numbers" in told
 
 
-def test_columns_that_disagree_on_groups_are_told(table: Path) -> None:
+def test_columns_that_disagree_on_groups_are_noted(table: Path) -> None:
     cell("e1", "W", 1)(frame()).to_csv(table, index=False)
-    assert any("'e1/2' and 'att1/2' disagree on ethnicity 1 time (first: line 3)" in n for n in read_bfw(table).notes)
+    (note,) = (note for note in read_bfw(table).notes if note.code == "columns-disagree")
+    assert "'e1/2' and 'att1/2' disagree on ethnicity 1 time (first: line 3)" in note.text
+    assert note.counts == {"times": 1}
 
 
 def test_hints_of_a_file_cut_short(table: Path) -> None:
     table.write_text(table.read_text().rstrip())
-    notes = " ".join(read_bfw(table).notes)
+    notes = " ".join(map(str, read_bfw(table).notes))
     assert "has 22 rows; the released lists have 923 898 pairs" in notes
     assert "its last line has no line end" in notes
 
 
 def test_numbers_of_people_that_contradict_their_folders(table: Path) -> None:
-    assert not any("id1, id2" in note for note in read_bfw(table).notes)
+    assert not any("id1, id2" in note.text for note in read_bfw(table).notes)
     cell("id1", 7)(frame()).to_csv(table, index=False)
-    assert any("id1, id2 do not number the people" in note for note in read_bfw(table).notes)
+    assert any("id1, id2 do not number the people" in note.text for note in read_bfw(table).notes)
 
 
 def test_paths_with_backslashes(table: Path) -> None:

@@ -87,7 +87,7 @@ def test_the_first_table_that_has_an_attribute_counts(pairs: Path, tmp_path: Pat
 
 def test_hints_of_a_list_cut_short(pairs: Path) -> None:
     pairs.write_text(LISTED.rstrip())
-    notes = " ".join(read_lfw(pairs).notes)
+    notes = " ".join(map(str, read_lfw(pairs).notes))
     assert "has 2 folds of 4 pairs; published lists have 10 of 600" in notes
     assert "its last line has no line end" in notes
 

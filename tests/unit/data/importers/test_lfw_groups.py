@@ -101,7 +101,8 @@ def test_fairface_faces(path: Path) -> None:
     labels = read_fairface(path)
     assert [labels.of(name, "Ann_0001.jpg", "") for name in ("ethnicity", "gender")] == ["white", "female"]
     assert [labels.of(name, "Bob_0002.jpg", "") for name in ("ethnicity", "gender")] == ["", "male"]
-    assert labels.notes == (f"{path}: 1 images have faces of different ethnicity; there it is unknown.",)
+    (note,) = labels.notes
+    assert str(note) == f"{path}: 1 images have faces of different ethnicity; there it is unknown."
 
 
 def test_image_keys() -> None:

@@ -92,7 +92,7 @@ def test_absent_pictures_are_told(tree: Path) -> None:
         path = tree / "data" / image
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch()
-    note = read_rfw(tree).notes[-1]
+    note = read_rfw(tree).notes[-1].text
     assert note.startswith(f"1 of {len(data.images.ids)} images are not in") and data.images.ids[0] in note
 
 
