@@ -13,7 +13,7 @@ from fairfr.core import names
 from fairfr.core.errors import ConfigError, DataError
 from fairfr.core.types import I32, UNKNOWN, Bool, Grouping, StrArray, product_of, read_only
 from fairfr.data.files import DataFile
-from fairfr.data.tables import Column, Table, read_table
+from fairfr.data.tables import CodedColumn, Table, read_table
 
 MAX_LEVELS = 32_000  # group codes are int16
 RESERVED = "|"
@@ -27,12 +27,12 @@ class ImageTable:
     path: Path
     ids: tuple[str, ...]
     identity: I32
-    attributes: Mapping[str, Column]
+    attributes: Mapping[str, CodedColumn]
 
     def keep(self, chosen: Bool) -> ImageTable:
         """Only the images marked in ``chosen`` (n,)."""
         ids = tuple(self.ids[i] for i in np.flatnonzero(chosen).tolist())
-        attributes = {name: Column(c.codes[chosen], c.values) for name, c in self.attributes.items()}
+        attributes = {name: CodedColumn(c.codes[chosen], c.values) for name, c in self.attributes.items()}
         return ImageTable(self.path, ids, self.identity[chosen], attributes)
 
     def id_array(self) -> StrArray:
@@ -76,7 +76,7 @@ def check_attribute_names(path: Path, attributes: Sequence[str]) -> None:
             )
 
 
-def read_attribute(table: Table, name: str) -> Column:
+def read_attribute(table: Table, name: str) -> CodedColumn:
     """One attribute's column; blank cells are unknown."""
     table.require(name, remedy="Add the column, or correct dataset.grouping.")
     column = table.text(name)
@@ -141,7 +141,7 @@ def _check_levels(path: Path, grouping: Grouping) -> None:
         )
 
 
-def _repeated(table: Table, image: Column) -> DataError:
+def _repeated(table: Table, image: CodedColumn) -> DataError:
     first = {code: row for row, code in reversed(list(enumerate(image.codes.tolist())))}
     row = next(row for row, code in enumerate(image.codes.tolist()) if first[code] != row)
     code = int(image.codes[row])

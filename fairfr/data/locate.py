@@ -96,13 +96,13 @@ def _files(dataset: DatasetSettings, backbone: BackboneSettings, paths: Mapping[
     digest = hashlib.sha256(names.encode()).hexdigest()
 
     def load() -> VerificationSet:
-        from fairfr.data.neutral import Origin, load_neutral
+        from fairfr.data.neutral import SetSpec, load_neutral
         from fairfr.data.scores_only import load_scores
 
-        origin = Origin(dataset, backbone, digest)
+        spec = SetSpec(dataset, backbone, digest)
         if backbone.column is not None:
-            return load_scores(origin, files["pairs"], files.get("images"))
-        return load_neutral(origin, files["images"], files["pairs"], files["embeddings"])
+            return load_scores(spec, files["pairs"], files.get("images"))
+        return load_neutral(spec, files["images"], files["pairs"], files["embeddings"])
 
     return LocatedData("files", digest, None, load)
 

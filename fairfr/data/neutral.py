@@ -20,7 +20,7 @@ from fairfr.data.validation import check_folds, check_pairs, group_oddities, ide
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
+class SetSpec:
     """What a set is called and which bytes it comes from."""
 
     dataset: DatasetSettings
@@ -28,18 +28,18 @@ class Origin:
     digest: str
 
 
-def load_neutral(origin: Origin, images: DataFile, pairs: DataFile, embeddings: DataFile) -> VerificationSet:
+def load_neutral(spec: SetSpec, images: DataFile, pairs: DataFile, embeddings: DataFile) -> VerificationSet:
     """A full set: every pair refers to an image that is described and has a vector."""
-    image_table = read_images(images, origin.dataset.grouping)
+    image_table = read_images(images, spec.dataset.grouping)
     labelled = read_pairs(pairs, image_table)
     found = check_pairs(labelled, image_table.ids)
     raw = read_vectors(embeddings)
-    labelled, dropped = _with_vectors(labelled, image_table, raw, origin.dataset.missing)
+    labelled, dropped = _with_vectors(labelled, image_table, raw, spec.dataset.missing)
     image_table, labelled = only_used(image_table, labelled)
     ids = image_table.id_array()
     rows = position(image_table.ids, raw.images).astype(np.int64)
-    vectors = EmbeddingSet(origin.backbone.id, embeddings.digest, ids, unit_rows(raw.vectors, rows))
-    return assemble(origin, image_table, labelled, vectors, found + dropped + _unused(raw, rows))
+    vectors = EmbeddingSet(spec.backbone.id, embeddings.digest, ids, unit_rows(raw.vectors, rows))
+    return assemble(spec, image_table, labelled, vectors, found + dropped + _unused(raw, rows))
 
 
 def read_pairs(file: DataFile, images: ImageTable) -> LabelledPairs:
@@ -57,11 +57,11 @@ def only_used(images: ImageTable, pairs: LabelledPairs) -> tuple[ImageTable, Lab
 
 
 def assemble(
-    origin: Origin, images: ImageTable, pairs: LabelledPairs, content: EmbeddingSet | F64, found: list[Finding]
+    spec: SetSpec, images: ImageTable, pairs: LabelledPairs, content: EmbeddingSet | F64, found: list[Finding]
 ) -> VerificationSet:
     """Check folds and groups and put the set together; ``content`` is vectors, or cosines (p,) if there are none."""
     fold, labels = number_folds(pairs)
-    groupings, grouping = build_groupings(images, origin.dataset.grouping)
+    groupings, grouping = build_groupings(images, spec.dataset.grouping)
     both = Pairs(read_only(pairs.left), read_only(pairs.right))
     oddities = [
         *found,
@@ -70,18 +70,18 @@ def assemble(
         *lookalikes(pairs.table.path, "folds", labels),
         *(
             alike
-            for name in origin.dataset.grouping
+            for name in spec.dataset.grouping
             for alike in lookalikes(images.path, f"values of {name}", groupings[name].levels)
         ),
-        *group_oddities(both, pairs.same, groupings.values(), origin.dataset.min_pairs),
+        *group_oddities(both, pairs.same, groupings.values(), spec.dataset.min_pairs),
     ]
     embeddings = content if isinstance(content, EmbeddingSet) else None
     ids: StrArray = embeddings.images if embeddings else images.id_array()
     return VerificationSet(
-        id=origin.dataset.id,
+        id=spec.dataset.id,
         source="files",
-        backbone=origin.backbone.id,
-        digest=origin.digest,
+        backbone=spec.backbone.id,
+        digest=spec.digest,
         images=ids,
         identity=read_only(images.identity),
         pairs=both,

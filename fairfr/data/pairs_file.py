@@ -11,7 +11,7 @@ import numpy as np
 from fairfr.core import names
 from fairfr.core.errors import DataError
 from fairfr.core.types import I16, I32, I64, UNKNOWN, Bool
-from fairfr.data.tables import Column, Table
+from fairfr.data.tables import CodedColumn, Table
 
 LABELS = {"0": False, "false": False, "1": True, "true": True}
 MAX_FOLDS = 32_000  # fold numbers are int16
@@ -26,7 +26,7 @@ class LabelledPairs:
     left: I32
     right: I32
     same: Bool
-    fold: Column
+    fold: CodedColumn
 
     def __len__(self) -> int:
         return len(self.left)
@@ -36,7 +36,7 @@ class LabelledPairs:
 
     def keep(self, chosen: Bool) -> LabelledPairs:
         """Only the pairs marked in ``chosen`` (p,)."""
-        fold = Column(self.fold.codes[chosen], self.fold.values)
+        fold = CodedColumn(self.fold.codes[chosen], self.fold.values)
         return LabelledPairs(
             self.table, self.rows[chosen], self.left[chosen], self.right[chosen], self.same[chosen], fold
         )

@@ -13,18 +13,18 @@ from fairfr.core.findings import Finding
 from fairfr.core.types import F64, I32, UNKNOWN, Bool, VerificationSet
 from fairfr.data.files import DataFile
 from fairfr.data.images_file import ImageTable, check_attribute_names, read_attribute, read_images
-from fairfr.data.neutral import Origin, assemble, only_used
+from fairfr.data.neutral import SetSpec, assemble, only_used
 from fairfr.data.pairs_file import label_pairs, look_up, position
-from fairfr.data.tables import Column, Table, read_table
+from fairfr.data.tables import CodedColumn, Table, read_table
 from fairfr.data.validation import check_pairs
 
 STRUCTURE = ("fold", "left", "right", "same")
 TOLERANCE = 1e-6  # cosines computed in float32 overshoot 1 by rounding
 
 
-def load_scores(origin: Origin, pairs: DataFile, images: DataFile | None) -> VerificationSet:
+def load_scores(spec: SetSpec, pairs: DataFile, images: DataFile | None) -> VerificationSet:
     """A set without vectors. Attributes come from ``images`` by id if both are there, else from the pairs file."""
-    column, attributes = origin.backbone.column, origin.dataset.grouping
+    column, attributes = spec.backbone.column, spec.dataset.grouping
     assert column is not None
     check_column(column, attributes)
     check_attribute_names(pairs.path, attributes)
@@ -41,7 +41,7 @@ def load_scores(origin: Origin, pairs: DataFile, images: DataFile | None) -> Ver
         image_table = _describe(table, attributes, ids, left, right)
     labelled = label_pairs(table, left, right)
     found = check_pairs(labelled, image_table.ids)
-    data = assemble(origin, *only_used(image_table, labelled), cosine, found)
+    data = assemble(spec, *only_used(image_table, labelled), cosine, found)
     return replace(data, warnings=(*data.warnings, *_reversed(table, column, cosine, data.same)))
 
 
@@ -101,7 +101,7 @@ def _images_of(table: Table, with_ids: bool) -> tuple[tuple[str, ...], I32, I32]
     return joined, left, right
 
 
-def _joined(left: Column, right: Column) -> tuple[tuple[str, ...], I32, I32]:
+def _joined(left: CodedColumn, right: CodedColumn) -> tuple[tuple[str, ...], I32, I32]:
     """Two columns over one list of values: that list, and the codes of each."""
     values = tuple(dict.fromkeys((*left.values, *right.values)))
     # one more entry at the end, so that code -1 (blank) stays -1
@@ -114,7 +114,7 @@ def _describe(table: Table, attributes: tuple[str, ...], ids: tuple[str, ...], l
     return ImageTable(table.path, ids, np.full(len(ids), UNKNOWN, dtype=np.int32), found)
 
 
-def _attribute(table: Table, name: str, ids: tuple[str, ...], ends: I32) -> Column:
+def _attribute(table: Table, name: str, ids: tuple[str, ...], ends: I32) -> CodedColumn:
     """An attribute of each image, from what the rows say of their left, then their right images (``ends``, 2p)."""
     values, left, right = _joined(*_two_columns(table, name))
     said = np.concatenate([left, right])
@@ -131,10 +131,10 @@ def _attribute(table: Table, name: str, ids: tuple[str, ...], ends: I32) -> Colu
             f"({', '.join(found)}; again in {table.where(int(rows.max()))}). An attribute belongs to an image: "
             f"give mixed pairs {name}_left and {name}_right."
         )
-    return Column(codes, values)
+    return CodedColumn(codes, values)
 
 
-def _two_columns(table: Table, name: str) -> tuple[Column, Column]:
+def _two_columns(table: Table, name: str) -> tuple[CodedColumn, CodedColumn]:
     sides = (f"{name}_left", f"{name}_right")
     if sides[0] in table.names or sides[1] in table.names:
         if name in table.names:

@@ -26,7 +26,7 @@ FEW_ROWS, ROWS_PER_BYTE = 2_000_000, 20  # of parquet
 MUCH_TEXT, MOST_UNFOLDING = 2**28, 100  # bytes of text, and how many for each byte of parquet
 
 
-class Column(NamedTuple):
+class CodedColumn(NamedTuple):
     """A column of text: ``codes`` (rows,) index the distinct ``values`` in order of appearance; -1 is blank."""
 
     codes: I32
@@ -68,7 +68,7 @@ class Table:
             if name not in self.names:
                 raise DataError(f"{self.path} has no column '{name}'.{did_you_mean(name, self.names)} {remedy}")
 
-    def text(self, name: str) -> Column:
+    def text(self, name: str) -> CodedColumn:
         """A column as text, blanks told apart from values."""
         column = _encode(_as_text(self, name))
         for code, value in enumerate(column.values):
@@ -79,7 +79,7 @@ class Table:
                 )
         return column
 
-    def filled(self, name: str) -> Column:
+    def filled(self, name: str) -> CodedColumn:
         """A text column in which nothing may be blank."""
         column = self.text(name)
         self._refuse_blanks(name, column.codes == UNKNOWN)
@@ -249,11 +249,11 @@ def _first_word(array: Any) -> int:
     return low
 
 
-def _encode(array: Any) -> Column:
+def _encode(array: Any) -> CodedColumn:
     encoded = array.dictionary_encode()
     values: list[str] = encoded.dictionary.to_pylist()
     filled = np.array([bool(value.strip()) for value in values], dtype=bool)
     # one more entry at the end, so that index -1 (null) stays -1
     renumbered = np.append(np.where(filled, np.cumsum(filled) - 1, UNKNOWN), UNKNOWN).astype(np.int32)
     codes = renumbered[np.asarray(encoded.indices.fill_null(-1))]
-    return Column(codes, tuple(value for value in values if value.strip()))
+    return CodedColumn(codes, tuple(value for value in values if value.strip()))

@@ -47,7 +47,7 @@ from fairfr.data.check.page import show_page
 from fairfr.data.files import DataFile, find_table, spell_table
 from fairfr.data.images_file import read_images
 from fairfr.data.locate import locate
-from fairfr.data.neutral import Origin, assemble, only_used, read_pairs
+from fairfr.data.neutral import SetSpec, assemble, only_used, read_pairs
 from fairfr.data.settings import BackboneSettings, DatasetSettings
 from fairfr.data.tables import read_table
 from fairfr.data.validation import check_pairs
@@ -135,8 +135,8 @@ def _tables_alone(dataset: DatasetSettings, pairs: DataFile, images: DataFile) -
     image_table = read_images(images, dataset.grouping)
     labelled = read_pairs(pairs, image_table)
     found = check_pairs(labelled, image_table.ids)
-    origin = Origin(dataset, BackboneSettings("", ""), "")
-    data = assemble(origin, *only_used(image_table, labelled), np.zeros(len(labelled)), found)
+    spec = SetSpec(dataset, BackboneSettings("", ""), "")
+    data = assemble(spec, *only_used(image_table, labelled), np.zeros(len(labelled)), found)
     return replace(data, cosine=None)
 
 

@@ -22,7 +22,7 @@ from fairfr.data.importers.foreign_table import one_of, open_table, read_folds, 
 from fairfr.data.importers.imported import ImportedSet, assemble_import, image_codes
 from fairfr.data.importers.write_neutral import add_output_arguments, finish
 from fairfr.data.pairs_file import LabelledPairs
-from fairfr.data.tables import Column, Table
+from fairfr.data.tables import CodedColumn, Table
 
 LEVELS = {"ethnicity": ("asian", "black", "indian", "white"), "gender": ("female", "male")}
 # Columns that name an attribute, most trusted first, each with the part of its value that does.
@@ -111,19 +111,19 @@ def _numbers_differ(text: str) -> Finding:
     return Finding("numbers-against-folders", "note", text)
 
 
-def _attributes(table: Table, ids: tuple[str, ...], ends: I32) -> tuple[dict[str, Column], list[Finding]]:
+def _attributes(table: Table, ids: tuple[str, ...], ends: I32) -> tuple[dict[str, CodedColumn], list[Finding]]:
     """Ethnicity and gender of each image; ``ends`` (2p,) are the left, then the right images of the rows."""
     attributes, notes = {}, []
     for attribute, columns in ATTRIBUTE_COLUMNS.items():
         there = [name for name in columns if f"{name}1" in table.arrays and f"{name}2" in table.arrays]
         if not there:
-            attributes[attribute] = Column(_from_folders(table, ids, attribute), LEVELS[attribute])
+            attributes[attribute] = CodedColumn(_from_folders(table, ids, attribute), LEVELS[attribute])
             text = f"{table.path} has no column of {attribute}; it is taken from the images' folders."
             notes.append(Finding("attribute-from-folders", "note", text))
             continue
         said = {name: _said(table, name, attribute) for name in there}
         codes = _per_image(table, ids, ends, said[there[0]], attribute)
-        attributes[attribute] = Column(codes, LEVELS[attribute])
+        attributes[attribute] = CodedColumn(codes, LEVELS[attribute])
         for name in there[1:]:
             differ = (said[name] != codes[ends]) & (said[name] != UNKNOWN) & (codes[ends] != UNKNOWN)
             if differ.any():

@@ -19,7 +19,7 @@ from fairfr.data.importers.imported import recode
 from fairfr.data.pairs_file import LABELS
 from fairfr.data.pairs_file import read_same as read_labels
 from fairfr.data.scores_only import no_cosine
-from fairfr.data.tables import Column, Table, read_table
+from fairfr.data.tables import CodedColumn, Table, read_table
 
 PICKLES = (".pkl", ".pickle", ".pk")
 SAME = {**LABELS, "0.0": False, "1.0": True}  # pandas writes whole numbers with gaps as 1.0
@@ -60,7 +60,7 @@ def read_same(table: Table) -> Bool:
     return read_labels(table, one_of(table, "same", "label"), lambda value: SAME.get(value.strip().lower()))
 
 
-def read_folds(table: Table) -> Column:
+def read_folds(table: Table) -> CodedColumn:
     """The folds (p,), as whole numbers: ``1``, ``"1"`` and ``1.0`` are the same fold."""
     column = table.filled(one_of(table, "fold"))
     for code, value in enumerate(column.values):

@@ -14,7 +14,7 @@ from fairfr.core.types import F64, I32, UNKNOWN
 from fairfr.core.wording import counted, first_few, spaced
 from fairfr.data.images_file import ImageTable
 from fairfr.data.pairs_file import LabelledPairs, number_folds, position
-from fairfr.data.tables import Column
+from fairfr.data.tables import CodedColumn
 from fairfr.data.validation import check_folds, check_pairs, identity_oddities, lookalikes
 
 NAMED = 12  # folds named in the summary
@@ -46,22 +46,22 @@ class Counts:
     shared_identities: int
 
 
-def recode(column: Column, meaning: Callable[[str], str]) -> Column:
+def recode(column: CodedColumn, meaning: Callable[[str], str]) -> CodedColumn:
     """The column with each distinct value replaced by its meaning; blank meanings are unknown."""
     meanings = [meaning(value) for value in column.values]
     values = tuple(dict.fromkeys(value for value in meanings if value))
     # one more entry at the end, so that code -1 (blank) stays -1
     number = np.append(position(meanings, values), np.int32(UNKNOWN))
-    return Column(number[column.codes], values)
+    return CodedColumn(number[column.codes], values)
 
 
-def column_of(values: Sequence[str]) -> Column:
+def column_of(values: Sequence[str]) -> CodedColumn:
     """One value for each image as a column; blank is unknown."""
     distinct = tuple(dict.fromkeys(value for value in values if value))
-    return Column(position(values, distinct), distinct)
+    return CodedColumn(position(values, distinct), distinct)
 
 
-def image_codes(left: Column, right: Column) -> tuple[tuple[str, ...], I32, I32]:
+def image_codes(left: CodedColumn, right: CodedColumn) -> tuple[tuple[str, ...], I32, I32]:
     """The sorted ids of all images that two columns name, and which of them each row's two images are (p,)."""
     ids = tuple(sorted({*left.values, *right.values}))
     return ids, position(left.values, ids)[left.codes], position(right.values, ids)[right.codes]
@@ -71,7 +71,7 @@ def assemble_import(
     path: Path,
     ids: tuple[str, ...],
     identity: Sequence[str],
-    attributes: Mapping[str, Column],
+    attributes: Mapping[str, CodedColumn],
     pairs: LabelledPairs,
 ) -> ImportedSet:
     """The set, or DataError for what the loader would refuse; oddities become notes."""

@@ -14,7 +14,7 @@ from fairfr.core.keys import check_id
 from fairfr.core.visible import visible
 from fairfr.data.files import TABLE_ENDINGS
 from fairfr.data.importers.imported import ImportedSet, summary
-from fairfr.data.tables import Column
+from fairfr.data.tables import CodedColumn
 
 CHUNK = 100_000  # rows turned into text at a time
 TABLES = ("images", "pairs")
@@ -104,13 +104,13 @@ def _cell(value: str) -> str:
     return value
 
 
-def _spelled(column: Column) -> list[str]:
+def _spelled(column: CodedColumn) -> list[str]:
     values = [*map(_cell, column.values), ""]  # code -1 (unknown) is the last
     return [values[code] for code in column.codes.tolist()]
 
 
 def _image_columns(data: ImportedSet) -> Iterator[list[list[str]]]:
-    identity = Column(data.images.identity, data.people)
+    identity = CodedColumn(data.images.identity, data.people)
     attributes = data.images.attributes.values()
     yield [list(map(_cell, data.images.ids)), *(_spelled(column) for column in (identity, *attributes))]
 
@@ -120,7 +120,7 @@ def _pair_columns(data: ImportedSet) -> Iterator[list[list[str]]]:
     for start in range(0, len(pairs), CHUNK):
         part = slice(start, start + CHUNK)
         yield [
-            _spelled(Column(pairs.fold.codes[part], pairs.fold.values)),
+            _spelled(CodedColumn(pairs.fold.codes[part], pairs.fold.values)),
             [ids[image] for image in pairs.left[part].tolist()],
             [ids[image] for image in pairs.right[part].tolist()],
             ["1" if same else "0" for same in pairs.same[part].tolist()],
