@@ -9,7 +9,7 @@ from typing import Any
 
 from fairfr.core.errors import DataError
 from fairfr.core.wording import first_line
-from fairfr.data.importers._rebuild_arrays import TORCH_MAGIC
+from fairfr.data.importers.unpickle.arrays import TORCH_MAGIC
 
 SAFE = (2, 6)  # older ones could be made to run code in spite of weights_only (CVE-2025-32434)
 _OLD_FORM = b"\x80\x02\x8a\x0a" + TORCH_MAGIC.to_bytes(10, "little")

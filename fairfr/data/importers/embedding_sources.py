@@ -19,7 +19,7 @@ from fairfr.data.files import DataFile, looks_like
 from fairfr.data.importers._keyed_vectors import KeyedVectors, aligned, stack
 from fairfr.data.importers._memory import bounded_memory
 from fairfr.data.importers._torch_file import is_torch, tensor_loader
-from fairfr.data.importers._unpickle import load_restricted
+from fairfr.data.importers.unpickle.restricted import load_restricted
 
 KEY_NAMES = ("image", "images", "img_path", "path", "paths", "key", "keys", "name", "names", "file", "files", "ids")
 VECTOR_NAMES = ("vectors", "vector", "embedding", "embeddings", "features", "feature", "emb", "embs")

@@ -143,7 +143,7 @@ def _bounded(file: DataFile) -> Table:
 def _from_pickle(file: DataFile) -> Table:
     import pandas as pd
 
-    from fairfr.data.importers._unpickle import load_restricted
+    from fairfr.data.importers.unpickle.restricted import load_restricted
 
     with file.open():
         pass  # tells of empty files and folders in the usual words

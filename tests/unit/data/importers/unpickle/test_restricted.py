@@ -16,10 +16,10 @@ import pandas as pd
 import pytest
 
 from fairfr.core.errors import DataError
-from fairfr.data.importers import _unpickle
-from fairfr.data.importers._rebuild_arrays import Array
-from fairfr.data.importers._stand_ins import Refused
-from fairfr.data.importers._unpickle import load_restricted
+from fairfr.data.importers.unpickle import restricted
+from fairfr.data.importers.unpickle.arrays import Array
+from fairfr.data.importers.unpickle.restricted import load_restricted
+from fairfr.data.importers.unpickle.stand_ins import Refused
 
 RNG = np.random.default_rng(0)
 PROTOCOLS = range(pickle.HIGHEST_PROTOCOL + 1)
@@ -192,7 +192,7 @@ def test_hostile_torch_storage_is_refused(tmp_path: Path) -> None:
 def test_stand_ins_cannot_be_changed(tmp_path: Path) -> None:
     """A pickle may set attributes of whatever it was given: here there is nothing to set."""
     slots = b"N}\x8c\x08finished\x8c\x01xs\x86b."
-    for module, name in _unpickle.ALLOWED:
+    for module, name in restricted.ALLOWED:
         named = b"\x80\x04\x8c" + bytes([len(module)]) + module.encode() + b"\x8c" + bytes([len(name)]) + name.encode()
         refusal(tmp_path, named + b"\x93" + slots)
     with pytest.raises(Refused):

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fairfr.data.importers._unpickle import load_restricted
+from fairfr.data.importers.unpickle.restricted import load_restricted
 
 PROTOCOLS = range(2, pickle.HIGHEST_PROTOCOL + 1)
 

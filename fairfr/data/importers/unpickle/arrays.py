@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fairfr.data.importers._stand_ins import Call, Name, Pending, Refused, Sealed
+from fairfr.data.importers.unpickle.stand_ins import Call, Name, Pending, Refused, Sealed
 
 _PLAIN = re.compile(r"[biufSU]\d{1,9}|O8?|O4")
 _TORCH_TYPES = {

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from fairfr.core.errors import DataError
-from fairfr.data.importers._unpickle import load_restricted
+from fairfr.data.importers.unpickle.restricted import load_restricted
 
 
 def load(tmp_path: Path, data: bytes) -> object:

@@ -14,9 +14,9 @@ from typing import Any, NoReturn
 
 from fairfr.core.errors import DataError
 from fairfr.data.files import DataFile, looks_like
-from fairfr.data.importers import _rebuild_arrays, _rebuild_frames
 from fairfr.data.importers._memory import bounded_memory
-from fairfr.data.importers._stand_ins import Call, Name, Refused, Sealed, finished
+from fairfr.data.importers.unpickle import arrays, frames
+from fairfr.data.importers.unpickle.stand_ins import Call, Name, Refused, Sealed, finished
 
 _REMEDY = "Only plain containers, numpy arrays, pandas tables and torch tensors are read: save it again as these."
 
@@ -44,7 +44,7 @@ def load_restricted(path: Path) -> object:
             f"{path} is not a readable pickle: it is damaged, cut short or something else "
             f"({type(error).__name__}: {str(error)[:100]}). Copy or export it again."
         ) from None
-    if type(value) is int and value == _rebuild_arrays.TORCH_MAGIC:
+    if type(value) is int and value == arrays.TORCH_MAGIC:
         raise DataError(f"{path} was written by torch.save in its old form, which is read as vectors only.")
     return value
 
@@ -101,6 +101,6 @@ ALLOWED: Mapping[tuple[str, str], Call | Name | Sealed | type[slice]] = {
     ("collections", "defaultdict"): Call(lambda *_: {}),
     ("_codecs", "encode"): Call(_encode),
     ("torch", "Size"): Call(tuple),
-    **_rebuild_arrays.ALLOWED,
-    **_rebuild_frames.ALLOWED,
+    **arrays.ALLOWED,
+    **frames.ALLOWED,
 }

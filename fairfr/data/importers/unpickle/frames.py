@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fairfr.data.importers._stand_ins import Call, Missing, Name, Pending, Refused, Sealed
+from fairfr.data.importers.unpickle.stand_ins import Call, Missing, Name, Pending, Refused, Sealed
 
 Finish = Callable[[Any], Any]
 

@@ -1,0 +1,1 @@
+"""Pickles of strangers, read without running what is in them."""
