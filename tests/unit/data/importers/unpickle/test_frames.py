@@ -7,21 +7,14 @@ import pickle
 import pickletools
 import zlib
 from collections.abc import Callable
-from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from fairfr.data.importers.unpickle.restricted import load_restricted
-
+Load: TypeAlias = Callable[[bytes], object]
 PROTOCOLS = range(2, pickle.HIGHEST_PROTOCOL + 1)
-
-
-def load(tmp_path: Path, data: bytes) -> object:
-    path = tmp_path / "file.pickle"
-    path.write_bytes(data)
-    return load_restricted(path)
 
 
 def _frame() -> pd.DataFrame:
@@ -52,9 +45,9 @@ FRAMES: dict[str, Callable[[pd.DataFrame], pd.DataFrame]] = {
 
 @pytest.mark.parametrize("change", FRAMES.values(), ids=FRAMES.keys())
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_tables_keep_their_cells(tmp_path: Path, change: Callable[..., pd.DataFrame], protocol: int) -> None:
+def test_tables_keep_their_cells(load: Load, change: Callable[..., pd.DataFrame], protocol: int) -> None:
     frame = change(_frame())
-    found = load(tmp_path, pickle.dumps(frame, protocol))
+    found = load(pickle.dumps(frame, protocol))
     assert isinstance(found, pd.DataFrame)
     assert found.columns.tolist() == frame.columns.tolist()
     assert found.index.tolist() == frame.index.tolist()
@@ -92,8 +85,8 @@ OLD_TABLES = {
 
 
 @pytest.mark.parametrize("version", OLD_TABLES)
-def test_tables_of_older_pandas(tmp_path: Path, version: str) -> None:
-    found = load(tmp_path, zlib.decompress(base64.b85decode(OLD_TABLES[version])))
+def test_tables_of_older_pandas(load: Load, version: str) -> None:
+    found = load(zlib.decompress(base64.b85decode(OLD_TABLES[version])))
     assert isinstance(found, pd.DataFrame)
     assert found["image_id"].tolist() == [1, 2]
     assert found["person"].tolist() == ["m.1", "m.2"]
@@ -109,7 +102,7 @@ def _inner(value: object) -> bytes:
     return pickletools.optimize(pickle.dumps(value, 3))[2:-1]
 
 
-def test_tables_of_pandas_1_0(tmp_path: Path) -> None:
+def test_tables_of_pandas_1_0(load: Load) -> None:
     """There the columns hang on ``_data``, and all is in the state of the manager."""
     index = _of("pandas.core.indexes.base", "_new_Index") + _of("pandas.core.indexes.base", "Index")
     names = index + b"}" + _inner("data") + _inner(np.array(["a", "b"], object)) + b"s\x86R"
@@ -121,14 +114,14 @@ def test_tables_of_pandas_1_0(tmp_path: Path) -> None:
     state = b"(]]]}" + _inner("0.14.1") + inner + b"st"
     manager = _of("pandas.core.internals.managers", "BlockManager") + b")\x81" + state + b"b"
     data = b"\x80\x04" + _of("pandas.core.frame", "DataFrame") + b")\x81}" + _inner("_data") + manager + b"sb."
-    found = load(tmp_path, data)
+    found = load(data)
     assert isinstance(found, pd.DataFrame)
     assert found.to_dict("list") == {"a": [3, 4, 5], "b": [0, 1, 2]}
 
 
-def test_series_keep_name_and_index(tmp_path: Path) -> None:
+def test_series_keep_name_and_index(load: Load) -> None:
     series = pd.Series([1.5, 2.5], index=["x", "y"], name="n")
-    found = load(tmp_path, pickle.dumps(series))
+    found = load(pickle.dumps(series))
     assert isinstance(found, pd.Series)
     assert found.to_dict() == {"x": 1.5, "y": 2.5}
     assert found.name == "n"

@@ -9,32 +9,22 @@ import pickle
 import struct
 import sys
 from collections import OrderedDict, defaultdict
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from fairfr.core.errors import DataError
 from fairfr.data.importers.unpickle import restricted
 from fairfr.data.importers.unpickle.arrays import Array
-from fairfr.data.importers.unpickle.restricted import load_restricted
 from fairfr.data.importers.unpickle.stand_ins import Refused
 
+Load: TypeAlias = Callable[[bytes], object]
+Refusal: TypeAlias = Callable[[bytes], str]
 RNG = np.random.default_rng(0)
 PROTOCOLS = range(pickle.HIGHEST_PROTOCOL + 1)
-
-
-def load(tmp_path: Path, data: bytes) -> object:
-    path = tmp_path / "file.pickle"
-    path.write_bytes(data)
-    return load_restricted(path)
-
-
-def refusal(tmp_path: Path, data: bytes) -> str:
-    with pytest.raises(DataError) as error:
-        load(tmp_path, data)
-    return str(error.value)
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
@@ -51,8 +41,8 @@ def refusal(tmp_path: Path, data: bytes) -> str:
     ],
     ids=lambda array: f"{array.dtype}{array.shape}",
 )
-def test_arrays_keep_values_and_type(tmp_path: Path, array: np.ndarray, protocol: int) -> None:
-    found = load(tmp_path, pickle.dumps({"k": array, "again": array}, protocol))
+def test_arrays_keep_values_and_type(load: Load, array: np.ndarray, protocol: int) -> None:
+    found = load(pickle.dumps({"k": array, "again": array}, protocol))
     assert isinstance(found, dict)
     for value in found.values():
         assert value.dtype == array.dtype
@@ -60,25 +50,25 @@ def test_arrays_keep_values_and_type(tmp_path: Path, array: np.ndarray, protocol
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_plain_containers_and_scalars(tmp_path: Path, protocol: int) -> None:
+def test_plain_containers_and_scalars(load: Load, protocol: int) -> None:
     value = {"a": [1, (2.5, None), {"b"}, b"x"], "s": np.float32(0.5), "o": OrderedDict(z=1), "big": 10**30}
-    found = load(tmp_path, pickle.dumps(value, protocol))
+    found = load(pickle.dumps(value, protocol))
     assert found == value
     filled: defaultdict[str, list[int]] = defaultdict(list, {"x": [1]})
-    assert load(tmp_path, pickle.dumps(filled, protocol)) == {"x": [1]}
+    assert load(pickle.dumps(filled, protocol)) == {"x": [1]}
 
 
-def test_arrays_of_objects_are_followed(tmp_path: Path) -> None:
+def test_arrays_of_objects_are_followed(load: Load) -> None:
     array = np.empty(2, object)
     array[0], array[1] = np.arange(3.0), "text"
-    found = load(tmp_path, pickle.dumps(array))
+    found = load(pickle.dumps(array))
     assert isinstance(found, np.ndarray)
     np.testing.assert_array_equal(found[0], [0, 1, 2])
     assert found[1] == "text"
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS[2:])
-def test_tensors_come_as_arrays(tmp_path: Path, protocol: int) -> None:
+def test_tensors_come_as_arrays(load: Load, protocol: int) -> None:
     import torch
 
     base = torch.arange(24, dtype=torch.float32).reshape(4, 6)
@@ -92,7 +82,7 @@ def test_tensors_come_as_arrays(tmp_path: Path, protocol: int) -> None:
         "parameter": torch.nn.Parameter(base.clone()),
         "whole": torch.arange(3),
     }
-    found = load(tmp_path, pickle.dumps(tensors, protocol))
+    found = load(pickle.dumps(tensors, protocol))
     assert isinstance(found, dict)
     for name, tensor in tensors.items():
         expected = tensor.detach().to(torch.float32).numpy() if name == "brain" else tensor.detach().numpy()
@@ -100,12 +90,12 @@ def test_tensors_come_as_arrays(tmp_path: Path, protocol: int) -> None:
         assert found[name].dtype == expected.dtype, name
 
 
-def test_torch_is_not_needed_for_tensors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_torch_is_not_needed_for_tensors(load: Load, monkeypatch: pytest.MonkeyPatch) -> None:
     import torch
 
     data = pickle.dumps({"k": torch.ones(1, 3)})
     monkeypatch.setitem(sys.modules, "torch", None)
-    found = load(tmp_path, data)
+    found = load(data)
     assert isinstance(found, dict)
     np.testing.assert_array_equal(found["k"], np.ones((1, 3), "f4"))
 
@@ -157,81 +147,83 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_anything_else_is_refused_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+def test_anything_else_is_refused_by_name(
+    refusal: Refusal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
     monkeypatch.chdir(tmp_path)
-    message = refusal(tmp_path, HOSTILE[name])
+    message = refusal(HOSTILE[name])
     assert "refused" in message
     assert f"'{name}'" in message
     assert os.listdir(tmp_path) == ["file.pickle"]
 
 
-def test_no_module_of_the_file_is_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_module_of_the_file_is_imported(refusal: Refusal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "planted_module.py").write_text("raise SystemExit('ran')")
     monkeypatch.syspath_prepend(str(tmp_path))
-    assert "'planted_module.f'" in refusal(tmp_path, _named("planted_module", "f"))
+    assert "'planted_module.f'" in refusal(_named("planted_module", "f"))
     assert "planted_module" not in sys.modules
 
 
-def test_hostile_parts_deep_inside_are_refused(tmp_path: Path) -> None:
+def test_hostile_parts_deep_inside_are_refused(refusal: Refusal) -> None:
     array = np.empty(1, object)
     array[0] = Reduces(os.system, ("touch hacked",))
     for value in ({"k": [array]}, pd.DataFrame({"embedding": array})):
-        assert "system'" in refusal(tmp_path, pickle.dumps(value))
+        assert "system'" in refusal(pickle.dumps(value))
 
 
-def test_hostile_torch_storage_is_refused(tmp_path: Path) -> None:
+def test_hostile_torch_storage_is_refused(refusal: Refusal) -> None:
     """torch's own function loads the inner bytes with everything allowed."""
     inner = pickle.dumps(Reduces(os.system, ("touch hacked",)))
     length = struct.pack("<I", len(inner))
     data = b"\x80\x04\x8c\rtorch.storage\x8c\x10_load_from_bytes\x93B" + length + inner + b"\x85R."
-    message = refusal(tmp_path, data)
+    message = refusal(data)
     assert "refused" in message
     assert "posix.system" in message
 
 
-def test_stand_ins_cannot_be_changed(tmp_path: Path) -> None:
+def test_stand_ins_cannot_be_changed(load: Load, refusal: Refusal) -> None:
     """A pickle may set attributes of whatever it was given: here there is nothing to set."""
     slots = b"N}\x8c\x08finished\x8c\x01xs\x86b."
     for module, name in restricted.ALLOWED:
         named = b"\x80\x04\x8c" + bytes([len(module)]) + module.encode() + b"\x8c" + bytes([len(name)]) + name.encode()
-        refusal(tmp_path, named + b"\x93" + slots)
+        refusal(named + b"\x93" + slots)
     with pytest.raises(Refused):
         Array.finished = None  # type: ignore[method-assign, assignment]
-    found = load(tmp_path, pickle.dumps(np.arange(3)))
+    found = load(pickle.dumps(np.arange(3)))
     np.testing.assert_array_equal(found, np.arange(3))  # type: ignore[arg-type]
 
 
-def test_files_of_torch_save_are_named_as_such(tmp_path: Path) -> None:
+def test_files_of_torch_save_are_named_as_such(refusal: Refusal) -> None:
     import torch
 
     for new in (False, True):
         stream = io.BytesIO()
         torch.save({"k": torch.ones(3)}, stream, _use_new_zipfile_serialization=new)
-        message = refusal(tmp_path, stream.getvalue())
+        message = refusal(stream.getvalue())
         assert ("zip archive" if new else "torch.save") in message
-    assert "torch.save" in refusal(tmp_path, b"\x80\x04\x8c\x01xQ.")
+    assert "torch.save" in refusal(b"\x80\x04\x8c\x01xQ.")
 
 
-def test_endless_nesting_is_refused(tmp_path: Path) -> None:
-    assert "in each other" in refusal(tmp_path, b"\x80\x04" + b"]" * 5000 + b"a" * 4999 + b".")
-    assert "DataError" in refusal(tmp_path, b"\x80\x04]\x94h\x00a.")
+def test_endless_nesting_is_refused(refusal: Refusal) -> None:
+    assert "in each other" in refusal(b"\x80\x04" + b"]" * 5000 + b"a" * 4999 + b".")
+    assert "DataError" in refusal(b"\x80\x04]\x94h\x00a.")
 
 
-def test_shared_parts_do_not_multiply(tmp_path: Path) -> None:
+def test_shared_parts_do_not_multiply(load: Load) -> None:
     value: list[object] = []
     for _ in range(40):
         value = [value, value]
-    assert isinstance(load(tmp_path, pickle.dumps(value)), list)
+    assert isinstance(load(pickle.dumps(value)), list)
 
 
-def test_files_cut_anywhere_say_so(tmp_path: Path) -> None:
+def test_files_cut_anywhere_say_so(refusal: Refusal) -> None:
     data = pickle.dumps({"table": pd.DataFrame({"p": ["a", "b"]}), "row": RNG.normal(size=8)})
     for cut in range(1, len(data)):
-        assert "cut short" in refusal(tmp_path, data[:cut])
+        assert "cut short" in refusal(data[:cut])
 
 
-def test_names_in_a_refusal_cannot_steer_the_terminal(tmp_path: Path) -> None:
-    message = refusal(tmp_path, _named("\x1b[2Jos", "system"))
+def test_names_in_a_refusal_cannot_steer_the_terminal(refusal: Refusal) -> None:
+    message = refusal(_named("\x1b[2Jos", "system"))
     assert message.isprintable()
 
 
@@ -245,5 +237,5 @@ def test_names_in_a_refusal_cannot_steer_the_terminal(tmp_path: Path) -> None:
         (b"version https://git-lfs.github.com/spec/v1\n", "git-lfs"),
     ],
 )
-def test_other_files_are_named(tmp_path: Path, data: bytes, word: str) -> None:
-    assert word in refusal(tmp_path, data)
+def test_other_files_are_named(refusal: Refusal, data: bytes, word: str) -> None:
+    assert word in refusal(data)
