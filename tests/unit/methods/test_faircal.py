@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -21,19 +22,7 @@ from fairfr.pairs.table import PairTable
 from fairfr.pairs.view import PairView
 
 MakeSet = Callable[..., VerificationSet]
-
-
-def context(data: VerificationSet, cache: Path | None = None) -> FitContext:
-    return FitContext(seed=0, dataset=data.id, backbone=data.backbone, fold="0", cache=cache)
-
-
-def fit(data: VerificationSet, method: FairCal, ctx: FitContext | None = None) -> tuple[FairCal, PairView]:
-    """Fitted on all folds but the first, whose view comes with it."""
-    table, rows = PairTable(data), np.arange(data.n_pairs)
-    train, test = rows[data.fold != 0], rows[data.fold == 0]
-    view = PairView(table, train, method.needs, "FairCal")
-    fitted = method.fit(view, data.same[train], ctx or context(data))
-    return fitted, PairView(table, test, method.needs, "FairCal")
+Fit = Callable[..., tuple[Any, PairView]]
 
 
 @pytest.fixture
@@ -94,7 +83,11 @@ def plain_faircal(data: VerificationSet, centres: np.ndarray) -> np.ndarray:
 @pytest.mark.parametrize("dataset", ["rfw", "bfw", "lfw"])
 @pytest.mark.parametrize("engine", ["faiss", "sklearn"])
 def test_equals_the_plain_form(
-    synthetic_set: Callable[..., VerificationSet], dataset: str, engine: ClusterEngine
+    context: Callable[..., FitContext],
+    fit: Fit,
+    synthetic_set: Callable[..., VerificationSet],
+    dataset: str,
+    engine: ClusterEngine,
 ) -> None:
     data = synthetic_set(dataset, scale={"rfw": 0.03, "bfw": 0.002, "lfw": 0.1}[dataset])
     ctx = context(data)
@@ -105,7 +98,7 @@ def test_equals_the_plain_form(
 
 
 def test_clusters_that_cannot_carry_a_map_use_the_global_one_and_are_counted(
-    make_set: MakeSet, given: Callable[[np.ndarray], None]
+    context: Callable[..., FitContext], fit: Fit, make_set: MakeSet, given: Callable[[np.ndarray], None]
 ) -> None:
     data = five_places(make_set)
     given(np.eye(6)[:5])
@@ -145,14 +138,16 @@ def five_places(make_set: MakeSet) -> VerificationSet:
     return make_set(vectors, np.array(left), np.array(right), np.array(same), np.array(fold))
 
 
-def test_a_pair_inside_one_cluster_counts_once(make_set: MakeSet, given: Callable[[np.ndarray], None]) -> None:
+def test_a_pair_inside_one_cluster_counts_once(
+    fit: Fit, make_set: MakeSet, given: Callable[[np.ndarray], None]
+) -> None:
     data = make_set(np.eye(3), [0, 0, 1, 0], [0, 1, 1, 2], [1, 0, 1, 0], [1, 1, 1, 1])
     given(np.eye(3))
     method, _ = fit(data, FairCal())
     assert method.sizes_.tolist() == [3, 2, 1]
 
 
-def test_larger_clusters_weigh_more(make_set: MakeSet, given: Callable[[np.ndarray], None]) -> None:
+def test_larger_clusters_weigh_more(fit: Fit, make_set: MakeSet, given: Callable[[np.ndarray], None]) -> None:
     data = five_places(make_set)
     given(np.eye(6)[:5])
     method, _ = fit(data, FairCal())
@@ -164,7 +159,7 @@ def test_larger_clusters_weigh_more(make_set: MakeSet, given: Callable[[np.ndarr
 
 
 def test_a_pair_of_two_clusters_never_met_in_training_uses_the_global_map(
-    make_set: MakeSet, given: Callable[[np.ndarray], None]
+    fit: Fit, make_set: MakeSet, given: Callable[[np.ndarray], None]
 ) -> None:
     data = five_places(make_set)
     given(np.eye(6))
@@ -177,7 +172,9 @@ def test_a_pair_of_two_clusters_never_met_in_training_uses_the_global_map(
     assert probability[1] == pytest.approx(method.maps_[0].probability(view.cosine)[1], rel=1e-12)
 
 
-def test_one_cluster_is_beta_calibration_to_the_last_bit(synthetic_set: Callable[..., VerificationSet]) -> None:
+def test_one_cluster_is_beta_calibration_to_the_last_bit(
+    context: Callable[..., FitContext], fit: Fit, synthetic_set: Callable[..., VerificationSet]
+) -> None:
     data = synthetic_set("rfw", scale=0.02)
     method, test = fit(data, FairCal(K=1))
     train = np.flatnonzero(data.fold != 0)
@@ -185,7 +182,7 @@ def test_one_cluster_is_beta_calibration_to_the_last_bit(synthetic_set: Callable
     assert np.array_equal(method.predict(test).probability, beta.predict(test).probability)
 
 
-def test_fewer_images_than_clusters(make_set: MakeSet) -> None:
+def test_fewer_images_than_clusters(context: Callable[..., FitContext], fit: Fit, make_set: MakeSet) -> None:
     rng = np.random.default_rng(0)
     vectors = rng.normal(size=(8, 4))
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
@@ -199,7 +196,9 @@ def test_fewer_images_than_clusters(make_set: MakeSet) -> None:
     np.testing.assert_allclose(probability, plain_faircal(data, method.clusters_.centres), atol=1e-9)
 
 
-def test_training_pairs_of_one_class_give_the_base_rate(make_set: MakeSet) -> None:
+def test_training_pairs_of_one_class_give_the_base_rate(
+    context: Callable[..., FitContext], fit: Fit, make_set: MakeSet
+) -> None:
     rng = np.random.default_rng(0)
     vectors = rng.normal(size=(20, 4))
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
@@ -211,14 +210,14 @@ def test_training_pairs_of_one_class_give_the_base_rate(make_set: MakeSet) -> No
     np.testing.assert_allclose(method.predict(test).probability, 1.0, atol=1e-12)
 
 
-def test_swapping_left_and_right_changes_nothing(synthetic_set: Callable[..., VerificationSet]) -> None:
+def test_swapping_left_and_right_changes_nothing(fit: Fit, synthetic_set: Callable[..., VerificationSet]) -> None:
     data = synthetic_set("bfw", scale=0.002)
     swapped = replace(data, pairs=Pairs(data.pairs.right, data.pairs.left))
     one, two = (method.predict(test).score for method, test in (fit(d, FairCal(K=9)) for d in (data, swapped)))
     assert np.array_equal(one, two)
 
 
-def test_the_fit_does_not_see_the_test_fold(synthetic_set: Callable[..., VerificationSet]) -> None:
+def test_the_fit_does_not_see_the_test_fold(fit: Fit, synthetic_set: Callable[..., VerificationSet]) -> None:
     data = synthetic_set("rfw", scale=0.02)
     assert data.embeddings is not None
     train = data.fold != 0
@@ -232,14 +231,16 @@ def test_the_fit_does_not_see_the_test_fold(synthetic_set: Callable[..., Verific
     assert one.sizes_.tolist() == two.sizes_.tolist()
 
 
-def test_a_subset_predicts_as_in_the_whole(synthetic_set: Callable[..., VerificationSet]) -> None:
+def test_a_subset_predicts_as_in_the_whole(fit: Fit, synthetic_set: Callable[..., VerificationSet]) -> None:
     method, test = fit(synthetic_set("bfw", scale=0.002), FairCal(K=20))
     whole = method.predict(test).score
     for index in (np.array([3]), np.arange(0, test.n_pairs, 7)):
         assert np.array_equal(method.predict(test.subset(index)).score, whole[index])
 
 
-def test_the_cache_changes_nothing(synthetic_set: Callable[..., VerificationSet], tmp_path: Path) -> None:
+def test_the_cache_changes_nothing(
+    context: Callable[..., FitContext], fit: Fit, synthetic_set: Callable[..., VerificationSet], tmp_path: Path
+) -> None:
     data = synthetic_set("rfw", scale=0.02)
     runs = [fit(data, FairCal(K=9), context(data, cache)) for cache in (None, tmp_path, tmp_path)]
     without, miss, hit = (method.predict(test).score for method, test in runs)

@@ -8,7 +8,6 @@ from sklearn.metrics import pairwise_distances_argmin
 
 from fairfr.core.calibrator import FitContext
 from fairfr.core.errors import ConfigError
-from fairfr.core.types import EmbeddingSet, Pairs, VerificationSet
 from fairfr.methods import _frappe_training
 from fairfr.methods._frappe_training import StandardisedMidpoints, Step, Training, moments, network
 from fairfr.methods._pseudo_groups import nearest_mean, ward_means
@@ -16,34 +15,6 @@ from fairfr.methods.frappe import Frappe
 from fairfr.methods.platt import Platt
 from fairfr.pairs.table import PairTable
 from fairfr.pairs.view import PairView
-
-
-def faces(n_pairs=1200, d=8, seed=0):
-    """Pairs in two places; in the second one, strangers look alike."""
-    rng = np.random.default_rng(seed)
-    same = rng.random(n_pairs) < 0.5
-    place = rng.integers(0, 2, n_pairs)
-    centre = np.where(place[:, None] == 1, np.eye(d)[0] * 2.0, np.eye(d)[1] * 0.8)
-    person = rng.standard_normal((2, n_pairs, d))
-    person[1] = np.where(same[:, None], person[0], person[1])
-    vectors = (centre + person + 0.5 * rng.standard_normal((2, n_pairs, d))).reshape(-1, d)
-    vectors = (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
-    images = np.arange(2 * n_pairs).astype(str)
-    return VerificationSet(
-        id="toy",
-        source="synthetic",
-        backbone="net",
-        digest="0",
-        images=images,
-        identity=np.full(2 * n_pairs, -1, np.int32),
-        pairs=Pairs(np.arange(n_pairs, dtype=np.int32), np.arange(n_pairs, 2 * n_pairs, dtype=np.int32)),
-        same=same,
-        fold=np.zeros(n_pairs, np.int16),
-        fold_labels=("1",),
-        groupings={},
-        grouping=None,
-        embeddings=EmbeddingSet("net", "0", images, vectors),
-    )
 
 
 def view_of(data, rows=None):
@@ -64,8 +35,8 @@ def training(**options):
     return Training(**(fields | options))
 
 
-def test_strength_zero_is_platt_though_training_ran():
-    data, ctx = faces(), context()
+def test_strength_zero_is_platt_though_training_ran(two_places):
+    data, ctx = two_places(), context()
     platt = Platt().fit(view_of(data), data.same, context()).predict(view_of(data)).probability
     np.testing.assert_allclose(probability_of(data, ctx, strength=0.0), platt, atol=1e-12, rtol=0)
     assert ctx.report["steps"] == 90
@@ -77,9 +48,9 @@ def test_correction_starts_at_exactly_zero():
     assert torch.count_nonzero(additive[0].weight) > 0
 
 
-def test_strength_moves_away_from_the_base_and_costs_brier_score():
+def test_strength_moves_away_from_the_base_and_costs_brier_score(two_places):
     """One adversary may be lost where another wins, so what holds only on average is asserted on average."""
-    data = faces()
+    data = two_places()
     view = view_of(data)
     means = ward_means(view.midpoints(), view.cosine, np.arange(data.n_pairs), 4)
     cluster = nearest_mean(view.midpoints(), view.cosine, means)
@@ -101,38 +72,38 @@ def test_strength_moves_away_from_the_base_and_costs_brier_score():
     assert np.mean(mild_spreads) < 0.95 * spread_over_clusters(base)
 
 
-def test_same_seed_same_bytes_another_seed_other_ones():
-    data = faces(600)
+def test_same_seed_same_bytes_another_seed_other_ones(two_places):
+    data = two_places(600)
     first, again, other = probability_of(data), probability_of(data), probability_of(data, context(1))
     np.testing.assert_array_equal(first, again)
     assert np.abs(first - other).max() > 0
 
 
-def test_training_leaves_the_global_random_state_alone():
+def test_training_leaves_the_global_random_state_alone(two_places):
     torch.manual_seed(5)
     expected = torch.rand(3)
     torch.manual_seed(5)
-    probability_of(faces(200), epochs=1)
+    probability_of(two_places(200), epochs=1)
     torch.testing.assert_close(torch.rand(3), expected)
 
 
 @pytest.mark.parametrize(("pairs", "expected"), [(99, 1), (100, 2), (449, 8), (1000, 20), (1200, 20)])
-def test_clusters_are_at_most_a_fiftieth_of_the_pairs(pairs, expected):
+def test_clusters_are_at_most_a_fiftieth_of_the_pairs(two_places, pairs, expected):
     ctx = context()
-    probability_of(faces(pairs), ctx, max_steps=1)
+    probability_of(two_places(pairs), ctx, max_steps=1)
     assert ctx.report["clusters"] == expected
 
 
 @pytest.mark.parametrize("options", [{"clusters": 1}, {}])
-def test_one_cluster_leaves_platt(options):
-    data, ctx = faces(600 if options else 60), context()
+def test_one_cluster_leaves_platt(two_places, options):
+    data, ctx = two_places(600 if options else 60), context()
     platt = Platt().fit(view_of(data), data.same, context()).predict(view_of(data)).probability
     np.testing.assert_array_equal(probability_of(data, ctx, **options), platt)
     assert ctx.report["steps"] == 0
 
 
-def test_pseudo_groups_equal_scikit_learn():
-    data = faces(400)
+def test_pseudo_groups_equal_scikit_learn(two_places):
+    data = two_places(400)
     view, chosen = view_of(data), np.arange(0, 400, 2)
     vectors = data.embeddings.vectors.astype(float)
     points = vectors[data.pairs.left] + vectors[data.pairs.right]
@@ -145,8 +116,8 @@ def test_pseudo_groups_equal_scikit_learn():
     np.testing.assert_array_equal(found, pairwise_distances_argmin(points, means))
 
 
-def test_opposite_images_belong_to_the_mean_nearest_to_the_origin():
-    data = faces(2)
+def test_opposite_images_belong_to_the_mean_nearest_to_the_origin(two_places):
+    data = two_places(2)
     view = view_of(data)
     means = np.eye(8)[:3] * [[1.0], [0.5], [2.0]]
     assert nearest_mean(view.midpoints(), np.full(2, -1.0), means).tolist() == [1, 1]
@@ -191,8 +162,8 @@ def test_adversary_learns_while_the_correction_rests():
     assert torch.count_nonzero(step.additive[2].weight) == 0
 
 
-def test_inputs_are_standardised_whether_kept_or_made_anew(monkeypatch):
-    design = view_of(faces(300)).midpoints()
+def test_inputs_are_standardised_whether_kept_or_made_anew(two_places, monkeypatch):
+    design = view_of(two_places(300)).midpoints()
     mean, scale = moments(design)
     kept = StandardisedMidpoints(design, mean, scale, keep=True).rows(np.arange(300))
     monkeypatch.setattr(_frappe_training, "KEEP_INPUTS", 0)
@@ -202,22 +173,22 @@ def test_inputs_are_standardised_whether_kept_or_made_anew(monkeypatch):
     np.testing.assert_allclose(kept.numpy().std(axis=0), 1, atol=1e-5)
 
 
-def test_steps_are_capped():
+def test_steps_are_capped(two_places):
     ctx = context()
-    probability_of(faces(600), ctx, epochs=100, batch=100, max_steps=7)
+    probability_of(two_places(600), ctx, epochs=100, batch=100, max_steps=7)
     assert ctx.report["steps"] == 7
 
 
-def test_a_subset_predicts_as_in_the_whole():
-    data = faces(300)
+def test_a_subset_predicts_as_in_the_whole(two_places):
+    data = two_places(300)
     method = Frappe(epochs=5, learning_rate=1e-2).fit(view_of(data), data.same, context())
     whole = method.predict(view_of(data)).probability
     rows = np.array([2, 100, 299])
     np.testing.assert_allclose(method.predict(view_of(data, rows)).probability, whole[rows], atol=1e-6)
 
 
-def test_one_class_only_stays_finite():
-    data = faces(200)
+def test_one_class_only_stays_finite(two_places):
+    data = two_places(200)
     same = np.ones(200, bool)
     probability = Frappe(epochs=2).fit(view_of(data), same, context()).predict(view_of(data)).probability
     assert np.isfinite(probability).all()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -22,18 +23,7 @@ from fairfr.pairs.table import PairTable
 from fairfr.pairs.view import PairView
 
 MakeSet = Callable[..., VerificationSet]
-
-
-def context(data: VerificationSet, cache: Path | None = None) -> FitContext:
-    return FitContext(seed=0, dataset=data.id, backbone=data.backbone, fold="0", cache=cache)
-
-
-def fit(data: VerificationSet, method: FSN, ctx: FitContext | None = None) -> tuple[FSN, PairView]:
-    """Fitted on all folds but the first, whose view comes with it."""
-    table, rows = PairTable(data), np.arange(data.n_pairs)
-    train, test = rows[data.fold != 0], rows[data.fold == 0]
-    fitted = method.fit(PairView(table, train, method.needs, "FSN"), data.same[train], ctx or context(data))
-    return fitted, PairView(table, test, method.needs, "FSN")
+Fit = Callable[..., tuple[Any, PairView]]
 
 
 def plain_threshold(cosine: np.ndarray, same: np.ndarray, fpr: float, corners: str = "source") -> float | None:
@@ -87,7 +77,7 @@ def plain_fsn(
 @pytest.mark.parametrize("dataset", ["rfw", "bfw", "lfw"])
 @pytest.mark.parametrize(("engine", "fpr"), [("faiss", 0.05), ("faiss", 0.3), ("sklearn", 0.05)])
 def test_equals_the_plain_form(
-    synthetic_set: Callable[..., VerificationSet], dataset: str, engine: ClusterEngine, fpr: float
+    fit: Fit, synthetic_set: Callable[..., VerificationSet], dataset: str, engine: ClusterEngine, fpr: float
 ) -> None:
     data = synthetic_set(dataset, scale={"rfw": 0.03, "bfw": 0.002, "lfw": 0.1}[dataset])
     method, test = fit(data, FSN(K=12, n_init=2, engine=engine, fpr=fpr))
@@ -98,7 +88,9 @@ def test_equals_the_plain_form(
     np.testing.assert_allclose(prediction.probability, probability, atol=1e-9)
 
 
-def test_all_points_of_the_curve_give_other_thresholds(synthetic_set: Callable[..., VerificationSet]) -> None:
+def test_all_points_of_the_curve_give_other_thresholds(
+    context: Callable[..., FitContext], fit: Fit, synthetic_set: Callable[..., VerificationSet]
+) -> None:
     data = synthetic_set("lfw", scale=0.1)
     ctx = context(data)
     method, test = fit(data, FSN(K=12, n_init=2, corners="all"), ctx)
@@ -119,7 +111,7 @@ def plain_reaching(cosine: np.ndarray, same: np.ndarray, fpr: float, corners: st
 
 
 def test_picking_the_corner_that_reaches_the_rate(
-    synthetic_set: Callable[..., VerificationSet], monkeypatch: pytest.MonkeyPatch
+    fit: Fit, synthetic_set: Callable[..., VerificationSet], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     data = synthetic_set("lfw", scale=0.1)
     nearest, test = fit(data, FSN(K=12, n_init=2))
@@ -153,7 +145,7 @@ def four_places(make_set: MakeSet) -> VerificationSet:
 
 
 def test_a_cluster_without_a_threshold_shifts_nothing_and_is_counted(
-    make_set: MakeSet, monkeypatch: pytest.MonkeyPatch
+    context: Callable[..., FitContext], fit: Fit, make_set: MakeSet, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     data, centres = four_places(make_set), np.eye(5, dtype=np.float32)[:4]
     monkeypatch.setattr(fsn, "fit_clusters", lambda *_: Clusters(centres))
@@ -170,7 +162,9 @@ def test_a_cluster_without_a_threshold_shifts_nothing_and_is_counted(
     np.testing.assert_allclose(method.predict(test).probability, probability, atol=1e-9)
 
 
-def test_training_pairs_of_one_class_shift_nothing(make_set: MakeSet) -> None:
+def test_training_pairs_of_one_class_shift_nothing(
+    context: Callable[..., FitContext], fit: Fit, make_set: MakeSet
+) -> None:
     data = four_places(make_set)
     ctx = context(data)
     method, test = fit(replace(data, same=np.ones(data.n_pairs, dtype=bool)), FSN(K=3), ctx)
@@ -180,13 +174,13 @@ def test_training_pairs_of_one_class_shift_nothing(make_set: MakeSet) -> None:
     np.testing.assert_allclose(prediction.probability, 1.0, atol=1e-12)
 
 
-def test_one_cluster_shifts_nothing(synthetic_set: Callable[..., VerificationSet]) -> None:
+def test_one_cluster_shifts_nothing(fit: Fit, synthetic_set: Callable[..., VerificationSet]) -> None:
     method, test = fit(synthetic_set("rfw", scale=0.02), FSN(K=1))
     assert np.array_equal(method.predict(test).score, test.cosine)
     assert (method.map_.low, method.map_.high) == (-1, 1)
 
 
-def test_fewer_images_than_clusters(make_set: MakeSet) -> None:
+def test_fewer_images_than_clusters(context: Callable[..., FitContext], fit: Fit, make_set: MakeSet) -> None:
     rng = np.random.default_rng(0)
     vectors = rng.normal(size=(8, 4))
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
@@ -202,7 +196,7 @@ def test_fewer_images_than_clusters(make_set: MakeSet) -> None:
     )
 
 
-def test_the_range_holds_every_score_there_can_be(synthetic_set: Callable[..., VerificationSet]) -> None:
+def test_the_range_holds_every_score_there_can_be(fit: Fit, synthetic_set: Callable[..., VerificationSet]) -> None:
     method, _ = fit(synthetic_set("lfw", scale=0.1), FSN(K=30))
     extremes = [s - (a + b) / 2 for s in (-1, 1) for a in method.shift_ for b in method.shift_]
     assert method.map_.low == pytest.approx(min(extremes), abs=1e-12)
@@ -210,7 +204,7 @@ def test_the_range_holds_every_score_there_can_be(synthetic_set: Callable[..., V
 
 
 def test_inside_one_cluster_the_common_threshold_does_what_its_own_did(
-    synthetic_set: Callable[..., VerificationSet],
+    fit: Fit, synthetic_set: Callable[..., VerificationSet]
 ) -> None:
     data = synthetic_set("rfw", scale=0.05)
     method, _ = fit(data, FSN(K=5))
@@ -224,7 +218,9 @@ def test_inside_one_cluster_the_common_threshold_does_what_its_own_did(
         assert np.array_equal(score[inside] >= method.threshold_ - 1e-12, own)
 
 
-def test_clusters_are_those_of_faircal(synthetic_set: Callable[..., VerificationSet]) -> None:
+def test_clusters_are_those_of_faircal(
+    context: Callable[..., FitContext], fit: Fit, synthetic_set: Callable[..., VerificationSet]
+) -> None:
     data = synthetic_set("rfw", scale=0.02)
     train = np.flatnonzero(data.fold != 0)
     view = PairView(PairTable(data), train, FairCal.needs)
@@ -233,7 +229,11 @@ def test_clusters_are_those_of_faircal(synthetic_set: Callable[..., Verification
 
 
 def test_faircal_leaves_its_clusters_to_fsn(
-    synthetic_set: Callable[..., VerificationSet], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    context: Callable[..., FitContext],
+    fit: Fit,
+    synthetic_set: Callable[..., VerificationSet],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     data = synthetic_set("rfw", scale=0.02)
     train = np.flatnonzero(data.fold != 0)
@@ -244,7 +244,7 @@ def test_faircal_leaves_its_clusters_to_fsn(
     assert np.array_equal(*(method.predict(test).score for method, test in (without, with_cache)))
 
 
-def test_swapping_left_and_right_changes_nothing(synthetic_set: Callable[..., VerificationSet]) -> None:
+def test_swapping_left_and_right_changes_nothing(fit: Fit, synthetic_set: Callable[..., VerificationSet]) -> None:
     data = synthetic_set("bfw", scale=0.002)
     swapped = replace(data, pairs=Pairs(data.pairs.right, data.pairs.left))
     one, two = (method.predict(test) for method, test in (fit(d, FSN(K=9)) for d in (data, swapped)))
@@ -252,7 +252,7 @@ def test_swapping_left_and_right_changes_nothing(synthetic_set: Callable[..., Ve
     assert np.array_equal(one.probability, two.probability)
 
 
-def test_the_fit_does_not_see_the_test_fold(synthetic_set: Callable[..., VerificationSet]) -> None:
+def test_the_fit_does_not_see_the_test_fold(fit: Fit, synthetic_set: Callable[..., VerificationSet]) -> None:
     data = synthetic_set("rfw", scale=0.02)
     assert data.embeddings is not None
     train = data.fold != 0
@@ -265,7 +265,7 @@ def test_the_fit_does_not_see_the_test_fold(synthetic_set: Callable[..., Verific
     assert one.map_ == two.map_
 
 
-def test_a_subset_predicts_as_in_the_whole(synthetic_set: Callable[..., VerificationSet]) -> None:
+def test_a_subset_predicts_as_in_the_whole(fit: Fit, synthetic_set: Callable[..., VerificationSet]) -> None:
     method, test = fit(synthetic_set("bfw", scale=0.002), FSN(K=20))
     whole = method.predict(test).score
     for index in (np.array([3]), np.arange(0, test.n_pairs, 7)):

@@ -1,0 +1,73 @@
+"""Toy sets and fits that the tests of several methods share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fairfr.core.calibrator import FitContext
+from fairfr.core.types import EmbeddingSet, Pairs, VerificationSet
+from fairfr.pairs.table import PairTable
+from fairfr.pairs.view import PairView
+
+
+@pytest.fixture(scope="session")
+def two_places() -> Callable[..., VerificationSet]:
+    """Makes pairs in two places; in the second one, strangers look alike: ``two_places(600, seed=1)``."""
+    return _two_places
+
+
+def _two_places(n_pairs: int = 1200, d: int = 8, seed: int = 0) -> VerificationSet:
+    rng = np.random.default_rng(seed)
+    same = rng.random(n_pairs) < 0.5
+    place = rng.integers(0, 2, n_pairs)
+    centre = np.where(place[:, None] == 1, np.eye(d)[0] * 2.0, np.eye(d)[1] * 0.8)
+    person = rng.standard_normal((2, n_pairs, d))
+    person[1] = np.where(same[:, None], person[0], person[1])
+    vectors = (centre + person + 0.5 * rng.standard_normal((2, n_pairs, d))).reshape(-1, d)
+    vectors = (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
+    images = np.arange(2 * n_pairs).astype(str)
+    return VerificationSet(
+        id="toy",
+        source="synthetic",
+        backbone="net",
+        digest="0",
+        images=images,
+        identity=np.full(2 * n_pairs, -1, np.int32),
+        pairs=Pairs(np.arange(n_pairs, dtype=np.int32), np.arange(n_pairs, 2 * n_pairs, dtype=np.int32)),
+        same=same,
+        fold=np.zeros(n_pairs, np.int16),
+        fold_labels=("1",),
+        groupings={},
+        grouping=None,
+        embeddings=EmbeddingSet("net", "0", images, vectors),
+    )
+
+
+@pytest.fixture(scope="session")
+def context() -> Callable[..., FitContext]:
+    """What a fit on all folds but the first is given: ``context(data, cache)``."""
+    return _context
+
+
+def _context(data: VerificationSet, cache: Path | None = None) -> FitContext:
+    return FitContext(seed=0, dataset=data.id, backbone=data.backbone, fold="0", cache=cache)
+
+
+@pytest.fixture(scope="session")
+def fit() -> Callable[..., tuple[Any, PairView]]:
+    """Fits a method on all folds but the first, and gives the view of the first with it."""
+    return _fit
+
+
+def _fit(data: VerificationSet, method: Any, ctx: FitContext | None = None) -> tuple[Any, PairView]:
+    table, rows = PairTable(data), np.arange(data.n_pairs)
+    train, test = rows[data.fold != 0], rows[data.fold == 0]
+    name = type(method).__name__
+    view = PairView(table, train, method.needs, name)
+    fitted = method.fit(view, data.same[train], ctx or _context(data))
+    return fitted, PairView(table, test, method.needs, name)
