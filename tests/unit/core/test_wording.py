@@ -1,0 +1,23 @@
+"""Numbers, lists and errors inside a sentence."""
+
+from __future__ import annotations
+
+import pytest
+
+from fairfr.core.wording import counted, first_few, first_line, spaced
+
+
+def test_numbers_are_easy_to_read() -> None:
+    assert [spaced(number) for number in (0, 999, 1000, 1234567)] == ["0", "999", "1 000", "1 234 567"]
+    assert [counted(number, "pair") for number in (0, 1, 2000)] == ["0 pairs", "1 pair", "2 000 pairs"]
+
+
+def test_long_lists_end_in_dots() -> None:
+    assert first_few(["a", "b"], 2) == "a, b"
+    assert first_few(["a", "b", "c"], 2, "; ") == "a; b; ..."
+    assert first_few([], 2) == ""
+
+
+@pytest.mark.parametrize(("text", "line"), [("one\ntwo", "one"), ("", "ValueError"), ("x" * 200, "x" * 160)])
+def test_errors_of_others_take_one_short_line(text: str, line: str) -> None:
+    assert first_line(ValueError(text)) == line
