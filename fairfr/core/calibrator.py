@@ -22,7 +22,7 @@ class FitContext:
     Randomness is named by purpose and seeded from (seed, dataset, backbone, fold, purpose), not from the
     method: two methods that cluster the same images get the same clusters, and run order changes nothing.
     ``grouping`` is the id of the grouping that group-aware methods use. ``cache`` is a folder for expensive
-    intermediates named by their content (None: do without). ``report`` collects what a fit wants told (iterations,
+    intermediates named by their content (None: do without). ``report`` collects what a fit did (iterations,
     fall-backs); it ends up in result.json.
     """
 

@@ -16,7 +16,7 @@ COLUMNS = frozenset(
 """Of scores.parquet."""
 
 SIDES = ("_left", "_right")
-"""Endings of the columns of a pairs file that tell of one image of the pair."""
+"""Endings of the columns of a pairs file that belong to one image of the pair."""
 
 ATTRIBUTES = COLUMNS | {ALL, POOLED, WORST, GAP}
 """An attribute becomes a column of scores.parquet and a grouping beside ``all`` pairs."""

@@ -1,4 +1,4 @@
-"""Arrays from npz and npy files that nobody vouches for: what a file claims is held against what it has, before any
+"""Arrays from untrusted npz and npy files: what a file claims is held against what it has, before any
 memory is reserved for it.
 
 A header of eighty bytes can ask for terabytes, and a compressed entry can unfold to a thousand times its size. Nothing

@@ -1,6 +1,6 @@
 """Who is in a stand-in and which pairs are asked: the structure of the three benchmarks, without any vectors.
 
-It depends on the benchmark, the seed and the scale only, so that every backbone meets the same images and pairs.
+It depends on the benchmark, the seed and the scale only, so that every backbone has the same images and pairs.
 """
 
 from __future__ import annotations

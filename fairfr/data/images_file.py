@@ -71,7 +71,7 @@ def check_attribute_names(path: Path, attributes: Sequence[str]) -> None:
         side = next((side for side in names.SIDES if name.endswith(side)), None)
         if side is not None:
             raise DataError(
-                f"{path}: column '{name}' cannot be used as an attribute: '{side}' tells of one image of a pair. "
+                f"{path}: column '{name}' cannot be used as an attribute: '{side}' marks one image of a pair. "
                 f"Name '{name.removesuffix(side)}' in dataset.grouping, or rename the column."
             )
 

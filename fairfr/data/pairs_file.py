@@ -67,7 +67,7 @@ def position(values: Sequence[str], among: Sequence[str]) -> I32:
 
 
 def look_up(table: Table, name: str, images: Sequence[str], images_of: str) -> I32:
-    """The image (rows,) that column ``name`` of a pairs table speaks of."""
+    """The image (rows,) that column ``name`` of a pairs table names."""
     column = table.filled(name)
     found = position(column.values, images)[column.codes]
     unknown = found == UNKNOWN

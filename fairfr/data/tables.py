@@ -69,7 +69,7 @@ class Table:
                 raise DataError(f"{self.path} has no column '{name}'.{did_you_mean(name, self.names)} {remedy}")
 
     def text(self, name: str) -> CodedColumn:
-        """A column as text, blanks told apart from values."""
+        """A column as text; blanks are no values."""
         column = _encode(_as_text(self, name))
         for code, value in enumerate(column.values):
             if len(value) > MAX_CELL or "\0" in value or "\n" in value or "\r" in value:
@@ -142,7 +142,7 @@ def _check_rows(path: Path, metadata: Any, size: int) -> None:
     values = max([metadata.num_rows, *(part.num_values for part in parts)])
     if values > max(FEW_ROWS, ROWS_PER_BYTE * size):
         raise DataError(
-            f"{path}: its {size} bytes claim {values} rows, more than such a file can tell apart. "
+            f"{path}: its {size} bytes claim {values} rows, more than so few bytes can hold different values for. "
             "If that is right, store it as csv."
         )
 

@@ -76,7 +76,7 @@ def read_list(path: Path, images: Path) -> tuple[Entry, ...]:
 
 
 def extract(job: Job, model: OnnxModel, fingerprint: str, progress: Callable[[int], object]) -> Extracted:
-    """Save the vectors of ``job``; ``progress`` is told how many more images are done."""
+    """Save the vectors of ``job``; ``progress`` is called with the number of images that were done since."""
     if job.batch < 1:
         raise ConfigError(f"--batch {job.batch}: must be at least 1.")
     if job.landmarks is not None:

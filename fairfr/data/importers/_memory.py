@@ -37,7 +37,7 @@ def bounded_memory(file_size: int) -> Iterator[None]:
 
 
 def _size_of_this_process() -> int | None:
-    """Bytes of address space in use, which is what the kernel counts; None where it does not tell."""
+    """Bytes of address space in use, which is what the kernel counts; None where that is not known."""
     try:
         pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
     except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""Files of torch.save, through torch's own reader for what nobody vouches for: tensors and plain containers alone."""
+"""Files of torch.save, through torch's own reader for untrusted files: tensors and plain containers alone."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> str:
-    """Import and tell what was found."""
+    """Import; returns what was found, for people."""
     return finish(read_bfw(arguments.table or find_table(arguments.root)), arguments)
 
 
@@ -146,7 +146,7 @@ def _said(table: Table, name: str, attribute: str) -> I32:
         for code, value in enumerate(column.values):
             if codes[code] == UNKNOWN:
                 raise DataError(
-                    f"{table.path}, {table.first(column.codes == code)}: {column_name} is {value!r}, which tells no "
+                    f"{table.path}, {table.first(column.codes == code)}: {column_name} is {value!r}, which names no "
                     f"{attribute} ({', '.join(LEVELS[attribute])}). Correct it, or leave it blank if it is unknown."
                 )
         sides.append(np.array([*codes, UNKNOWN], dtype=np.int32)[column.codes])

@@ -43,7 +43,7 @@ _MISSING = "images without a usable vector: stop (default), or write the others 
 
 
 def run(arguments: argparse.Namespace) -> str:
-    """Import, and tell what was found and written."""
+    """Import; returns what was found and written, for people."""
     for option in ("dataset", "backbone"):
         check_id(f"--{option}", getattr(arguments, option))
     folder: Path = arguments.out / arguments.dataset

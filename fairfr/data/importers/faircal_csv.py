@@ -69,7 +69,7 @@ def _from_ids(table: Table, side: str, ethnicity: Sequence[str] | None) -> list[
         _spelled(table, one_of(table, f"num{side}")),
     )
     if ethnicity is None:
-        table.require("ethnicity", remedy="Persons alone do not tell it: some ids occur in two ethnicities.")
+        table.require("ethnicity", remedy="It does not follow from the persons: some ids occur in two ethnicities.")
     assert ethnicity is not None
     images = []
     for row, (group, person, number) in enumerate(zip(ethnicity, people, numbers, strict=True)):
@@ -91,11 +91,11 @@ def _from_paths(table: Table, side: str, ethnicity: Sequence[str] | None) -> lis
         file = FILE.fullmatch(parts[-1])
         folder = parts[-3].removesuffix("_cropped") if len(parts) > 2 else ""
         group = folder if folder in ETHNICITIES else ethnicity[row] if ethnicity else ""
-        told = ethnicity[row] if ethnicity else group
-        if file is None or not group or told != group or (len(parts) > 1 and parts[-2] != file["person"]):
+        expected = ethnicity[row] if ethnicity else group
+        if file is None or not group or expected != group or (len(parts) > 1 and parts[-2] != file["person"]):
             raise DataError(
                 f"{table.path}, {table.where(row)}: path{side} is {path!r}, not "
-                f"'{told or '<Ethnicity>'}/<person>/<person>_0001.jpg'. Correct it."
+                f"'{expected or '<Ethnicity>'}/<person>/<person>_0001.jpg'. Correct it."
             )
         images.append(image_id(group, file["person"], int(file["number"])))
     return images

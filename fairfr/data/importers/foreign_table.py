@@ -146,7 +146,7 @@ def _from_pickle(file: DataFile) -> Table:
     from fairfr.data.importers.unpickle.restricted import load_restricted
 
     with file.open():
-        pass  # tells of empty files and folders in the usual words
+        pass  # an empty file or a folder is a DataError
     frame = load_restricted(file.path)
     if not isinstance(frame, pd.DataFrame):
         raise DataError(f"{file.path} holds a {type(frame).__name__}, not a pandas table. Is it another file's name?")

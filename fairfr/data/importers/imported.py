@@ -32,7 +32,7 @@ class ImportedSet:
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
+class ImportCounts:
     """How much there is of everything; ``mixed`` pairs have images of two known, different groups."""
 
     images: int
@@ -92,7 +92,7 @@ def assemble_import(
     return ImportedSet(images, who.values, pairs, {}, tuple(notes))
 
 
-def count(data: ImportedSet) -> Counts:
+def count(data: ImportedSet) -> ImportCounts:
     """Count what there is."""
     pairs, images = data.pairs, data.images
     fold, labels = number_folds(pairs)
@@ -104,7 +104,7 @@ def count(data: ImportedSet) -> Counts:
         mixed[name] = int(np.count_nonzero((left != right) & (left != UNKNOWN) & (right != UNKNOWN)))
         unknown[name] = int(np.count_nonzero(column.codes == UNKNOWN))
     folds_of = n_folds_of(images.identity[pairs.left], images.identity[pairs.right], fold)
-    return Counts(
+    return ImportCounts(
         images=n,
         identities=len(data.people),
         pairs=len(pairs),

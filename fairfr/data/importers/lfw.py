@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> str:
-    """Import and tell what was found."""
+    """Import; returns what was found, for people."""
     if arguments.root is None and arguments.pairs is None:
         raise DataError("nothing to import: name the folder of pairs.txt with --root, or the list itself with --pairs.")
     path = arguments.pairs or arguments.root / "pairs.txt"

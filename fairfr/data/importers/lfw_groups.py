@@ -1,6 +1,6 @@
 """Groups of LFW's people, which the benchmark itself does not have: three kinds of side table.
 
-Whatever a table does not tell, or tells with too little confidence, is unknown (blank).
+What a table does not say, or says with too little confidence, is unknown (blank).
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class GroupLabels:
         return self.attributes[attribute].get(image_key(image) if self.by == "image" else person_key(person), "")
 
     def report(self, names: Sequence[str], ids: Sequence[str], people: Sequence[str]) -> list[Finding]:
-        """How many images the table speaks of; DataError if of none."""
+        """How many images the table has an entry for; DataError if for none."""
         keys = {key for values in self.attributes.values() for key in values}
         own = [image_key(image) for image in ids] if self.by == "image" else [person_key(name) for name in people]
         found = sum(key in keys for key in own)
@@ -129,7 +129,7 @@ def read_attribute_scores(path: Path) -> GroupLabels:
         "ethnicity": np.where(highest >= ETHNICITY_LEAST, np.char.lower(np.array(ETHNICITY_SCORES))[best], ""),
         "eyeglasses": _confident(mean["Eyeglasses"], EYEGLASSES_LEAST, ("yes", "no")),
     }
-    attributes = {name: dict(zip(names.tolist(), told.tolist(), strict=True)) for name, told in values.items()}
+    attributes = {name: dict(zip(names.tolist(), found.tolist(), strict=True)) for name, found in values.items()}
     return GroupLabels(path, "person", attributes)
 
 
@@ -199,8 +199,8 @@ def _agreed(keys: Sequence[str], values: Sequence[str]) -> tuple[dict[str, str],
     found: dict[str, set[str]] = {}
     for key, value in zip(keys, values, strict=True):
         found.setdefault(key, set()).add(value)
-    agreed = {key: min(told) if len(told) == 1 else "" for key, told in found.items()}
-    return agreed, sum(len(told) > 1 for told in found.values())
+    agreed = {key: min(labels) if len(labels) == 1 else "" for key, labels in found.items()}
+    return agreed, sum(len(labels) > 1 for labels in found.values())
 
 
 def _by_key(table: Table, by: str, key: Callable[[str], str], values: Sequence[str], attribute: str) -> dict[str, str]:

@@ -1,6 +1,6 @@
 """Pair lists as LFW and RFW publish them: ``person n1 n2`` is one person, ``person1 n1 person2 n2`` are two.
 
-Nothing in a line tells its fold: a fold is a block of genuine pairs followed by as many impostors. So a list is only
+Nothing in a line names its fold: a fold is a block of genuine pairs followed by as many impostors. So a list is only
 accepted when all its blocks are whole and equal; one lost line would put pairs into the wrong folds.
 """
 

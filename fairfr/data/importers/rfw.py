@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> str:
-    """Import and tell what was found."""
+    """Import; returns what was found, for people."""
     if arguments.table is not None:
         from fairfr.data.importers.faircal_csv import read_rfw_table
 
@@ -81,7 +81,7 @@ def _find_lists(root: Path) -> Path:
 
 
 def _has_list(folder: Path) -> bool:
-    # a list that is a broken or circular link is there, too: reading it tells what is wrong
+    # a list that is a broken or circular link is there, too: reading it says what is wrong
     return any(
         (folder / name / f"{name}_pairs.txt").is_symlink() or (folder / name / f"{name}_pairs.txt").exists()
         for name in ETHNICITIES

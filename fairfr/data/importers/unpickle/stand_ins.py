@@ -1,6 +1,6 @@
 """What a restricted unpickler hands out instead of the classes and functions that a pickle names.
 
-A pickle decides what is called with which arguments and what state the results are given. Here all of that meets code
+A pickle decides what is called with which arguments and what state the results are given. Here all of that goes to code
 of this package alone: no state from a file reaches the internals of numpy, pandas or torch (whose own rebuilding
 trusts it), and nothing that is handed out can be changed by the file.
 """

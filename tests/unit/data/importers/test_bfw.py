@@ -191,7 +191,7 @@ REFUSED: dict[str, tuple[Callable[[Path], Path], str]] = {
     "missing image": (saved(cell("p2", None)), "line 5: 'p2' is blank"),
     "image with itself": (saved(cell("p2", "asian_females/n000002/0001_01.jpg", 0)), "line 2: image .* with itself"),
     "another group": (saved(cell("att1", "black_males", 1)), "line .*: image 'asian_females/n000002/0001_01.jpg' is"),
-    "no group": (saved(cell("att1", "green_females")), "line 5: att1 is 'green_females', which tells no ethnicity"),
+    "no group": (saved(cell("att1", "green_females")), "line 5: att1 is 'green_females', which names no ethnicity"),
     "score in words": (saved(cell("vgg16", "high")), "line 5: 'vgg16' must be a number, found 'high'"),
     "two vocabularies": (saved(lambda t: t.assign(path1=t["p1"])), "both 'path1' and 'p1'"),
     "no labels": (saved(lambda t: t.drop(columns="label")), "no column 'same'.* also be called label"),
