@@ -89,6 +89,29 @@ def read_attribute(table: Table, name: str) -> CodedColumn:
     return column
 
 
+def one_value_each(n_images: int, ends: I32, said: I32) -> tuple[I32, Bool]:
+    """What rows say about images, as one value for each image.
+
+    Parameters
+    ----------
+    n_images : int
+        n, how many images there are.
+    ends, said : (m,)
+        An image, and the code that a row gives it (-1: none), for each mention.
+
+    Returns
+    -------
+    codes : (n,)
+        The last known code of each image, -1 if there is none.
+    contradicts : (m,)
+        The mentions with another known code than that.
+    """
+    known = said != UNKNOWN
+    codes = np.full(n_images, UNKNOWN, dtype=np.int32)
+    codes[ends[known]] = said[known]
+    return codes, known & (said != codes[ends])
+
+
 def build_groupings(images: ImageTable, attributes: tuple[str, ...]) -> tuple[dict[str, Grouping], str | None]:
     """Each attribute and their product as groupings by id, and the id of the product (None without attributes)."""
     if len(set(attributes)) < len(attributes):

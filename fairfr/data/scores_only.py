@@ -12,7 +12,7 @@ from fairfr.core.errors import ConfigError, DataError
 from fairfr.core.findings import Finding
 from fairfr.core.types import F64, I32, UNKNOWN, Bool, VerificationSet
 from fairfr.data.files import DataFile
-from fairfr.data.images_file import ImageTable, check_attribute_names, read_attribute, read_images
+from fairfr.data.images_file import ImageTable, check_attribute_names, one_value_each, read_attribute, read_images
 from fairfr.data.neutral import SetSpec, assemble, only_used
 from fairfr.data.pairs_file import label_pairs, look_up, position
 from fairfr.data.tables import CodedColumn, Table, read_table
@@ -118,12 +118,9 @@ def _attribute(table: Table, name: str, ids: tuple[str, ...], ends: I32) -> Code
     """An attribute of each image, from what the rows say of their left, then their right images (``ends``, 2p)."""
     values, left, right = _joined(*_two_columns(table, name))
     said = np.concatenate([left, right])
-    known = np.flatnonzero(said != UNKNOWN)
-    codes = np.full(len(ids), UNKNOWN, dtype=np.int32)
-    codes[ends[known]] = said[known]
-    differ = (said != UNKNOWN) & (said != codes[ends])
-    if differ.any():
-        image = ends[int(np.argmax(differ))]
+    codes, contradicts = one_value_each(len(ids), ends, said)
+    if contradicts.any():
+        image = ends[int(np.argmax(contradicts))]
         rows = np.flatnonzero((ends == image) & (said != UNKNOWN)) % table.n_rows
         found = sorted({values[code] for code in said[(ends == image) & (said != UNKNOWN)].tolist()})
         raise DataError(

@@ -18,6 +18,7 @@ from fairfr.core.errors import DataError
 from fairfr.core.findings import Finding
 from fairfr.core.types import I32, UNKNOWN
 from fairfr.core.wording import counted
+from fairfr.data.images_file import one_value_each
 from fairfr.data.importers.foreign_table import one_of, open_table, read_folds, read_same, read_scores, size_notes
 from fairfr.data.importers.imported import ImportedSet, assemble_import, image_codes
 from fairfr.data.importers.write_neutral import add_output_arguments, finish
@@ -161,12 +162,9 @@ def _level(word: str, attribute: str) -> int:
 
 
 def _per_image(table: Table, ids: tuple[str, ...], ends: I32, said: I32, attribute: str) -> I32:
-    codes = np.full(len(ids), UNKNOWN, dtype=np.int32)
-    known = said != UNKNOWN
-    codes[ends[known]] = said[known]
-    differ = known & (said != codes[ends])
-    if differ.any():
-        at = int(np.argmax(differ))
+    codes, contradicts = one_value_each(len(ids), ends, said)
+    if contradicts.any():
+        at = int(np.argmax(contradicts))
         levels = LEVELS[attribute]
         raise DataError(
             f"{table.path}, {table.where(at % table.n_rows)}: image '{ids[ends[at]]}' is {levels[said[at]]}, but "
