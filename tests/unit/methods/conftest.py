@@ -71,3 +71,38 @@ def _fit(data: VerificationSet, method: Any, ctx: FitContext | None = None) -> t
     view = PairView(table, train, method.needs, name)
     fitted = method.fit(view, data.same[train], ctx or _context(data))
     return fitted, PairView(table, test, method.needs, name)
+
+
+@pytest.fixture
+def with_cosines(make_set: Callable[..., VerificationSet]) -> Callable[..., PairView]:
+    """Makes pairs with these cosines: the first image is the first axis, the others lie at the wanted angle to it."""
+
+    def make(cosine: list[float] | np.ndarray) -> PairView:
+        cosine = np.asarray(cosine, dtype=np.float64)
+        vectors = np.zeros((len(cosine) + 1, 2))
+        vectors[0, 0] = 1
+        vectors[1:] = np.column_stack([cosine, np.sqrt(1 - cosine**2)])
+        p = len(cosine)
+        return PairView(PairTable(make_set(vectors, np.zeros(p), np.arange(1, p + 1))), np.arange(p), frozenset())
+
+    return make
+
+
+@pytest.fixture
+def noisy_pairs(with_cosines: Callable[..., PairView]) -> tuple[PairView, np.ndarray]:
+    """500 pairs, and labels (500,) that follow their cosines with noise."""
+    rng = np.random.default_rng(0)
+    cosine = rng.uniform(-0.4, 0.9, size=500)
+    return with_cosines(cosine), cosine + rng.normal(scale=0.3, size=500) > 0.2
+
+
+@pytest.fixture(scope="session")
+def fit_to() -> Callable[..., FitContext]:
+    """Fits a method to a view and its labels; returns what it was given, with its report."""
+
+    def fit_method(method: Any, view: PairView, same: list[int] | np.ndarray) -> FitContext:
+        ctx = FitContext(seed=0, dataset="made", backbone="net", fold="0")
+        assert method.fit(view, np.asarray(same, dtype=bool), ctx) is method
+        return ctx
+
+    return fit_method
