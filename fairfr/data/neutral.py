@@ -29,7 +29,25 @@ class SetSpec:
 
 
 def load_neutral(spec: SetSpec, images: DataFile, pairs: DataFile, embeddings: DataFile) -> VerificationSet:
-    """A full set: every pair refers to an image that is described and has a vector."""
+    """A full set: every pair refers to an image that is described and has a vector.
+
+    Parameters
+    ----------
+    spec : SetSpec
+        What the set is called, and how it is grouped.
+    images, pairs, embeddings : DataFile
+        Tables (csv or parquet) of images and pairs, and an npz with ``image`` (m,) and ``vectors`` (m, d).
+
+    Returns
+    -------
+    VerificationSet
+        The p pairs, over the n images that occur in one, with unit vectors (n, d); oddities are its ``warnings``.
+
+    Raises
+    ------
+    DataError
+        A file is malformed or contradicts itself or another; the message names file, row and remedy.
+    """
     image_table = read_images(images, spec.dataset.grouping)
     labelled = read_pairs(pairs, image_table)
     found = check_pairs(labelled, image_table.ids)
@@ -59,7 +77,19 @@ def only_used(images: ImageTable, pairs: LabelledPairs) -> tuple[ImageTable, Lab
 def assemble(
     spec: SetSpec, images: ImageTable, pairs: LabelledPairs, content: EmbeddingSet | F64, found: list[Finding]
 ) -> VerificationSet:
-    """Check folds and groups and put the set together; ``content`` is vectors, or cosines (p,) if there are none."""
+    """Check folds and groups and put the set together.
+
+    Parameters
+    ----------
+    spec : SetSpec
+        What the set is called, and how it is grouped.
+    images, pairs : ImageTable, LabelledPairs
+        n images that occur in a pair, and p pairs of them.
+    content : EmbeddingSet or (p,)
+        Vectors of these images in this order, or the cosines of the pairs if there are none.
+    found : list of Finding
+        What reading them has found already.
+    """
     fold, labels = number_folds(pairs)
     groupings, grouping = build_groupings(images, spec.dataset.grouping)
     both = Pairs(read_only(pairs.left), read_only(pairs.right))

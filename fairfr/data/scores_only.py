@@ -23,7 +23,22 @@ TOLERANCE = 1e-6  # cosines computed in float32 overshoot 1 by rounding
 
 
 def load_scores(spec: SetSpec, pairs: DataFile, images: DataFile | None) -> VerificationSet:
-    """A set without vectors. Attributes come from ``images`` by id if both are there, else from the pairs file."""
+    """A set without vectors.
+
+    Parameters
+    ----------
+    spec : SetSpec
+        What the set is called, how it is grouped, and which column holds the cosines.
+    pairs : DataFile
+        The table of pairs.
+    images : DataFile or None
+        Attributes come from here by image id, if the pairs have ids; else from columns of ``pairs``.
+
+    Returns
+    -------
+    VerificationSet
+        p pairs with their ``cosine`` (p,); without ids each pair has two images of its own.
+    """
     column, attributes = spec.backbone.column, spec.dataset.grouping
     assert column is not None
     check_column(column, attributes)

@@ -109,7 +109,17 @@ class Facts:
 
 
 def gather(data: VerificationSet, pairs: DataFile, min_pairs: int) -> Facts:
-    """The facts about ``data``, whose pairs come from the file ``pairs``."""
+    """The facts about a set.
+
+    Parameters
+    ----------
+    data : VerificationSet
+        p pairs of n images; with vectors, with cosines, or with neither.
+    pairs : DataFile
+        The file that its pairs come from, whose other columns may hold cosines too.
+    min_pairs : int
+        How many pairs a group needs to be measured.
+    """
     table = read_table(pairs, {"fold"})
     cosine = data.cosine
     stored: tuple[StoredCosine, ...] = ()

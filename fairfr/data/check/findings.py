@@ -17,7 +17,13 @@ GENERIC = ("cosine", "cos", "score", "similarity")
 
 
 def find(data: VerificationSet, facts: Facts) -> list[Finding]:
-    """All findings, most severe first; among equals in the order of a reader's interest."""
+    """All findings: those of reading ``data``, and what follows from its ``facts``.
+
+    Returns
+    -------
+    list of Finding
+        The most severe first; among equals in the order of a reader's interest.
+    """
     found = [*data.warnings, *_cosines(data, facts), *_shared_images(facts), *_groups(facts)]
     found += [*_thin_folds(facts), *_false_matches(facts)]
     return sorted(found, key=lambda finding: SEVERITIES.index(finding.severity))
