@@ -16,6 +16,7 @@ import pytest
 from fairfr.report.readings import Result
 from fairfr.report.runs import read_results
 
+pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[2]
 
 

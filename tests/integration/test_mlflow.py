@@ -15,6 +15,8 @@ from fairfr.store.mirror import Mirror
 from fairfr.store.mlflow import MlflowError, MlflowMirror, default_uri, pages, read_results
 from fairfr.store.settings import StoreSettings
 
+pytestmark = pytest.mark.slow
+
 
 def runs_in(out: Path) -> list[Any]:
     from mlflow.tracking import MlflowClient

@@ -26,6 +26,8 @@ from fairfr.store.settings import StoreSettings
 
 HOLDS = """
 import sys, filelock
+
+pytestmark = pytest.mark.slow
 with filelock.FileLock(sys.argv[1]):
     print("held", flush=True)
     sys.stdin.read()

@@ -22,6 +22,7 @@ sys.path.insert(0, {root!r})
 from fairfr.store import folder
 from fairfr.core.keys import RunKey
 
+pytestmark = pytest.mark.slow
 fatal, out = int(sys.argv[1]), Path(sys.argv[2])
 calls = 0
 

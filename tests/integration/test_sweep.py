@@ -16,6 +16,7 @@ from omegaconf import OmegaConf
 
 from fairfr.app import SweepReport
 
+pytestmark = pytest.mark.slow
 CONF = Path(__file__).parents[2] / "conf"
 
 

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from fairfr.methods.platt import Platt
 
+pytestmark = pytest.mark.slow
 @dataclass
 class Deadly(Platt):
     def fit(self, *arguments):
