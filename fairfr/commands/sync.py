@@ -17,10 +17,10 @@ from typing import Any
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from fairfr.app.listed import listed_metrics
+from fairfr.app.sweep import write_sweep_report
+from fairfr.app.terminal import Terminal
 from fairfr.core.errors import FairfrError
-from fairfr.report.listed import listed_metrics
-from fairfr.report.sweep import write_sweep_report
-from fairfr.report.terminal import Terminal
 from fairfr.store.describe import measured_at
 from fairfr.store.mirror import Mirror
 from fairfr.store.reading import DamagedRunError, read_run, stored_runs

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from fairfr.app.listed import listed_metrics
 from fairfr.commands.sync import sync
-from fairfr.report.listed import listed_metrics
 from fairfr.store.mirror import Mirror
 from fairfr.store.mlflow import MlflowError, MlflowMirror, default_uri, pages, read_results
 from fairfr.store.settings import StoreSettings

@@ -15,12 +15,12 @@ import pytest
 import yaml
 from sklearn.metrics import brier_score_loss, roc_auc_score
 
-from fairfr.arguments import let_through, prepare
+from fairfr.app.arguments import let_through, prepare
+from fairfr.app.terminal import Terminal
 from fairfr.core.code import code_digest
 from fairfr.core.errors import DataError, FairfrError, UnmetNeedError
 from fairfr.core.keys import digest_of
 from fairfr.core.types import MetricRow
-from fairfr.report.terminal import Terminal
 
 CONF = Path(__file__).parents[2] / "conf"
 SMALL = ("dataset=lfw", "++dataset.standin.scale=0.03", "source=synthetic")

@@ -82,7 +82,7 @@ def test_a_summary_that_crashes_is_shown_and_ends_in_a_failure(
         def finish(self, status: str | None) -> bool:
             raise ZeroDivisionError("no cells")
 
-    monkeypatch.setattr("fairfr.app._sweep", Broken())
+    monkeypatch.setattr("fairfr.app.main._sweep", Broken())
     config = OmegaConf.create({"hydra": {"sweep": {"dir": str(tmp_path)}}})
     with pytest.raises(SystemExit) as ended:
         SweepReport().on_multirun_end(config)

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from fairfr.report.listed import listed_metrics
+from fairfr.app.listed import listed_metrics
 from fairfr.store import views
 from fairfr.store.describe import run_name
 from fairfr.store.reading import write_result
@@ -156,7 +156,7 @@ def test_listed_metrics_are_the_numbers_of_the_table(native: bool) -> None:
 
 
 def test_a_view_shows_only_metrics_that_runs_have_and_fits_a_tag() -> None:
-    from fairfr.report.console import COLUMNS
+    from fairfr.app.results_table import COLUMNS
 
     logged = {f"paper/{'worst_' if column.group == 'worst' else ''}{column.metric}" for column in COLUMNS}
     name, value = views.cells_of_sweep("ab12", "headline | 144 cells")

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from fairfr.app.results_table import results_table
+from fairfr.app.terminal import Terminal
 from fairfr.core.errors import DataError
 from fairfr.core.visible import visible, visible_json
-from fairfr.report.console import results_table
 from fairfr.report.grid import Cell, ColumnGroup, Grid, Line, Section
-from fairfr.report.terminal import Terminal
 from fairfr.report.writers import csv, html, latex, markdown
 
 BRACKETS = ("[/x]", "Platt [ours]", "[red]Beta[/red]", "[bold", "\\[a]")

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from fairfr.launch import WatchedLauncher
+from fairfr.app.launch import WatchedLauncher
 from fairfr.store.sweep import Sweep, read_outcomes, write_outcome
 
 

@@ -13,10 +13,10 @@ from rich.panel import Panel
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
+from fairfr.app.results_table import results_table
 from fairfr.core.errors import FairfrError
 from fairfr.core.variants import labelled
 from fairfr.core.visible import visible
-from fairfr.report.console import results_table
 from fairfr.report.readings import Result
 from fairfr.store.folder import read_result
 from fairfr.store.process import default_uri

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from fairfr.report.console import results_table
-from fairfr.report.terminal import Terminal
+from fairfr.app.results_table import results_table
+from fairfr.app.terminal import Terminal
 from fairfr.store.reading import write_result
 
 
@@ -148,7 +148,7 @@ def test_a_failed_run_names_its_traceback(terminal: Terminal, screen: io.StringI
 def test_a_warning_is_shown_once_in_a_sweep(
     terminal: Terminal, screen: io.StringIO, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("fairfr.report.terminal._shown", set())
+    monkeypatch.setattr("fairfr.app.terminal._shown", set())
     for _ in range(2):
         with terminal.cell("a cell") as progress:
             progress.warn("a pair is listed twice")

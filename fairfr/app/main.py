@@ -1,4 +1,4 @@
-"""The only module that knows Hydra: from a composed configuration to cells, and what a person sees of them."""
+"""From a composed configuration to cells, and what a person sees of them."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf, open_dict
 from omegaconf.errors import OmegaConfBaseException
 
-from fairfr.arguments import check_out_root, is_imported, prepare
+from fairfr.app.arguments import check_out_root, is_imported, prepare
+from fairfr.app.launch import watch_launcher
+from fairfr.app.listed import listed_metrics
+from fairfr.app.sweep import FAILED, NOT_MIRRORED, RunningSweep
+from fairfr.app.terminal import Terminal
 from fairfr.core.conform import build
 from fairfr.core.errors import ConfigError, FairfrError, StorageError
 from fairfr.core.storing import storing
 from fairfr.experiment.cell import Outcome, run_cell
 from fairfr.experiment.settings import DATA_ROOT, Settings
-from fairfr.launch import watch_launcher
-from fairfr.report.listed import listed_metrics
-from fairfr.report.sweep import FAILED, NOT_MIRRORED, RunningSweep
-from fairfr.report.terminal import Terminal
 from fairfr.store.mirror import Mirror
 from fairfr.store.secrets import mask_files
 from fairfr.store.settings import StoreSettings

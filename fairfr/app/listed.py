@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, get_args
 
-from fairfr.report.console import COLUMNS
+from fairfr.app.results_table import COLUMNS
 from fairfr.report.readings import Reading, Result
 
 

@@ -10,10 +10,10 @@ import pytest
 from hydra import compose, initialize_config_dir
 from hydra.core.config_store import ConfigStore
 
-from fairfr.arguments import GivenFolders, flag_first, prepare
+from fairfr.app.arguments import GivenFolders, flag_first, prepare
 from fairfr.core.errors import ConfigError
 
-CONF = Path(__file__).parents[2] / "conf"
+CONF = Path(__file__).parents[3] / "conf"
 
 
 @pytest.fixture(autouse=True)

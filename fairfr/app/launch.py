@@ -16,8 +16,8 @@ from hydra.core.plugins import Plugins
 from hydra.core.utils import JobReturn, JobStatus
 from hydra.plugins.launcher import Launcher
 
+from fairfr.app.terminal import Terminal
 from fairfr.core.parent import end_with_parent
-from fairfr.report.terminal import Terminal
 from fairfr.store.secrets import mask_files
 from fairfr.store.sweep import has_ended, has_started, write_outcome
 

@@ -10,10 +10,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import get_args
 
+from fairfr.app.terminal import Terminal
 from fairfr.core.errors import FairfrError
 from fairfr.report.readings import Reading, Result
 from fairfr.report.selection import Selection
-from fairfr.report.terminal import Terminal
 from fairfr.store.folder import read_result
 from fairfr.store.mirror import Mirror
 from fairfr.store.sweep import Outcome, Sweep, SweepEnd, read_outcomes
