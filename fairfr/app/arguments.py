@@ -31,10 +31,10 @@ from hydra.plugins.search_path_plugin import SearchPathPlugin
 
 from fairfr.core.errors import ConfigError, did_you_mean
 from fairfr.data.locate import stored_names
-from fairfr.experiment.settings import DATA_ROOT, Settings
+from fairfr.experiment.settings import DATA_ROOT, CellSettings
 
 CONFIG = "config"
-TOP_LEVEL = frozenset(key.name for key in fields(Settings))
+TOP_LEVEL = frozenset(key.name for key in fields(CellSettings))
 
 
 def prepare(arguments: Sequence[str], conf: Path) -> list[str]:
@@ -75,7 +75,7 @@ def flag_first(line: str) -> str:
 
 
 def let_through(argument: str) -> str:
-    """Nested keys as additions: Hydra refuses those that no yaml mentions, ``Settings`` knows which ones exist."""
+    """Nested keys as additions: Hydra refuses those that no yaml mentions, ``CellSettings`` knows which ones exist."""
     key, equals, _ = argument.partition("=")
     is_nested = equals and "." in key and key[0].isalpha() and "/" not in key and not key.startswith("hydra.")
     return f"++{argument}" if is_nested else argument

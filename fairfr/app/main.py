@@ -28,8 +28,8 @@ from fairfr.app.terminal import Terminal
 from fairfr.core.conform import build
 from fairfr.core.errors import ConfigError, FairfrError, StorageError
 from fairfr.core.storing import storing
-from fairfr.experiment.cell import Outcome, run_cell
-from fairfr.experiment.settings import DATA_ROOT, Settings
+from fairfr.experiment.cell import FinishedCell, run_cell
+from fairfr.experiment.settings import DATA_ROOT, CellSettings
 from fairfr.store.mirror import Mirror
 from fairfr.store.secrets import mask_files
 from fairfr.store.settings import StoreSettings
@@ -83,7 +83,7 @@ def run_job(config: DictConfig) -> None:
         _tell_where(noted, settings, terminal)
 
 
-def _tell_where(noted: dict[str, Any], settings: Settings, terminal: Terminal) -> None:
+def _tell_where(noted: dict[str, Any], settings: CellSettings, terminal: Terminal) -> None:
     """How a single run ends: with a hint to MLflow, or with an exit code that says that MLflow does not have it."""
     mirror = _mirror(settings.store, settings.out_root)
     if mirror is not None and "unmirrored" in noted:
@@ -93,14 +93,14 @@ def _tell_where(noted: dict[str, Any], settings: Settings, terminal: Terminal) -
         terminal.mlflow_hint(settings.out_root)
 
 
-def _show(outcome: Outcome, in_sweep: bool, terminal: Terminal) -> None:
+def _show(outcome: FinishedCell, in_sweep: bool, terminal: Terminal) -> None:
     if in_sweep:
         terminal.cell_line(outcome.status, outcome.result, outcome.error)
     else:
         terminal.cell_report(outcome.status, outcome.result, outcome.folder, outcome.error)
 
 
-def read_settings(config: DictConfig) -> tuple[Settings, dict[str, Any]]:
+def read_settings(config: DictConfig) -> tuple[CellSettings, dict[str, Any]]:
     """Typed settings, and the resolved configuration as plain values."""
     missing = next(_unset(OmegaConf.to_container(config), ""), None)
     if missing is not None:
@@ -110,14 +110,14 @@ def read_settings(config: DictConfig) -> tuple[Settings, dict[str, Any]]:
     except OmegaConfBaseException as error:
         raise ConfigError(str(error).splitlines()[0]) from error
     assert isinstance(plain, dict)
-    settings = build(Settings, plain)
+    settings = build(CellSettings, plain)
     check_out_root(settings.out_root)
     if settings.source == "auto" and _names_data_root(settings):
         settings = replace(settings, source="files")  # whoever names a place means what lies there
     return settings, plain  # type: ignore[return-value]
 
 
-def _names_data_root(settings: Settings) -> bool:
+def _names_data_root(settings: CellSettings) -> bool:
     typed = HydraConfig.get().overrides.task if HydraConfig.initialized() else []
     return settings.data_root != DATA_ROOT or any(o.lstrip("+").startswith("data_root=") for o in typed)
 
@@ -131,7 +131,7 @@ def _unset(node: Any, at: str) -> Iterator[str]:
             yield from _unset(value, f"{at}.{key}" if at else str(key))
 
 
-def default_settings(config: DictConfig) -> Settings:
+def default_settings(config: DictConfig) -> CellSettings:
     """The same data set, backbone and method as their yaml files have them, with the default protocol and seed.
 
     What a yaml leaves open (``???``) has no default: there the configuration's own values stand, and so does the
@@ -153,14 +153,16 @@ def default_settings(config: DictConfig) -> Settings:
     return read_settings(defaults)[0]
 
 
-def _run(settings: Settings, plain: dict[str, Any], defaults: Callable[[], Settings], terminal: Terminal) -> Outcome:
+def _run(
+    settings: CellSettings, plain: dict[str, Any], defaults: Callable[[], CellSettings], terminal: Terminal
+) -> FinishedCell:
     mirror = _mirror(settings.store, settings.out_root)
     start = mirror.start if mirror else lambda: None
     with terminal.cell(f"{settings.dataset.label} x {settings.backbone.label} x {settings.method.label}") as progress:
         return run_cell(settings, plain, progress, start, defaults)
 
 
-def _mirror_run(settings: Settings, outcome: Outcome) -> dict[str, Any]:
+def _mirror_run(settings: CellSettings, outcome: FinishedCell) -> dict[str, Any]:
     """Log the run unless MLflow has it. The run is stored already: a refusal is only noted."""
     mirror = _mirror(settings.store, settings.out_root)
     if mirror is None or not outcome.is_current or (outcome.status == "skipped" and mirror.has(outcome.result)):

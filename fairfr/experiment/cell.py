@@ -17,11 +17,11 @@ from fairfr.core.keys import RunKey
 from fairfr.core.storing import storing
 from fairfr.core.types import PAIR_RULES, FoldSplit
 from fairfr.data.locate import LocatedData, locate
-from fairfr.experiment.folds import HeldOut, check_needs, score_held_out
+from fairfr.experiment.held_out import HeldOut, check_needs, score_held_out
 from fairfr.experiment.machine import code_version, peak_memory_mb, reset_peak_memory
 from fairfr.experiment.method import make_method, make_splitter
 from fairfr.experiment.record import Origin, describe_result, failed_result, score_columns
-from fairfr.experiment.settings import Settings
+from fairfr.experiment.settings import CellSettings
 from fairfr.experiment.threads import limit_threads, resolve_threads
 from fairfr.store.folder import Result, RunFolders, write_metrics, write_scores
 from fairfr.store.reading import read_run
@@ -42,7 +42,7 @@ class Progress(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class FinishedCell:
     """How a cell ended. ``error`` is the message of a failed one.
 
     ``is_current`` is False for a forced rerun that failed: the completed run stands, ``folder`` is outside ``runs/``.
@@ -57,12 +57,12 @@ class Outcome:
 
 
 def run_cell(
-    settings: Settings,
+    settings: CellSettings,
     config: dict[str, Any],
     progress: Progress,
     before_computing: Callable[[], object] = lambda: None,
-    defaults: Callable[[], Settings] | None = None,
-) -> Outcome:
+    defaults: Callable[[], CellSettings] | None = None,
+) -> FinishedCell:
     """Run one cell, or return its stored result when a completed run has the same key.
 
     ``defaults`` gives the settings as the yaml files have them, to tell a default configuration from a variant (None:
@@ -76,7 +76,7 @@ def run_cell(
     runs = RunFolders(Path(settings.out_root))
     stored = None if settings.force else runs.completed(key, lambda damage: progress.warn(f"{damage} Computed anew."))
     if stored is not None:
-        return Outcome("skipped", key, runs.path(key), stored)
+        return FinishedCell("skipped", key, runs.path(key), stored)
     before_computing()
     origin = Origin.of(settings, (defaults or (lambda: settings))(), located, key)
     code_version()  # as it is now, before anybody edits it
@@ -90,10 +90,10 @@ def run_cell(
             return _store_failure(runs, draft, settings, origin, config, error)
         _write_config(draft, config)
         folder = runs.publish(draft, key, result)
-        return Outcome("completed", key, folder, read_run(folder) or result)
+        return FinishedCell("completed", key, folder, read_run(folder) or result)
 
 
-def _compute(settings: Settings, located: LocatedData, origin: Origin, draft: Path, progress: Progress) -> Result:
+def _compute(settings: CellSettings, located: LocatedData, origin: Origin, draft: Path, progress: Progress) -> Result:
     from fairfr.metrics.by_group import PairGroups, evaluate
     from fairfr.pairs.table import PairTable
 
@@ -124,7 +124,7 @@ def _compute(settings: Settings, located: LocatedData, origin: Origin, draft: Pa
     return result
 
 
-def _score(settings: Settings, table: PairTable, threads: int, progress: Progress) -> HeldOut:
+def _score(settings: CellSettings, table: PairTable, threads: int, progress: Progress) -> HeldOut:
     splits = list(make_splitter(settings).split(table.data))
     progress.start(len(splits))
 
@@ -149,8 +149,8 @@ def _score(settings: Settings, table: PairTable, threads: int, progress: Progres
 
 
 def _store_failure(
-    runs: RunFolders, draft: Path, settings: Settings, origin: Origin, config: dict[str, Any], error: Exception
-) -> Outcome:
+    runs: RunFolders, draft: Path, settings: CellSettings, origin: Origin, config: dict[str, Any], error: Exception
+) -> FinishedCell:
     """Keep the traceback with the run; a user's own mistake needs only its message on the screen."""
     log.exception("the run failed")
     for leftover in draft.glob("*.parquet"):
@@ -160,8 +160,8 @@ def _store_failure(
     message = str(error) if isinstance(error, FairfrError) else f"{type(error).__name__}: {error}"
     key, result = origin.key, failed_result(settings, origin, message)
     if runs.completed(key) is not None:  # a forced rerun that fails must not destroy the good run
-        return Outcome("failed", key, runs.set_apart(draft, key, result), result, message, is_current=False)
-    return Outcome("failed", key, runs.publish(draft, key, result), result, message)
+        return FinishedCell("failed", key, runs.set_apart(draft, key, result), result, message, is_current=False)
+    return FinishedCell("failed", key, runs.publish(draft, key, result), result, message)
 
 
 def _write_config(draft: Path, config: dict[str, Any]) -> None:

@@ -9,7 +9,7 @@ from fairfr.core.calibrator import Calibrator
 from fairfr.core.conform import instantiate
 from fairfr.core.errors import ConfigError
 from fairfr.core.types import FoldSplit, VerificationSet
-from fairfr.experiment.settings import Settings
+from fairfr.experiment.settings import CellSettings
 
 
 @runtime_checkable
@@ -19,13 +19,13 @@ class Splitter(Protocol):
     def split(self, data: VerificationSet) -> Iterator[FoldSplit]: ...
 
 
-def make_method(settings: Settings) -> Calibrator:
+def make_method(settings: CellSettings) -> Calibrator:
     """A new, unfitted one."""
     made: Calibrator = _made(settings.method.estimator, "method.estimator", Calibrator)
     return made
 
 
-def make_splitter(settings: Settings) -> Splitter:
+def make_splitter(settings: CellSettings) -> Splitter:
     """The protocol's."""
     made: Splitter = _made(settings.protocol.splitter, "protocol.splitter", Splitter)
     return made

@@ -14,10 +14,10 @@ from fairfr.core.keys import RunKey
 from fairfr.core.types import F64, I32, UNKNOWN, Grouping, MetricRow, Pairs, VerificationSet
 from fairfr.core.variants import Parameters, differences
 from fairfr.data.locate import LocatedData
-from fairfr.experiment.folds import HeldOut
+from fairfr.experiment.held_out import HeldOut
 from fairfr.experiment.machine import code_version, versions
 from fairfr.experiment.method import make_method
-from fairfr.experiment.settings import Settings
+from fairfr.experiment.settings import CellSettings
 from fairfr.metrics.catalogue import metrics_version
 from fairfr.metrics.summary import summarise, too_few_negatives
 from fairfr.store.folder import Result
@@ -32,13 +32,13 @@ class Origin:
     differs: Parameters
 
     @classmethod
-    def of(cls, settings: Settings, defaults: Settings, located: LocatedData, key: RunKey) -> Origin:
+    def of(cls, settings: CellSettings, defaults: CellSettings, located: LocatedData, key: RunKey) -> Origin:
         differs = differences(settings.parameters(located.source), defaults.parameters(located.source))
         return cls(key, settings.identity(located.source, located.digest), differs)
 
 
 def describe_result(
-    settings: Settings,
+    settings: CellSettings,
     origin: Origin,
     data: VerificationSet,
     fit_report: dict[str, dict[str, Any]],
@@ -77,12 +77,12 @@ def describe_metrics(rows: list[MetricRow]) -> Result:
     }
 
 
-def failed_result(settings: Settings, origin: Origin, message: str) -> Result:
+def failed_result(settings: CellSettings, origin: Origin, message: str) -> Result:
     """result.json of a failed run: who it was and what went wrong."""
     return {**_header(settings, origin, "failed"), "error": message}
 
 
-def _header(settings: Settings, origin: Origin, status: str) -> Result:
+def _header(settings: CellSettings, origin: Origin, status: str) -> Result:
     key, method = origin.key, make_method(settings)
     return {
         "key": str(key),

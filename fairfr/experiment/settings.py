@@ -35,7 +35,7 @@ class ProtocolSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class CellSettings:
     """conf/config.yaml with its choices made."""
 
     dataset: DatasetSettings

@@ -20,7 +20,7 @@ from fairfr.core.code import code_digest
 from fairfr.core.conform import instantiate
 from fairfr.core.keys import RESULTS_VERSION
 from fairfr.core.types import PAIR_RULES, VerificationSet
-from fairfr.experiment.folds import score_held_out
+from fairfr.experiment.held_out import score_held_out
 from fairfr.folds.published import LeaveOneFoldOut
 from fairfr.metrics.by_group import PairGroups, evaluate
 from fairfr.metrics.summary import summarise

@@ -17,7 +17,7 @@ from filelock import FileLock
 from hydra import compose, initialize_config_dir
 
 from fairfr.app import read_settings
-from fairfr.experiment.cell import Outcome, run_cell
+from fairfr.experiment.cell import FinishedCell, run_cell
 from fairfr.experiment.threads import VARIABLES
 from fairfr.store.mirror import Mirror
 from fairfr.store.process import MlflowMirror
@@ -27,7 +27,7 @@ ROOT = Path(__file__).parents[2]
 PATIENCE = 100.0  # seconds: importing MLflow on a busy machine is no fault
 SMALL = ("dataset=lfw", "++dataset.standin.scale=0.03", "source=synthetic")
 
-RunCell: TypeAlias = Callable[..., Outcome]
+RunCell: TypeAlias = Callable[..., FinishedCell]
 RunPy: TypeAlias = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
@@ -76,7 +76,7 @@ def small() -> tuple[str, ...]:
 def cell(tmp_path: Path, heard: Heard) -> RunCell:
     """Compose and run one cell in this process: ``cell("method=platt", "seed=1")``."""
 
-    def run(*overrides: str) -> Outcome:
+    def run(*overrides: str) -> FinishedCell:
         basics = [f"out_root={tmp_path / 'out'}", "store=folder", "threads=1"]
         with initialize_config_dir(config_dir=str(ROOT / "conf"), version_base="1.3"):
             config = compose("config", overrides=[*basics, *overrides])

@@ -19,7 +19,7 @@ from fairfr.data.images_file import ImageTable
 from fairfr.data.locate import locate
 from fairfr.data.settings import BackboneSettings, DatasetSettings
 from fairfr.data.validation import lookalikes
-from fairfr.experiment.folds import HeldOut
+from fairfr.experiment.held_out import HeldOut
 from fairfr.experiment.record import pair_level_names, score_columns
 
 SEEN = (

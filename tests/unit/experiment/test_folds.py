@@ -12,7 +12,7 @@ import pytest
 from fairfr.core.calibrator import Calibrator, FitContext
 from fairfr.core.errors import UndeclaredInputError, UnmetNeedError
 from fairfr.core.types import FoldSplit, Need, Prediction, VerificationSet
-from fairfr.experiment.folds import HeldOut, check_needs, score_held_out
+from fairfr.experiment.held_out import HeldOut, check_needs, score_held_out
 from fairfr.folds.published import LeaveOneFoldOut
 from fairfr.methods._beta import fit_beta
 from fairfr.methods.ac_density import ACDensity

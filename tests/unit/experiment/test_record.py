@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from fairfr.core.types import Grouping, Pairs, ScoreFrame, VerificationSet
-from fairfr.experiment.folds import HeldOut
+from fairfr.experiment.held_out import HeldOut
 from fairfr.experiment.record import jsonable, pair_level_names, score_columns
 
 GENDER = Grouping("gender", ("female", "male"), np.array([0, 1, 1, -1], dtype=np.int16))

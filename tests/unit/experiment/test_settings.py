@@ -11,13 +11,13 @@ from hydra import compose, initialize_config_dir
 
 from fairfr.app import read_settings
 from fairfr.core import keys
-from fairfr.experiment.settings import Settings
+from fairfr.experiment.settings import CellSettings
 
 CONF = Path(__file__).parents[3] / "conf"
 BASE = ("dataset=lfw", "backbone=magface", "method=platt")
 
 
-def settings(*overrides: str) -> Settings:
+def settings(*overrides: str) -> CellSettings:
     with initialize_config_dir(config_dir=str(CONF), version_base="1.3"):
         return read_settings(compose("config", overrides=[*BASE, *overrides]))[0]
 
