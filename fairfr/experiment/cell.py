@@ -9,21 +9,23 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 from fairfr.core.calibrator import FitContext
 from fairfr.core.errors import FairfrError
 from fairfr.core.keys import RunKey
 from fairfr.core.storing import storing
-from fairfr.core.types import PAIR_RULES, FoldSplit
+from fairfr.core.types import PAIR_RULES
 from fairfr.data.locate import LocatedData, locate
 from fairfr.experiment.held_out import HeldOut, check_needs, score_held_out
-from fairfr.experiment.machine import code_version, peak_memory_mb, reset_peak_memory
+from fairfr.experiment.machine import code_version, peak_memory_mb, reset_peak_memory, versions
 from fairfr.experiment.method import make_method, make_splitter
 from fairfr.experiment.record import Origin, describe_result, failed_result, score_columns
+from fairfr.experiment.resume import ResumableFolds
 from fairfr.experiment.settings import CellSettings
 from fairfr.experiment.threads import limit_threads, resolve_threads
 from fairfr.store.folder import Result, RunFolders, write_metrics, write_scores
+from fairfr.store.kept_folds import KeptFolds
 from fairfr.store.reading import read_run
 from fairfr.store.secrets import without_passwords
 
@@ -34,7 +36,7 @@ log = logging.getLogger("fairfr")
 
 
 class Progress(Protocol):
-    """What a cell tells while it runs."""
+    """Shows how far a running cell is."""
 
     def warn(self, text: str) -> None: ...
     def start(self, n_folds: int) -> None: ...
@@ -69,12 +71,15 @@ def run_cell(
     these settings are the default). Raises FairfrError for mistakes found before a key exists (unknown keys, missing
     files). Whatever goes wrong afterwards is stored as a failed run and returned.
     """
-    make_method(settings)  # a wrong target is the user's mistake, told before anything is read
+    make_method(settings)  # a wrong target is the user's mistake, reported before anything is read
     make_splitter(settings)
     located = locate(settings.dataset, settings.backbone, Path(settings.data_root), settings.source)
     key = settings.key(located.source, located.digest)
     runs = RunFolders(Path(settings.out_root))
     stored = None if settings.force else runs.completed(key, lambda damage: progress.warn(f"{damage} Computed anew."))
+    kept = KeptFolds(runs.out_root, str(key), versions())
+    if stored is not None or settings.force:
+        kept.clear()
     if stored is not None:
         return FinishedCell("skipped", key, runs.path(key), stored)
     before_computing()
@@ -85,15 +90,24 @@ def run_cell(
     with storing(runs.out_root), runs.draft(key) as draft, _run_log(draft / "run.log"):
         log.info("%s / %s / %s, key %s, source %s", key.dataset, key.backbone, key.method, key, key.source)
         try:
-            result = _compute(settings, located, origin, draft, progress)
+            result = _compute(settings, located, origin, _Workspace(draft, kept, progress))
         except Exception as error:
             return _store_failure(runs, draft, settings, origin, config, error)
         _write_config(draft, config)
         folder = runs.publish(draft, key, result)
+        kept.clear()
         return FinishedCell("completed", key, folder, read_run(folder) or result)
 
 
-def _compute(settings: CellSettings, located: LocatedData, origin: Origin, draft: Path, progress: Progress) -> Result:
+class _Workspace(NamedTuple):
+    """What a running cell writes to: its draft folder, the folds it keeps, and whoever shows its progress."""
+
+    draft: Path
+    kept: KeptFolds
+    progress: Progress
+
+
+def _compute(settings: CellSettings, located: LocatedData, origin: Origin, space: _Workspace) -> Result:
     from fairfr.metrics.by_group import PairGroups, evaluate
     from fairfr.pairs.table import PairTable
 
@@ -104,27 +118,29 @@ def _compute(settings: CellSettings, located: LocatedData, origin: Origin, draft
     data = located.load()
     for finding in data.warnings:
         log.warning("%s", finding)
-        progress.warn(str(finding))
+        space.progress.warn(str(finding))
     check_needs(make_method(settings), settings.method.id, data)
     table = PairTable(data, threads)
-    held_out = _score(settings, table, threads, progress)
+    folds = ResumableFolds(space.kept, threads, space.progress.fold_done)
+    held_out = _score(settings, table, folds, space.progress)
     groups = [PairGroups.of(grouping, data.pairs, rule) for grouping in data.groupings.values() for rule in PAIR_RULES]
     rows = evaluate(held_out.frame, held_out.split_ids, groups, settings.dataset.min_pairs)
-    write_scores(draft / "scores.parquet", score_columns(data, table.cosine, held_out))
-    write_metrics(draft / "metrics.parquet", rows)
+    write_scores(space.draft / "scores.parquet", score_columns(data, table.cosine, held_out))
+    write_metrics(space.draft / "metrics.parquet", rows)
     usage = {
         "threads": threads,
-        "seconds": round(time.perf_counter() - started, 3),
+        "seconds": round(time.perf_counter() - started + folds.seconds, 3),
         "peak_memory_mb": peak_memory_mb(),
+        **folds.describe(),
     }
     log.info("done in %.1f s", usage["seconds"])
     result = describe_result(settings, origin, data, held_out.fit_report, rows, usage)
     for warning in result["metric_warnings"]:
-        progress.warn(warning)
+        space.progress.warn(warning)
     return result
 
 
-def _score(settings: CellSettings, table: PairTable, threads: int, progress: Progress) -> HeldOut:
+def _score(settings: CellSettings, table: PairTable, folds: ResumableFolds, progress: Progress) -> HeldOut:
     splits = list(make_splitter(settings).split(table.data))
     progress.start(len(splits))
 
@@ -134,18 +150,14 @@ def _score(settings: CellSettings, table: PairTable, threads: int, progress: Pro
             dataset=settings.dataset.id,
             backbone=settings.backbone.id,
             fold=fold,
-            threads=threads,
+            threads=folds.threads,
             max_references=settings.dataset.max_references,
             grouping=table.data.grouping,
             oracle_mixed=settings.dataset.oracle_mixed,
             cache=Path(settings.out_root) / "cache",
         )
 
-    def on_fold(split: FoldSplit) -> None:
-        log.info("fold %s: fitted on %d pairs, scored %d", split.id, len(split.train), len(split.test))
-        progress.fold_done(split.id)
-
-    return score_held_out(table, splits, lambda: make_method(settings), context, on_fold)
+    return score_held_out(table, splits, lambda: make_method(settings), context, folds)
 
 
 def _store_failure(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from fairfr.core.types import F64, Bool, FoldSplit, Prediction, ScoreFrame, Veri
 from fairfr.methods._beta import COSINE_RANGE, fit_beta
 from fairfr.pairs.table import PairTable
 from fairfr.pairs.view import PairView
+from fairfr.store.kept_folds import ScoredFold
 
 
 @dataclass(slots=True)
@@ -25,26 +26,44 @@ class HeldOut:
     fit_report: dict[str, dict[str, Any]] = field(default_factory=dict)
 
 
+class Folds(Protocol):
+    """Who may have a fold already, and hears of each that is computed."""
+
+    def resume(self, split: FoldSplit) -> ScoredFold | None: ...
+    def computed(self, split: FoldSplit, scored: ScoredFold) -> None: ...
+
+
+class NothingKept:
+    """Every fold is computed, and none is kept."""
+
+    def resume(self, split: FoldSplit) -> ScoredFold | None:
+        return None
+
+    def computed(self, split: FoldSplit, scored: ScoredFold) -> None:
+        return None
+
+
 def score_held_out(
     table: PairTable,
     splits: list[FoldSplit],
     make_method: Callable[[], Calibrator],
     context: Callable[[str], FitContext],
-    on_fold: Callable[[FoldSplit], None] = lambda split: None,
+    folds: Folds | None = None,
 ) -> HeldOut:
     """Run one method over all splits. A fresh method for each: nothing learned crosses over."""
-    data = table.data
+    data, folds = table.data, folds or NothingKept()
     score, probability = np.full(data.n_pairs, np.nan), np.full(data.n_pairs, np.nan)
     fold = np.full(data.n_pairs, -1, dtype=np.int16)
     report: dict[str, dict[str, Any]] = {}
     for code, split in enumerate(splits):
         assert np.all(fold[split.test] < 0), "the splits' tests do not overlap"
-        ctx = context(split.id)
-        prediction = _fit_and_predict(table, split, make_method(), ctx)
-        score[split.test], probability[split.test] = prediction
+        scored = folds.resume(split)
+        if scored is None:
+            scored = _fit_and_predict(table, split, make_method(), context(split.id))
+            folds.computed(split, scored)
+        score[split.test], probability[split.test] = scored.score, scored.probability
         fold[split.test] = code
-        report[split.id] = dict(ctx.report)
-        on_fold(split)
+        report[split.id] = scored.report
     assert np.all(fold >= 0), "the splits' tests cover every pair"
     frame = ScoreFrame(fold, data.same, score, probability)
     return HeldOut(frame, tuple(split.id for split in splits), report)
@@ -61,7 +80,7 @@ def check_needs(method: Calibrator, method_id: str, data: VerificationSet) -> No
         raise no_groups(method_id, data.id)
 
 
-def _fit_and_predict(table: PairTable, split: FoldSplit, method: Calibrator, ctx: FitContext) -> tuple[F64, F64]:
+def _fit_and_predict(table: PairTable, split: FoldSplit, method: Calibrator, ctx: FitContext) -> ScoredFold:
     name = type(method).__name__
     train = PairView(table, split.train, method.needs, name)
     test = PairView(table, split.test, method.needs, name)
@@ -72,7 +91,7 @@ def _fit_and_predict(table: PairTable, split: FoldSplit, method: Calibrator, ctx
     if probability is None:
         probability = _overlay(method, method.predict(train), same, held_out.score, ctx)
     _check_prediction(name, split, held_out.score, probability)
-    return held_out.score, probability
+    return ScoredFold(held_out.score, probability, dict(ctx.report))
 
 
 def _overlay(method: Calibrator, train: Prediction, same: Bool, score: F64, ctx: FitContext) -> F64:

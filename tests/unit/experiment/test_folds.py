@@ -21,6 +21,7 @@ from fairfr.methods.baseline import Baseline
 from fairfr.methods.platt import Platt
 from fairfr.pairs.table import PairTable
 from fairfr.pairs.view import PairView
+from fairfr.store.kept_folds import ScoredFold
 
 
 @pytest.fixture(scope="module")
@@ -137,11 +138,31 @@ def test_a_probability_of_its_own_gets_no_overlay(data: VerificationSet) -> None
     np.testing.assert_array_equal(held_out.frame.score, held_out.frame.probability)
 
 
-def test_folds_are_told_as_they_finish(data: VerificationSet) -> None:
-    told: list[str] = []
+class Memory:
+    """Keeps folds for another run of the same method."""
+
+    def __init__(self, kept: dict[str, ScoredFold]) -> None:
+        self._kept = kept
+        self.computed_now: dict[str, ScoredFold] = {}
+
+    def resume(self, split: FoldSplit) -> ScoredFold | None:
+        return self._kept.get(split.id)
+
+    def computed(self, split: FoldSplit, scored: ScoredFold) -> None:
+        self.computed_now[split.id] = scored
+
+
+def test_only_folds_that_nobody_has_are_computed_and_the_result_is_the_same(data: VerificationSet) -> None:
     splits = list(LeaveOneFoldOut().split(data))
-    score_held_out(PairTable(data), splits, Baseline, context, lambda split: told.append(split.id))
-    assert tuple(told) == data.fold_labels
+    first = Memory({})
+    whole = score_held_out(PairTable(data), splits, Baseline, context, first)
+    assert tuple(first.computed_now) == data.fold_labels and len(data.fold_labels) > 2
+    second = Memory(dict(list(first.computed_now.items())[:2]))
+    resumed = score_held_out(PairTable(data), splits, Baseline, context, second)
+    assert tuple(second.computed_now) == data.fold_labels[2:]
+    np.testing.assert_array_equal(resumed.frame.score, whole.frame.score)
+    np.testing.assert_array_equal(resumed.frame.probability, whole.frame.probability)
+    assert resumed.fit_report == whole.fit_report and list(resumed.fit_report) == list(whole.fit_report)
 
 
 def test_splits_that_leave_pairs_unscored_are_refused(data: VerificationSet) -> None:
