@@ -62,7 +62,7 @@ def prepare(arguments: Sequence[str], conf: Path) -> list[str]:
 
 
 def check_out_root(value: str) -> None:
-    """Told before Hydra makes the folder."""
+    """Refuse a place that MLflow cannot name, before Hydra makes the folder."""
     if "?" in value:
         raise ConfigError(f"out_root={value} holds a '?', which cuts short the address of MLflow's database.")
 

@@ -7,29 +7,30 @@ import sys
 import tempfile
 import time
 import traceback
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-from hydra._internal.config_loader_impl import ConfigLoaderImpl
-from hydra._internal.config_search_path_impl import ConfigSearchPathImpl
 from hydra.core.hydra_config import HydraConfig
 from hydra.experimental.callback import Callback
 from hydra.types import RunMode
-from omegaconf import DictConfig, OmegaConf, open_dict
-from omegaconf.errors import OmegaConfBaseException
+from omegaconf import DictConfig
 
-from fairfr.app.arguments import check_out_root, is_imported, prepare
+from fairfr.app.arguments import prepare
+from fairfr.app.config import build_store, chosen_pair, default_settings, read_settings
+from fairfr.app.display import SweepDisplay
+from fairfr.app.forecast import Forecast, places, stored_seconds
 from fairfr.app.launch import watch_launcher
 from fairfr.app.listed import listed_metrics
+from fairfr.app.progress import ProgressFile
 from fairfr.app.sweep import FAILED, NOT_MIRRORED, RunningSweep
 from fairfr.app.terminal import Terminal
-from fairfr.core.conform import build
-from fairfr.core.errors import ConfigError, FairfrError, StorageError
+from fairfr.core.errors import FairfrError, StorageError
 from fairfr.core.storing import storing
-from fairfr.experiment.cell import FinishedCell, run_cell
-from fairfr.experiment.settings import DATA_ROOT, CellSettings
+from fairfr.experiment.cell import FinishedCell, Progress, run_cell
+from fairfr.experiment.settings import CellSettings
 from fairfr.store.mirror import Mirror
 from fairfr.store.secrets import mask_files
 from fairfr.store.settings import StoreSettings
@@ -53,37 +54,42 @@ def guarded(main: Callable[[], Any], arguments: Sequence[str], conf: Path) -> No
         _end_sweep("FAILED")  # on_error=stop: Hydra leaves out the end of a sweep that is stopped
         raise
     except KeyboardInterrupt:
-        Terminal().error("interrupted. Finished cells are kept; the same command goes on from there.")
+        Terminal().error("interrupted. Finished cells and folds are kept; the same command goes on from there.")
         _end_sweep("KILLED")
         sys.exit(130)
 
 
 def run_job(config: DictConfig) -> None:
-    """One cell: compute or skip, mirror, show. In a sweep the outcome is left for the parent's summary."""
+    """One cell: compute or skip, mirror, show. In a sweep the process that started it shows what the cell leaves."""
     terminal = Terminal()
-    in_sweep = HydraConfig.get().mode == RunMode.MULTIRUN
-    mask_files(Path(HydraConfig.get().runtime.output_dir) / (HydraConfig.get().output_subdir or ""))
+    in_sweep, folder = HydraConfig.get().mode == RunMode.MULTIRUN, Path(HydraConfig.get().runtime.output_dir)
+    shown_by_parent = in_sweep and Sweep.read(Path(HydraConfig.get().sweep.dir)) is not None
+    mask_files(folder / (HydraConfig.get().output_subdir or ""))
     noted: dict[str, Any] = {"status": "failed", "choices": _choices(), "error": None}
     try:
         settings, plain = read_settings(config)
-        outcome = _run(settings, plain, lambda: default_settings(config), terminal)
-        noted |= {"status": outcome.status, "folder": str(outcome.folder), "error": outcome.error}
-        _show(outcome, in_sweep, terminal)
-        noted |= _mirror_run(settings, outcome)
+        title = f"{settings.dataset.label} x {settings.backbone.label} x {settings.method.label}"
+        with nullcontext(ProgressFile(folder, title)) if shown_by_parent else terminal.cell(title) as progress:
+            finished = _run(settings, plain, lambda: default_settings(config), progress)
+        noted |= {"status": finished.status, "folder": str(finished.folder), "error": finished.error}
+        if not shown_by_parent:
+            _show(finished, in_sweep, terminal)
+        noted |= _mirror_run(settings, finished)
     except FairfrError as error:
         noted |= {"status": "failed", "error": str(error)}
-        terminal.failed(_choices(), str(error))
+        if not shown_by_parent:
+            terminal.failed(_choices(), str(error))
     try:
-        write_outcome(Path(HydraConfig.get().runtime.output_dir), noted)
+        write_outcome(folder, noted)
     except OSError as error:  # of a cell without an outcome the summary says that it did not end
         terminal.failed(_choices(), f"{type(error).__name__}: {error}")
     if noted["status"] == "failed" and (not in_sweep or config.get("on_error") == "stop"):
         sys.exit(FAILED)
     if not in_sweep:
-        _tell_where(noted, settings, terminal)
+        _show_end(noted, settings, terminal)
 
 
-def _tell_where(noted: dict[str, Any], settings: CellSettings, terminal: Terminal) -> None:
+def _show_end(noted: dict[str, Any], settings: CellSettings, terminal: Terminal) -> None:
     """How a single run ends: with a hint to MLflow, or with an exit code that says that MLflow does not have it."""
     mirror = _mirror(settings.store, settings.out_root)
     if mirror is not None and "unmirrored" in noted:
@@ -93,86 +99,33 @@ def _tell_where(noted: dict[str, Any], settings: CellSettings, terminal: Termina
         terminal.mlflow_hint(settings.out_root)
 
 
-def _show(outcome: FinishedCell, in_sweep: bool, terminal: Terminal) -> None:
+def _show(finished: FinishedCell, in_sweep: bool, terminal: Terminal) -> None:
+    """``in_sweep``: in one that nobody watches, because its configuration has another callback."""
+    status, stored, error = finished.status, finished.result, finished.error
     if in_sweep:
-        terminal.cell_line(outcome.status, outcome.result, outcome.error)
+        terminal.cell_line(status, stored, error)
     else:
-        terminal.cell_report(outcome.status, outcome.result, outcome.folder, outcome.error)
-
-
-def read_settings(config: DictConfig) -> tuple[CellSettings, dict[str, Any]]:
-    """Typed settings, and the resolved configuration as plain values."""
-    missing = next(_unset(OmegaConf.to_container(config), ""), None)
-    if missing is not None:
-        raise ConfigError(f"'{missing}' is not set. Add {missing}=... to the command line.")
-    try:
-        plain = OmegaConf.to_container(config, resolve=True)
-    except OmegaConfBaseException as error:
-        raise ConfigError(str(error).splitlines()[0]) from error
-    assert isinstance(plain, dict)
-    settings = build(CellSettings, plain)
-    check_out_root(settings.out_root)
-    if settings.source == "auto" and _names_data_root(settings):
-        settings = replace(settings, source="files")  # whoever names a place means what lies there
-    return settings, plain  # type: ignore[return-value]
-
-
-def _names_data_root(settings: CellSettings) -> bool:
-    typed = HydraConfig.get().overrides.task if HydraConfig.initialized() else []
-    return settings.data_root != DATA_ROOT or any(o.lstrip("+").startswith("data_root=") for o in typed)
-
-
-def _unset(node: Any, at: str) -> Iterator[str]:
-    """Keys that a yaml leaves to the user; OmegaConf's own search stumbles over labels that refer to them."""
-    if node == "???":
-        yield at
-    elif isinstance(node, dict):
-        for key, value in node.items():
-            yield from _unset(value, f"{at}.{key}" if at else str(key))
-
-
-def default_settings(config: DictConfig) -> CellSettings:
-    """The same data set, backbone and method as their yaml files have them, with the default protocol and seed.
-
-    What a yaml leaves open (``???``) has no default: there the configuration's own values stand, and so does the
-    grouping of a data set that has no yaml of its own.
-    """
-    hydra = HydraConfig.get()
-    sources = ConfigSearchPathImpl()
-    for source in hydra.runtime.config_sources:
-        sources.append(source.provider, f"{source.schema}://{source.path}")
-    chosen = [f"{noun}={hydra.runtime.choices[noun]}" for noun in ("dataset", "backbone", "method")]
-    loader = ConfigLoaderImpl(sources)
-    defaults = loader.load_configuration(hydra.job.config_name, chosen, RunMode.RUN)
-    with open_dict(defaults):
-        del defaults["hydra"]
-    left_open = list(_unset(OmegaConf.to_container(defaults), ""))
-    has_yaml = "dataset.id" not in left_open and not is_imported("dataset", hydra.runtime.choices["dataset"])
-    for key in left_open + ([] if has_yaml else ["dataset.grouping"]):
-        OmegaConf.update(defaults, key, OmegaConf.select(config, key))
-    return read_settings(defaults)[0]
+        terminal.cell_report(status, stored, finished.folder, error, finished.is_mistake)
 
 
 def _run(
-    settings: CellSettings, plain: dict[str, Any], defaults: Callable[[], CellSettings], terminal: Terminal
+    settings: CellSettings, plain: dict[str, Any], defaults: Callable[[], CellSettings], progress: Progress
 ) -> FinishedCell:
     mirror = _mirror(settings.store, settings.out_root)
-    start = mirror.start if mirror else lambda: None
-    with terminal.cell(f"{settings.dataset.label} x {settings.backbone.label} x {settings.method.label}") as progress:
-        return run_cell(settings, plain, progress, start, defaults)
+    return run_cell(settings, plain, progress, mirror.start if mirror else lambda: None, defaults)
 
 
-def _mirror_run(settings: CellSettings, outcome: FinishedCell) -> dict[str, Any]:
+def _mirror_run(settings: CellSettings, finished: FinishedCell) -> dict[str, Any]:
     """Log the run unless MLflow has it. The run is stored already: a refusal is only noted."""
     mirror = _mirror(settings.store, settings.out_root)
-    if mirror is None or not outcome.is_current or (outcome.status == "skipped" and mirror.has(outcome.result)):
+    if mirror is None or not finished.is_current or (finished.status == "skipped" and mirror.has(finished.result)):
         return {}
     hydra = HydraConfig.get()
     sweep = Sweep.read(Path(hydra.sweep.dir)) if hydra.mode == RunMode.MULTIRUN else None
     if sweep is not None and sweep.unmirrored is not None:
         return {"unmirrored": sweep.unmirrored, "gave_up": True}
     try:
-        mirror.log(outcome.result, outcome.folder, listed_metrics(outcome.result), sweep)
+        mirror.log(finished.result, finished.folder, listed_metrics(finished.result), sweep)
     except FairfrError as error:
         return {"unmirrored": str(error), "gave_up": mirror.has_given_up}
     return {}
@@ -216,7 +169,8 @@ class SweepReport(Callback):
             store = build_store(config)
             mirror = _mirror(store, config.out_root)
             _sweep = RunningSweep(about, folder, Path(config.out_root), mirror, store.report)
-            watch_launcher(_sweep.plan, folder, go_on=config.get("on_error") != "stop")
+            watching = _display(config, folder).watching
+            watch_launcher(_sweep.plan, watching, folder, go_on=config.get("on_error") != "stop")
             _sweep.start(in_parallel="BasicLauncher" not in str(config.hydra.launcher.get("_target_")))
         except FairfrError as error:  # the cells go on: their run folders are complete without MLflow
             Terminal().error(str(error))
@@ -232,6 +186,14 @@ class SweepReport(Callback):
             code = FAILED
         if code:
             sys.exit(code)
+
+
+def _display(config: DictConfig, folder: Path) -> SweepDisplay:
+    """What shows the sweep of this configuration."""
+    chosen = {str(noun): str(choice) for noun, choice in config.hydra.runtime.choices.items()}
+    pair_of = cache(lambda setting: chosen_pair(config.hydra, setting))
+    forecast = Forecast(lambda place: stored_seconds(Path(config.out_root), place))
+    return SweepDisplay(folder, lambda jobs: places(jobs, chosen, pair_of), forecast, Terminal())
 
 
 def check_writable(config: DictConfig) -> None:
@@ -253,10 +215,3 @@ def _end_sweep(status: str | None = None) -> int:
     global _sweep
     ending, _sweep = _sweep, None
     return 0 if ending is None else ending.finish(status)
-
-
-def build_store(config: DictConfig) -> StoreSettings:
-    """Typed store settings of a sweep's parent, whose other choices may still be open."""
-    store = build(StoreSettings, OmegaConf.to_container(config.store, resolve=True), "store")
-    assert isinstance(store, StoreSettings)
-    return store

@@ -35,7 +35,7 @@ class RunningSweep:
         if self._mirror is not None and in_parallel:
             try:
                 self._mirror.open_sweep(self._sweep)
-            except FairfrError as error:  # told at the end: the cells' run folders are complete without MLflow
+            except FairfrError as error:  # shown at the end: the cells' run folders are complete without MLflow
                 self._sweep = replace(self._sweep, unmirrored=str(error))
         elif self._mirror is not None and not self._mirror.has_sweep(self._sweep):
             self._mirror.start()
@@ -56,7 +56,7 @@ class RunningSweep:
         outcomes = read_outcomes(self._folder, self._sweep.planned)
         failed = bool(outcomes) and terminal.sweep_report(outcomes, self._out_root) > 0
         over = self._sweep.over(time.time(), status, outcomes)
-        with contextlib.suppress(OSError):  # on a full disk, which the missing cells have told
+        with contextlib.suppress(OSError):  # on a full disk, which the missing cells show
             over.write(self._folder)
         if self._mirror is None:
             return FAILED if failed else 0

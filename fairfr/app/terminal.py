@@ -10,11 +10,11 @@ from typing import Any
 
 from rich.console import Console
 from rich.panel import Panel
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
+from fairfr.app.bars import CellBar, SweepBars, make_bars
 from fairfr.app.results_table import results_table
-from fairfr.core.errors import FairfrError
+from fairfr.core.findings import STAND_IN_USED, Finding
 from fairfr.core.variants import labelled
 from fairfr.core.visible import visible
 from fairfr.report.readings import Result
@@ -23,14 +23,15 @@ from fairfr.store.process import default_uri
 from fairfr.store.sweep import NOT_RUN
 
 WIDTH_WITHOUT_TERMINAL = 120
-_shown: set[str] = set()
+_shown: set[str] = set()  # texts of warnings: the same one is shown once in a sweep
+_in_use: Console | None = None  # draws bars now: whoever else prints must go through it
 
 
 class Terminal:
     """Writes to standard output; a real terminal gets live bars, a pipe gets plain lines."""
 
     def __init__(self, console: Console | None = None) -> None:
-        self._console = console or Console(highlight=False)
+        self._console = console or _in_use or Console(highlight=False)
         if not self._console.is_terminal:
             self._console.width = max(self._console.width, WIDTH_WITHOUT_TERMINAL)
 
@@ -38,28 +39,45 @@ class Terminal:
         name, colon, rest = message.partition(": ")
         self._console.print(Text.assemble((visible(name + colon), "bold red"), visible(rest)), soft_wrap=True)
 
-    @contextmanager
-    def cell(self, title: str) -> Iterator[CellProgress]:
-        """A progress bar over folds for the duration of one cell."""
-        bar = Progress(
-            TextColumn("{task.description}", markup=False),
-            BarColumn(bar_width=24),
-            MofNCompleteColumn(),
-            TextColumn("folds"),
-            TimeElapsedColumn(),
-            console=self._console,
-            transient=True,
-            disable=not self._console.is_terminal,
-        )
-        with bar:
-            yield CellProgress(self._console, bar, visible(title))
+    def warn(self, finding: Finding) -> None:
+        """Show a warning; the same one only once in a sweep."""
+        if finding.text in _shown:
+            return
+        _shown.add(finding.text)
+        if finding.code == STAND_IN_USED:
+            text = Text(visible(finding.text))
+            self._console.print(Panel(text, border_style="bold yellow", style="yellow", title="synthetic data"))
+        else:
+            self._note(finding)
 
-    def cell_line(self, status: str, stored: dict[str, Any], error: str | None) -> None:
-        """One line for a cell of a sweep."""
+    @contextmanager
+    def cell(self, title: str) -> Iterator[CellBar]:
+        """A progress bar over folds for the duration of one cell."""
+        with make_bars(self._console) as bars:
+            yield CellBar(bars, title, self.warn)
+
+    @contextmanager
+    def sweep_bars(self) -> Iterator[SweepBars]:
+        """Bars for the duration of a sweep; whatever this process prints meanwhile appears above them."""
+        global _in_use
+        with make_bars(self._console) as bars:
+            _in_use = self._console
+            try:
+                yield SweepBars(bars)
+            finally:
+                _in_use = None
+
+    def _note(self, finding: Finding) -> None:
+        self._console.print(Text.assemble(("note: ", "yellow"), visible(finding.text)), soft_wrap=True)
+
+    def cell_line(
+        self, status: str, stored: dict[str, Any], error: str | None, position: str = "", left: str | None = None
+    ) -> None:
+        """One line for a cell of a sweep, with the time ``left`` where no bar shows it."""
         method = labelled(stored["method"]["label"], stored["differs"])
         name = visible(f"{stored['dataset']['label']} x {stored['backbone']['label']} x {method}")
         if error is not None:
-            self.failed(name, error)
+            self.failed(f"{position}{name}", error)
             return
         result = Result(stored)
         auroc, worst = result.mean("auroc", "all", "paper"), result.mean("auroc", "worst", "paper")
@@ -67,18 +85,22 @@ class Terminal:
         how = "already done" if status == "skipped" else f"{stored['seconds']:.1f} s"
         mark = ("= ", "dim") if status == "skipped" else ("+ ", "green")
         synthetic = ("  synthetic", "yellow") if stored["source"] == "synthetic" else ("", "")
-        self._console.print(Text.assemble(mark, f"{name:<44}", numbers, (f"  {how}", "dim"), synthetic))
+        rest = "" if left is None or self._console.is_terminal else f"  {left}"
+        line = Text.assemble(mark, f"{position}{name:<44}  ", numbers, (f"  {how}", "dim"), synthetic, (rest, "dim"))
+        self._console.print(line, soft_wrap=not self._console.is_terminal)
 
-    def cell_report(self, status: str, stored: dict[str, Any], folder: Path, error: str | None) -> None:
-        """What a single run prints at its end."""
+    def cell_report(
+        self, status: str, stored: dict[str, Any], folder: Path, error: str | None, is_mistake: bool = False
+    ) -> None:
+        """What a single run prints at its end; of a mistake in the input nobody needs the traceback."""
         if error is not None:
             self.failed(folder.parent.name, error)
-            if not _is_mistake(error):
+            if not is_mistake:
                 self._console.print(Text(visible(f"traceback: {folder / 'error.txt'}")), soft_wrap=True)
             return
         self._console.print(results_table([stored]))
         for warning in [*stored["warnings"], *stored["metric_warnings"]] if status == "skipped" else []:
-            self._console.print(Text.assemble(("note: ", "yellow"), visible(warning)), soft_wrap=True)
+            self._note(Finding.from_dict(warning))
         if status == "skipped":
             self._console.print("already done: a completed run has the same key (force=true runs it again)")
         self._console.print(Text.assemble(("files: ", "bold"), visible(str(folder))), soft_wrap=True)
@@ -123,38 +145,6 @@ class Terminal:
         make, installed = ("", "") if out_root == "outputs" else (f" OUT={place}", f" --out-root {place}")
         ways = f"make ui{make}   or   fairfr ui{installed}   (compare runs in the browser)"
         self._console.print(Text.assemble(("MLflow: ", "bold"), ways), soft_wrap=True)
-
-
-class CellProgress:
-    """What a running cell tells."""
-
-    def __init__(self, console: Console, bar: Progress, title: str) -> None:
-        self._console = console
-        self._bar = bar
-        self._task = bar.add_task(title, total=None)
-
-    def warn(self, text: str) -> None:
-        """Show a warning; the same one only once in a sweep."""
-        if text in _shown:
-            return
-        _shown.add(text)
-        if "SYNTHETIC" in text:
-            self._console.print(
-                Panel(Text(visible(text)), border_style="bold yellow", style="yellow", title="synthetic data")
-            )
-        else:
-            self._console.print(Text.assemble(("note: ", "yellow"), visible(text)), soft_wrap=True)
-
-    def start(self, n_folds: int) -> None:
-        self._bar.update(self._task, total=n_folds)
-
-    def fold_done(self, fold: str) -> None:
-        self._bar.advance(self._task)
-
-
-def _is_mistake(error: str) -> bool:
-    """Whether a message is that of a mistake in the input, which says itself what to do."""
-    return error.partition(":")[0] in {kind.__name__ for kind in FairfrError.__subclasses__()}
 
 
 def _by_setting(outcomes: Sequence[dict[str, Any]]) -> dict[tuple[str, str, str], list[dict[str, Any]]]:

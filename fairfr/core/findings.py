@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from fairfr.core.visible import visible
 
 Severity: TypeAlias = Literal["serious", "warning", "note"]
 SEVERITIES: tuple[Severity, ...] = ("serious", "warning", "note")
 """The most severe first."""
+STAND_IN_USED = "stand-in-used"  # the code of a run on synthetic data that the user did not ask for
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,3 +40,14 @@ class Finding:
 
     def __str__(self) -> str:
         return self.text
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values, as result.json has them."""
+        return {"code": self.code, "severity": self.severity, "text": self.text, "counts": dict(self.counts)}
+
+    @classmethod
+    def from_dict(cls, stored: Mapping[str, Any] | str) -> Finding:
+        """What ``as_dict`` gave; of a text, as older results have it, the code is not known."""
+        if isinstance(stored, str):
+            return cls("unknown", "warning", stored)
+        return cls(stored["code"], stored["severity"], stored["text"], dict(stored.get("counts", {})))

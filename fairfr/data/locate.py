@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from fairfr.core.errors import ConfigError, DataError, did_you_mean
-from fairfr.core.findings import Finding
+from fairfr.core.findings import STAND_IN_USED, Finding
 from fairfr.core.keys import check_id
 from fairfr.core.types import Source, VerificationSet
 from fairfr.data.files import DataFile, find_table, is_there, spell_table
@@ -57,11 +57,13 @@ def locate(
         return _files(dataset, backbone, found)
     looked_for = ", ".join(_spell(path) for path in missing)
     if source == "auto" and _has_standin(dataset, backbone) and not is_there(data_root / dataset.id):
-        text = (
+        warning = Finding(
+            STAND_IN_USED,
+            "serious",
             f"{looked_for}: not found. Using the built-in stand-in of {dataset.id} instead: "
-            "these results are SYNTHETIC and say nothing about real faces."
+            "these results are SYNTHETIC and say nothing about real faces.",
         )
-        return _standin(dataset, backbone, Finding("synthetic", "serious", text))
+        return _standin(dataset, backbone, warning)
     raise DataError(
         f"{looked_for}: not found.{_what_is_there(data_root, dataset, backbone)} {_remedy(dataset, backbone)}"
     )

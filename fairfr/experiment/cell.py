@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 from fairfr.core.calibrator import FitContext
 from fairfr.core.errors import FairfrError
+from fairfr.core.findings import Finding
 from fairfr.core.keys import RunKey
 from fairfr.core.storing import storing
 from fairfr.core.types import PAIR_RULES
@@ -20,7 +21,7 @@ from fairfr.data.locate import LocatedData, locate
 from fairfr.experiment.held_out import HeldOut, check_needs, score_held_out
 from fairfr.experiment.machine import code_version, peak_memory_mb, reset_peak_memory, versions
 from fairfr.experiment.method import make_method, make_splitter
-from fairfr.experiment.record import Origin, describe_result, failed_result, score_columns
+from fairfr.experiment.record import Origin, data_findings, describe_result, failed_result, score_columns
 from fairfr.experiment.resume import ResumableFolds
 from fairfr.experiment.settings import CellSettings
 from fairfr.experiment.threads import limit_threads, resolve_threads
@@ -38,14 +39,15 @@ log = logging.getLogger("fairfr")
 class Progress(Protocol):
     """Shows how far a running cell is."""
 
-    def warn(self, text: str) -> None: ...
+    def warn(self, finding: Finding) -> None: ...
     def start(self, n_folds: int) -> None: ...
-    def fold_done(self, fold: str) -> None: ...
+    def fold_done(self, fold: str, resumed: bool = False) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
 class FinishedCell:
-    """How a cell ended. ``error`` is the message of a failed one.
+    """How a cell ended. ``error`` is the message of a failed one; ``is_mistake``: of one in the input, which says
+    itself what to do, so that nobody needs the traceback.
 
     ``is_current`` is False for a forced rerun that failed: the completed run stands, ``folder`` is outside ``runs/``.
     """
@@ -55,6 +57,7 @@ class FinishedCell:
     folder: Path
     result: Result
     error: str | None = None
+    is_mistake: bool = False
     is_current: bool = True
 
 
@@ -76,7 +79,7 @@ def run_cell(
     located = locate(settings.dataset, settings.backbone, Path(settings.data_root), settings.source)
     key = settings.key(located.source, located.digest)
     runs = RunFolders(Path(settings.out_root))
-    stored = None if settings.force else runs.completed(key, lambda damage: progress.warn(f"{damage} Computed anew."))
+    stored = None if settings.force else runs.completed(key, lambda damage: progress.warn(_computed_anew(damage)))
     kept = KeptFolds(runs.out_root, str(key), versions())
     if stored is not None or settings.force:
         kept.clear()
@@ -99,6 +102,10 @@ def run_cell(
         return FinishedCell("completed", key, folder, read_run(folder) or result)
 
 
+def _computed_anew(damage: str) -> Finding:
+    return Finding("damaged-run", "warning", f"{damage} Computed anew.")
+
+
 class _Workspace(NamedTuple):
     """What a running cell writes to: its draft folder, the folds it keeps, and whoever shows its progress."""
 
@@ -117,8 +124,8 @@ def _compute(settings: CellSettings, located: LocatedData, origin: Origin, space
     limit_threads(threads)
     data = located.load()
     for finding in data.warnings:
-        log.warning("%s", finding)
-        space.progress.warn(str(finding))
+        log.warning(finding.text)
+        space.progress.warn(finding)
     check_needs(make_method(settings), settings.method.id, data)
     table = PairTable(data, threads)
     folds = ResumableFolds(space.kept, threads, space.progress.fold_done)
@@ -135,8 +142,8 @@ def _compute(settings: CellSettings, located: LocatedData, origin: Origin, space
     }
     log.info("done in %.1f s", usage["seconds"])
     result = describe_result(settings, origin, data, held_out.fit_report, rows, usage)
-    for warning in result["metric_warnings"]:
-        space.progress.warn(warning)
+    for stored in result["metric_warnings"]:
+        space.progress.warn(Finding.from_dict(stored))
     return result
 
 
@@ -169,11 +176,12 @@ def _store_failure(
         leftover.unlink()
     (draft / "error.txt").write_text(traceback.format_exc(), encoding="utf-8")
     _write_config(draft, config)
-    message = str(error) if isinstance(error, FairfrError) else f"{type(error).__name__}: {error}"
+    is_mistake = isinstance(error, FairfrError)
+    message = str(error) if is_mistake else f"{type(error).__name__}: {error}"
     key, result = origin.key, failed_result(settings, origin, message)
-    if runs.completed(key) is not None:  # a forced rerun that fails must not destroy the good run
-        return FinishedCell("failed", key, runs.set_apart(draft, key, result), result, message, is_current=False)
-    return FinishedCell("failed", key, runs.publish(draft, key, result), result, message)
+    is_current = runs.completed(key) is None  # a forced rerun that fails must not destroy the good run
+    folder = runs.publish(draft, key, result) if is_current else runs.set_apart(draft, key, result)
+    return FinishedCell("failed", key, folder, result, message, is_mistake, is_current)
 
 
 def _write_config(draft: Path, config: dict[str, Any]) -> None:

@@ -27,7 +27,7 @@ class HeldOut:
 
 
 class Folds(Protocol):
-    """Who may have a fold already, and hears of each that is computed."""
+    """Where folds may be kept: read before one is computed, written after."""
 
     def resume(self, split: FoldSplit) -> ScoredFold | None: ...
     def computed(self, split: FoldSplit, scored: ScoredFold) -> None: ...

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from fairfr.core.findings import Finding
 from fairfr.core.keys import RunKey
 from fairfr.core.types import F64, I32, UNKNOWN, Grouping, MetricRow, Pairs, VerificationSet
 from fairfr.core.variants import Parameters, differences
@@ -62,17 +63,22 @@ def describe_result(
             "groups": {id: list(grouping.levels) for id, grouping in data.groupings.items()},
         },
         **usage,
-        "warnings": [str(finding) for finding in data.warnings],
+        "warnings": [finding.as_dict() for finding in data.warnings],
         "fit_report": jsonable(fit_report),
         **describe_metrics(rows),
     }
+
+
+def data_findings(data: VerificationSet) -> list[Finding]:
+    """What reading the set has found."""
+    return [Finding.from_dict(warning) for warning in data.warnings]
 
 
 def describe_metrics(rows: list[MetricRow]) -> Result:
     """The part of result.json that ``rescore`` writes anew; metrics come last, so that all else can be read quickly."""
     return {
         "metrics_version": metrics_version(),
-        "metric_warnings": too_few_negatives(rows),
+        "metric_warnings": [finding.as_dict() for finding in too_few_negatives(rows)],
         "metrics": jsonable(summarise(rows)),
     }
 

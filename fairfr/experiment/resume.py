@@ -18,10 +18,10 @@ class ResumableFolds:
     """The folds of one run in this process.
 
     Methods learn nothing across folds and draw their random numbers from seed and fold, so a fold gives the same bits
-    whichever process computes it. ``on_fold`` hears of each that is there, kept or computed.
+    whichever process computes it. ``on_fold`` gets the id of each, and whether it was resumed.
     """
 
-    def __init__(self, kept: KeptFolds, threads: int, on_fold: Callable[[str], None]) -> None:
+    def __init__(self, kept: KeptFolds, threads: int, on_fold: Callable[[str, bool], None]) -> None:
         self._kept, self.threads, self._on_fold = kept, threads, on_fold
         self._since = time.perf_counter()
         self._resumed: dict[str, KeptFold] = {}
@@ -39,7 +39,7 @@ class ResumableFolds:
                 *(split.id, fold.threads, self.threads),
             )
         self._resumed[split.id] = fold
-        self._on_fold(split.id)
+        self._on_fold(split.id, True)
         return fold.scored
 
     def computed(self, split: FoldSplit, scored: ScoredFold) -> None:
@@ -52,7 +52,7 @@ class ResumableFolds:
         except OSError as error:  # the run itself may still find room
             log.warning("fold %s could not be kept for a later run: %s", split.id, error)
         self._since = time.perf_counter()
-        self._on_fold(split.id)
+        self._on_fold(split.id, False)
 
     @property
     def seconds(self) -> float:

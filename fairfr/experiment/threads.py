@@ -32,7 +32,7 @@ def resolve_threads(threads: int | None) -> int:
 
 
 def limit_threads(threads: int) -> None:
-    """Libraries already loaded are told; those loaded later read the environment."""
+    """Set it in libraries that are loaded already; those loaded later read the environment."""
     from threadpoolctl import threadpool_limits
 
     for variable in VARIABLES:

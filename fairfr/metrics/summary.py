@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from fairfr.core.findings import Finding
 from fairfr.core.rates import ALPHAS
 from fairfr.core.rates import ENOUGH_FALSE_MATCHES as ENOUGH_FALSE_MATCHES
 from fairfr.core.types import MetricRow
@@ -49,7 +50,7 @@ def _summary(members: Sequence[MetricRow]) -> dict[str, Any]:
     }
 
 
-def too_few_negatives(rows: Iterable[MetricRow]) -> list[str]:
+def too_few_negatives(rows: Iterable[MetricRow]) -> list[Finding]:
     """A warning for each FPR so low that some fold expects fewer than ten false matches there.
 
     With so few, TPR at that FPR hangs on single impostor pairs, and interpolation biases it upwards.
@@ -59,8 +60,13 @@ def too_few_negatives(rows: Iterable[MetricRow]) -> list[str]:
         return []
     fewest = min(n_diff.values())
     return [
-        f"TPR at FPR={text} rests on about {alpha * fewest:.1f} false matches in a fold ({fewest} impostor pairs): "
-        "expect noise and an upward bias, and prefer the pooled value."
+        Finding(
+            "few-false-matches",
+            "warning",
+            f"TPR at FPR={text} rests on about {alpha * fewest:.1f} false matches in a fold ({fewest} impostor pairs): "
+            "expect noise and an upward bias, and prefer the pooled value.",
+            {"different": fewest},
+        )
         for text, alpha in ALPHAS.items()
         if alpha * fewest < ENOUGH_FALSE_MATCHES
     ]

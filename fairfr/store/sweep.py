@@ -92,7 +92,7 @@ class Sweep:
 
 
 def write_outcome(folder: Path, outcome: Outcome) -> None:
-    """Leave word of how a job ended: status, choices and error, and the run folder if there is one."""
+    """Write how a job ended: status, choices and error, and the run folder if there is one."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / OUTCOME_FILE).write_text(json.dumps(outcome), encoding="utf-8")
 
@@ -103,7 +103,7 @@ def read_outcomes(folder: Path, planned: Sequence[str] = ()) -> list[Outcome]:
     ``planned``: what each job was to be. One that left no word gets an outcome that says so.
     """
     files = {int(path.parent.name): path for path in folder.glob(f"*/{OUTCOME_FILE}") if path.parent.name.isdigit()}
-    known = {job: outcome for job, path in files.items() if (outcome := _read_outcome(path)) is not None}
+    known = {job: outcome for job, path in files.items() if (outcome := read_outcome(path.parent)) is not None}
     jobs = sorted({*known, *range(len(planned))})
     return [known[job] if job in known else _not_run(folder / str(job), planned[job]) for job in jobs]
 
@@ -114,13 +114,14 @@ def has_started(folder: Path, job: int) -> bool:
 
 
 def has_ended(folder: Path, job: int) -> bool:
-    """Whether a job of a sweep has left word of how it ended."""
-    return _read_outcome(folder / str(job) / OUTCOME_FILE) is not None
+    """Whether a job of a sweep has written how it ended."""
+    return read_outcome(folder / str(job)) is not None
 
 
-def _read_outcome(path: Path) -> Outcome | None:
+def read_outcome(folder: Path) -> Outcome | None:
+    """How the job whose folder this is ended; None before it has."""
     try:
-        outcome = json.loads(path.read_text(encoding="utf-8"))
+        outcome = json.loads((folder / OUTCOME_FILE).read_text(encoding="utf-8"))
     except (OSError, ValueError):  # a full disk cuts it short
         return None
     return outcome if isinstance(outcome, dict) else None

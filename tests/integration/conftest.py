@@ -17,6 +17,7 @@ from filelock import FileLock
 from hydra import compose, initialize_config_dir
 
 from fairfr.app import read_settings
+from fairfr.core.findings import Finding
 from fairfr.experiment.cell import FinishedCell, run_cell
 from fairfr.experiment.threads import VARIABLES
 from fairfr.store.mirror import Mirror
@@ -35,17 +36,17 @@ class Heard:
     """A Progress that remembers instead of printing."""
 
     def __init__(self) -> None:
-        self.warnings: list[str] = []
+        self.warnings: list[Finding] = []
         self.folds: list[str] = []
         self.n_folds = 0
 
-    def warn(self, text: str) -> None:
-        self.warnings.append(text)
+    def warn(self, finding: Finding) -> None:
+        self.warnings.append(finding)
 
     def start(self, n_folds: int) -> None:
         self.n_folds = n_folds
 
-    def fold_done(self, fold: str) -> None:
+    def fold_done(self, fold: str, resumed: bool = False) -> None:
         self.folds.append(fold)
 
 

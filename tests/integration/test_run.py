@@ -189,7 +189,8 @@ def test_stored_configuration_is_resolved(cell: Any, small: tuple[str, ...]) -> 
 def test_progress_hears_every_fold_and_warning(cell: Any, heard: Any, small: tuple[str, ...]) -> None:
     outcome = cell(*small, "method=baseline")
     assert heard.n_folds == 10 and heard.folds == [str(fold) for fold in range(10)]
-    assert heard.warnings == outcome.result["metric_warnings"] and len(heard.warnings) >= 2
+    assert [finding.as_dict() for finding in heard.warnings] == outcome.result["metric_warnings"]
+    assert len(heard.warnings) >= 2
     assert outcome.result["warnings"] == []
 
 
@@ -235,7 +236,7 @@ def test_dropped_pairs_leave_the_row_numbers_of_the_file(cell: Any, write_set: C
     assert 0 < len(kept) < len(pairs)
     assert frame["pair"].tolist() == kept.index.tolist()
     assert frame["left"].astype(str).tolist() == kept["left"].tolist()
-    assert any("left out" in warning for warning in outcome.result["warnings"])
+    assert any("left out" in warning["text"] for warning in outcome.result["warnings"])
 
 
 def scores_only(root: Path) -> pd.DataFrame:
@@ -467,5 +468,6 @@ def test_a_damaged_run_is_said_and_computed_anew(cell: Any, heard: Any, small: t
     heard.warnings.clear()
     again = cell(*small, "method=platt")
     assert again.status == "completed" and again.folder == first.folder
-    assert name in heard.warnings[0] and "Computed anew" in heard.warnings[0]
+    assert heard.warnings[0].code == "damaged-run"
+    assert name in heard.warnings[0].text and "Computed anew" in heard.warnings[0].text
     assert cell(*small, "method=platt").status == "skipped"

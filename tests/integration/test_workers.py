@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -49,7 +50,28 @@ def test_a_cell_that_kills_its_worker_fails_and_the_others_run(
     done = run_py(*PARALLEL, *small, methods, "seed=0,1", "store=folder", PYTHONPATH=path_to_methods)
     assert done.returncode == 1 and "Traceback" not in done.stdout + done.stderr, done.stdout + done.stderr
     assert "4 cells: 2 computed, 0 already done, 2 failed" in done.stdout, done.stdout
-    assert done.stdout.count("Deadly seed=") == 2 and "its worker process was killed" in done.stdout
+    assert done.stdout.count("Deadly seed=") == 4, "when it happens, and in the summary"
+    assert done.stdout.count("its worker process was killed") == 4
+
+
+def test_lines_of_parallel_workers_come_whole_and_count_up(run_py: Any, small: tuple[str, ...]) -> None:
+    done = run_py(*PARALLEL, *small, "method.estimator.C=0.1,1,10,100", "store=folder")
+    assert done.returncode == 0, done.stdout + done.stderr
+    lines = [line for line in done.stdout.splitlines() if "AUROC 0" in line]
+    assert [line.partition(" LFW")[0] for line in lines] == [f"+ [{i}/4]" for i in range(1, 5)]
+    whole = re.compile(
+        r"\+ \[\d/4\] LFW x MagFace x Platt \(.*\) +AUROC [\d.]+  worst .+  [\d.]+ s  synthetic( .* left)?"
+    )
+    assert all(whole.fullmatch(line) for line in lines), lines
+    assert "left" in lines[2] and "left" not in lines[3]
+    notes = [line for line in done.stdout.splitlines() if line.startswith("note: ")]
+    assert len(notes) == len(set(notes)) > 0, "what all workers warn of is shown once"
+
+
+def test_a_sweep_without_the_callback_shows_its_cells_all_the_same(run_py: Any, small: tuple[str, ...]) -> None:
+    done = run_py("-m", *small, "dataset.grouping=[]", "method=platt,beta", "store=folder", "~hydra.callbacks.sweep")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert [line[:2] for line in done.stdout.splitlines() if "AUROC 0" in line] == ["+ ", "+ "]
 
 
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])

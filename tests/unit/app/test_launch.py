@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +47,7 @@ def launch(folder: Path, pool: Any, jobs: list[list[str]], go_on: bool = True) -
     def plan(first: int, jobs: Sequence[Sequence[str]]) -> Sequence[str]:
         return Sweep.of([], None, 0.0).with_jobs(first, jobs).planned
 
-    return WatchedLauncher(pool, plan, folder, go_on).launch(jobs, 0)
+    return WatchedLauncher(pool, plan, lambda first, jobs: nullcontext(), folder, go_on).launch(jobs, 0)
 
 
 JOBS = [[f"seed={i}"] for i in range(7)]

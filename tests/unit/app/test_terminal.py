@@ -11,6 +11,7 @@ from rich.console import Console
 
 from fairfr.app.results_table import results_table
 from fairfr.app.terminal import Terminal
+from fairfr.core.findings import Finding
 from fairfr.store.reading import write_result
 
 
@@ -140,9 +141,31 @@ def test_a_line_of_a_sweep_names_what_differs(terminal: Terminal, screen: io.Str
     assert "LFW x MagFace x Platt (C=1e+06)" in screen.getvalue()
 
 
-def test_a_failed_run_names_its_traceback(terminal: Terminal, screen: io.StringIO, tmp_path: Path) -> None:
-    terminal.cell_report("failed", stored("Platt", None), tmp_path / "key", "ValueError: no")
-    assert "ValueError: no" in screen.getvalue() and str(tmp_path / "key" / "error.txt") in screen.getvalue()
+def test_a_failed_run_names_its_traceback_unless_the_mistake_is_in_the_input(
+    terminal: Terminal, screen: io.StringIO, tmp_path: Path
+) -> None:
+    terminal.cell_report("failed", stored("Platt", None), tmp_path / "key", "DataError: no", is_mistake=True)
+    assert "DataError: no" in screen.getvalue() and "error.txt" not in screen.getvalue()
+    terminal.cell_report("failed", stored("Platt", None), tmp_path / "key", "DataError: odd", is_mistake=False)
+    assert str(tmp_path / "key" / "error.txt") in screen.getvalue()
+
+
+def test_the_panel_of_a_stand_in_depends_on_the_code_not_on_the_words(
+    terminal: Terminal, screen: io.StringIO, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fairfr.app.terminal._shown", set())
+    terminal.warn(Finding("lookalikes", "note", "folds 'SYNTHETIC' and 'synthetic' differ only in case"))
+    assert screen.getvalue().startswith("note: folds 'SYNTHETIC'")
+    terminal.warn(Finding("stand-in-used", "serious", "no files"))
+    assert "synthetic data" in screen.getvalue()
+
+
+def test_a_line_of_a_sweep_says_its_position_and_the_time_left(terminal: Terminal, screen: io.StringIO) -> None:
+    terminal.cell_line("completed", stored("Platt", 0.9), None, "[ 3/12] ", "about 2 min left")
+    (line,) = screen.getvalue().splitlines()
+    assert line.startswith("+ [ 3/12] LFW x MagFace x Platt ") and line.endswith("1.2 s  about 2 min left")
+    terminal.cell_line("failed", stored("Platt", 0.9), "DataError: no", "[ 4/12] ")
+    assert screen.getvalue().splitlines()[1] == "x [ 4/12] LFW x MagFace x Platt: DataError: no"
 
 
 def test_a_warning_is_shown_once_in_a_sweep(
@@ -151,7 +174,7 @@ def test_a_warning_is_shown_once_in_a_sweep(
     monkeypatch.setattr("fairfr.app.terminal._shown", set())
     for _ in range(2):
         with terminal.cell("a cell") as progress:
-            progress.warn("a pair is listed twice")
+            progress.warn(Finding("repeated-pairs", "warning", "a pair is listed twice"))
             progress.start(2)
             progress.fold_done("0")
     assert screen.getvalue().count("a pair is listed twice") == 1

@@ -47,7 +47,7 @@ def test_auto_takes_files_that_are_there(tmp_path: Path) -> None:
 def test_auto_falls_back_with_a_warning(tmp_path: Path) -> None:
     located = locate(RFW, MAGFACE, tmp_path, "auto")
     assert located.source == "synthetic"
-    assert located.warning is not None
+    assert located.warning is not None and located.warning.code == "stand-in-used"
     for part in ("images.csv", "pairs.csv", "magface.npz", "not found", "SYNTHETIC"):
         assert part in located.warning.text
     assert located.digest == standin_digest("rfw", "magface", STANDIN)

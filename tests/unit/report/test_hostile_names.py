@@ -14,6 +14,7 @@ from rich.console import Console
 from fairfr.app.results_table import results_table
 from fairfr.app.terminal import Terminal
 from fairfr.core.errors import DataError
+from fairfr.core.findings import STAND_IN_USED, Finding
 from fairfr.core.visible import visible, visible_json
 from fairfr.report.grid import Cell, ColumnGroup, Grid, Line, Section
 from fairfr.report.writers import csv, html, latex, markdown
@@ -55,8 +56,8 @@ def printed(label: str, folder: Path) -> str:
     terminal.failed(label, label)
     terminal.error(f"DataError: {label}")
     with terminal.cell(label) as progress:
-        progress.warn(f"SYNTHETIC {label}")
-        progress.warn(f"odd {label}")
+        progress.warn(Finding(STAND_IN_USED, "serious", f"SYNTHETIC {label}"))
+        progress.warn(Finding("other", "note", f"odd {label}"))
         progress.start(2)
         progress.fold_done("0")
     assert isinstance(console.file, io.StringIO)

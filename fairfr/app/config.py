@@ -1,0 +1,94 @@
+"""From a composed configuration to typed settings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from hydra._internal.config_loader_impl import ConfigLoaderImpl
+from hydra._internal.config_search_path_impl import ConfigSearchPathImpl
+from hydra.core.hydra_config import HydraConfig
+from hydra.errors import CompactHydraException
+from hydra.types import RunMode
+from omegaconf import DictConfig, OmegaConf, open_dict
+from omegaconf.errors import OmegaConfBaseException
+
+from fairfr.app.arguments import check_out_root, is_imported
+from fairfr.core.conform import build
+from fairfr.core.errors import ConfigError
+from fairfr.experiment.settings import DATA_ROOT, CellSettings
+from fairfr.store.settings import StoreSettings
+
+
+def read_settings(config: DictConfig) -> tuple[CellSettings, dict[str, Any]]:
+    """Typed settings, and the resolved configuration as plain values."""
+    missing = next(_unset(OmegaConf.to_container(config), ""), None)
+    if missing is not None:
+        raise ConfigError(f"'{missing}' is not set. Add {missing}=... to the command line.")
+    try:
+        plain = OmegaConf.to_container(config, resolve=True)
+    except OmegaConfBaseException as error:
+        raise ConfigError(str(error).splitlines()[0]) from error
+    assert isinstance(plain, dict)
+    settings = build(CellSettings, plain)
+    check_out_root(settings.out_root)
+    if settings.source == "auto" and _names_data_root(settings):
+        settings = replace(settings, source="files")  # whoever names a place means what lies there
+    return settings, plain  # type: ignore[return-value]
+
+
+def _names_data_root(settings: CellSettings) -> bool:
+    typed = HydraConfig.get().overrides.task if HydraConfig.initialized() else []
+    return settings.data_root != DATA_ROOT or any(o.lstrip("+").startswith("data_root=") for o in typed)
+
+
+def _unset(node: Any, at: str) -> Iterator[str]:
+    """Keys that a yaml leaves to the user; OmegaConf's own search stumbles over labels that refer to them."""
+    if node == "???":
+        yield at
+    elif isinstance(node, dict):
+        for key, value in node.items():
+            yield from _unset(value, f"{at}.{key}" if at else str(key))
+
+
+def default_settings(config: DictConfig) -> CellSettings:
+    """The same data set, backbone and method as their yaml files have them, with the default protocol and seed.
+
+    What a yaml leaves open (``???``) has no default: there the configuration's own values stand, and so does the
+    grouping of a data set that has no yaml of its own.
+    """
+    hydra = HydraConfig.get()
+    chosen = [f"{noun}={hydra.runtime.choices[noun]}" for noun in ("dataset", "backbone", "method")]
+    defaults = _composed(hydra, chosen)
+    with open_dict(defaults):
+        del defaults["hydra"]
+    left_open = list(_unset(OmegaConf.to_container(defaults), ""))
+    has_yaml = "dataset.id" not in left_open and not is_imported("dataset", hydra.runtime.choices["dataset"])
+    for key in left_open + ([] if has_yaml else ["dataset.grouping"]):
+        OmegaConf.update(defaults, key, OmegaConf.select(config, key))
+    return read_settings(defaults)[0]
+
+
+def chosen_pair(hydra: DictConfig, setting: str) -> dict[str, str]:
+    """Data set and backbone that ``setting=`` chooses; ``hydra`` is Hydra's own part of a sweep's configuration."""
+    try:
+        choices = _composed(hydra, [f"setting={setting}"]).hydra.runtime.choices
+    except CompactHydraException:  # the cell itself will fail with the reason
+        return {}
+    return {noun: str(choices[noun]) for noun in ("dataset", "backbone")}
+
+
+def _composed(hydra: Any, overrides: list[str]) -> DictConfig:
+    """The configuration with ``overrides`` alone, from the folders that this run was composed from."""
+    sources = ConfigSearchPathImpl()
+    for source in hydra.runtime.config_sources:
+        sources.append(source.provider, f"{source.schema}://{source.path}")
+    return ConfigLoaderImpl(sources).load_configuration(hydra.job.config_name, overrides, RunMode.RUN)
+
+
+def build_store(config: DictConfig) -> StoreSettings:
+    """Typed store settings of a sweep's parent, whose other choices may still be open."""
+    store = build(StoreSettings, OmegaConf.to_container(config.store, resolve=True), "store")
+    assert isinstance(store, StoreSettings)
+    return store
