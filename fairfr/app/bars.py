@@ -15,7 +15,7 @@ from fairfr.core.findings import Finding
 from fairfr.core.visible import visible
 
 BAR_WIDTH = 24
-READING, MEASURING = "reading data", "measuring"
+READING, MEASURING, STORING = "reading data", "measuring", "storing"
 
 
 def make_bars(console: Console) -> Progress:
@@ -46,10 +46,13 @@ class CellBar:
     def fold_done(self, fold: str, resumed: bool = False) -> None:
         self._show(self._state.with_fold(resumed))
 
+    def stored(self) -> None:
+        """The bar ends here, before the results are printed."""
+
     def _show(self, state: CellState) -> None:
         self._state = state
         left = time_left(state.seconds_left(time.time())) or ""
-        self._bars.update(self._task, total=state.folds, completed=state.done, count=_count(state), left=left)
+        self._bars.update(self._task, total=_steps(state), completed=state.done, count=_count(state), left=left)
 
 
 class SweepBars:
@@ -69,7 +72,7 @@ class SweepBars:
             if job not in self._cells:
                 title = visible(f"  {job + 1}  {state.title}")
                 self._cells[job] = self._bars.add_task(title, total=None, count=READING, left="")
-            self._bars.update(self._cells[job], total=state.folds, completed=state.done, count=_count(state))
+            self._bars.update(self._cells[job], total=_steps(state), completed=state.done, count=_count(state))
 
 
 def time_left(seconds: float | None) -> str | None:
@@ -82,8 +85,15 @@ def time_left(seconds: float | None) -> str | None:
     return f"about {hours} h {minutes:02d} min left" if hours else f"about {minutes} min left"
 
 
+def _steps(state: CellState) -> int | None:
+    """Its folds and what comes after them: the clock of a bar stops when the bar is full."""
+    return None if state.folds is None else state.folds + 1
+
+
 def _count(state: CellState) -> str:
     """What a cell is doing."""
+    if state.is_stored:
+        return STORING
     if state.folds is None:
         return READING
     return MEASURING if state.done == state.folds else f"{state.done}/{state.folds} folds"

@@ -65,8 +65,9 @@ class Forecast:
         certain = [rest for rest in rests if rest is not None]
         if len(certain) < len(rests):
             return None
-        totals = [now - state.started + rest for (_, state), rest in zip(running, certain, strict=True)]
-        known = [seconds for seconds in expected if seconds is not None] or totals
+        computing = [(state, rest) for (_, state), rest in zip(running, certain, strict=True) if not state.is_stored]
+        known = [seconds for seconds in expected if seconds is not None]
+        known = known or [now - state.started + rest for state, rest in computing]
         if waiting and not known:
             return None
         typical = fmean(known) if known else 0.0

@@ -71,6 +71,7 @@ def run_job(config: DictConfig) -> None:
         title = f"{settings.dataset.label} x {settings.backbone.label} x {settings.method.label}"
         with nullcontext(ProgressFile(folder, title)) if shown_by_parent else terminal.cell(title) as progress:
             finished = _run(settings, plain, lambda: default_settings(config), progress)
+            progress.stored()
         noted |= {"status": finished.status, "folder": str(finished.folder), "error": finished.error}
         if not shown_by_parent:
             _show(finished, in_sweep, terminal)

@@ -23,7 +23,8 @@ PROGRESS_FILE = "progress.json"
 class CellState:
     """A cell that runs: since when (seconds since 1970), and how many of its folds are done.
 
-    ``folds`` is None until the data is read; ``resumed`` folds are among those that are done, and took no time.
+    ``folds`` is None until the data is read; ``resumed`` folds are among those that are done, and took no time. A cell
+    ``is_stored`` when its run folder is complete; MLflow may still have to get it.
     """
 
     title: str
@@ -31,6 +32,7 @@ class CellState:
     folds: int | None = None
     done: int = 0
     resumed: int = 0
+    is_stored: bool = False
     findings: tuple[Finding, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
@@ -45,8 +47,10 @@ class CellState:
         return replace(self, done=self.done + 1, resumed=self.resumed + int(resumed))
 
     def seconds_left(self, now: float) -> float | None:
-        """From the folds that were computed so far; None before the first."""
+        """By the folds that were computed so far; None before the first."""
         computed = self.done - self.resumed
+        if self.is_stored:
+            return 0.0
         if self.folds is None or computed < 1:
             return None
         return (now - self.started) / computed * (self.folds - self.done)
@@ -67,6 +71,10 @@ class ProgressFile:
 
     def fold_done(self, fold: str, resumed: bool = False) -> None:
         self._change(self._state.with_fold(resumed))
+
+    def stored(self) -> None:
+        """The run is complete, and goes to MLflow."""
+        self._change(replace(self._state, is_stored=True))
 
     def _change(self, state: CellState) -> None:
         self._state = state

@@ -119,9 +119,15 @@ def test_a_terminal_gets_a_bar_for_the_sweep_and_for_each_running_cell(tmp_path:
     assert "sweep" in bars[0] and "1/3 cells" in bars[0]
     assert "1  LFW x MagFace x 0" in bars[1] and "4/10 folds" in bars[1]
     assert "3  LFW x MagFace x 2" in bars[2] and "reading data" in bars[2]
+    stage.state(0, folds=10, done=10)
+    stage.state(2, folds=10, done=10, is_stored=True)
+    stage.look(41.0)
+    stage.console.print(stage.bars._bars.get_renderable())
+    doing = stage.screen.getvalue().splitlines()[-2:]
+    assert "measuring" in doing[0] and "storing" in doing[1]
     stage.end(0)
     stage.end(2)
-    stage.look(41.0)
+    stage.look(42.0)
     stage.console.print(stage.bars._bars.get_renderable())
     assert "3/3 cells" in stage.screen.getvalue().splitlines()[-1], "bars of cells that have ended are gone"
 

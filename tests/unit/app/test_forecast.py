@@ -56,6 +56,12 @@ def test_a_cell_that_outlasts_what_was_expected_makes_the_rest_unknown() -> None
     assert forecast.left([], [(LFW, CellState("", 0.0, 10))], 1, 130.0) is None
 
 
+def test_a_cell_on_its_way_to_mlflow_says_nothing_about_the_others() -> None:
+    stored = CellState("", 0.0, 10, 10, is_stored=True)
+    assert Forecast(nothing).left([PLATT], [(LFW, stored)], 1, 30.0) is None
+    assert Forecast({PLATT: 5.0}.get).left([PLATT], [(LFW, stored)], 1, 30.0) == 5.0
+
+
 def test_places_follow_overrides_settings_and_ids() -> None:
     chosen = {"dataset": "rfw", "backbone": "magface", "method": "ac_density"}
     jobs = [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -22,7 +23,10 @@ def test_another_process_reads_what_the_cell_has_written(tmp_path: Path, monkeyp
     progress.start(10)
     progress.fold_done("0", True)
     progress.fold_done("1")
-    assert read_state(tmp_path) == CellState("LFW x MagFace x Platt", 1000.0, 10, 2, 1, (FINDING,))
+    expected = CellState("LFW x MagFace x Platt", 1000.0, 10, 2, 1, findings=(FINDING,))
+    assert read_state(tmp_path) == expected
+    progress.stored()
+    assert read_state(tmp_path) == replace(expected, is_stored=True)
     assert [path.name for path in tmp_path.iterdir()] == [PROGRESS_FILE]
 
 
@@ -43,3 +47,4 @@ def test_time_left_counts_only_folds_that_were_computed() -> None:
     assert CellState("", 0.0).seconds_left(50.0) is None
     assert CellState("", 0.0, folds=10, done=4, resumed=4).seconds_left(50.0) is None, "resumed ones took no time"
     assert CellState("", 0.0, folds=10, done=6, resumed=4).seconds_left(50.0) == 4 * 25.0
+    assert CellState("", 0.0, folds=10, done=10, is_stored=True).seconds_left(50.0) == 0.0
