@@ -21,7 +21,7 @@ from fairfr.data.locate import LocatedData, locate
 from fairfr.experiment.held_out import HeldOut, check_needs, score_held_out
 from fairfr.experiment.machine import code_version, peak_memory_mb, reset_peak_memory, versions
 from fairfr.experiment.method import make_method, make_splitter
-from fairfr.experiment.record import Origin, data_findings, describe_result, failed_result, score_columns
+from fairfr.experiment.record import Origin, describe_result, failed_result, score_columns
 from fairfr.experiment.resume import ResumableFolds
 from fairfr.experiment.settings import CellSettings
 from fairfr.experiment.threads import limit_threads, resolve_threads
@@ -89,7 +89,7 @@ def run_cell(
     origin = Origin.of(settings, (defaults or (lambda: settings))(), located, key)
     code_version()  # as it is now, before anybody edits it
     if located.warning:
-        progress.warn(str(located.warning))
+        progress.warn(located.warning)
     with storing(runs.out_root), runs.draft(key) as draft, _run_log(draft / "run.log"):
         log.info("%s / %s / %s, key %s, source %s", key.dataset, key.backbone, key.method, key, key.source)
         try:

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fairfr.core.findings import Finding
 from fairfr.core.keys import RunKey
 from fairfr.core.types import F64, I32, UNKNOWN, Grouping, MetricRow, Pairs, VerificationSet
 from fairfr.core.variants import Parameters, differences
@@ -67,11 +66,6 @@ def describe_result(
         "fit_report": jsonable(fit_report),
         **describe_metrics(rows),
     }
-
-
-def data_findings(data: VerificationSet) -> list[Finding]:
-    """What reading the set has found."""
-    return [Finding.from_dict(warning) for warning in data.warnings]
 
 
 def describe_metrics(rows: list[MetricRow]) -> Result:
