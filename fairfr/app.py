@@ -30,7 +30,7 @@ from fairfr.launch import watch_launcher
 from fairfr.report.listed import listed_metrics
 from fairfr.report.sweep import FAILED, NOT_MIRRORED, RunningSweep
 from fairfr.report.terminal import Terminal
-from fairfr.store.mirror import Mirror
+from fairfr.store.mlflow.mirror import Mirror
 from fairfr.store.secrets import mask_files
 from fairfr.store.settings import StoreSettings
 from fairfr.store.sweep import Sweep, write_outcome

@@ -21,8 +21,8 @@ from fairfr.core.errors import FairfrError
 from fairfr.report.listed import listed_metrics
 from fairfr.report.sweep import write_sweep_report
 from fairfr.report.terminal import Terminal
-from fairfr.store.describe import measured_at
-from fairfr.store.mirror import Mirror
+from fairfr.store.mlflow.describe import measured_at
+from fairfr.store.mlflow.mirror import Mirror
 from fairfr.store.reading import DamagedRunError, read_run, stored_runs
 from fairfr.store.settings import StoreSettings
 from fairfr.store.sweep import SweepEnd, stored_sweeps

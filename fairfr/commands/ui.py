@@ -8,8 +8,8 @@ import os
 import sys
 from pathlib import Path
 
-from fairfr.store.mlflow import EXPERIMENT, default_uri, pages
-from fairfr.store.process import MlflowError
+from fairfr.store.mlflow.process import MlflowError
+from fairfr.store.mlflow.reading_back import EXPERIMENT, default_uri, pages
 
 
 def main() -> None:

@@ -19,7 +19,7 @@ from fairfr.core.visible import visible
 from fairfr.report.console import results_table
 from fairfr.report.readings import Result
 from fairfr.store.folder import read_result
-from fairfr.store.process import default_uri
+from fairfr.store.mlflow.process import default_uri
 from fairfr.store.sweep import NOT_RUN
 
 WIDTH_WITHOUT_TERMINAL = 120

@@ -19,8 +19,8 @@ from hydra import compose, initialize_config_dir
 from fairfr.app import read_settings
 from fairfr.experiment.cell import Outcome, run_cell
 from fairfr.experiment.threads import VARIABLES
-from fairfr.store.mirror import Mirror
-from fairfr.store.process import MlflowMirror
+from fairfr.store.mlflow.mirror import Mirror
+from fairfr.store.mlflow.process import MlflowMirror
 from fairfr.store.settings import StoreSettings
 
 ROOT = Path(__file__).parents[2]

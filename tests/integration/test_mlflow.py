@@ -11,8 +11,8 @@ import pytest
 
 from fairfr.commands.sync import sync
 from fairfr.report.listed import listed_metrics
-from fairfr.store.mirror import Mirror
-from fairfr.store.mlflow import MlflowError, MlflowMirror, default_uri, pages, read_results
+from fairfr.store.mlflow.mirror import Mirror
+from fairfr.store.mlflow.reading_back import MlflowError, MlflowMirror, default_uri, pages, read_results
 from fairfr.store.settings import StoreSettings
 
 pytestmark = pytest.mark.slow

@@ -18,8 +18,8 @@ from typing import Any
 import pytest
 
 from fairfr.store.folder import read_result
-from fairfr.store.mirror import Mirror
-from fairfr.store.mlflow import MlflowError, MlflowMirror, default_uri, read_results
+from fairfr.store.mlflow.mirror import Mirror
+from fairfr.store.mlflow.reading_back import MlflowError, MlflowMirror, default_uri, read_results
 from fairfr.store.owner import Owner
 from fairfr.store.reading import write_result
 from fairfr.store.settings import StoreSettings
@@ -81,7 +81,7 @@ def test_a_lock_that_somebody_holds_is_not_waited_for_and_named(
 ) -> None:
     said = refusal(default_uri(out), patience=2.0)
     assert "no answer within 2 s" in said or f"another process has held {held_lock}" in said, "whichever is first"
-    monkeypatch.setattr("fairfr.store.mlflow.PATIENCE", 0.1)
+    monkeypatch.setattr("fairfr.store.mlflow.reading_back.PATIENCE", 0.1)
     with pytest.raises(MlflowError, match=f"another process has held {re.escape(str(held_lock))}"):
         read_results(default_uri(out))
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from fairfr.store.folder import Result
-from fairfr.store.process import MlflowEndedError, MlflowError, MlflowMirror, default_uri
+from fairfr.store.mlflow.process import MlflowEndedError, MlflowError, MlflowMirror, default_uri
 from fairfr.store.secrets import masked
 from fairfr.store.settings import StoreSettings
 from fairfr.store.sweep import Sweep, SweepEnd

@@ -12,10 +12,10 @@ from typing import Any
 from urllib.parse import urlparse
 from urllib.request import url2pathname
 
-from fairfr.store import views
 from fairfr.store.folder import Result, read_result
-from fairfr.store.mlflow_client import database_lock, open_client, search_runs
-from fairfr.store.process import MlflowError, MlflowMirror, default_uri
+from fairfr.store.mlflow import views
+from fairfr.store.mlflow.client import database_lock, open_client, search_runs
+from fairfr.store.mlflow.process import MlflowError, MlflowMirror, default_uri
 from fairfr.store.settings import PATIENCE
 
 __all__ = ["MlflowError", "MlflowMirror", "default_uri", "pages", "read_results"]

@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from fairfr.core.parent import end_with_parent
-from fairfr.store import views
-from fairfr.store.describe import metrics_of, params_of, run_name, tags_of, times_of
 from fairfr.store.folder import Result, read_result
-from fairfr.store.mlflow_client import database_lock, open_client, search_runs
+from fairfr.store.mlflow import views
+from fairfr.store.mlflow.client import database_lock, open_client, search_runs
+from fairfr.store.mlflow.describe import metrics_of, params_of, run_name, tags_of, times_of
+from fairfr.store.mlflow.process import MlflowError
 from fairfr.store.owner import Owner
-from fairfr.store.process import MlflowError
 from fairfr.store.settings import PATIENCE
 from fairfr.store.sweep import Sweep, SweepEnd
 

@@ -12,7 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from fairfr.experiment.machine import code_version
-from fairfr.store.describe import _plain, metrics_of, tags_of
+from fairfr.store.mlflow.describe import _plain, metrics_of, tags_of
 from fairfr.store.secrets import mask_files, masked, without_passwords
 
 TAKEN = re.compile(r"[/\w.\- ]+")  # by MLflow, of every version and on every system

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from fairfr.store.mirror import Mirror
-from fairfr.store.process import MlflowEndedError, MlflowError, MlflowMirror
+from fairfr.store.mlflow.mirror import Mirror
+from fairfr.store.mlflow.process import MlflowEndedError, MlflowError, MlflowMirror
 from fairfr.store.settings import StoreSettings
 from fairfr.store.sweep import Sweep, SweepEnd
 
@@ -54,8 +54,8 @@ class Clock:
 
 @pytest.fixture
 def mirror(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Mirror:
-    monkeypatch.setattr("fairfr.store.mirror.MlflowMirror", Recorder)
-    monkeypatch.setattr("fairfr.store.mirror.time", Clock)
+    monkeypatch.setattr("fairfr.store.mlflow.mirror.MlflowMirror", Recorder)
+    monkeypatch.setattr("fairfr.store.mlflow.mirror.time", Clock)
     monkeypatch.setattr(Recorder, "started", 0)
     return Mirror(StoreSettings("mlflow", patience=30.0), tmp_path)
 
@@ -110,7 +110,7 @@ def test_a_process_that_has_died_is_started_again_within_the_same_request(
                 raise MlflowEndedError("killed")
             super().log(*arguments)
 
-    monkeypatch.setattr("fairfr.store.mirror.MlflowMirror", Dying)
+    monkeypatch.setattr("fairfr.store.mlflow.mirror.MlflowMirror", Dying)
     mirror.log(RESULT, tmp_path)
     assert mirror.has(RESULT) and Recorder.started == 2
 

@@ -33,7 +33,7 @@ import importlib.util, sys
 spec = importlib.util.spec_from_file_location("fairfr", sys.argv[1] + "/__init__.py")
 sys.modules["fairfr"] = fairfr = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(fairfr)
-from fairfr.store.mlflow_log import serve
+from fairfr.store.mlflow.writer import serve
 serve()
 """
 

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from fairfr.report.listed import listed_metrics
-from fairfr.store import views
-from fairfr.store.describe import run_name
+from fairfr.store.mlflow import views
+from fairfr.store.mlflow.describe import run_name
 from fairfr.store.reading import write_result
 from fairfr.store.sweep import Sweep, SweepEnd, read_outcomes, stored_sweeps, write_outcome
 
