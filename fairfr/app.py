@@ -27,7 +27,7 @@ from fairfr.core.storing import storing
 from fairfr.experiment.cell import Outcome, run_cell
 from fairfr.experiment.settings import DATA_ROOT, Settings
 from fairfr.launch import watch_launcher
-from fairfr.report.listed import listed_metrics
+from fairfr.report.listed import log_run
 from fairfr.report.sweep import FAILED, NOT_MIRRORED, RunningSweep
 from fairfr.report.terminal import Terminal
 from fairfr.store.mlflow.mirror import Mirror
@@ -170,7 +170,7 @@ def _mirror_run(settings: Settings, outcome: Outcome) -> dict[str, Any]:
     if sweep is not None and sweep.unmirrored is not None:
         return {"unmirrored": sweep.unmirrored, "gave_up": True}
     try:
-        mirror.log(outcome.result, outcome.folder, listed_metrics(outcome.result), sweep)
+        log_run(mirror, outcome.result, outcome.folder, sweep)
     except FairfrError as error:
         return {"unmirrored": str(error), "gave_up": mirror.has_given_up}
     return {}

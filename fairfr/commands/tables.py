@@ -79,7 +79,7 @@ def stored_results(options: argparse.Namespace) -> list[Result]:
         for line in damaged:
             print(f"left out: {line}")
         return results
-    from fairfr.store.mlflow.reading_back import default_uri
+    from fairfr.store.mlflow.address import default_uri
     from fairfr.store.mlflow.reading_back import read_results as read_from_mlflow
 
     if options.uncertainty:

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from fairfr.core.variants import variant_text
-from fairfr.store.folder import read_result
+from fairfr.store.reading import read_result
 
 SWEEP_FILE = "sweep.json"
 OUTCOME_FILE = "outcome.json"
@@ -45,11 +45,14 @@ class Sweep:
     unmirrored: str | None = None  # why MLflow was given up before the first cell; workers need not try again
 
     @classmethod
-    def of(cls, overrides: Iterable[str], experiment: str | None, started: float) -> Sweep:
-        """``overrides``: the command line without those that choose a machine, a store or a launcher."""
+    def of(cls, overrides: Iterable[str], study: str | None, started: float) -> Sweep:
+        """``overrides``: the command line; what chooses a machine, a store or a launcher is left out.
+
+        ``study``: the name of a sweep that has one, the yaml in ``conf/experiment``.
+        """
         kept = tuple(sorted(o.lstrip("+") for o in overrides if not _is_no_part(o)))
         digest = hashlib.sha256(json.dumps(kept).encode()).hexdigest()[:12]
-        return cls(digest, experiment or "sweep", kept, started)
+        return cls(digest, study or "sweep", kept, started)
 
     @classmethod
     def from_dict(cls, stored: dict[str, Any]) -> Sweep:

@@ -1,18 +1,16 @@
-"""What MLflow says of a run: its name, tags, parameters and metrics, from the run folder alone."""
+"""A run as MLflow shows it: name, description, tags, parameters and data set, from the run folder alone."""
 
 from __future__ import annotations
 
-import hashlib
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from fairfr.core.variants import flatten, labelled, variant_text
-from fairfr.store.folder import Result
+from fairfr.store.reading import Result
 
-PER_GROUP_METRICS = frozenset({"auroc", "auroc_on_probability", "tpr_at_fpr_1e-3", "brier"})
-SUMMARIES = ("worst", "gap")
-MAX_NAME = 250
+MAX_DATASET_DIGEST = 36  # MLflow takes no longer one
 
 
 def run_name(result: Result) -> str:
@@ -23,7 +21,7 @@ def run_name(result: Result) -> str:
 
 
 def times_of(result: Result) -> tuple[int, int]:
-    """Start and end of the run itself, in milliseconds, so that the page shows its duration and not the mirror's."""
+    """Start and end of the run itself, in milliseconds, so that the page shows its duration, not the logging's."""
     from datetime import datetime
 
     end = int(datetime.fromisoformat(result["finished"]).timestamp() * 1000)
@@ -39,6 +37,7 @@ def tags_of(result: Result, folder: Path) -> Iterator[tuple[str, Any]]:
     """Tags to filter and group by."""
     yield "mlflow.source.name", "run.py"
     yield "mlflow.source.type", "LOCAL"
+    yield "mlflow.note.content", note_of(result)
     yield "run_key", result["key"]
     yield "status", result["status"]
     yield "source", result["source"]
@@ -64,9 +63,7 @@ def _code_tags(code: dict[str, Any] | None) -> Iterator[tuple[str, Any]]:
 
 def params_of(result: Result, folder: Path) -> Iterator[tuple[str, Any]]:
     """The configuration, flattened: what was chosen; of the stand-in only what differs from its yaml."""
-    import yaml
-
-    config = yaml.safe_load((folder / "config.yaml").read_text(encoding="utf-8"))
+    config = _config_of(folder)
     for noun in ("dataset", "backbone", "method", "protocol"):
         for name, value in flatten(config.get(noun, {}), f"{noun}.").items():
             hidden = name.startswith("dataset.standin") and name not in result["differs"]
@@ -75,41 +72,60 @@ def params_of(result: Result, folder: Path) -> Iterator[tuple[str, Any]]:
     yield "seed", config.get("seed")
 
 
-def metrics_of(result: Result) -> Iterator[tuple[str, float]]:
-    """Fold means by readable names: ``auroc``, ``worst/ethnicity/first/auroc``, ``ethnicity/both/asian/auroc``."""
-    for row in result.get("metrics", []):
-        if row["mean"] is None:
-            continue
-        if row["rule"] == "all":  # of all pairs; an attribute may be called "all" as well
-            yield row["metric"], row["mean"]
-        elif row["group"] in SUMMARIES:
-            yield _fitting(f"{row['group']}/{_plain(row['grouping'])}/{row['rule']}/{row['metric']}"), row["mean"]
-        elif row["metric"] in PER_GROUP_METRICS:
-            name = f"{_plain(row['grouping'])}/{row['rule']}/{_plain(row['group'])}/{row['metric']}"
-            yield _fitting(name), row["mean"]
-    for name in ("seconds", "peak_memory_mb"):
-        if name in result:
-            yield name, result[name]
+def note_of(result: Result) -> str:
+    """The description on a run's page (Markdown): what it is, on which data, and what to know about its numbers."""
+    where = f"{result['dataset'].get('label', result['dataset']['id'])} x "
+    where += str(result["backbone"].get("label", result["backbone"]["id"]))
+    lines = [f"**{result['method'].get('label', result['method']['id'])}** on **{where}**."]
+    if result["source"] == "synthetic":
+        lines.append("**SYNTHETIC stand-in, not faces:** the numbers say nothing about a real matcher.")
+    variant = variant_text(result["differs"])
+    lines.append(f"Differs from its yaml: {variant}." if variant else "Default configuration.")
+    needs = ", ".join(result["method"]["needs"]) or "scores only"
+    lines.append(f"The method needs: {needs}.")
+    if "data" in result:
+        lines.append(_data_line(result["data"]))
+    if "error" in result:
+        lines.append(f"**Failed:** {result['error']}")
+    lines += [f"Note: {text}" for text in (*result.get("warnings", ()), *result.get("metric_warnings", ()))]
+    return "\n\n".join(lines)
 
 
-def _plain(name: str) -> str:
-    """A name with only the characters that MLflow takes, another one for each name: ``a/b`` is ``a.x2f.b``.
+def _data_line(data: dict[str, Any]) -> str:
+    grouping = f"groups by {data['grouping']}" if data.get("grouping") else "no groups"
+    size = f"{data['pairs']:,} pairs ({data['same']:,} genuine) of {data['images']:,} images"
+    return f"Held-out scores of {size} in {len(data['folds'])} folds; {grouping}."
 
-    What MLflow takes stays as it is; where ``.x`` itself occurs, its dot is written so too (``.x2e.x``), which makes
-    the spelling reversible. So are names of dots alone, which MLflow would read as folders, and ``worst`` and ``gap``
-    as the first part of a name, where they mean something else.
+
+def dataset_of(result: Result, folder: Path) -> dict[str, str] | None:
+    """The data set as MLflow's own entity: name, digest, source and size; None where the digest is not known.
+
+    The digest covers the embeddings, so the name has the backbone in it.
     """
-    is_special = not name.strip(".") or name in SUMMARIES
+    digest = result["identity"].get("data")
+    if digest is None:
+        return None
+    name = f"{result['dataset']['id']} x {result['backbone']['id']}"
+    is_synthetic = result["source"] == "synthetic"
+    source: dict[str, Any] = {"uri": str(Path(_config_of(folder).get("data_root", "")) / result["dataset"]["id"])}
+    if is_synthetic:
+        source = {"tags": {"mlflow.source.name": "fairfr/data/synthetic.py"}}
+    return {
+        "name": f"{name} (synthetic)" if is_synthetic else name,
+        "digest": str(digest)[:MAX_DATASET_DIGEST],
+        "source_type": "code" if is_synthetic else "local",
+        "source": json.dumps(source),
+        "profile": json.dumps(_profile(result.get("data", {}))),
+    }
 
-    def spelled(at: int, c: str) -> str:
-        is_taken = (c.isalnum() or c in "_-. ") and not name.startswith(".x", at) and not (is_special and at == 0)
-        return c if is_taken else f".x{ord(c):x}."
 
-    return "".join(spelled(at, c) for at, c in enumerate(name))
+def _profile(data: dict[str, Any]) -> dict[str, Any]:
+    sizes = {name: data[name] for name in ("images", "dimensions", "grouping") if data.get(name) is not None}
+    return {"num_rows": data.get("pairs"), "genuine": data.get("same"), "folds": len(data.get("folds", [])), **sizes}
 
 
-def _fitting(name: str) -> str:
-    """A name as long as MLflow takes; one that is cut keeps a digest of the whole."""
-    if len(name) <= MAX_NAME:
-        return name
-    return f"{name[: MAX_NAME - 17]}-{hashlib.sha256(name.encode()).hexdigest()[:16]}"
+def _config_of(folder: Path) -> dict[str, Any]:
+    import yaml
+
+    config: dict[str, Any] = yaml.safe_load((folder / "config.yaml").read_text(encoding="utf-8"))
+    return config
