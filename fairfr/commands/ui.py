@@ -37,7 +37,8 @@ def main() -> None:
         )
     uri = default_uri(arguments.out_root)
     print(f"Starting MLflow over {database} ...", flush=True)
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    for ending in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(ending, lambda number, _: sys.exit(128 + number))
     with contextlib.suppress(KeyboardInterrupt), _server(uri, arguments.port) as (server, output):
         try:
             listed = pages(uri, arguments.experiment)
@@ -74,15 +75,21 @@ def _server(uri: str, port: int) -> Iterator[tuple["subprocess.Popen[str]", IO[s
     command = [sys.executable, "-m", "mlflow", "server", "--backend-store-uri", uri, "--host", HOST]
     command += ["--port", str(port), "--workers", "1", "--uvicorn-opts", "--log-level warning"]
     with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as output:
-        server = subprocess.Popen(command, stdout=output, stderr=output, env=environment, text=True)
+        server = subprocess.Popen(
+            command, stdout=output, stderr=output, env=environment, text=True, start_new_session=True
+        )
         try:
             yield server, output
         finally:
-            server.terminate()
-            try:
-                server.wait(CLOSING)
-            except subprocess.TimeoutExpired:
-                server.kill()
+            _end(server)
+
+
+def _end(server: "subprocess.Popen[str]") -> None:
+    """The server and its workers, which are one process group."""
+    for ending in (signal.SIGTERM, signal.SIGKILL):
+        with contextlib.suppress(ProcessLookupError, subprocess.TimeoutExpired):
+            os.killpg(server.pid, ending)
+            server.wait(CLOSING)
 
 
 def _answers(server: "subprocess.Popen[str]", port: int) -> bool:

@@ -28,7 +28,7 @@ WIDTH, PANELS_HEIGHT, LEGEND_ROW = 7.1, 2.85, 0.14
 LEGEND_COLUMNS = 4
 RUN_WIDTH = 4.2
 SMALL, MEDIUM, LARGE = 6.5, 7.5, 8.5
-GREY = "0.45"
+GREY, LIGHT = "0.45", "0.65"
 
 
 class Bins(NamedTuple):
@@ -94,11 +94,11 @@ def reliability_figure(score_only: Scores, adaptive: Scores, reading: Reading) -
 
 
 def run_figure(scores: Scores, reading: Reading) -> Figure:
-    """One panel for one run: all pairs in black, and the groups that are large enough."""
+    """One panel for one run: all pairs in grey, and the groups that are large enough."""
     from matplotlib.figure import Figure
 
     groups, left_out = _groups(scores, reading)
-    everyone = _Group("all pairs", np.arange(len(scores.same)), "black", ".")
+    everyone = _Group("all pairs", np.arange(len(scores.same)), LIGHT, ".")
     height = PANELS_HEIGHT + LEGEND_ROW * ceil((len(groups) + 1) / 2) + 0.5
     figure = Figure(figsize=(RUN_WIDTH, height), layout="constrained")
     figure.suptitle(as_drawn(f"{scores.result.label} on {where(scores.result)}"), fontsize=MEDIUM)

@@ -113,7 +113,7 @@ class RunFolders:
                 os.rename(aside, final)
 
     def _remove_orphans(self) -> None:
-        """Throw away drafts whose process is provably gone; what another machine or container writes stays."""
+        """Remove drafts whose process is known to be gone; what another machine or container writes stays."""
         for path in self._partial.glob(f"*{OWNER}"):
             owner = _read_owner(path)
             if owner is not None and owner.is_provably_dead():

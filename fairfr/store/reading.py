@@ -1,4 +1,4 @@
-"""The one reader of run folders: a folder holds a whole run, or raises DamagedRunError; nothing is half believed.
+"""The one reader of run folders: a folder holds a whole run, or reading it raises DamagedRunError.
 
 result.json begins with a seal, the sha256 of everything after it, and lists size and sha256 of the run's other files.
 So a file that was cut short, edited, or copied from another run is found out.
@@ -51,7 +51,7 @@ def checksums(folder: Path) -> dict[str, dict[str, Any]]:
 def read_run(folder: Path, *, in_place: bool = True) -> Result | None:
     """The result of a run folder with its metrics; None where there is no run at all.
 
-    ``in_place``: the folder must bear the names that the result speaks of. Raises DamagedRunError.
+    ``in_place``: the folder must be where its result belongs. Raises DamagedRunError.
     """
     content = _read_sealed(folder)
     return None if content is None else _checked(json.loads(content), folder, in_place)

@@ -95,7 +95,7 @@ class Sweep:
 
 
 def write_outcome(folder: Path, outcome: Outcome) -> None:
-    """Leave word of how a job ended: status, choices and error, and the run folder if there is one."""
+    """Record how a job ended: status, choices and error, and the run folder if there is one."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / OUTCOME_FILE).write_text(json.dumps(outcome), encoding="utf-8")
 
@@ -103,7 +103,7 @@ def write_outcome(folder: Path, outcome: Outcome) -> None:
 def read_outcomes(folder: Path, planned: Sequence[str] = ()) -> list[Outcome]:
     """How each job of a sweep ended, in the order of the jobs; they may have run in other processes.
 
-    ``planned``: what each job was to be. One that left no word gets an outcome that says so.
+    ``planned``: what each job was to be. One that recorded no end gets the status ``not run``.
     """
     files = {int(path.parent.name): path for path in folder.glob(f"*/{OUTCOME_FILE}") if path.parent.name.isdigit()}
     known = {job: outcome for job, path in files.items() if (outcome := _read_outcome(path)) is not None}
@@ -117,7 +117,7 @@ def has_started(folder: Path, job: int) -> bool:
 
 
 def has_ended(folder: Path, job: int) -> bool:
-    """Whether a job of a sweep has left word of how it ended."""
+    """Whether a job of a sweep has recorded how it ended."""
     return _read_outcome(folder / str(job) / OUTCOME_FILE) is not None
 
 
@@ -148,7 +148,7 @@ def stored_sweeps(out_root: Path) -> Iterator[tuple[Sweep, list[Outcome]]]:
 
 @dataclass(frozen=True, slots=True)
 class SweepEnd:
-    """What the parent run says when its sweep is over."""
+    """What the parent run shows when its sweep is over."""
 
     name: str
     status: str

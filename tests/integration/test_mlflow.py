@@ -76,7 +76,7 @@ def test_a_run_is_logged_once_with_the_numbers_of_its_folder(
     (data,) = run.inputs.dataset_inputs
     assert data.dataset.name == "lfw x magface (synthetic)"
     assert outcome.result["data"]["digest"].startswith(data.dataset.digest)
-    assert "SYNTHETIC" in run.data.tags["mlflow.note.content"] and "C=0.5" in run.data.tags["mlflow.note.content"]
+    assert "SYNTHETIC" in run.data.tags["mlflow.note.content"] and "180 pairs" in run.data.tags["mlflow.note.content"]
     small_files = {"result.json", "config.yaml", "metrics.parquet", "run.log", "reliability.png"}
     assert artifacts_of(out, run.info.run_id) == small_files, "scores stay in the run folder"
 

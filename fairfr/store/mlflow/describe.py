@@ -10,7 +10,7 @@ from typing import Any
 from fairfr.core.variants import flatten, labelled, variant_text
 from fairfr.store.reading import Result
 
-MAX_DATASET_DIGEST = 36  # MLflow takes no longer one
+DATASET_DIGEST = 16  # of 64 digits: MLflow takes at most 36
 
 
 def run_name(result: Result) -> str:
@@ -112,7 +112,7 @@ def dataset_of(result: Result, folder: Path) -> dict[str, str] | None:
         source = {"tags": {"mlflow.source.name": "fairfr/data/synthetic.py"}}
     return {
         "name": f"{name} (synthetic)" if is_synthetic else name,
-        "digest": str(digest)[:MAX_DATASET_DIGEST],
+        "digest": str(digest)[:DATASET_DIGEST],
         "source_type": "code" if is_synthetic else "local",
         "source": json.dumps(source),
         "profile": json.dumps(_profile(result.get("data", {}))),

@@ -24,12 +24,12 @@ PARENT = "mlflow.parentRunId"
 MAX_TEXT = 5000
 MAX_BATCH, MAX_PARAMS = 1000, 100  # entries of one request to MLflow
 LONGEST = 3600.0  # seconds that nobody needs to log one run
-EXPERIMENT_NOTE = """Each run is one cell: a method on a data set with a backbone, scored on held-out folds. Parent runs
-are sweeps; their artifacts hold tables and figures. Rates and gaps are fractions.
+EXPERIMENT_NOTE = """One run is one cell: a method on a data set with a backbone. Parent runs are sweeps.
 
-- `paper/...`, `strict/...`: means over folds, in the two readings of the paper; `worst_`: the worst group
-- `fold/...`: the same for each fold (step = fold)
-- `group/...`: means over folds for each group
+Metrics are fractions, on held-out folds:
+- `paper/...`, `strict/...`: means over folds, in the two readings of the paper; `worst_...`: of the worst group
+- `fold/...`: by fold (the step)
+- `group/...`: means over folds, by group
 """
 
 
