@@ -25,7 +25,7 @@ from fairfr.store.folder import Result, RunFolders, write_metrics
 from fairfr.store.reading import check_files, key_of, read_run
 from fairfr.store.score_file import FILE, ScoreFile
 
-Change = Literal["measured", "up to date", "not a completed run"]
+Rescored = Literal["measured", "up to date", "not a completed run"]
 COPIED = (FILE, "config.yaml", "run.log")
 
 
@@ -38,7 +38,7 @@ class Wanted:
     force: bool = False
 
 
-def rescore(folder: Path, out_root: Path, wanted: Wanted) -> Change:
+def rescore(folder: Path, out_root: Path, wanted: Wanted) -> Rescored:
     """Measure one run anew. Raises DamagedRunError, UnmetNeedError and DataError, each about this run alone."""
     stored = read_run(folder)
     if stored is None or stored["status"] != "completed":

@@ -97,7 +97,7 @@ def _charts(metrics: Sequence[str]) -> list[dict[str, Any]]:
             "uuid": metric,
             "type": "BAR",
             "metricKey": metric,
-            "displayName": metric.removeprefix(f"{READING}/"),  # the section names the reading
+            "displayName": metric,
             "metricSectionId": READING,
             "runsCountToCompare": MOST_BARS,
             "deleted": False,
