@@ -95,7 +95,7 @@ class Sweep:
 
 
 def write_outcome(folder: Path, outcome: Outcome) -> None:
-    """Record how a job ended: status, choices and error, and the run folder if there is one."""
+    """Write how a job ended: status, choices and error, and the run folder if there is one."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / OUTCOME_FILE).write_text(json.dumps(outcome), encoding="utf-8")
 
@@ -103,7 +103,7 @@ def write_outcome(folder: Path, outcome: Outcome) -> None:
 def read_outcomes(folder: Path, planned: Sequence[str] = ()) -> list[Outcome]:
     """How each job of a sweep ended, in the order of the jobs; they may have run in other processes.
 
-    ``planned``: what each job was to be. One that recorded no end gets the status ``not run``.
+    ``planned``: what each job was to be. One that wrote no outcome gets the status ``not run``.
     """
     files = {int(path.parent.name): path for path in folder.glob(f"*/{OUTCOME_FILE}") if path.parent.name.isdigit()}
     known = {job: outcome for job, path in files.items() if (outcome := _read_outcome(path)) is not None}
@@ -117,7 +117,7 @@ def has_started(folder: Path, job: int) -> bool:
 
 
 def has_ended(folder: Path, job: int) -> bool:
-    """Whether a job of a sweep has recorded how it ended."""
+    """Whether a job of a sweep has written how it ended."""
     return _read_outcome(folder / str(job) / OUTCOME_FILE) is not None
 
 

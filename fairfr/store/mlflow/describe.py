@@ -87,7 +87,8 @@ def note_of(result: Result) -> str:
         lines.append(_data_line(result["data"]))
     if "error" in result:
         lines.append(f"**Failed:** {result['error']}")
-    lines += [f"Note: {text}" for text in (*result.get("warnings", ()), *result.get("metric_warnings", ()))]
+    warnings = (*result.get("warnings", ()), *result.get("metric_warnings", ()))
+    lines += [f"Note: {warning if isinstance(warning, str) else warning['text']}" for warning in warnings]
     return "\n\n".join(lines)
 
 
