@@ -1,4 +1,4 @@
-"""A run as MLflow shows it: name, description, tags, parameters and data set, from the run folder alone."""
+"""Runs and sweeps as MLflow shows them: name, description, tags, parameters and data set, from the run folder alone."""
 
 from __future__ import annotations
 
@@ -11,6 +11,19 @@ from fairfr.core.variants import flatten, labelled, variant_text
 from fairfr.store.reading import Result
 
 DATASET_DIGEST = 16  # of 64 digits: MLflow takes at most 36
+EXPERIMENT_NOTE = """One run is one cell: a method on a data set with a backbone. Parent runs are sweeps.
+
+Metrics are fractions, on held-out folds:
+- `paper/...`, `strict/...`: means over folds, in the two readings of the paper; `worst_...`: of the worst group
+- `fold/...`: by fold (the step)
+- `group/...`: means over folds, by group
+"""
+SWEEP_NOTE = """A sweep; its cells are the child runs, and those with its id in their tag `sweeps`.
+
+    {command}
+
+Artifacts: `cells.csv` lists every cell, also those that failed; `tables` and `figures` are the report of these cells.
+"""
 
 
 def run_name(result: Result) -> str:

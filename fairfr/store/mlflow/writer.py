@@ -13,7 +13,15 @@ from typing import Any
 from fairfr.store.mlflow import views
 from fairfr.store.mlflow.address import database_file
 from fairfr.store.mlflow.client import database_lock, open_client, search_runs
-from fairfr.store.mlflow.describe import dataset_of, params_of, run_name, tags_of, times_of
+from fairfr.store.mlflow.describe import (
+    EXPERIMENT_NOTE,
+    SWEEP_NOTE,
+    dataset_of,
+    params_of,
+    run_name,
+    tags_of,
+    times_of,
+)
 from fairfr.store.mlflow.errors import MlflowError
 from fairfr.store.owner import Owner
 from fairfr.store.reading import Result, read_result
@@ -24,13 +32,6 @@ PARENT = "mlflow.parentRunId"
 MAX_TEXT = 5000
 MAX_BATCH, MAX_PARAMS = 1000, 100  # entries of one request to MLflow
 LONGEST = 3600.0  # seconds that nobody needs to log one run
-EXPERIMENT_NOTE = """One run is one cell: a method on a data set with a backbone. Parent runs are sweeps.
-
-Metrics are fractions, on held-out folds:
-- `paper/...`, `strict/...`: means over folds, in the two readings of the paper; `worst_...`: of the worst group
-- `fold/...`: by fold (the step)
-- `group/...`: means over folds, by group
-"""
 
 
 class Writer:
@@ -46,7 +47,7 @@ class Writer:
     def _open(self, name: str, artifact_root: str) -> str:
         view, state = views.all_cells()
         tags = {
-            # opens the page in model-training mode instead of the one for language-model applications
+            # not an application of language models; which mode the page opens in is up to its address and the browser
             "mlflow.experimentKind": "custom_model_development",
             "mlflow.note.content": EXPERIMENT_NOTE,
             view: state,
@@ -117,7 +118,8 @@ class Writer:
 
     def _create_parent(self, sweep: Sweep) -> str:
         tags = {"sweep_id": sweep.id, "mlflow.source.name": "run.py", "mlflow.source.type": "LOCAL"}
-        tags["command"] = f"python run.py -m {' '.join(sweep.overrides)}"[:MAX_TEXT]
+        tags["command"] = command = f"python run.py -m {' '.join(sweep.overrides)}"[:MAX_TEXT]
+        tags["mlflow.note.content"] = SWEEP_NOTE.format(command=command)
         start = int(1000 * sweep.started)
         run = self._client.create_run(self._experiment, start_time=start, run_name=sweep.first_name, tags=tags)
         return str(run.info.run_id)
