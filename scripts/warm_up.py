@@ -20,7 +20,7 @@ MODULES = (
     "fairfr.app",
     "fairfr.report.figures",
     "fairfr.report.tables",
-    "fairfr.store.mlflow_log",
+    "fairfr.store.mlflow.server",
 )
 
 

@@ -13,7 +13,7 @@ from fairfr.app.bars import SweepBars, time_left
 from fairfr.app.forecast import Forecast, Place
 from fairfr.app.progress import CellState, read_state
 from fairfr.app.terminal import Terminal
-from fairfr.store.folder import read_result
+from fairfr.store.reading import read_result
 from fairfr.store.sweep import Outcome, read_outcome
 
 INTERVAL = 0.25  # seconds between two looks into the sweep's folder

@@ -125,4 +125,4 @@ def _seconds(folder: Path) -> float | None:
         found = read_head(folder)
     except DamagedRunError:
         return None
-    return float(found[0]["seconds"]) if found is not None and found[0]["status"] == "completed" else None
+    return float(found.head["seconds"]) if found is not None and found.head["status"] == "completed" else None

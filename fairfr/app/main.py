@@ -23,7 +23,7 @@ from fairfr.app.config import build_store, chosen_pair, default_settings, read_s
 from fairfr.app.display import SweepDisplay
 from fairfr.app.forecast import Forecast, places, stored_seconds
 from fairfr.app.launch import watch_launcher
-from fairfr.app.listed import listed_metrics
+from fairfr.app.listed import log_run
 from fairfr.app.progress import ProgressFile
 from fairfr.app.sweep import FAILED, NOT_MIRRORED, RunningSweep
 from fairfr.app.terminal import Terminal
@@ -31,7 +31,7 @@ from fairfr.core.errors import FairfrError, StorageError
 from fairfr.core.storing import storing
 from fairfr.experiment.cell import FinishedCell, Progress, run_cell
 from fairfr.experiment.settings import CellSettings
-from fairfr.store.mirror import Mirror
+from fairfr.store.mlflow.mirror import Mirror
 from fairfr.store.secrets import mask_files
 from fairfr.store.settings import StoreSettings
 from fairfr.store.sweep import Sweep, write_outcome
@@ -126,7 +126,7 @@ def _mirror_run(settings: CellSettings, finished: FinishedCell) -> dict[str, Any
     if sweep is not None and sweep.unmirrored is not None:
         return {"unmirrored": sweep.unmirrored, "gave_up": True}
     try:
-        mirror.log(finished.result, finished.folder, listed_metrics(finished.result), sweep)
+        log_run(mirror, finished.result, finished.folder, sweep)
     except FairfrError as error:
         return {"unmirrored": str(error), "gave_up": mirror.has_given_up}
     return {}

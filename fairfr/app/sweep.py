@@ -14,8 +14,8 @@ from fairfr.app.terminal import Terminal
 from fairfr.core.errors import FairfrError
 from fairfr.report.readings import Reading, Result
 from fairfr.report.selection import Selection
-from fairfr.store.folder import read_result
-from fairfr.store.mirror import Mirror
+from fairfr.store.mlflow.mirror import Mirror
+from fairfr.store.reading import read_result
 from fairfr.store.sweep import Outcome, Sweep, SweepEnd, read_outcomes
 
 FAILED, NOT_MIRRORED = 1, 3  # exit codes: something has no result; all has, but MLflow does not have it all

@@ -18,8 +18,8 @@ from fairfr.core.findings import STAND_IN_USED, Finding
 from fairfr.core.variants import labelled
 from fairfr.core.visible import visible
 from fairfr.report.readings import Result
-from fairfr.store.folder import read_result
-from fairfr.store.process import default_uri
+from fairfr.store.mlflow.address import default_uri
+from fairfr.store.reading import read_result
 from fairfr.store.sweep import NOT_RUN
 
 WIDTH_WITHOUT_TERMINAL = 120

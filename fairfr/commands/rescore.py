@@ -19,7 +19,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from fairfr.core.errors import FairfrError
 from fairfr.experiment.rescore import Wanted, rescore
-from fairfr.store.reading import stored_runs
+from fairfr.store.reading import run_folders
 
 
 def main() -> None:
@@ -27,7 +27,7 @@ def main() -> None:
     options = arguments()
     grouping = tuple(options.grouping.split(",")) if options.grouping else None
     wanted = Wanted(options.min_pairs, grouping, options.force)
-    folders = list(stored_runs(options.out_root))
+    folders = list(run_folders(options.out_root))
     if not folders:
         sys.exit(f"{options.out_root / 'runs'} holds no runs.")
     counts = Counter(_with_progress(_measure(folders, options.out_root, wanted, options.jobs), len(folders)))

@@ -13,17 +13,17 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from fairfr.app.listed import listed_metrics
+from fairfr.app.listed import log_run
 from fairfr.app.sweep import write_sweep_report
 from fairfr.app.terminal import Terminal
 from fairfr.core.errors import FairfrError
-from fairfr.store.describe import measured_at
-from fairfr.store.mirror import Mirror
-from fairfr.store.reading import DamagedRunError, read_run, stored_runs
+from fairfr.store.mlflow.address import EXPERIMENT
+from fairfr.store.mlflow.describe import measured_at
+from fairfr.store.mlflow.mirror import Mirror
+from fairfr.store.reading import StoredRun, stored_runs
 from fairfr.store.settings import StoreSettings
 from fairfr.store.sweep import SweepEnd, stored_sweeps
 
@@ -35,7 +35,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out-root", type=Path, default=Path("outputs"))
     parser.add_argument("--uri", help="a tracking server or database; default: <out_root>/mlflow.db")
-    parser.add_argument("--experiment", default="fairfr")
+    parser.add_argument("--experiment", default=EXPERIMENT)
     arguments = parser.parse_args()
     if not (arguments.out_root / "runs").is_dir():
         sys.exit(f"{arguments.out_root / 'runs'} does not exist: there is nothing to bring to MLflow.")
@@ -54,10 +54,10 @@ def sync(mirror: Mirror, out_root: Path) -> str:
     """Log the runs and sweeps that MLflow lacks or has in an older version; returns the counts as a sentence."""
     removed = mirror.tidy()
     known = mirror.logged()
-    runs = list(_stored_runs(out_root))
-    missing = [(result, folder) for result, folder in runs if measured_at(result) not in known.get(result["key"], ())]
-    for result, folder in _with_progress(missing):
-        mirror.log(result, folder, listed_metrics(result))
+    runs = list(stored_runs(out_root, on_damage=lambda line: print(f"left out: {line}")))
+    missing = [run for run in runs if measured_at(run.head) not in known.get(run.head["key"], ())]
+    for run in _with_progress(missing):
+        log_run(mirror, run.result(), run.folder)
     sweeps = [(sweep, SweepEnd.of(sweep, outcomes), outcomes) for sweep, outcomes in stored_sweeps(out_root)]
     lost = [found for found in sweeps if found[1].tags["finished"] not in known.get(found[0].id, ())]
     for sweep, end, outcomes in lost:
@@ -71,18 +71,7 @@ def sync(mirror: Mirror, out_root: Path) -> str:
     )
 
 
-def _stored_runs(out_root: Path) -> Iterator[tuple[dict[str, Any], Path]]:
-    for folder in stored_runs(out_root):
-        try:
-            result = read_run(folder)
-        except DamagedRunError as error:
-            print(f"left out: {error}")
-            continue
-        if result is not None:
-            yield result, folder
-
-
-def _with_progress(missing: list[tuple[dict[str, Any], Path]]) -> Iterator[tuple[dict[str, Any], Path]]:
+def _with_progress(missing: list[StoredRun]) -> Iterator[StoredRun]:
     columns = (TextColumn("logging runs"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, transient=True) as progress:
         yield from progress.track(missing)

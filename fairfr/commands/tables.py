@@ -79,8 +79,8 @@ def stored_results(options: argparse.Namespace) -> list[Result]:
         for line in damaged:
             print(f"left out: {line}")
         return results
-    from fairfr.store.mlflow import default_uri
-    from fairfr.store.mlflow import read_results as read_from_mlflow
+    from fairfr.store.mlflow.address import default_uri
+    from fairfr.store.mlflow.reading_back import read_results as read_from_mlflow
 
     if options.uncertainty:
         print("note: MLflow has no scores, so there are no bootstrap intervals; use --source runs for them.")

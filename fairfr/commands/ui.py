@@ -4,37 +4,100 @@ fairfr ui --out-root outputs --port 5000       from a checkout: make ui OUT=outp
 """
 
 import argparse
+import contextlib
 import os
+import signal
+import subprocess
 import sys
+import tempfile
+import time
+from collections.abc import Iterator
 from pathlib import Path
+from typing import IO
+from urllib.error import URLError
+from urllib.request import urlopen
 
-from fairfr.store.mlflow import EXPERIMENT, default_uri, pages
-from fairfr.store.process import MlflowError
+from fairfr.store.mlflow.address import EXPERIMENT, default_uri
+from fairfr.store.mlflow.errors import MlflowError
+from fairfr.store.mlflow.reading_back import pages
+
+HOST = "127.0.0.1"  # the page has no password
+BETWEEN_TRIES, CLOSING = 0.3, 10.0  # seconds
+LAST_LINES = 5
 
 
 def main() -> None:
-    """Print the addresses that show metrics at once, then become the MLflow server, on loopback."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--out-root", type=Path, default=Path("outputs"), help="where runs are (%(default)s)")
-    parser.add_argument("--port", type=int, default=5000, help="on this machine (%(default)s)")
-    parser.add_argument("--experiment", default=EXPERIMENT, help="of MLflow (%(default)s)")
-    arguments = parser.parse_args()
+    """Run the MLflow server, on loopback, and print the addresses that show metrics at once when it answers."""
+    arguments = _arguments()
     database = (arguments.out_root / "mlflow.db").resolve()
     if not database.exists():
         sys.exit(
             f"{database} does not exist yet. Run something first, for example: make demo. "
             "Runs are elsewhere? Name their folder: fairfr ui --out-root DIR, or make ui OUT=DIR"
         )
-    os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")
-    os.environ["PYTHONSAFEPATH"] = "1"  # the server and its workers import nothing from the working directory
     uri = default_uri(arguments.out_root)
-    try:
-        listed = pages(uri, arguments.experiment)
-    except MlflowError as error:
-        sys.exit(str(error))
-    print(f"MLflow over {database} (stop with Ctrl-C). When the server is up, open:")
-    for title, page in listed:
-        print(f"  {title}\n      http://127.0.0.1:{arguments.port}/#{page}")
-    sys.stdout.flush()
-    server = [sys.executable, "-m", "mlflow", "server", "--backend-store-uri", uri]
-    os.execv(sys.executable, [*server, "--host", "127.0.0.1", "--port", str(arguments.port), "--workers", "1"])
+    print(f"Starting MLflow over {database} ...", flush=True)
+    for ending in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(ending, lambda number, _: sys.exit(128 + number))
+    with contextlib.suppress(KeyboardInterrupt), _server(uri, arguments.port) as (server, output):
+        try:
+            listed = pages(uri, arguments.experiment)
+        except MlflowError as error:
+            sys.exit(str(error))
+        if _answers(server, arguments.port):
+            print("Open (stop with Ctrl-C):")
+            for title, page in listed:
+                print(f"  {title}\n      http://{HOST}:{arguments.port}/#{page}")
+            sys.stdout.flush()
+            server.wait()
+        output.seek(0)
+        said = "\n".join(output.read().strip().splitlines()[-LAST_LINES:])
+        sys.exit(f"The MLflow server ended (exit code {server.returncode}). Its last lines:\n{said}")
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out-root", type=Path, default=Path("outputs"), help="where runs are (%(default)s)")
+    parser.add_argument("--port", type=int, default=5000, help="on this machine (%(default)s)")
+    parser.add_argument("--experiment", default=EXPERIMENT, help="of MLflow (%(default)s)")
+    return parser.parse_args()
+
+
+@contextlib.contextmanager
+def _server(uri: str, port: int) -> Iterator[tuple["subprocess.Popen[str]", IO[str]]]:
+    """The server and its output, which nobody sees unless it fails; it ends with the block."""
+    environment = {
+        **os.environ,
+        "MLFLOW_DISABLE_TELEMETRY": "true",
+        "MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false",  # for language models: more processes, a slow start
+        "PYTHONSAFEPATH": "1",  # the server and its workers import nothing from the working directory
+    }
+    command = [sys.executable, "-m", "mlflow", "server", "--backend-store-uri", uri, "--host", HOST]
+    command += ["--port", str(port), "--workers", "1", "--uvicorn-opts", "--log-level warning"]
+    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as output:
+        server = subprocess.Popen(
+            command, stdout=output, stderr=output, env=environment, text=True, start_new_session=True
+        )
+        try:
+            yield server, output
+        finally:
+            _end(server)
+
+
+def _end(server: "subprocess.Popen[str]") -> None:
+    """The server and its workers, which are one process group."""
+    for ending in (signal.SIGTERM, signal.SIGKILL):
+        with contextlib.suppress(ProcessLookupError, subprocess.TimeoutExpired):
+            os.killpg(server.pid, ending)
+            server.wait(CLOSING)
+
+
+def _answers(server: "subprocess.Popen[str]", port: int) -> bool:
+    """Wait until the server answers; False if it ends before that."""
+    while server.poll() is None:
+        try:
+            with urlopen(f"http://{HOST}:{port}/health", timeout=1):
+                return server.poll() is None
+        except (URLError, OSError):
+            time.sleep(BETWEEN_TRIES)
+    return False

@@ -14,6 +14,7 @@ from fairfr.core.types import Source
 # Part of every key: raise it when a change outside a method's own code alters results, so that old runs are not
 # mistaken for new ones. (A method's own code is in the key by itself.)
 RESULTS_VERSION = 2
+SYNTHETIC = "synthetic-"
 MAX_ID = 200  # bytes; file systems allow 255, and endings are added
 
 
@@ -29,7 +30,22 @@ class RunKey:
 
     def __str__(self) -> str:
         """The run's folder name; a synthetic run says so."""
-        return f"synthetic-{self.digest}" if self.source == "synthetic" else self.digest
+        return f"{SYNTHETIC}{self.digest}" if self.source == "synthetic" else self.digest
+
+    @classmethod
+    def read(cls, dataset: str, backbone: str, method: str, source: Source, text: str) -> RunKey:
+        """The key whose text, ``str(key)``, was stored."""
+        return cls(dataset, backbone, method, source, text.removeprefix(SYNTHETIC))
+
+    @property
+    def place(self) -> tuple[str, str, str, str]:
+        """The folders that lead to the run below ``runs``; runs are listed in this order."""
+        return self.dataset, self.backbone, self.method, str(self)
+
+    @property
+    def slug(self) -> str:
+        """One file name for the run."""
+        return "-".join(self.place)
 
 
 def digest_of(identity: Mapping[str, Any]) -> str:

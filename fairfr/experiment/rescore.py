@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
@@ -16,13 +16,13 @@ from typing import Literal
 import numpy as np
 
 from fairfr.core.errors import DataError, UnmetNeedError
-from fairfr.core.keys import RunKey, digest_of
+from fairfr.core.keys import digest_of
 from fairfr.core.types import I16, PAIR_RULES, Grouping, Pairs, ScoreFrame, product_of
 from fairfr.experiment.record import describe_metrics
 from fairfr.metrics.by_group import PairGroups, evaluate
 from fairfr.metrics.catalogue import metrics_version
 from fairfr.store.folder import Result, RunFolders, write_metrics
-from fairfr.store.reading import check_files, read_run
+from fairfr.store.reading import check_files, key_of, read_run
 from fairfr.store.score_file import FILE, ScoreFile
 
 Rescored = Literal["measured", "up to date", "not a completed run"]
@@ -44,8 +44,8 @@ def rescore(folder: Path, out_root: Path, wanted: Wanted) -> Rescored:
     if stored is None or stored["status"] != "completed":
         return "not a completed run"
     result = _changed(stored, wanted)
-    runs, key = RunFolders(out_root), _key(result)
-    existing = stored if key == _key(stored) else runs.completed(key)
+    runs, key = RunFolders(out_root), key_of(result)
+    existing = stored if key == key_of(stored) else runs.completed(key)
     if existing is not None and existing.get("metrics_version") == metrics_version() and not wanted.force:
         return "up to date"
     check_files(folder, stored)
@@ -70,7 +70,7 @@ def _changed(stored: Result, wanted: Wanted) -> Result:
         data["grouping"] = "_x_".join(dataset["grouping"]) or None
     data["min_pairs"] = dataset["min_pairs"]
     identity = {**stored["identity"], "dataset": dataset}
-    key = RunKey("", "", "", stored["source"], digest_of(identity))
+    key = replace(key_of(stored), digest=digest_of(identity))
     unchanged = identity == stored["identity"]
     return {
         **stored,
@@ -95,11 +95,6 @@ def _check_grouping(stored: Result, attributes: Sequence[str]) -> None:
             f"{', '.join(stored['data']['groups']) or 'nothing'}. Run it with "
             f"'dataset.grouping=[{','.join(attributes)}]'."
         )
-
-
-def _key(result: Result) -> RunKey:
-    dataset, backbone, method = (result[noun]["id"] for noun in ("dataset", "backbone", "method"))
-    return RunKey(dataset, backbone, method, result["source"], result["key"].removeprefix("synthetic-"))
 
 
 def _measured(draft: Path, result: Result) -> Result:

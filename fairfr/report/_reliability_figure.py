@@ -26,8 +26,9 @@ FEWEST_PAIRS = 2 * PAIRS_PER_BIN
 MOST_DOTS = 4000
 WIDTH, PANELS_HEIGHT, LEGEND_ROW = 7.1, 2.85, 0.14
 LEGEND_COLUMNS = 4
+RUN_WIDTH = 4.2
 SMALL, MEDIUM, LARGE = 6.5, 7.5, 8.5
-GREY = "0.45"
+GREY, LIGHT = "0.45", "0.65"
 
 
 class Bins(NamedTuple):
@@ -89,6 +90,27 @@ def reliability_figure(score_only: Scores, adaptive: Scores, reading: Reading) -
         title=legend_title,
         title_fontsize=SMALL,
     )
+    return figure
+
+
+def run_figure(scores: Scores, reading: Reading) -> Figure:
+    """One panel for one run: all pairs in grey, and the groups that are large enough."""
+    from matplotlib.figure import Figure
+
+    groups, left_out = _groups(scores, reading)
+    everyone = _Group("all pairs", np.arange(len(scores.same)), LIGHT, ".")
+    height = PANELS_HEIGHT + LEGEND_ROW * ceil((len(groups) + 1) / 2) + 0.5
+    figure = Figure(figsize=(RUN_WIDTH, height), layout="constrained")
+    figure.suptitle(as_drawn(f"{scores.result.label} on {where(scores.result)}"), fontsize=MEDIUM)
+    axes = figure.subplots()
+    _draw_reliability(axes, scores, [everyone, *groups])
+    axes.set_ylabel("share of genuine pairs", fontsize=MEDIUM)
+    axes.tick_params(labelsize=SMALL, length=2.5)
+    axes.spines[["top", "right"]].set_visible(False)
+    title = f"pairs per marker; groups: {reading} reading"
+    if left_out:
+        title += f"; {left_out} smaller groups not drawn"
+    figure.legend(loc="outside lower center", ncols=2, fontsize=SMALL, frameon=False, title=title, title_fontsize=SMALL)
     return figure
 
 

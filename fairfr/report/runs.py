@@ -11,7 +11,7 @@ from fairfr.core.types import Source
 from fairfr.report.order import SETTINGS
 from fairfr.report.readings import Result
 from fairfr.report.selection import Selection, one_of
-from fairfr.store.reading import DamagedRunError, read_head, stored_runs
+from fairfr.store.reading import stored_runs
 
 RESCORE = "python scripts/rescore.py"
 
@@ -60,18 +60,8 @@ def read_results(out_root: Path) -> tuple[list[Result], list[str]]:
 
     Also a line for each folder there that is no whole run.
     """
-    results: list[Result] = []
     damaged: list[str] = []
-    for folder in stored_runs(out_root):
-        try:
-            found = read_head(folder)
-        except DamagedRunError as error:
-            damaged.append(str(error))
-            continue
-        if found is None:
-            damaged.append(str(DamagedRunError(f"{folder} has no result.json.")))
-        else:
-            results.append(Result(found[0], folder, found[1]))
+    results = [Result(run.head, run.folder, run.metrics) for run in stored_runs(out_root, damaged.append)]
     return results, damaged
 
 

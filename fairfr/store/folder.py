@@ -24,7 +24,7 @@ from fairfr.core.types import MetricRow
 from fairfr.store.owner import Owner
 from fairfr.store.reading import DamagedRunError, Result, check_files, read_run, write_result
 
-__all__ = ["Result", "RunFolders", "read_result", "write_metrics", "write_scores"]
+__all__ = ["Result", "RunFolders", "write_metrics", "write_scores"]
 
 OWNER = ".owner.json"  # beside a draft's folder: who writes in it
 
@@ -37,12 +37,12 @@ class RunFolders:
         self._partial = out_root / ".partial"
 
     def path(self, key: RunKey) -> Path:
-        return self.out_root / "runs" / key.dataset / key.backbone / key.method / str(key)
+        return self.out_root.joinpath("runs", *key.place)
 
     def completed(self, key: RunKey, on_damage: Callable[[str], None] = lambda message: None) -> Result | None:
         """The result of a completed run with this key, if there is one and it is whole.
 
-        ``on_damage`` hears of one that is not: it counts as not done.
+        ``on_damage`` gets a line about one that is not: it counts as not done.
         """
         self._put_back(key)
         try:
@@ -59,7 +59,7 @@ class RunFolders:
         """A folder to write a run in. What is not published when the block ends is thrown away."""
         self._partial.mkdir(parents=True, exist_ok=True)
         self._remove_orphans()
-        folder = self._partial / f"{uuid.uuid4().hex[:12]}-{_slug(key)}"
+        folder = self._partial / f"{uuid.uuid4().hex[:12]}-{key.slug}"
         owner = folder.with_name(folder.name + OWNER)
         _write_owner(owner)  # before there is anything to own, and until there is nothing
         try:
@@ -85,7 +85,7 @@ class RunFolders:
     def set_apart(self, draft: Path, key: RunKey, result: Result) -> Path:
         """Keep a failed rerun of a run that is complete: under ``failed/``, where it hides nothing."""
         write_result(draft, result)
-        folder = self.out_root / "failed" / _slug(key)
+        folder = self.out_root / "failed" / key.slug
         folder.parent.mkdir(parents=True, exist_ok=True)
         with self._alone(key):
             shutil.rmtree(folder, ignore_errors=True)
@@ -97,10 +97,10 @@ class RunFolders:
         from filelock import FileLock
 
         self._partial.mkdir(parents=True, exist_ok=True)
-        return FileLock(self._partial / f"lock-{_slug(key)}")
+        return FileLock(self._partial / f"lock-{key.slug}")
 
     def _aside(self, key: RunKey) -> Path:
-        return self._partial / f"replaced-{_slug(key)}"
+        return self._partial / f"replaced-{key.slug}"
 
     def _put_back(self, key: RunKey) -> None:
         """A kill between the two renames of ``publish`` leaves the older run set aside: restore it."""
@@ -113,7 +113,7 @@ class RunFolders:
                 os.rename(aside, final)
 
     def _remove_orphans(self) -> None:
-        """Throw away drafts whose process is provably gone; what another machine or container writes stays."""
+        """Remove drafts whose process is known to be gone; what another machine or container writes stays."""
         for path in self._partial.glob(f"*{OWNER}"):
             owner = _read_owner(path)
             if owner is not None and owner.is_provably_dead():
@@ -129,14 +129,6 @@ def _read_owner(path: Path) -> Owner | None:
     try:
         return Owner.from_dict(json.loads(path.read_text(encoding="utf-8")))
     except (OSError, ValueError):
-        return None
-
-
-def read_result(folder: Path) -> Result | None:
-    """The result of a run folder, wherever it was copied to; None if there is none, or a damaged one."""
-    try:
-        return read_run(folder, in_place=False)
-    except DamagedRunError:
         return None
 
 
@@ -166,7 +158,3 @@ def write_metrics(path: Path, rows: Iterable[MetricRow]) -> None:
     frame = pd.DataFrame(list(rows), columns=list(MetricRow._fields))
     with storing(path):
         frame.to_parquet(path, index=False)
-
-
-def _slug(key: RunKey) -> str:
-    return f"{key.dataset}-{key.backbone}-{key.method}-{key}"

@@ -1,4 +1,4 @@
-"""Reading run folders: what stands there is either a whole run or said to be damaged, never half believed.
+"""The one reader of run folders: a folder holds a whole run, or reading it raises DamagedRunError.
 
 result.json begins with a seal, the sha256 of everything after it, and lists size and sha256 of the run's other files.
 So a file that was cut short, edited, or copied from another run is found out.
@@ -10,10 +10,12 @@ import hashlib
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from fairfr.core.errors import FairfrError
+from fairfr.core.keys import RunKey
 
 Result = dict[str, Any]
 
@@ -49,14 +51,40 @@ def checksums(folder: Path) -> dict[str, dict[str, Any]]:
 def read_run(folder: Path, *, in_place: bool = True) -> Result | None:
     """The result of a run folder with its metrics; None where there is no run at all.
 
-    ``in_place``: the folder must bear the names that the result speaks of. Raises DamagedRunError.
+    ``in_place``: the folder must be where its result belongs. Raises DamagedRunError.
     """
     content = _read_sealed(folder)
     return None if content is None else _checked(json.loads(content), folder, in_place)
 
 
-def read_head(folder: Path) -> tuple[Result, Callable[[], list[Any]]] | None:
-    """The result without its metrics, which are nearly all of the file, and a function that reads those.
+def read_result(folder: Path) -> Result | None:
+    """The result of a run folder, wherever it was copied to; None if there is none, or a damaged one."""
+    try:
+        return read_run(folder, in_place=False)
+    except DamagedRunError:
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRun:
+    """A run folder, of which ``head`` is the result without its metrics: those are nearly all of the file."""
+
+    folder: Path
+    head: Result
+    has_metrics: bool
+
+    def metrics(self) -> list[Any]:
+        """Read the metrics."""
+        stored = json.loads((self.folder / RESULT_FILE).read_bytes())["metrics"] if self.has_metrics else []
+        return list(stored)
+
+    def result(self) -> Result:
+        """The whole result."""
+        return {**self.head, "metrics": self.metrics()} if self.has_metrics else self.head
+
+
+def read_head(folder: Path) -> StoredRun | None:
+    """A run without its metrics; None where there is no run at all. Raises DamagedRunError.
 
     Sizes of the other files are compared, their content is not: thousands of runs open in a second.
     """
@@ -67,7 +95,31 @@ def read_head(folder: Path) -> tuple[Result, Callable[[], list[Any]]] | None:
     text = head.rstrip().removesuffix(b",") + b"}" if follows else content
     result = _checked(json.loads(text), folder, in_place=True)
     check_files(folder, result, thorough=False)
-    return result, lambda: json.loads((folder / RESULT_FILE).read_bytes())["metrics"] if follows else []
+    return StoredRun(folder, result, bool(follows))
+
+
+def run_folders(out_root: Path) -> Iterator[Path]:
+    """Every folder that should be a run, in order."""
+    return (path for path in sorted((out_root / "runs").glob("*/*/*/*")) if path.is_dir())
+
+
+def stored_runs(out_root: Path, on_damage: Callable[[str], object]) -> Iterator[StoredRun]:
+    """Every whole run below ``<out_root>/runs``, in order; ``on_damage`` gets a line for each folder that is none."""
+    for folder in run_folders(out_root):
+        try:
+            run = read_head(folder)
+            if run is None:
+                raise DamagedRunError(f"{folder} has no {RESULT_FILE}.")
+        except DamagedRunError as error:
+            on_damage(str(error))
+        else:
+            yield run
+
+
+def key_of(result: Result) -> RunKey:
+    """The key of a stored result."""
+    dataset, backbone, method = (result[noun]["id"] for noun in ("dataset", "backbone", "method"))
+    return RunKey.read(dataset, backbone, method, result["source"], result["key"])
 
 
 def check_files(folder: Path, result: Result, names: Iterable[str] | None = None, *, thorough: bool = True) -> None:
@@ -79,11 +131,6 @@ def check_files(folder: Path, result: Result, names: Iterable[str] | None = None
             raise DamagedRunError(f"{path} is missing.")
         if path.stat().st_size != wanted["bytes"] or (thorough and _checksum(path) != wanted):
             raise DamagedRunError(f"{path} is not as it was written: it was cut short or changed.")
-
-
-def stored_runs(out_root: Path) -> Iterator[Path]:
-    """Every folder that should be a run, in order."""
-    return (path for path in sorted((out_root / "runs").glob("*/*/*/*")) if path.is_dir())
 
 
 def _read_sealed(folder: Path) -> bytes | None:
@@ -104,7 +151,7 @@ def _read_sealed(folder: Path) -> bytes | None:
 
 
 def _checked(result: Any, folder: Path, in_place: bool) -> Result:
-    """A sealed file is ours; what may be wrong is its age or its place."""
+    """A sealed file is ours; what may be wrong is its version or its place."""
     path = folder / RESULT_FILE
     try:
         names = [result[noun]["id"] for noun in ("dataset", "backbone", "method")] + [result["key"]]
@@ -113,10 +160,9 @@ def _checked(result: Any, folder: Path, in_place: bool) -> Result:
         raise DamagedRunError(f"{path} does not say whose run it is ({error} is missing).") from error
     if missing:
         raise DamagedRunError(f"{path} lacks {', '.join(missing)}: it was written by another version.")
-    found = [folder.parents[2].name, folder.parents[1].name, folder.parent.name, folder.name]
-    if in_place and names != found:
-        raise DamagedRunError(f"{path} speaks of another run ({'/'.join(names)}).")
     own: Result = result
+    if in_place and key_of(own).place != folder.parts[-4:]:
+        raise DamagedRunError(f"{path} belongs to another run ({'/'.join(names)}).")
     return own
 
 

@@ -1,4 +1,4 @@
-"""What conf/store says, as typed values."""
+"""The settings of conf/store, as typed values."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from fairfr.core.variants import variant_text
-from fairfr.store.folder import read_result
+from fairfr.store.reading import read_result
 
 SWEEP_FILE = "sweep.json"
 OUTCOME_FILE = "outcome.json"
@@ -45,11 +45,14 @@ class Sweep:
     unmirrored: str | None = None  # why MLflow was given up before the first cell; workers need not try again
 
     @classmethod
-    def of(cls, overrides: Iterable[str], experiment: str | None, started: float) -> Sweep:
-        """``overrides``: the command line without those that choose a machine, a store or a launcher."""
+    def of(cls, overrides: Iterable[str], study: str | None, started: float) -> Sweep:
+        """``overrides``: the command line; what chooses a machine, a store or a launcher is left out.
+
+        ``study``: the name of a sweep that has one, the yaml in ``conf/experiment``.
+        """
         kept = tuple(sorted(o.lstrip("+") for o in overrides if not _is_no_part(o)))
         digest = hashlib.sha256(json.dumps(kept).encode()).hexdigest()[:12]
-        return cls(digest, experiment or "sweep", kept, started)
+        return cls(digest, study or "sweep", kept, started)
 
     @classmethod
     def from_dict(cls, stored: dict[str, Any]) -> Sweep:
@@ -100,7 +103,7 @@ def write_outcome(folder: Path, outcome: Outcome) -> None:
 def read_outcomes(folder: Path, planned: Sequence[str] = ()) -> list[Outcome]:
     """How each job of a sweep ended, in the order of the jobs; they may have run in other processes.
 
-    ``planned``: what each job was to be. One that left no word gets an outcome that says so.
+    ``planned``: what each job was to be. One that wrote no outcome gets the status ``not run``.
     """
     files = {int(path.parent.name): path for path in folder.glob(f"*/{OUTCOME_FILE}") if path.parent.name.isdigit()}
     known = {job: outcome for job, path in files.items() if (outcome := read_outcome(path.parent)) is not None}
@@ -146,7 +149,7 @@ def stored_sweeps(out_root: Path) -> Iterator[tuple[Sweep, list[Outcome]]]:
 
 @dataclass(frozen=True, slots=True)
 class SweepEnd:
-    """What the parent run says when its sweep is over."""
+    """What the parent run shows when its sweep is over."""
 
     name: str
     status: str

@@ -20,8 +20,8 @@ from fairfr.app import read_settings
 from fairfr.core.findings import Finding
 from fairfr.experiment.cell import FinishedCell, run_cell
 from fairfr.experiment.threads import VARIABLES
-from fairfr.store.mirror import Mirror
-from fairfr.store.process import MlflowMirror
+from fairfr.store.mlflow.mirror import Mirror
+from fairfr.store.mlflow.process import MlflowProcess
 from fairfr.store.settings import StoreSettings
 
 ROOT = Path(__file__).parents[2]
@@ -110,8 +110,8 @@ def template(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
     path = shared / "mlflow_template.db"
     with FileLock(f"{path}.making"):
         if not path.exists():
-            making = MlflowMirror(f"sqlite:///{path}.new", "fairfr", shared / "mlartifacts", PATIENCE)
-            making.wait_until_ready()
+            making = MlflowProcess(f"sqlite:///{path}.new", "fairfr", shared / "mlartifacts", PATIENCE)
+            making.request("ready", {}, PATIENCE)
             making.close()
             Path(f"{path}.new").rename(path)
     return path

@@ -7,12 +7,15 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
-from fairfr.app.listed import listed_metrics
+from fairfr.app.listed import listed_metrics, log_run
 from fairfr.commands.sync import sync
-from fairfr.store.mirror import Mirror
-from fairfr.store.mlflow import MlflowError, MlflowMirror, default_uri, pages, read_results
+from fairfr.store.mlflow.address import default_uri
+from fairfr.store.mlflow.errors import MlflowError
+from fairfr.store.mlflow.mirror import Mirror
+from fairfr.store.mlflow.reading_back import pages, read_results
 from fairfr.store.settings import StoreSettings
 
 pytestmark = pytest.mark.slow
@@ -33,23 +36,26 @@ def artifacts_of(out: Path, run_id: str) -> set[str]:
     return {artifact.path for artifact in MlflowClient(default_uri(out)).list_artifacts(run_id)}
 
 
-def check_numbers(run: Any, result: dict[str, Any]) -> None:
-    means = {
-        (r["grouping"], r["rule"], r["group"], r["metric"]): r["mean"]
-        for r in result["metrics"]
-        if r["mean"] is not None
-    }
-    logged = run.data.metrics
-    assert logged["auroc"] == means["all", "all", "all", "auroc"]
-    for (grouping, rule, group, metric), mean in means.items():
-        if grouping == "all":
-            assert logged[metric] == mean
-        elif group in ("worst", "gap"):
-            assert logged[f"{group}/{grouping}/{rule}/{metric}"] == mean
-        elif metric in ("auroc", "brier"):
-            assert logged[f"{grouping}/{rule}/{group}/{metric}"] == mean
+def check_numbers(out: Path, run: Any, folder: Path, result: dict[str, Any]) -> None:
+    """Platt has a probability of its own, so the paper's reading ranks by it."""
+    from mlflow.tracking import MlflowClient
+
+    means = {(r["grouping"], r["rule"], r["group"], r["metric"]): r["mean"] for r in result["metrics"]}
+    logged, grouping = run.data.metrics, result["data"]["grouping"]
+    assert logged["strict/auroc"] == means["all", "all", "all", "auroc"]
+    assert logged["paper/worst_auroc"] == means[grouping, "first", "worst", "auroc_on_probability"]
+    assert logged["strict/worst_brier"] == means[grouping, "both", "worst", "brier"]
+    gap = means[grouping, "both", "gap", "eo_gap_at_fpr_1e-2"]
+    assert logged["strict/eo_gap_at_fpr_1e-2"] == pytest.approx(gap / 100), "fractions"
+    assert logged["group/strict/brier/white_male"] == means[grouping, "both", "white_male", "brier"]
     assert not any("nan" in str(value) for value in logged.values()), "an undefined number is left out"
     assert logged["seconds"] == result["seconds"]
+    prefixes = {name.partition("/")[0] for name in logged}
+    assert prefixes == {"paper", "strict", "fold", "group", "seconds", "peak_memory_mb"}
+    history = MlflowClient(default_uri(out)).get_metric_history(run.info.run_id, "fold/strict/auroc")
+    table = pd.read_parquet(folder / "metrics.parquet").query("grouping == 'all' and metric == 'auroc'")
+    by_fold = dict(zip(table["fold"], table["value"], strict=True))
+    assert {str(value.step): value.value for value in history} | {"pooled": by_fold["pooled"]} == by_fold
 
 
 def test_a_run_is_logged_once_with_the_numbers_of_its_folder(
@@ -57,20 +63,24 @@ def test_a_run_is_logged_once_with_the_numbers_of_its_folder(
 ) -> None:
     outcome = cell(*small, "dataset.min_pairs=2", "method=platt", "method.estimator.C=0.5", "seed=4")
     assert not mirror.has(outcome.result)
-    mirror.log(outcome.result, outcome.folder)
+    log_run(mirror, outcome.result, outcome.folder)
     assert mirror.has(outcome.result)
     (run,) = runs_in(out)
-    check_numbers(run, outcome.result)
+    check_numbers(out, run, outcome.folder, outcome.result)
     assert run.info.status == "FINISHED"
     assert "Platt" in run.info.run_name and "synthetic" in run.info.run_name
     tags = {"run_key": outcome.result["key"], "source": "synthetic", "status": "completed", "threads": "1"}
     tags |= {"dataset": "lfw", "backbone": "magface", "method": "platt", "run_folder": str(outcome.folder)}
     assert tags.items() <= run.data.tags.items()
     assert {"method.estimator.C": "0.5", "seed": "4", "dataset.id": "lfw"}.items() <= run.data.params.items()
-    small_files = {"result.json", "config.yaml", "metrics.parquet", "run.log"}
+    (data,) = run.inputs.dataset_inputs
+    assert data.dataset.name == "lfw x magface (synthetic)"
+    assert outcome.result["data"]["digest"].startswith(data.dataset.digest)
+    assert "SYNTHETIC" in run.data.tags["mlflow.note.content"] and "180 pairs" in run.data.tags["mlflow.note.content"]
+    small_files = {"result.json", "config.yaml", "metrics.parquet", "run.log", "reliability.png"}
     assert artifacts_of(out, run.info.run_id) == small_files, "scores stay in the run folder"
 
-    mirror.log(outcome.result, outcome.folder)
+    log_run(mirror, outcome.result, outcome.folder)
     (replaced,) = runs_in(out)
     assert replaced.info.run_id != run.info.run_id and replaced.data.metrics == run.data.metrics
 
@@ -89,7 +99,7 @@ def test_results_read_back_from_mlflow_are_those_of_the_run_folders_also_after_a
 ) -> None:
     for method in ("platt", "baseline"):
         outcome = cell(*small, "dataset.min_pairs=2", f"method={method}")
-        mirror.log(outcome.result, outcome.folder, listed_metrics(outcome.result))
+        log_run(mirror, outcome.result, outcome.folder)
     cell(*small, "dataset.min_pairs=2", "method=platt", "seed=1")
     stored = results_below(out)
     known = [result for result in stored if result["seed"] == 0]
@@ -108,7 +118,7 @@ def test_results_read_back_from_mlflow_are_those_of_the_run_folders_also_after_a
     assert sorted(map(str, after.values())) == sorted(map(str, before.values()))
     assert read_results(default_uri(out)) == stored
     shown = {run.data.metrics["paper/worst_auroc"] for run in runs_in(out)}
-    assert shown <= {listed_metrics(result)["paper/worst_auroc"] for result in stored}
+    assert shown <= {listed_metrics(result, out)["paper/worst_auroc"][0] for result in stored}
 
 
 def test_reading_from_a_store_without_runs_is_an_mlflow_error(tmp_path: Path, out: Path) -> None:
@@ -212,17 +222,17 @@ def test_mlflow_out_of_reach_costs_the_exit_code_but_not_the_run(
 
 def test_a_database_that_cannot_be_made_is_an_mlflow_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    mirror = MlflowMirror(f"sqlite:///{tmp_path / 'file' / 'mlflow.db'}", "fairfr")
+    mirror = Mirror(StoreSettings("mlflow", f"sqlite:///{tmp_path / 'file' / 'mlflow.db'}"), tmp_path)
     try:
         with pytest.raises(MlflowError, match=r"mlflow\.db"):
-            mirror.log(tmp_path)
+            mirror.wait_until_ready()
     finally:
         mirror.close()
 
 
 def test_a_process_that_dies_is_an_mlflow_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.executable", "/bin/false")
-    mirror = MlflowMirror(f"sqlite:///{tmp_path / 'mlflow.db'}", "fairfr")
+    mirror = Mirror(StoreSettings("mlflow"), tmp_path)
     with pytest.raises(MlflowError, match="ended early"):
-        mirror.log(tmp_path)
+        mirror.wait_until_ready()
     mirror.close()

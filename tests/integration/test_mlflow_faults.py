@@ -17,13 +17,17 @@ from typing import Any
 
 import pytest
 
-from fairfr.store.folder import read_result
-from fairfr.store.mirror import Mirror
-from fairfr.store.mlflow import MlflowError, MlflowMirror, default_uri, read_results
+from fairfr.store.mlflow.address import default_uri
+from fairfr.store.mlflow.errors import MlflowError
+from fairfr.store.mlflow.mirror import Mirror
+from fairfr.store.mlflow.process import MlflowProcess
+from fairfr.store.mlflow.reading_back import read_results
 from fairfr.store.owner import Owner
-from fairfr.store.reading import write_result
+from fairfr.store.reading import read_result, write_result
 from fairfr.store.settings import StoreSettings
 
+NAMES = {noun: {"id": noun} for noun in ("dataset", "backbone", "method")}
+RESULT = {"key": "k", "source": "files", **NAMES}
 HOLDS = """
 import sys, filelock
 
@@ -51,14 +55,14 @@ def held_lock(out: Path) -> Iterator[Path]:
 
 
 def refusal(uri: str, patience: float) -> str:
-    """What a mirror of this store says when it is asked for something."""
-    mirror = MlflowMirror(uri, "fairfr", patience=patience)
+    """What the process of this store answers to a request."""
+    process = MlflowProcess(uri, "fairfr", None, patience)
     try:
         with pytest.raises(MlflowError) as refused:
-            mirror.wait_until_ready()
+            process.request("ready", {}, patience)
     finally:
-        mirror.close()
-    mirror._process.wait(60)  # nothing is left behind
+        process.close()
+    process._process.wait(60)  # nothing is left behind
     return str(refused.value)
 
 
@@ -81,7 +85,7 @@ def test_a_lock_that_somebody_holds_is_not_waited_for_and_named(
 ) -> None:
     said = refusal(default_uri(out), patience=2.0)
     assert "no answer within 2 s" in said or f"another process has held {held_lock}" in said, "whichever is first"
-    monkeypatch.setattr("fairfr.store.mlflow.PATIENCE", 0.1)
+    monkeypatch.setattr("fairfr.store.mlflow.reading_back.PATIENCE", 0.1)
     with pytest.raises(MlflowError, match=f"another process has held {re.escape(str(held_lock))}"):
         read_results(default_uri(out))
 
@@ -109,8 +113,8 @@ def test_a_logger_that_was_killed_is_started_again(
     cell: Any, small: tuple[str, ...], out: Path, mirror: Mirror
 ) -> None:
     outcome = cell(*small, "dataset.grouping=[]", "method=platt")
+    mirror.wait_until_ready()
     process = mirror.start()
-    process.wait_until_ready()
     process._process.send_signal(signal.SIGKILL)
     mirror.log(outcome.result, outcome.folder)
     assert mirror.has(outcome.result) and len(runs_in(out)) == 1
@@ -123,7 +127,7 @@ def test_nothing_in_the_working_directory_is_run(out: Path, tmp_path: Path, monk
     for name in ("yaml", "sqlalchemy", "mlflow", "json", "fairfr"):
         (hostile / f"{name}.py").write_text(f"open({str(tmp_path / 'executed')!r}, 'w').close()\n")
     monkeypatch.chdir(hostile)
-    mirror = MlflowMirror(default_uri(out), "fairfr")
+    mirror = Mirror(StoreSettings("mlflow"), out)
     mirror.wait_until_ready()
     mirror.close()
     assert not (tmp_path / "executed").exists()
@@ -216,7 +220,7 @@ def test_the_mirror_waits_as_long_as_the_store_says(out: Path) -> None:
     os.kill(process._process.pid, signal.SIGSTOP)
     try:
         with pytest.raises(MlflowError, match="no answer"):
-            process.log(out, {f"metric {i}": 0.0 for i in range(20_000)})
+            mirror.log(RESULT, out, {f"metric {i}": [0.0] for i in range(20_000)})
     finally:
         os.kill(process._process.pid, signal.SIGCONT)
         mirror.close()

@@ -1,7 +1,4 @@
-"""What MLflow has, read back: the results of every run, and where its page shows them.
-
-Written by the process behind ``MlflowMirror`` (process.py, mlflow_log.py).
-"""
+"""What MLflow has, read back: the results of every run, and where its page shows them."""
 
 from __future__ import annotations
 
@@ -12,15 +9,13 @@ from typing import Any
 from urllib.parse import urlparse
 from urllib.request import url2pathname
 
-from fairfr.store import views
-from fairfr.store.folder import Result, read_result
-from fairfr.store.mlflow_client import database_lock, open_client, search_runs
-from fairfr.store.process import MlflowError, MlflowMirror, default_uri
+from fairfr.store.mlflow import views
+from fairfr.store.mlflow.address import EXPERIMENT, database_file, is_missing
+from fairfr.store.mlflow.client import database_lock, open_client, search_runs
+from fairfr.store.mlflow.errors import MlflowError
+from fairfr.store.reading import Result, key_of, read_result
 from fairfr.store.settings import PATIENCE
 
-__all__ = ["MlflowError", "MlflowMirror", "default_uri", "pages", "read_results"]
-
-EXPERIMENT = "fairfr"
 DOWNLOADS_AT_ONCE = 16
 
 
@@ -40,7 +35,7 @@ def read_results(uri: str, experiment: str = EXPERIMENT) -> list[Result]:
         raise
     except Exception as error:
         raise MlflowError(f"{uri}: {error}") from error
-    return sorted(results, key=lambda r: (r["dataset"]["id"], r["backbone"]["id"], r["method"]["id"], r["key"]))
+    return sorted(results, key=lambda result: key_of(result).place)
 
 
 def _stored_result(client: Any, run: Any) -> Result:
@@ -76,8 +71,8 @@ def pages(uri: str, experiment: str = EXPERIMENT) -> list[tuple[str, str]]:
 
 
 def _open(uri: str, experiment: str) -> tuple[Any, str]:
-    if uri.startswith("sqlite:///") and not Path(uri.removeprefix("sqlite:///")).exists():
-        raise MlflowError(f"{uri.removeprefix('sqlite:///')} does not exist.")  # the client would make an empty one
+    if is_missing(uri):
+        raise MlflowError(f"{database_file(uri)} does not exist.")
     try:
         with database_lock(uri, PATIENCE):
             client = open_client(uri, PATIENCE)

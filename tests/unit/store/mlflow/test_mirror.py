@@ -1,24 +1,27 @@
-"""The mirror's bookkeeping, with a stand-in for the process that knows MLflow."""
+"""The mirror's bookkeeping, with a stand-in for the process that runs MLflow."""
 
 from __future__ import annotations
 
 import contextlib
 import io
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from fairfr.store.mirror import Mirror
-from fairfr.store.process import MlflowEndedError, MlflowError, MlflowMirror
+from fairfr.store.mlflow.errors import MlflowEndedError, MlflowError
+from fairfr.store.mlflow.mirror import Mirror
+from fairfr.store.mlflow.process import MlflowProcess
 from fairfr.store.settings import StoreSettings
 from fairfr.store.sweep import Sweep, SweepEnd
 
-RESULT = {"key": "synthetic-1", "dataset": {"id": "lfw"}, "backbone": {"id": "magface"}, "method": {"id": "platt"}}
+NAMES = {"dataset": {"id": "lfw"}, "backbone": {"id": "magface"}, "method": {"id": "platt"}}
+RESULT = {"key": "synthetic-1", "source": "synthetic", **NAMES}
 
 
 class Recorder:
-    """Takes the place of ``MlflowMirror``; the first run that it logs makes the database, as MLflow does."""
+    """Takes the place of ``MlflowProcess``; the first request makes the database, as MLflow does."""
 
     refuses: MlflowError | None = None
     takes = 0.0
@@ -26,16 +29,12 @@ class Recorder:
 
     def __init__(self, uri: str, experiment: str, artifact_root: Path | None, patience: float) -> None:
         self._database = Path(uri.removeprefix("sqlite:///"))
-        self.patience = patience
         Recorder.started += 1
 
-    def log(self, *arguments: Any) -> None:
-        Clock.now += min(self.takes, self.patience)
+    def request(self, call: str, arguments: Mapping[str, Any], timeout: float) -> Any:
+        Clock.now += min(self.takes, timeout)
         if self.refuses is not None:
             raise self.refuses
-        self._database.touch()
-
-    def close_sweep(self, *arguments: Any) -> None:
         self._database.touch()
 
     def close(self) -> None:
@@ -54,8 +53,8 @@ class Clock:
 
 @pytest.fixture
 def mirror(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Mirror:
-    monkeypatch.setattr("fairfr.store.mirror.MlflowMirror", Recorder)
-    monkeypatch.setattr("fairfr.store.mirror.time", Clock)
+    monkeypatch.setattr("fairfr.store.mlflow.mirror.MlflowProcess", Recorder)
+    monkeypatch.setattr("fairfr.store.mlflow.mirror.time", Clock)
     monkeypatch.setattr(Recorder, "started", 0)
     return Mirror(StoreSettings("mlflow", patience=30.0), tmp_path)
 
@@ -105,12 +104,12 @@ def test_a_process_that_has_died_is_started_again_within_the_same_request(
     mirror: Mirror, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Dying(Recorder):
-        def log(self, *arguments: Any) -> None:
+        def request(self, *arguments: Any) -> Any:
             if Recorder.started == 1:
                 raise MlflowEndedError("killed")
-            super().log(*arguments)
+            return super().request(*arguments)
 
-    monkeypatch.setattr("fairfr.store.mirror.MlflowMirror", Dying)
+    monkeypatch.setattr("fairfr.store.mlflow.mirror.MlflowProcess", Dying)
     mirror.log(RESULT, tmp_path)
     assert mirror.has(RESULT) and Recorder.started == 2
 
@@ -118,7 +117,7 @@ def test_a_process_that_has_died_is_started_again_within_the_same_request(
 def test_no_password_stands_in_a_mark_a_message_or_the_address_shown(
     mirror: Mirror, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Recorder, "log", lambda *arguments: None)
+    monkeypatch.setattr(Recorder, "request", lambda *arguments: None)
     secret = Mirror(StoreSettings("mlflow", "http://me:s3cret@server:5000"), tmp_path)
     secret.log(RESULT, tmp_path)
     assert secret.has(RESULT) and secret.uri == "http://me:***@server:5000"
@@ -152,7 +151,7 @@ def test_an_answer_that_nobody_waited_for_is_not_taken_for_the_next_one(
         stdout = io.StringIO('{"number": 1, "ok": "of the run"}\n{"number": 2, "ok": "of the sweep"}\n')
 
     monkeypatch.setattr("subprocess.Popen", lambda *arguments, **options: Process())
-    asked = MlflowMirror("sqlite:///x.db", "fairfr")
+    asked = MlflowProcess("sqlite:///x.db", "fairfr", None, 1.0)
     asked._asked = 1
-    assert asked.open_sweep(Sweep.of([], None, started=0.0)) == "of the sweep"
+    assert asked.request("open_sweep", {}, timeout=60.0) == "of the sweep"
     asked._stderr.close()

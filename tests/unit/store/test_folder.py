@@ -14,8 +14,9 @@ import pytest
 
 from fairfr.core.keys import RunKey
 from fairfr.core.types import MetricRow
-from fairfr.store.folder import OWNER, RunFolders, read_result, write_metrics, write_scores
+from fairfr.store.folder import OWNER, RunFolders, write_metrics, write_scores
 from fairfr.store.owner import Owner, _started
+from fairfr.store.reading import read_result
 
 KEY = RunKey("lfw", "magface", "platt", "files", "0123456789abcdef")
 SYNTHETIC = RunKey("lfw", "magface", "platt", "synthetic", "0123456789abcdef")

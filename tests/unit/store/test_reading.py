@@ -51,8 +51,8 @@ def test_a_whole_run_is_read_with_and_without_its_metrics(folder: Path, out: Pat
     whole = read_run(folder)
     assert whole is not None and whole["metrics"] == [{"metric": "auroc", "mean": 0.5}]
     head = read_head(folder)
-    assert head is not None and "metrics" not in head[0] and head[1]() == whole["metrics"]
-    assert head[0] == {key: value for key, value in whole.items() if key != "metrics"}
+    assert head is not None and "metrics" not in head.head and head.metrics() == whole["metrics"]
+    assert head.result() == whole and head.folder == folder
     results, damaged = read_results(out)
     assert [result.stored["key"] for result in results] == ["a" * 16] and damaged == []
 
@@ -70,7 +70,7 @@ def test_a_whole_run_is_read_with_and_without_its_metrics(folder: Path, out: Pat
         (lambda f: (f / RESULT_FILE).unlink(), "no result.json"),
         (lambda f: write_result(f, {"key": "a" * 16}), "whose run"),
         (lambda f: write_result(f, {"key": "a" * 16, **NAMES}), "another version"),
-        (lambda f: write_result(f, {**NAMES, **REST, "key": "b" * 16}), "speaks of another run"),
+        (lambda f: write_result(f, {**NAMES, **REST, "key": "b" * 16}), "belongs to another run"),
         (lambda f: cut(f / "scores.parquet"), r"scores\.parquet is not as it was written"),
         (lambda f: (f / "metrics.parquet").unlink(), r"metrics\.parquet is missing"),
     ],

@@ -1,71 +1,78 @@
-"""Writes runs to MLflow: ``serve`` is the process behind ``MlflowMirror``."""
+"""Writes runs and sweeps with MLflow's client: one run for each run folder, a parent run for each sweep."""
 
 from __future__ import annotations
 
 import json
-import os
 import signal
-import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from fairfr.core.parent import end_with_parent
-from fairfr.store import views
-from fairfr.store.describe import metrics_of, params_of, run_name, tags_of, times_of
-from fairfr.store.folder import Result, read_result
-from fairfr.store.mlflow_client import database_lock, open_client, search_runs
+from fairfr.store.mlflow import views
+from fairfr.store.mlflow.address import database_file
+from fairfr.store.mlflow.client import database_lock, open_client, search_runs
+from fairfr.store.mlflow.describe import (
+    EXPERIMENT_NOTE,
+    SWEEP_NOTE,
+    dataset_of,
+    params_of,
+    run_name,
+    tags_of,
+    times_of,
+)
+from fairfr.store.mlflow.errors import MlflowError
 from fairfr.store.owner import Owner
-from fairfr.store.process import MlflowError
-from fairfr.store.settings import PATIENCE
+from fairfr.store.reading import Result, read_result
 from fairfr.store.sweep import Sweep, SweepEnd
 
 ARTIFACTS = ("result.json", "config.yaml", "metrics.parquet", "run.log", "error.txt")
 PARENT = "mlflow.parentRunId"
 MAX_TEXT = 5000
+MAX_BATCH, MAX_PARAMS = 1000, 100  # entries of one request to MLflow
 LONGEST = 3600.0  # seconds that nobody needs to log one run
 
 
-class MlflowLog:
-    """Owns the client and writes runs."""
+class Writer:
+    """The experiment of one store. Its public methods are the requests that ``Mirror`` sends."""
 
-    def __init__(self, uri: str, experiment: str, artifact_root: str, patience: float = PATIENCE) -> None:
-        """Wait for the lock and for a server less than ``patience``, so that the reason is told before it is out."""
+    def __init__(self, uri: str, experiment: str, artifact_root: str, patience: float) -> None:
+        """Wait for the lock and for a server less than ``patience``, so that a refusal says why."""
         with database_lock(uri, 0.7 * patience), _undisturbed(uri):
             self._client = open_client(uri, patience / 4)
             self._experiment = self._open(experiment, artifact_root)
         self._parents: dict[str, str] = {}
 
     def _open(self, name: str, artifact_root: str) -> str:
-        view = views.all_cells()
+        view, state = views.all_cells()
+        tags = {
+            # not an application of language models; which mode the page opens in is up to its address and the browser
+            "mlflow.experimentKind": "custom_model_development",
+            "mlflow.note.content": EXPERIMENT_NOTE,
+            view: state,
+        }
         found = self._client.get_experiment_by_name(name)
-        if found is not None:
-            if found.tags.get(view[0]) != view[1]:
-                self._client.set_experiment_tag(found.experiment_id, *view)
-            return str(found.experiment_id)
-        location = Path(artifact_root).resolve().as_uri() if artifact_root else None
-        # opens the page in model-training mode instead of the one for language-model applications
-        tags = dict([("mlflow.experimentKind", "custom_model_development"), view])
-        return str(self._client.create_experiment(name, artifact_location=location, tags=tags))
+        if found is None:
+            location = Path(artifact_root).resolve().as_uri() if artifact_root else None
+            return str(self._client.create_experiment(name, artifact_location=location, tags=tags))
+        for tag, value in tags.items():
+            # what was edited on the page stays as it is
+            if tag not in found.tags or (tag == view and found.tags[tag] != value):
+                self._client.set_experiment_tag(found.experiment_id, tag, value)
+        return str(found.experiment_id)
 
-    def answer(self, request: Mapping[str, Any]) -> str:
-        """Do what one line on standard input asks."""
-        sweep = Sweep.from_dict(request["sweep"]) if request.get("sweep") else None
-        if request["do"] == "log":
-            return self.log(Path(request["folder"]), request["metrics"], sweep)
-        if request["do"] == "logged":
-            return json.dumps(self.logged())
-        if request["do"] == "tidy":
-            return str(self.tidy())
-        if sweep is not None and request["do"] == "open":
-            return self.open_sweep(sweep)
-        if sweep is not None and request["do"] == "close":
-            return self.close_sweep(sweep, SweepEnd.from_dict(request["end"]), request["artifacts"])
-        return "ready"
+    def ready(self) -> bool:
+        """The store is open."""
+        return True
 
-    def log(self, folder: Path, metrics: Mapping[str, float], sweep: Sweep | None = None) -> str:
+    def log(
+        self,
+        folder: Path,
+        metrics: Mapping[str, Sequence[float | None]],
+        artifacts: Path | None = None,
+        sweep: Sweep | None = None,
+    ) -> str:
         """One run for one folder. A rerun replaces the older run and stays in the sweeps that had it."""
         result = read_result(folder)
         if result is None:
@@ -77,12 +84,11 @@ class MlflowLog:
         start, end = times_of(result)
         run = self._client.create_run(self._experiment, start_time=start, run_name=run_name(result), tags=tags)
         run_id = str(run.info.run_id)
-        self._log_batch(
-            run_id, dict(metrics_of(result)) | dict(metrics), params_of(result, folder), tags_of(result, folder)
-        )
-        for name in ARTIFACTS:
-            if (folder / name).exists():
-                self._client.log_artifact(run_id, str(folder / name))
+        self._log_batch(run_id, metrics, params_of(result, folder), tags_of(result, folder))
+        self._log_dataset(run_id, result, folder)
+        for path in (*(folder / name for name in ARTIFACTS), *(artifacts.iterdir() if artifacts else ())):
+            if path.exists():
+                self._client.log_artifact(run_id, str(path))
         self._client.set_terminated(run_id, "FINISHED" if result["status"] == "completed" else "FAILED", end)
         self._remove(replaced(self._search(f"tags.run_key = '{result['key']}'")))
         return run_id
@@ -112,21 +118,22 @@ class MlflowLog:
 
     def _create_parent(self, sweep: Sweep) -> str:
         tags = {"sweep_id": sweep.id, "mlflow.source.name": "run.py", "mlflow.source.type": "LOCAL"}
-        tags["command"] = f"python run.py -m {' '.join(sweep.overrides)}"[:MAX_TEXT]
+        tags["command"] = command = f"python run.py -m {' '.join(sweep.overrides)}"[:MAX_TEXT]
+        tags["mlflow.note.content"] = SWEEP_NOTE.format(command=command)
         start = int(1000 * sweep.started)
         run = self._client.create_run(self._experiment, start_time=start, run_name=sweep.first_name, tags=tags)
         return str(run.info.run_id)
 
-    def close_sweep(self, sweep: Sweep, end: SweepEnd, artifacts: str | None) -> str:
+    def close_sweep(self, sweep: Sweep, end: SweepEnd, artifacts: Path | None = None) -> str:
         """Name, count and finish the parent run; its artifacts list every cell and hold the report."""
         parent = self.open_sweep(sweep)
         self._link(sweep, parent, end.keys)
-        self._log_batch(parent, end.metrics, (), end.tags.items())
+        self._log_batch(parent, {name: [value] for name, value in end.metrics.items()}, (), end.tags.items())
         self._client.update_run(parent, name=end.name)
         self._client.set_experiment_tag(self._experiment, *views.cells_of_sweep(sweep.id, end.name, end.varied))
         self._client.log_text(parent, end.cells_csv, "cells.csv")
         if artifacts is not None:
-            self._client.log_artifacts(parent, artifacts)
+            self._client.log_artifacts(parent, str(artifacts))
         self._client.set_terminated(parent, end.status, int(1000 * end.ended))
         return parent
 
@@ -160,23 +167,38 @@ class MlflowLog:
     def _search(self, condition: str) -> list[Any]:
         return search_runs(self._client, self._experiment, condition)
 
+    def _log_dataset(self, run_id: str, result: Result, folder: Path) -> None:
+        from mlflow.entities import Dataset, DatasetInput, InputTag
+
+        about = dataset_of(result, folder)
+        if about is not None:
+            self._client.log_inputs(
+                run_id, [DatasetInput(Dataset(**about), [InputTag("mlflow.data.context", "evaluation")])]
+            )
+
     def _log_batch(
         self,
         run_id: str,
-        metrics: Mapping[str, float],
+        metrics: Mapping[str, Sequence[float | None]],
         params: Iterable[tuple[str, Any]],
         tags: Iterable[tuple[str, Any]],
     ) -> None:
+        """In one request, unless there is more than MLflow takes at once."""
         from mlflow.entities import Metric, Param, RunTag
 
         now = int(time.time() * 1000)
-        entries = [Metric(name, value, now, 0) for name, value in metrics.items()]
-        described = [Param(name, str(value)[:MAX_TEXT]) for name, value in params]
+        numbers = [
+            Metric(name, value, now, step)
+            for name, values in metrics.items()
+            for step, value in enumerate(values)
+            if value is not None
+        ]
+        texts = [Param(name, str(value)[:MAX_TEXT]) for name, value in params]
         marks = [RunTag(name, str(value)[:MAX_TEXT]) for name, value in tags]
-        for start in range(0, len(described), 100):
-            self._client.log_batch(run_id, params=described[start : start + 100])
-        for start in range(0, max(len(entries), 1), 1000):
-            self._client.log_batch(run_id, metrics=entries[start : start + 1000], tags=marks)
+        while numbers or texts or marks:
+            room = MAX_BATCH - len(texts[:MAX_PARAMS]) - len(marks)
+            self._client.log_batch(run_id, numbers[:room], texts[:MAX_PARAMS], marks)
+            numbers, texts, marks = numbers[room:], texts[MAX_PARAMS:], []
 
 
 def _joined(listed: str, name: str) -> str:
@@ -184,7 +206,7 @@ def _joined(listed: str, name: str) -> str:
 
 
 def _origin(result: Result) -> dict[str, str]:
-    """What a run is from its first moment, so that one that is never finished can be told and removed."""
+    """What a run is from its first moment, so that one that is never finished can be recognised and removed."""
     writer = json.dumps(Owner.me().as_dict())
     return {"run_key": result["key"], "logged_at": str(time.time()), "writer": writer}
 
@@ -217,7 +239,7 @@ def _may_go_on(run: Any) -> bool:
 @contextmanager
 def _undisturbed(uri: str) -> Iterator[None]:
     """A database that is left half-made is of no use to anybody: SIGTERM has to wait until it is whole."""
-    if not uri.startswith("sqlite:"):
+    if database_file(uri) is None:
         yield
         return
     before = signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -225,29 +247,3 @@ def _undisturbed(uri: str) -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
-
-
-def serve() -> None:
-    """Answer each line of JSON on standard input with one on standard output; the first says what to open."""
-    answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # whatever libraries print must not stand between the answers
-    place = json.loads(sys.stdin.readline() or "null")
-    if place is None:
-        return
-    end_with_parent(place.pop("parent"), grace=place["patience"])
-    try:
-        logger = MlflowLog(**place)
-        failure = None
-    except Exception as error:
-        failure = f"{type(error).__name__}: {error}"
-    for line in sys.stdin:
-        request = json.loads(line)
-        answer = {"number": request["number"]}
-        try:
-            if failure is not None:
-                raise MlflowError(failure)
-            answer["ok"] = logger.answer(request)
-        except Exception as error:
-            answer["error"] = str(error).removeprefix("MlflowError: ")
-        answers.write(json.dumps(answer) + "\n")
-        answers.flush()

@@ -8,11 +8,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-from fairfr.app.listed import listed_metrics
-from fairfr.store import views
-from fairfr.store.describe import run_name
+from fairfr.store.mlflow import views
+from fairfr.store.mlflow.describe import run_name
 from fairfr.store.reading import write_result
 from fairfr.store.sweep import Sweep, SweepEnd, read_outcomes, stored_sweeps, write_outcome
 
@@ -125,50 +122,6 @@ def test_of_a_sweep_that_ran_twice_the_newer_counts_and_a_killed_one_says_so(tmp
     found = [stored for stored, _ in stored_sweeps(tmp_path)]
     assert [stored.started for stored in found] == [3.0, 5.0]
     assert [stored.status for stored in found] == ["KILLED", "FINISHED"]
-
-
-@pytest.mark.parametrize("native", [True, False])
-def test_listed_metrics_are_the_numbers_of_the_table(native: bool) -> None:
-    """The paper ranks native-probability methods by probability, and reads the others' raw Brier in the worst group."""
-    stored = result("platt", native=native) | {"data": {"grouping": "ethnicity"}}
-    cells = {
-        ("all", "all", "all", "auroc"): 0.91,
-        ("all", "all", "all", "auroc_on_probability"): 0.92,
-        ("all", "all", "all", "brier"): 0.21,
-        ("ethnicity", "first", "worst", "auroc"): 0.71,
-        ("ethnicity", "first", "worst", "auroc_on_probability"): 0.72,
-        ("ethnicity", "both", "worst", "auroc"): 0.61,
-        ("ethnicity", "first", "worst", "brier"): 0.31,
-        ("ethnicity", "first", "worst", "brier_raw"): 0.32,
-        ("ethnicity", "both", "worst", "brier"): None,
-    }
-    names = ("grouping", "rule", "group", "metric")
-    stored["metrics"] = [dict(zip(names, key, strict=True), mean=mean) for key, mean in cells.items()]
-    assert listed_metrics(stored) == {
-        "paper/auroc": 0.92 if native else 0.91,
-        "paper/worst_auroc": 0.72 if native else 0.71,
-        "paper/brier": 0.21,
-        "paper/worst_brier": 0.31 if native else 0.32,
-        "strict/auroc": 0.91,
-        "strict/worst_auroc": 0.61,
-        "strict/brier": 0.21,
-    }
-
-
-def test_a_view_shows_only_metrics_that_runs_have_and_fits_a_tag() -> None:
-    from fairfr.app.results_table import COLUMNS
-
-    logged = {f"paper/{'worst_' if column.group == 'worst' else ''}{column.metric}" for column in COLUMNS}
-    name, value = views.cells_of_sweep("ab12", "headline | 144 cells")
-    assert name == "mlflow.sharedViewState.sweep-ab12" and len(value) < 5000
-    envelope = json.loads(value)
-    state = json.loads(envelope["state"])
-    assert envelope["name"] == "headline | 144 cells" and "ab12" in state["searchFilter"]
-    assert {chart["metricKey"] for chart in state["compareRunCharts"]} == logged
-    shown = {column[len("metrics.`") : -1] for column in state["selectedColumns"] if column.startswith("metrics.")}
-    assert shown == logged | {"seconds"}
-    assert state["orderByKey"] in state["selectedColumns"]
-    assert views.page("1", "sweep-ab12").endswith("viewStateShareKey=sweep-ab12")
 
 
 def test_a_sweep_over_parameters_shows_them_in_names_columns_and_cells(tmp_path: Path) -> None:

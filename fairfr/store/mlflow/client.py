@@ -1,4 +1,4 @@
-"""A client for one MLflow store: importing MLflow, quietly, is left to whoever asks for one."""
+"""A client for one MLflow store: MLflow is imported, quietly, when one is opened."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import contextlib
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
+
+from fairfr.store.mlflow.address import database_file
 
 
 def open_client(uri: str, timeout: float) -> Any:
@@ -21,7 +22,7 @@ def open_client(uri: str, timeout: float) -> Any:
     os.environ.setdefault("MLFLOW_HTTP_REQUEST_TIMEOUT", str(max(1, int(timeout))))
     os.environ.setdefault("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "2")
     os.environ.setdefault("MLFLOW_HTTP_REQUEST_BACKOFF_FACTOR", "1")
-    logging.getLogger("alembic").setLevel(logging.ERROR)  # it narrates the making of the database
+    logging.getLogger("alembic").setLevel(logging.ERROR)  # it logs each step of creating the database
     from mlflow.tracking import MlflowClient
 
     logging.getLogger("mlflow").setLevel(logging.ERROR)
@@ -47,14 +48,14 @@ def database_lock(uri: str, timeout: float) -> Iterator[None]:
     Raises TimeoutError when another one holds the lock for ``timeout`` seconds, and OSError or sqlite3.Error at once
     for a file that cannot be opened, which MLflow would try for minutes.
     """
-    if not uri.startswith("sqlite:///"):
+    path = database_file(uri)
+    if path is None:
         yield
         return
     import sqlite3
 
     from filelock import FileLock, Timeout
 
-    path = Path(uri.removeprefix("sqlite:///"))
     path.parent.mkdir(parents=True, exist_ok=True)
     lock = FileLock(f"{path}.lock")
     try:

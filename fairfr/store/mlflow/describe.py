@@ -1,0 +1,145 @@
+"""Runs and sweeps as MLflow shows them: name, description, tags, parameters and data set, from the run folder alone."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from fairfr.core.variants import flatten, labelled, variant_text
+from fairfr.store.reading import Result
+
+DATASET_DIGEST = 16  # of 64 digits: MLflow takes at most 36
+EXPERIMENT_NOTE = """One run is one cell: a method on a data set with a backbone. Parent runs are sweeps.
+
+Metrics are fractions, on held-out folds:
+- `paper/...`, `strict/...`: means over folds, in the two readings of the paper; `worst_...`: of the worst group
+- `fold/...`: by fold (the step)
+- `group/...`: means over folds, by group
+"""
+SWEEP_NOTE = """A sweep; its cells are the child runs, and those with its id in their tag `sweeps`.
+
+    {command}
+
+Artifacts: `cells.csv` lists every cell, also those that failed; `tables` and `figures` are the report of these cells.
+"""
+
+
+def run_name(result: Result) -> str:
+    """What the MLflow page lists: the method first, because the page cuts long names at the end."""
+    method = labelled(result["method"]["label"], result["differs"])
+    name = f"{method} | {result['dataset']['id']} | {result['backbone']['id']}"
+    return f"{name} | synthetic" if result["source"] == "synthetic" else name
+
+
+def times_of(result: Result) -> tuple[int, int]:
+    """Start and end of the run itself, in milliseconds, so that the page shows its duration, not the logging's."""
+    from datetime import datetime
+
+    end = int(datetime.fromisoformat(result["finished"]).timestamp() * 1000)
+    return end - int(1000 * result.get("seconds", 0)), end
+
+
+def measured_at(result: Result) -> str:
+    """When the numbers were made: a run that was measured anew is logged anew."""
+    return str(result.get("rescored") or result["finished"])
+
+
+def tags_of(result: Result, folder: Path) -> Iterator[tuple[str, Any]]:
+    """Tags to filter and group by."""
+    yield "mlflow.source.name", "run.py"
+    yield "mlflow.source.type", "LOCAL"
+    yield "mlflow.note.content", note_of(result)
+    yield "run_key", result["key"]
+    yield "status", result["status"]
+    yield "source", result["source"]
+    for noun in ("dataset", "backbone", "method"):
+        yield noun, result[noun]["id"]
+    yield "variant", variant_text(result["differs"]) or "default"
+    yield "needs", ", ".join(result["method"]["needs"]) or "scores only"
+    yield "run_folder", folder.resolve()
+    yield "finished", measured_at(result)
+    yield from _code_tags(result.get("code"))
+    if "threads" in result:
+        yield "threads", result["threads"]
+    if "error" in result:
+        yield "error", result["error"]
+
+
+def _code_tags(code: dict[str, Any] | None) -> Iterator[tuple[str, Any]]:
+    """MLflow's own names for the commit; unknown where fairfr was no checkout."""
+    if code is not None:
+        yield "mlflow.source.git.commit", code["commit"]
+        yield "mlflow.source.git.dirty", code["dirty"]
+
+
+def params_of(result: Result, folder: Path) -> Iterator[tuple[str, Any]]:
+    """The configuration, flattened: what was chosen; of the stand-in only what differs from its yaml."""
+    config = _config_of(folder)
+    for noun in ("dataset", "backbone", "method", "protocol"):
+        for name, value in flatten(config.get(noun, {}), f"{noun}.").items():
+            hidden = name.startswith("dataset.standin") and name not in result["differs"]
+            if not hidden and not name.endswith("_target_"):
+                yield name, value
+    yield "seed", config.get("seed")
+
+
+def note_of(result: Result) -> str:
+    """The description on a run's page (Markdown): what it is, on which data, and what to know about its numbers."""
+    where = f"{result['dataset'].get('label', result['dataset']['id'])} x "
+    where += str(result["backbone"].get("label", result["backbone"]["id"]))
+    lines = [f"**{result['method'].get('label', result['method']['id'])}** on **{where}**."]
+    if result["source"] == "synthetic":
+        lines.append("**SYNTHETIC stand-in, not faces:** the numbers say nothing about a real matcher.")
+    variant = variant_text(result["differs"])
+    lines.append(f"Differs from its yaml: {variant}." if variant else "Default configuration.")
+    needs = ", ".join(result["method"]["needs"]) or "scores only"
+    lines.append(f"The method needs: {needs}.")
+    if "data" in result:
+        lines.append(_data_line(result["data"]))
+    if "error" in result:
+        lines.append(f"**Failed:** {result['error']}")
+    warnings = (*result.get("warnings", ()), *result.get("metric_warnings", ()))
+    lines += [f"Note: {warning if isinstance(warning, str) else warning['text']}" for warning in warnings]
+    return "\n\n".join(lines)
+
+
+def _data_line(data: dict[str, Any]) -> str:
+    grouping = f"groups by {data['grouping']}" if data.get("grouping") else "no groups"
+    size = f"{data['pairs']:,} pairs ({data['same']:,} genuine) of {data['images']:,} images"
+    return f"Held-out scores of {size} in {len(data['folds'])} folds; {grouping}."
+
+
+def dataset_of(result: Result, folder: Path) -> dict[str, str] | None:
+    """The data set as MLflow's own entity: name, digest, source and size; None where the digest is not known.
+
+    The digest covers the embeddings, so the name has the backbone in it.
+    """
+    digest = result["identity"].get("data")
+    if digest is None:
+        return None
+    name = f"{result['dataset']['id']} x {result['backbone']['id']}"
+    is_synthetic = result["source"] == "synthetic"
+    source: dict[str, Any] = {"uri": str(Path(_config_of(folder).get("data_root", "")) / result["dataset"]["id"])}
+    if is_synthetic:
+        source = {"tags": {"mlflow.source.name": "fairfr/data/synthetic.py"}}
+    return {
+        "name": f"{name} (synthetic)" if is_synthetic else name,
+        "digest": str(digest)[:DATASET_DIGEST],
+        "source_type": "code" if is_synthetic else "local",
+        "source": json.dumps(source),
+        "profile": json.dumps(_profile(result.get("data", {}))),
+    }
+
+
+def _profile(data: dict[str, Any]) -> dict[str, Any]:
+    sizes = {name: data[name] for name in ("images", "dimensions", "grouping") if data.get(name) is not None}
+    return {"num_rows": data.get("pairs"), "genuine": data.get("same"), "folds": len(data.get("folds", [])), **sizes}
+
+
+def _config_of(folder: Path) -> dict[str, Any]:
+    import yaml
+
+    config: dict[str, Any] = yaml.safe_load((folder / "config.yaml").read_text(encoding="utf-8"))
+    return config
