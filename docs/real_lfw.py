@@ -1,9 +1,8 @@
-"""The table and the picture of real LFW in README.md and docs/findings.md, from runs and tables that are there.
+"""The tables of real LFW in README.md and docs/findings.md, and their picture, from runs and tables that are there.
 
 fairfr run -m dataset=lfw backbone=mobileface_v3,edgeface_xs,dlib_resnet method='glob(*)' data_root=DIR out_root=OUT
 fairfr tables --out-root OUT --uncertainty
-python docs/real_lfw.py OUT                      prints the table, writes docs/real_lfw.png
-python docs/real_lfw.py OUT --reading strict     prints the other reading
+python docs/real_lfw.py OUT          prints the tables, writes docs/real_lfw.png
 """
 
 import argparse
@@ -11,18 +10,19 @@ import csv
 import re
 import sys
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from fairfr.report.readings import Reading, Result
 from fairfr.report.runs import read_results
 
 BACKBONES = {"mobileface_v3": "#D55E00", "edgeface_xs": "#0072B2", "dlib_resnet": "#009E73"}
-MEANS = (
-    ("AUROC", "auroc", "all"),
-    ("TPR@1e-3", "tpr_at_fpr_1e-3", "all"),
-    ("Brier", "brier", "all"),
-    ("ECE", "ece_15", "all"),
-    ("worst AUROC", "auroc", "worst"),
+MEANS: tuple[tuple[str, str, str, Reading], ...] = (
+    ("AUROC", "auroc", "all", "paper"),
+    ("TPR@1e-3", "tpr_at_fpr_1e-3", "all", "paper"),
+    ("Brier", "brier", "all", "paper"),
+    ("ECE", "ece_15", "all", "paper"),
+    ("worst AUROC", "auroc", "worst", "paper"),
+    ("worst AUROC, strict", "auroc", "worst", "strict"),
 )
 # heading of the panel; metric and place in the table of differences; half the width that is drawn
 PANELS = (
@@ -43,38 +43,58 @@ class Difference(NamedTuple):
     low: float
     high: float
 
+    @property
+    def text(self) -> str:
+        value, low, high = (f"{number:+.4f}".replace("0.", ".", 1) for number in self)
+        sure = self.low > 0 or self.high < 0
+        return f"**{value}** [{low}, {high}]" if sure else f"{value} [{low}, {high}]"
+
+
+Found: TypeAlias = dict[str, dict[tuple[str, str, str], Difference]]
+
 
 def main() -> None:
-    """Print the table of fold means; in the paper's reading, draw the differences."""
+    """Print fold means and differences as Markdown, and draw the differences."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("out_root", type=Path)
-    parser.add_argument("--reading", choices=("paper", "strict"), default="paper")
-    options = parser.parse_args()
-    results = [result for result in read_results(options.out_root)[0] if result.cell[0] == "lfw"]
-    backbones = [name for name in BACKBONES if any(result.cell[1] == name for result in results)]
-    sys.stdout.write(table(results, backbones, options.reading) + "\n")
-    if options.reading == "paper":
-        folder = options.out_root / "tables" / "files" / "paper"
-        draw({name: differences(folder / f"differences_lfw_{name}.csv") for name in backbones})
+    out_root = parser.parse_args().out_root
+    results = [result for result in read_results(out_root)[0] if result.cell[0] == "lfw"]
+    folder = out_root / "tables" / "files" / "paper"
+    found = {name: differences(folder / f"differences_lfw_{name}.csv") for name in BACKBONES}
+    sys.stdout.write(
+        "\n\n".join([means_table(results), *(differences_table(found, *panel) for panel in PANELS)]) + "\n"
+    )
+    draw(found)
 
 
-def table(results: list[Result], backbones: list[str], reading: Reading) -> str:
-    """Fold means as Markdown, a line for each method with the backbones side by side."""
-    found = {result.cell[1:]: result for result in results if not result.differs}
+def means_table(results: list[Result]) -> str:
+    """A line for each method with the backbones side by side; of runs by several versions of the code the newest."""
+    ordered = sorted(results, key=lambda result: str(result.stored["finished"]))
+    found = {result.cell[1:]: result for result in ordered if not result.differs}
     labels = {result.cell[2]: result.label + (" †" if result.needs_groups else "") for result in found.values()}
-    lines = [f"| {' / '.join(backbones)} | " + " | ".join(heading for heading, *_ in MEANS) + " |", "|---" * 6 + "|"]
+    lines = [f"| | {' | '.join(heading for heading, *_ in MEANS)} |", "|---" * (1 + len(MEANS)) + "|"]
     for method, label in sorted(labels.items()):
-        cells = [
-            " / ".join(_mean(found.get((backbone, method)), metric, place, reading) for backbone in backbones)
-            for _, metric, place in MEANS
-        ]
+        cells = [" / ".join(_mean(found[name, method], *where) for name in BACKBONES) for _, *where in MEANS]
         lines.append(f"| {label} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
 
-def _mean(result: Result | None, metric: str, place: str, reading: Reading) -> str:
-    value = None if result is None else result.mean(metric, place, reading)
+def _mean(result: Result, metric: str, place: str, reading: Reading) -> str:
+    value = result.mean(metric, place, reading)
     return "-" if value is None else f"{value:.4f}".removeprefix("0")
+
+
+def differences_table(found: Found, heading: str, metric: str, place: str, _: float) -> str:
+    """A line for each method, a column for each backbone; bold where the interval leaves out zero."""
+    lines = [f"| {heading} | {' | '.join(found)} |", "|---" * (1 + len(found)) + "|"]
+    for method in _methods(found):
+        cells = (values.get((metric, place, method)) for values in found.values())
+        lines.append(f"| {method} | " + " | ".join("" if cell is None else cell.text for cell in cells) + " |")
+    return "\n".join(lines)
+
+
+def _methods(found: Found) -> list[str]:
+    return list(dict.fromkeys(method for values in found.values() for _, _, method in values))
 
 
 def differences(path: Path) -> dict[tuple[str, str, str], Difference]:
@@ -92,12 +112,12 @@ def differences(path: Path) -> dict[tuple[str, str, str], Difference]:
     }
 
 
-def draw(found: dict[str, dict[tuple[str, str, str], Difference]]) -> None:
+def draw(found: Found) -> None:
     """One panel for each metric; what lies outside it is an arrow with its value."""
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
-    methods = list(dict.fromkeys(method for of_backbone in found.values() for _, _, method in of_backbone))
+    methods = _methods(found)
     figure = Figure(figsize=(9, 0.3 * len(methods) + 1.2), layout="constrained")
     for axes, (heading, metric, place, width) in zip(figure.subplots(1, len(PANELS), sharey=True), PANELS, strict=True):
         axes.axvline(0, color="0.45", linewidth=0.8)
