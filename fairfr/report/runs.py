@@ -8,9 +8,9 @@ from pathlib import Path
 
 from fairfr.core.errors import FairfrError
 from fairfr.core.types import Source
-from fairfr.report.order import SETTINGS
 from fairfr.report.readings import Result
 from fairfr.report.selection import Selection, one_of
+from fairfr.report.tables.order import SETTINGS
 from fairfr.store.reading import DamagedRunError, read_head, stored_runs
 
 RESCORE = "python scripts/rescore.py"

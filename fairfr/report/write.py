@@ -9,16 +9,16 @@ from typing import get_args
 
 from fairfr.core.storing import storing
 from fairfr.core.types import Source
-from fairfr.report._bootstrapped import Bootstraps
-from fairfr.report.against_paper import companions, coverage
-from fairfr.report.captions import SOURCE
-from fairfr.report.claims import claims
-from fairfr.report.grid import Grid
+from fairfr.report.paper.claims.table import claims
+from fairfr.report.paper.comparison import companions, coverage
 from fairfr.report.readings import Reading, Result
 from fairfr.report.runs import Runs
 from fairfr.report.selection import Selection
-from fairfr.report.study_density_forms import density_forms
-from fairfr.report.tables import paper_tables
+from fairfr.report.tables.captions import SOURCE
+from fairfr.report.tables.density_forms import density_forms
+from fairfr.report.tables.grid import Grid
+from fairfr.report.tables.paper_tables import paper_tables
+from fairfr.report.uncertainty.by_setting import Bootstraps
 from fairfr.report.writers import csv, html, latex, markdown
 
 
@@ -53,7 +53,7 @@ def _write_source(runs: Runs, studies: list[Grid], out_root: Path, reading: Read
     grids = [*all_tables(runs, reading, wanted), *studies]
     figures: list[Path] = []
     if wanted.figures:
-        from fairfr.report.figures import draw
+        from fairfr.report.figures.draw import draw
 
         target = out_root / "figures" / place
         target.mkdir(parents=True, exist_ok=True)
@@ -69,7 +69,7 @@ def all_tables(runs: Runs, reading: Reading, wanted: Wanted) -> list[Grid]:
     grids = paper_tables(runs, reading, wanted.all_methods)
     grids += [coverage(runs, reading), *companions(runs, reading), claims(runs, reading, bootstraps)]
     if bootstraps is not None:
-        from fairfr.report.uncertainty import uncertainty_tables
+        from fairfr.report.uncertainty.tables import uncertainty_tables
 
         grids += uncertainty_tables(bootstraps)
     return grids

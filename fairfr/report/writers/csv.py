@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from fairfr.core.visible import visible
-from fairfr.report.grid import Grid, Line
+from fairfr.report.tables.grid import Grid, Line
 from fairfr.report.writers.shape import headings
 
 TIDY = ("table", "panel", "section", "row", "needs_groups", "group", "column", "printed", "value", "bold", "mark")

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from fairfr.core.visible import visible
-from fairfr.report.grid import Cell, ColumnGroup, Grid, Line, Section
+from fairfr.report.tables.grid import Cell, ColumnGroup, Grid, Line, Section
 from fairfr.report.writers.shape import SENTENCE, command_in, rest_of, title_of, word_columns
 from fairfr.report.writers.style import STYLE
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from fairfr.core.visible import visible
-from fairfr.report.grid import Cell, Grid, Line, Section, Tone
+from fairfr.report.tables.grid import Cell, Grid, Line, Section, Tone
 from fairfr.report.writers.shape import SENTENCE, word_columns
 
 COLOUR: dict[Tone, str] = {"plain": "", "improved": "improved", "degraded": "degraded", "beyond": "beyond"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from fairfr.core.visible import visible
-from fairfr.report.grid import Cell, Grid, Line, Section, Tone
+from fairfr.report.tables.grid import Cell, Grid, Line, Section, Tone
 from fairfr.report.writers.shape import command_in, headings, rest_of, title_of, word_columns
 
 SIGN: dict[Tone, str] = {"plain": "", "improved": " ▲", "degraded": " ▼", "beyond": " !"}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fairfr.report.grid import Grid
+from fairfr.report.tables.grid import Grid
 
 SENTENCE = 40
 """Characters from which a cell is a sentence, to be set in several lines."""

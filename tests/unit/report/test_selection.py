@@ -13,7 +13,7 @@ from fairfr.core.keys import RESULTS_VERSION
 from fairfr.report.readings import Result
 from fairfr.report.runs import MixedMetricsError, Runs
 from fairfr.report.selection import AmbiguousRunsError, Selection
-from fairfr.report.tables import paper_tables
+from fairfr.report.tables.paper_tables import paper_tables
 
 TARGET = "fairfr.methods.ac_density.ACDensity"
 Make = Callable[..., Result]
