@@ -65,10 +65,12 @@ class Grouping:
 
     def of(self, pairs: Pairs, rule: PairRule) -> I16:
         """Group of each pair (p,): ``both`` gives -1 to mixed pairs, ``first`` the left image's group."""
-        left = self.codes[pairs.left]
-        if rule == "first":
-            return left
-        return np.where(left == self.codes[pairs.right], left, np.int16(UNKNOWN))
+        return group_of_pairs(self.codes[pairs.left], self.codes[pairs.right], rule)
+
+
+def group_of_pairs(left: I16, right: I16, rule: PairRule) -> I16:
+    """Group of each pair (p,) from those of its two images, (p,) each: the left one's, or -1 where they differ."""
+    return left if rule == "first" else np.where(left == right, left, np.int16(UNKNOWN))
 
 
 def product_of(groupings: tuple[Grouping, ...]) -> Grouping:

@@ -103,5 +103,5 @@ def write_sweep_report(outcomes: Sequence[Outcome], folder: Path) -> None:
     stored = [(read_result(path), path) for path in folders]
     results = [Result(result, path) for result, path in stored if result is not None]
     for reading in get_args(Reading):
-        wanted = Wanted(all_methods=True, figures=reading == "paper", selection=Selection(everything=True))
+        wanted = Wanted(figures=reading == "paper", selection=Selection(everything=True))
         write_report(results, folder, reading, wanted)

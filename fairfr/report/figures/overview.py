@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeAlias
 
 from fairfr.report.figures.text import as_drawn
-from fairfr.report.readings import Reading, Result
+from fairfr.report.readings import Reading, Run
 from fairfr.report.runs import Runs
+from fairfr.report.tables.grid import SOURCE_LABEL
+from fairfr.report.tables.layout import Layout, rows_of
 from fairfr.report.tables.order import ADAPTIVE, BASELINE, ROWS, Row
 
 if TYPE_CHECKING:
@@ -18,9 +20,10 @@ MOST_WIDTH, LEAST_WIDTH = 7.1, 3.5
 PANEL_WIDTH, LABEL_WIDTH = 1.6, 0.95
 ROW_HEIGHT, PANEL_MARGIN, FIGURE_MARGIN = 0.16, 0.55, 0.75
 SMALL, LARGE = 6.5, 8.5
+FEWEST_TICKS = 3
 BLUE, VERMILION, GREY = "#0072B2", "#D55E00", "0.45"
 
-Panel: TypeAlias = dict[Row, Result]
+Panel: TypeAlias = dict[Row, Run]
 
 
 def overview_figure(runs: Runs, reading: Reading) -> Figure | None:
@@ -31,36 +34,45 @@ def overview_figure(runs: Runs, reading: Reading) -> Figure | None:
     panels = [panel for line in lines for panel in line]
     if not panels:
         return None
-    rows = [row for row in ROWS if any(row in panel for panel in panels)]
+    rows_of_line = [_rows_of(line) for line in lines]
     n_columns = max(len(line) for line in lines)
-    height = FIGURE_MARGIN + len(lines) * (PANEL_MARGIN + ROW_HEIGHT * len(rows))
+    height = FIGURE_MARGIN + sum(PANEL_MARGIN + ROW_HEIGHT * len(rows) for rows in rows_of_line)
     width = min(MOST_WIDTH, max(LEAST_WIDTH, LABEL_WIDTH + PANEL_WIDTH * n_columns))
     figure = Figure(figsize=(width, height), layout="constrained")
-    grid = figure.subplots(len(lines), n_columns, squeeze=False, sharey=True)
-    for line, places in zip(lines, grid, strict=True):
+    heights = [len(rows) for rows in rows_of_line]
+    grid = figure.subplots(len(lines), n_columns, squeeze=False, sharey="row", height_ratios=heights)
+    for line, places, rows in zip(lines, grid, rows_of_line, strict=True):
         for panel, axes in zip(line, places, strict=False):
             _draw_panel(axes, panel, rows, reading)
         for axes in places[len(line) :]:
             axes.set_visible(False)
         _scale_alike(list(places[: len(line)]))
-    _label_rows(grid[0, 0], rows, panels)
+        _label_rows(places[0], rows, line)
     _write_around(figure, runs, reading)
     return figure
 
 
 def _lines(runs: Runs, reading: Reading) -> list[list[Panel]]:
     """The runs that have a worst group, by data set, then by backbone."""
+    layout = Layout(runs, reading)
     by_dataset: dict[str, list[Panel]] = {}
-    for setting in runs.settings:
-        found = {row: runs.get(*setting, row.method(reading)) for row in ROWS}
-        panel = {
-            row: result
-            for row, result in found.items()
-            if result is not None and result.mean(METRIC, "worst", reading) is not None
-        }
+    for setting in layout.settings:
+        rows = rows_of(layout.blocks([setting], only_run=True))
+        found = {row: layout.run(setting, row) for row in rows}
+        panel = {row: run for row, run in found.items() if run is not None and _has_worst(run, reading)}
         if panel:
             by_dataset.setdefault(setting[0], []).append(panel)
     return list(by_dataset.values())
+
+
+def _has_worst(run: Run, reading: Reading) -> bool:
+    return run.mean(METRIC, "worst", reading) is not None
+
+
+def _rows_of(line: list[Panel]) -> list[Row]:
+    """The methods with a value in one of the panels: the paper's in its order, then others by id."""
+    present = {row for panel in line for row in panel}
+    return [*(row for row in ROWS if row in present), *sorted(present - set(ROWS))]
 
 
 def _draw_panel(axes: Axes, panel: Panel, rows: list[Row], reading: Reading) -> None:
@@ -84,17 +96,19 @@ def _draw_panel(axes: Axes, panel: Panel, rows: list[Row], reading: Reading) -> 
 
 def _scale_alike(places: list[Axes]) -> None:
     """One scale for the panels of a data set, each around its own values: backbones differ more than methods do."""
+    from matplotlib.ticker import MaxNLocator
+
     limits = [axes.get_xlim() for axes in places]
     span = max(high - low for low, high in limits)
     for axes, (low, high) in zip(places, limits, strict=True):
         middle = (low + high) / 2
         axes.set_xlim(middle - span / 2, middle + span / 2)
-        axes.locator_params(axis="x", nbins=3)
+        axes.xaxis.set_major_locator(MaxNLocator(nbins=4, min_n_ticks=FEWEST_TICKS))
 
 
-def _label_rows(axes: Axes, rows: list[Row], panels: list[Panel]) -> None:
+def _label_rows(axes: Axes, rows: list[Row], line: list[Panel]) -> None:
     """Panels share their y axis: labelled once. The dagger comes from what the runs declare."""
-    daggers = {row for panel in panels for row, result in panel.items() if result.needs_groups}
+    daggers = {row for panel in line for row, result in panel.items() if result.needs_groups}
     axes.set_yticks(range(len(rows)), [as_drawn(row.label) + ("†" if row in daggers else "") for row in rows])
     axes.set_ylim(len(rows) - 0.4, -0.6)
 
@@ -102,7 +116,7 @@ def _label_rows(axes: Axes, rows: list[Row], panels: list[Panel]) -> None:
 def _write_around(figure: Figure, runs: Runs, reading: Reading) -> None:
     from matplotlib.lines import Line2D
 
-    synthetic = "\nSYNTHETIC stand-in, not faces" if runs.source == "synthetic" else ""
+    synthetic = f"\n{SOURCE_LABEL['synthetic']}" if runs.source == "synthetic" else ""
     figure.suptitle(f"Worst-group AUROC ({reading} reading){synthetic}", fontsize=LARGE)
     kinds = (
         ("adaptive calibration", VERMILION, VERMILION),

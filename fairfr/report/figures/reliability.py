@@ -128,6 +128,8 @@ def _draw_reliability(axes: Axes, scores: Scores, groups: list[_Group]) -> None:
 
 def _draw_maps(axes: Axes, score_only: Scores, adaptive: Scores, groups: list[_Group]) -> None:
     """The adaptive map as dots with a median for each group, the score-only map as the one curve that it is."""
+    from matplotlib.ticker import MaxNLocator
+
     rng = np.random.default_rng(0)
     every = np.concatenate([group.members for group in groups])
     colour_of = np.repeat([group.colour for group in groups], [len(group.members) for group in groups])
@@ -149,7 +151,7 @@ def _draw_maps(axes: Axes, score_only: Scores, adaptive: Scores, groups: list[_G
     axes.plot(*curve, color="black", linewidth=1.4, linestyle=(0, (3, 1.5)), zorder=5)
     axes.set(ylim=(-0.03, 1.03), box_aspect=1)
     axes.set_xlabel("cosine", fontsize=MEDIUM)
-    axes.locator_params(axis="x", nbins=5)
+    axes.xaxis.set_major_locator(MaxNLocator(nbins=5, min_n_ticks=3))
 
 
 def _medians(cosine: F64, probability: F64, bins: int) -> tuple[F64, F64]:

@@ -1,12 +1,13 @@
-"""The paper's printed numbers and those of our runs, through one door: what a claim or a comparison asks for."""
+"""The paper's printed numbers and those of our runs, behind one interface: what claims and comparisons ask for."""
 
 from __future__ import annotations
 
 from types import MappingProxyType
 from typing import Protocol
 
-from fairfr.report.paper.published import LEVELS, Quantity, StudyRow, headline, study
-from fairfr.report.readings import Reading, Result
+from fairfr.report.paper.published import StudyRow, headline, study
+from fairfr.report.quantity import LIFTED, Quantity
+from fairfr.report.readings import Reading, Run
 from fairfr.report.runs import Runs
 from fairfr.report.tables.levels import Level, group_means, level, levels_of
 from fairfr.report.tables.order import BACKBONES, BASELINE, DATASETS, GROUP_AWARE, ROWS, SCORE_ONLY, SETTINGS
@@ -21,7 +22,7 @@ _COMPONENT_RUNS = {"beta": "beta_paper"}  # the study's beta is the unconstraine
 
 
 class NotThereError(LookupError):
-    """A number that a claim needs does not exist; the claim cannot be told."""
+    """A number that a claim needs does not exist; the claim stays open."""
 
 
 class Numbers(Protocol):
@@ -40,7 +41,7 @@ class Numbers(Protocol):
         """The printed value of each group, in percent; empty where there is none."""
 
     def negatives(self, dataset: str) -> tuple[float, float] | None:
-        """Negatives in a test fold, and in a test fold of one group, as means; None where nothing tells."""
+        """Negatives in a test fold, and in a test fold of one group, as means; None where it is unknown."""
 
     def parameters(self) -> int | None:
         """Parameters of the AC-MLP on 512-d embeddings."""
@@ -94,7 +95,7 @@ class RunNumbers:
         result = self.result(dataset, backbone, method)
         if result is None:
             return None
-        if quantity.group == LEVELS:
+        if quantity.group == LIFTED:
             found = self.level(quantity, dataset, backbone, method)
             return None if found is None else found.lifted / found.groups
         mean = result.mean(quantity.metric, quantity.group, self._reading)
@@ -157,7 +158,7 @@ class RunNumbers:
         }
         return values if len(values) == len(methods) else {}
 
-    def result(self, dataset: str, backbone: str, method: str) -> Result | None:
+    def result(self, dataset: str, backbone: str, method: str) -> Run | None:
         """The run that this reading takes for a row of the paper's tables (or for any other method)."""
         return self._runs.get(dataset, backbone, self._method.get(method, method))
 

@@ -9,28 +9,16 @@ from importlib.resources import files
 from types import MappingProxyType
 from typing import NamedTuple
 
-from fairfr.report.tables.grid import printed_number
+from fairfr.report.quantity import LIFTED, Quantity
 
-LEVELS = "levels"
-
-
-class Quantity(NamedTuple):
-    """What a headline table shows. ``group`` is ``all``, ``worst``, or ``levels`` for K/N groups lifted."""
-
-    metric: str
-    group: str
-    label: str
-    higher_is_better: bool
-
-
-AUROC = Quantity("auroc", "all", "AUROC", True)
-TPR = Quantity("tpr_at_fpr_1e-3", "all", "TPR at FPR=1e-3", True)
-BRIER = Quantity("brier", "all", "Brier", False)
-WORST_AUROC = Quantity("auroc", "worst", "worst-group AUROC", True)
-WORST_TPR = Quantity("tpr_at_fpr_1e-3", "worst", "worst-group TPR at FPR=1e-3", True)
-WORST_BRIER = Quantity("brier", "worst", "worst-group Brier", False)
-LU_AUROC = Quantity("auroc", LEVELS, "LU-AUROC", True)
-LD_TPR = Quantity("tpr_at_fpr_1e-3", LEVELS, "LD-TPR@0.1", True)
+AUROC = Quantity("auroc", "all", "AUROC")
+TPR = Quantity("tpr_at_fpr_1e-3", "all", "TPR at FPR=1e-3")
+BRIER = Quantity("brier", "all", "Brier")
+WORST_AUROC = Quantity("auroc", "worst", "worst-group AUROC")
+WORST_TPR = Quantity("tpr_at_fpr_1e-3", "worst", "worst-group TPR at FPR=1e-3")
+WORST_BRIER = Quantity("brier", "worst", "worst-group Brier")
+LU_AUROC = Quantity("auroc", LIFTED, "LU-AUROC")
+LD_TPR = Quantity("tpr_at_fpr_1e-3", LIFTED, "LD-TPR@0.1")
 
 # name in headline.csv -> quantity, in the order in which the paper prints the tables
 QUANTITIES = MappingProxyType(
@@ -62,7 +50,7 @@ TABLE_NAMES = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """One printed cell of a headline table. ``value`` of "3/8" is 0.375."""
+    """One printed number of a headline table. ``value`` of "3/8" is 0.375, ``groups`` of it 8."""
 
     quantity: Quantity
     dataset: str
@@ -71,6 +59,11 @@ class Published:
     text: str
     value: float
     bold: bool
+
+    @property
+    def groups(self) -> int:
+        """N of K/N."""
+        return int(self.text.partition("/")[2])
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +87,7 @@ def headline() -> tuple[Published, ...]:
             row["backbone"],
             row["method"],
             row["value"],
-            printed_number(row["value"]),
+            _number(row["value"]),
             row["bold"] == "1",
         )
         for row in _rows("headline")
@@ -116,11 +109,11 @@ def study(name: str) -> tuple[StudyRow, ...]:
 
 
 class WinCount(NamedTuple):
-    """A row of Table 4, as printed: ``won`` of ``cells`` groups, the percentage, and the two variants it names."""
+    """A row of Table 4, as printed: ``won`` of ``groups`` groups, the percentage, and the two variants it names."""
 
     metric: str
     won: int
-    cells: int
+    groups: int
     percent: float
     variants: tuple[int, ...]
 
@@ -131,9 +124,9 @@ def win_counts() -> tuple[WinCount, ...]:
     counts = []
     for row, metric in zip(_rows("win_summary"), ("auroc", "pauc"), strict=True):
         fraction, percent = row["ac_best"].rstrip("%)").split(" (")
-        won, cells = fraction.split("/")
+        won, groups = fraction.split("/")
         variants = (part.rstrip(")").split("(")[1] for part in row["most_common_winning_variants"].split(", "))
-        counts.append(WinCount(metric, int(won), int(cells), float(percent), tuple(int(n) for n in variants)))
+        counts.append(WinCount(metric, int(won), int(groups), float(percent), tuple(int(n) for n in variants)))
     return tuple(counts)
 
 
@@ -145,5 +138,11 @@ def _rows(name: str) -> list[dict[str, str]]:
     return list(csv.DictReader(text.splitlines()))
 
 
+def _number(text: str) -> float:
+    """A number as the csv files have it: ``.984``, ``0.98 ± 0.01`` or ``3/8``."""
+    part, slash, whole = text.partition("±")[0].partition("/")
+    return float(part) / float(whole) if slash else float(part)
+
+
 def _numbers(text: str) -> tuple[float, ...]:
-    return tuple(printed_number(part) for part in text.split(" / "))
+    return tuple(_number(part) for part in text.split(" / "))

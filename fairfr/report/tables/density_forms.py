@@ -6,34 +6,48 @@ from collections.abc import Iterable
 from typing import TypeAlias
 
 from fairfr.core.types import Source
-from fairfr.report.readings import Reading, Result
+from fairfr.report.quantity import higher_is_better
+from fairfr.report.readings import Reading, Run
 from fairfr.report.scores import Scores
 from fairfr.report.selection import OF_METHOD, Selection, parameters_of
-from fairfr.report.tables.captions import SOURCE, short_key
-from fairfr.report.tables.grid import Cell, ColumnGroup, Grid, Line, Section, mark_best
+from fairfr.report.tables.grid import Entry, Grid, Line, Note, Section, Spanner, mark_best, number_entry
 from fairfr.report.tables.order import DENSITY, DENSITY_LOO
+from fairfr.report.tables.provenance import short_key
 
 FORMS = {DENSITY.id: "self", DENSITY_LOO.id: "LOO"}
 # native probabilities: the paper's reading ranks by them, clipped to [0, 1]; the strict one by the unclipped score
 RANKINGS: dict[str, Reading] = {"clipped": "paper", "unclipped": "strict"}
 METRICS = {"auroc": "AUROC", "tpr_at_fpr_1e-3": "TPR@1e-3", "brier": "Brier", "ece_15": "ECE-15"}
-BETTER = (True, True, False, False, None, None)
 DIGITS = 4
 MAX_REFERENCES = "dataset.max_references"
 NOTES = (
-    "With 'self' a training pair in the reference set is its own nearest neighbour, as the paper's text says; 'LOO' "
-    "leaves it out. References are the training pairs among which neighbours are sought; where there are no more than "
-    "the limit, all are, and the forms coincide.",
-    "AUROC and TPR rank by the probability, clipped to [0, 1], or by the value before clipping. Brier and ECE are "
-    "those of the clipped probability in both. Means over held-out folds.",
-    "mean(p - y) is over all held-out pairs, of the clipped or the unclipped value; above 0 it is too confident that "
-    "two images show one person. Impostors at 1 are the share of impostor pairs with p = 1, tied at the top.",
-    "To run them on any data: python run.py -m experiment=density_forms dataset=rfw backbone=magface",
+    Note(
+        "forms",
+        "With 'self' a training pair in the reference set is its own nearest neighbour, as the paper's text says; "
+        "'LOO' leaves it out. References are the training pairs among which neighbours are sought; where there are no "
+        "more than the limit, all are, and the forms coincide.",
+    ),
+    Note(
+        "rankings",
+        "AUROC and TPR rank by the probability, clipped to [0, 1], or by the value before clipping. Brier and ECE are "
+        "those of the clipped probability in both. Means over held-out folds.",
+    ),
+    Note(
+        "bias",
+        "mean(p - y) is over all held-out pairs, of the clipped or the unclipped value; above 0 it is too confident "
+        "that two images show one person. Impostors at 1 are the share of impostor pairs with p = 1, tied at the top.",
+    ),
+    Note(
+        "how_to_run",
+        "To run them on any data:",
+        commands=("fairfr run -m experiment=density_forms dataset=rfw backbone=magface",),
+        for_print=False,
+    ),
 )
 Form: TypeAlias = tuple[str, int | None]
 
 
-def density_forms(results: Iterable[Result], source: Source, selection: Selection | None = None) -> list[Grid]:
+def density_forms(results: Iterable[Run], source: Source, selection: Selection | None = None) -> list[Grid]:
     """A section for each data set and backbone with such runs, two lines for each form; nothing without any."""
     forms = [result for result in results if _is_form(result, source)]
     found = _newest((selection or Selection()).whatever(MAX_REFERENCES, forms))
@@ -44,31 +58,34 @@ def density_forms(results: Iterable[Result], source: Source, selection: Selectio
     return [
         Grid(
             id="study_density_forms",
-            caption=f"Forms of AC-Density [{SOURCE[source]}]. Bold: best of a data set and backbone.",
+            title="Forms of AC-Density",
             corner=("Neighbours, references, ranking",),
-            groups=(ColumnGroup("", (*METRICS.values(), "mean(p - y)", "Impostors at 1")),),
+            spanners=(Spanner("", (*METRICS.values(), "mean(p - y)", "Impostors at 1")),),
             sections=sections,
-            notes=(*NOTES, f"Run keys: {keys}."),
+            notes=(*NOTES, Note("keys", f"{keys}.", "Run keys", for_print=False)),
+            about=("Bold: best of a data set and backbone.",),
+            source=source,
+            chapter="Studies",
         )
     ]
 
 
-def max_references_of(result: Result) -> int | None:
+def max_references_of(result: Run) -> int | None:
     """``dataset.max_references`` of a run; None for all training pairs."""
     limit: int | None = parameters_of(result).get(MAX_REFERENCES)
     return limit
 
 
-def _is_form(result: Result, source: Source) -> bool:
+def _is_form(result: Run, source: Source) -> bool:
     """Completed, on this source, and as the yaml has it but for the references: another k is another study."""
     stored = result.stored
     is_one = stored["method"]["id"] in FORMS and stored["status"] == "completed" and stored["source"] == source
     return is_one and not any(key.startswith(OF_METHOD) for key in result.differs)
 
 
-def _newest(results: Iterable[Result]) -> dict[tuple[str, str], dict[Form, Result]]:
+def _newest(results: Iterable[Run]) -> dict[tuple[str, str], dict[Form, Run]]:
     """The last run of each form, by data set and backbone; forms in the table's order."""
-    found: dict[tuple[str, str], dict[Form, Result]] = {}
+    found: dict[tuple[str, str], dict[Form, Run]] = {}
     for result in sorted(results, key=lambda r: str(r.stored["finished"])):
         form = (result.stored["method"]["id"], max_references_of(result))
         found.setdefault(result.cell[:2], {})[form] = result
@@ -79,27 +96,30 @@ def _newest(results: Iterable[Result]) -> dict[tuple[str, str], dict[Form, Resul
     }
 
 
-def _section(setting: tuple[str, str], forms: dict[Form, Result]) -> Section:
+def _section(setting: tuple[str, str], forms: dict[Form, Run]) -> Section:
     lines = [_line(form, ranking, result) for form, result in forms.items() for ranking in RANKINGS]
     some = next(iter(forms.values())).stored
-    return Section(f"{some['dataset']['label']} x {some['backbone']['label']}", tuple(mark_best(lines, list(BETTER))))
+    return Section(
+        f"{some['dataset']['label']} x {some['backbone']['label']}",
+        tuple(mark_best(lines, [*map(higher_is_better, METRICS), None, None])),
+    )
 
 
-def _line(form: Form, ranking: str, result: Result) -> Line:
+def _line(form: Form, ranking: str, result: Run) -> Line:
     method, limit = form
     references = "all" if limit is None else f"{limit:,}"
     means = [result.mean(metric, "all", RANKINGS[ranking]) for metric in METRICS]
-    cells = [_number(mean) for mean in means]
+    entries = [_number(mean) for mean in means]
     scores = Scores.at_hand(result)
     if scores is None:
-        cells += [Cell(), Cell()]
+        entries += [Entry(), Entry()]
     else:
         values = scores.probability if ranking == "clipped" else scores.score
         at_one = float((scores.probability[~scores.same] >= 1).mean())
-        cells.append(_number(float(values.mean() - scores.same.mean()), "+"))
-        cells.append(Cell(f"{at_one:.2%}", at_one) if ranking == "clipped" else Cell())
-    return Line(f"{FORMS[method]}, {references}, {ranking}", tuple(cells))
+        entries.append(_number(float(values.mean() - scores.same.mean()), "+"))
+        entries.append(Entry(f"{at_one:.2%}", at_one) if ranking == "clipped" else Entry())
+    return Line(f"{FORMS[method]}, {references}, {ranking}", tuple(entries))
 
 
-def _number(value: float | None, sign: str = "") -> Cell:
-    return Cell() if value is None else Cell(f"{value:{sign}.{DIGITS}f}", value)
+def _number(value: float | None, sign: str = "") -> Entry:
+    return number_entry(value, DIGITS, sign=sign)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from fairfr.report.readings import Reading, Result
+from fairfr.report.readings import Reading, Run
 
 TOLERANCE = 1e-12
 """Two maps that order pairs alike give the same AUROC up to rounding: that is no improvement."""
@@ -36,19 +36,19 @@ def count_lifted(baseline: Mapping[str, float], method: Mapping[str, float]) -> 
     return Level(lifted, len(worst_first))
 
 
-def level(result: Result, baseline: Result, metric: str, reading: Reading) -> Level | None:
+def level(result: Run, baseline: Run, metric: str, reading: Reading) -> Level | None:
     """K/N of a run against the Baseline's run of the same setting; None where no group has a value."""
     found = count_lifted(group_means(baseline, metric, reading), group_means(result, metric, reading))
     return found if found.groups else None
 
 
-def group_means(result: Result, metric: str, reading: Reading) -> dict[str, float]:
+def group_means(result: Run, metric: str, reading: Reading) -> dict[str, float]:
     """The fold mean of each group that has one, in the order of the data's levels."""
     means = {group: result.mean(metric, group, reading) for group in levels_of(result)}
     return {group: mean for group, mean in means.items() if mean is not None and mean == mean}
 
 
-def levels_of(result: Result) -> tuple[str, ...]:
+def levels_of(result: Run) -> tuple[str, ...]:
     """The groups that the data set's grouping tells apart."""
     data = result.stored.get("data", {})
     return tuple(data.get("groups", {}).get(data.get("grouping"), ()))

@@ -8,7 +8,7 @@ from fairfr.report.readings import Reading
 
 
 class Row(NamedTuple):
-    """A method of our tables. ``paper`` is the run that a paper-reading table takes for it.
+    """A method of our tables. ``paper`` is the variant that a paper-reading table takes for it if it has run.
 
     ``printed`` is the id of the paper's row that it stands against: its own, that of which it is another form, or
     None where the paper's tables have no such row.
@@ -21,7 +21,12 @@ class Row(NamedTuple):
     printed: str | None = None
 
     def method(self, reading: Reading) -> str:
+        """The method that the row asks for."""
         return self.paper if reading == "paper" else self.strict
+
+    def methods(self, reading: Reading) -> tuple[str, ...]:
+        """The methods that can fill the row, best first: the plain one where the paper's variant has not run."""
+        return tuple(dict.fromkeys((self.method(reading), self.strict)))
 
 
 def _row(id: str, label: str, paper: str | None = None) -> Row:

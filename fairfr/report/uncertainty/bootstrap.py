@@ -24,9 +24,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from fairfr.core.types import F64, I16, I32, I64, UNKNOWN, Bool
+from fairfr.report.quantity import higher_is_better
 
-METRICS = ("auroc", "tpr", "brier")
-HIGHER_IS_BETTER = {"auroc": True, "tpr": True, "brier": False}
+METRICS = ("auroc", "tpr_at_fpr_1e-3", "brier")
+"""As the catalogue of metrics names them."""
 SEED = 0
 ROUNDING = 1e-9
 
@@ -52,7 +53,7 @@ class Measured:
     def worst(self, metric: str) -> tuple[float, F64]:
         """The least favourable group, in the data and anew in each draw, (draws,); NaN where no group has a value."""
         at = METRICS.index(metric)
-        extremum = np.fmin if HIGHER_IS_BETTER[metric] else np.fmax
+        extremum = np.fmin if higher_is_better(metric) else np.fmax
         groups = np.concatenate([self.plain[None, 1:, at], self.drawn[:, 1:, at]])
         found: F64 = extremum.reduce(groups, axis=1, initial=np.nan)
         return float(found[0]), found[1:]
@@ -167,12 +168,15 @@ def simultaneous(drawn: F64, level: float = 0.95) -> F64:
     return bounds
 
 
-def true_worst(bounds: F64, higher_is_better: bool) -> tuple[float, float]:
-    """Where the true worst value of all groups lies if every group's lies within its ``bounds`` (2, groups)."""
+def true_worst(bounds: F64, higher: bool) -> tuple[float, float]:
+    """Where the true worst value of all groups lies if every group's lies within its ``bounds`` (2, groups).
+
+    ``higher``: higher is better.
+    """
     known = bounds[:, ~np.isnan(bounds[0])]
     if known.shape[1] == 0:
         return float("nan"), float("nan")
-    low, high = known.min(axis=1) if higher_is_better else known.max(axis=1)
+    low, high = known.min(axis=1) if higher else known.max(axis=1)
     return float(low), float(high)
 
 

@@ -8,20 +8,22 @@ from dataclasses import dataclass
 import numpy as np
 
 from fairfr.core.types import F64, I16, UNKNOWN
-from fairfr.report.readings import Reading, Result
+from fairfr.metrics.catalogue import ALPHAS
+from fairfr.report.readings import Reading, Run
 from fairfr.report.runs import Runs
 from fairfr.report.scores import Scores
-from fairfr.report.tables.order import ROWS, SCORE_ONLY, Row
+from fairfr.report.tables.layout import Layout, Setting, rows_of
+from fairfr.report.tables.order import Row
 from fairfr.report.uncertainty.bootstrap import Draws, Measured, draw_units, measure, resampling_units
 
-ALPHA = 1e-3
+ALPHA = ALPHAS["1e-3"]
 MOST_WORK = 300_000_000
 """Pairs times draws for one method: some seven seconds. BFW gets fewer draws for it, and a note says so."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bootstrapped:
-    """Rows of the paper whose runs share their pairs. ``asked`` draws were wanted, ``draws`` were made.
+    """Methods whose runs share their pairs. ``asked`` draws were wanted, ``draws`` were made.
 
     ``units`` is the number of identities that were drawn from, ``known`` the share of images whose identity the data
     tells, None if the runs did not keep it. ``groups`` are those that can be the worst one; ``strangers`` are methods
@@ -30,7 +32,7 @@ class Bootstrapped:
 
     reading: Reading
     rows: tuple[Row, ...]
-    results: dict[str, Result]
+    runs: dict[str, Run]
     measured: dict[str, Measured]
     asked: int
     draws: int
@@ -40,8 +42,8 @@ class Bootstrapped:
     strangers: tuple[str, ...]
 
     @property
-    def first(self) -> Result:
-        return self.results[self.rows[0].id]
+    def first(self) -> Run:
+        return self.runs[self.rows[0].id]
 
     def value(self, row: Row, metric: str, place: str) -> tuple[float, F64]:
         """The pooled value of ``all`` pairs or of the ``worst`` group, and those of the draws."""
@@ -54,18 +56,21 @@ class Bootstraps:
 
     def __init__(self, runs: Runs, reading: Reading, draws: int) -> None:
         self.runs, self.reading, self.draws = runs, reading, draws
-        self._found: dict[tuple[str, str], Bootstrapped | None] = {}
+        self._found: dict[Setting, Bootstrapped | None] = {}
 
-    def of(self, setting: tuple[str, str]) -> Bootstrapped | None:
+    def of(self, setting: Setting) -> Bootstrapped | None:
         """None where no scores are at hand."""
         if setting not in self._found:
             self._found[setting] = bootstrap(self.runs, setting, self.reading, self.draws)
         return self._found[setting]
 
 
-def bootstrap(runs: Runs, cell: tuple[str, str], reading: Reading, asked: int) -> Bootstrapped | None:
+def bootstrap(runs: Runs, setting: Setting, reading: Reading, asked: int) -> Bootstrapped | None:
     """Measure every method of a data set and backbone whose scores are at hand; None if there is none."""
-    found = [(row, Scores.at_hand(runs.get(*cell, row.method(reading)))) for row in (*ROWS, *SCORE_ONLY)]
+    layout = Layout(runs, reading)
+    found = [
+        (row, Scores.at_hand(layout.run(setting, row))) for row in rows_of(layout.blocks([setting], only_run=True))
+    ]
     at_hand: list[tuple[Row, Scores]] = [(row, scores) for row, scores in found if scores is not None]
     if not at_hand:
         return None
@@ -77,7 +82,7 @@ def bootstrap(runs: Runs, cell: tuple[str, str], reading: Reading, asked: int) -
     return Bootstrapped(
         reading=reading,
         rows=tuple(shared),
-        results={row.id: scores.result for row, scores in shared.items()},
+        runs={row.id: scores.result for row, scores in shared.items()},
         measured={row.id: _measure_run(scores, drawn, group, reading) for row, scores in shared.items()},
         asked=asked,
         draws=draws,

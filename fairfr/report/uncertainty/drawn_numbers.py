@@ -6,13 +6,13 @@ import numpy as np
 
 from fairfr.core.types import F64
 from fairfr.report.paper.numbers import DIGITS, GROUP_DIGITS
-from fairfr.report.paper.published import LEVELS, Quantity, StudyRow
-from fairfr.report.tables.book import Setting
+from fairfr.report.paper.published import StudyRow
+from fairfr.report.quantity import LIFTED, Quantity
+from fairfr.report.tables.layout import Setting
 from fairfr.report.tables.levels import TOLERANCE
 from fairfr.report.tables.order import BASELINE
+from fairfr.report.uncertainty.bootstrap import METRICS
 from fairfr.report.uncertainty.by_setting import Bootstrapped, Bootstraps
-
-METRICS = {"auroc": "auroc", "tpr_at_fpr_1e-3": "tpr", "brier": "brier"}
 
 
 class DrawnNumbers:
@@ -70,13 +70,13 @@ class DrawnNumbers:
         found = self._bootstraps.of(setting)
         if found is None or method not in found.measured or quantity.metric not in METRICS:
             return None
-        if quantity.group == LEVELS:
+        if quantity.group == LIFTED:
             return _levels(found, quantity.metric, method)
-        mean = found.results[method].mean(quantity.metric, quantity.group, found.reading)
+        mean = found.runs[method].mean(quantity.metric, quantity.group, found.reading)
         if mean is None:
             return None
         row = next(row for row in found.rows if row.id == method)
-        pooled, drawn = found.value(row, METRICS[quantity.metric], quantity.group)
+        pooled, drawn = found.value(row, quantity.metric, quantity.group)
         moved: F64 = np.round(mean + drawn - pooled, DIGITS)
         return None if np.isnan(moved).any() else moved
 
@@ -85,8 +85,8 @@ def _group_draws(found: Bootstrapped, metric: str, method: str) -> dict[str, F64
     """Each group's fold mean in each draw, (draws,); empty without this method's scores."""
     if method not in found.measured:
         return {}
-    pooled, drawn = found.measured[method].groups(METRICS[metric])
-    means = {group: found.results[method].mean(metric, group, found.reading) for group in found.groups}
+    pooled, drawn = found.measured[method].groups(metric)
+    means = {group: found.runs[method].mean(metric, group, found.reading) for group in found.groups}
     return {group: mean + drawn[:, g] - pooled[g] for g, (group, mean) in enumerate(means.items()) if mean is not None}
 
 

@@ -15,9 +15,9 @@ from fairfr.experiment.record import jsonable, pair_level_names
 from fairfr.metrics.by_group import PairGroups, evaluate
 from fairfr.metrics.catalogue import METRIC_BY_ID
 from fairfr.metrics.summary import summarise
-from fairfr.report.readings import Result
+from fairfr.report.readings import Run
 from fairfr.report.runs import Runs
-from fairfr.report.tables.grid import Cell, Grid, Line
+from fairfr.report.tables.grid import Entry, Grid, Line
 from fairfr.store.folder import write_scores
 from fairfr.store.reading import checksums
 
@@ -33,7 +33,7 @@ def made_result(
     worst: Numbers | None = None,
     groups: Mapping[str, Numbers] | None = None,
     **changes: Any,
-) -> Result:
+) -> Run:
     """``overall``, ``worst`` and ``groups`` hold fold means by metric; both pair rules get the same."""
     dataset, backbone = setting.split("/")
     plain = method.removesuffix("_paper")
@@ -64,7 +64,7 @@ def made_result(
         },
         "metrics": rows,
     }
-    return Result(stored)
+    return Run(stored)
 
 
 def _rows(
@@ -85,7 +85,7 @@ def _rows(
 
 
 @pytest.fixture
-def result() -> Callable[..., Result]:
+def result() -> Callable[..., Run]:
     return made_result
 
 
@@ -93,7 +93,7 @@ def result() -> Callable[..., Result]:
 def runs() -> Callable[..., Runs]:
     """``runs(result, result, ...)``, of one data source."""
 
-    def make(*results: Result, source: Any = "files") -> Runs:
+    def make(*results: Run, source: Any = "files") -> Runs:
         return Runs(results, source)
 
     return make
@@ -103,12 +103,12 @@ def runs() -> Callable[..., Runs]:
 def find() -> Callable[..., Any]:
     """``find(grids, id)``, ``find(grids, id, row)`` and ``find(grids, id, row, column)``."""
 
-    def look(grids: Iterable[Grid], id: str, row: str | None = None, column: int | None = None) -> Grid | Line | Cell:
+    def look(grids: Iterable[Grid], id: str, row: str | None = None, column: int | None = None) -> Grid | Line | Entry:
         grid = next(grid for grid in grids if grid.id == id)
         if row is None:
             return grid
         line = next(line for section in grid.sections for line in section.lines if line.label == row)
-        return line if column is None else line.cells[column]
+        return line if column is None else line.entries[column]
 
     return look
 
@@ -117,7 +117,7 @@ N_PAIRS = 600
 LEVELS = ("one", "two_parts", "three")
 NEEDS = {"gst": ["groups"], "gst_paper": ["groups"]}
 NATIVE = ("beta", "platt", "faircal", "ac_linear", "ac_density", "ac_density_loo")
-FakeRun = Callable[..., Result]
+FakeRun = Callable[..., Run]
 
 
 @pytest.fixture
@@ -136,7 +136,7 @@ def fake_run(tmp_path: Path) -> FakeRun:
         known_people: int | None = None,
         per_person: int = 1,
         **data: Any,
-    ) -> Result:
+    ) -> Run:
         rng = np.random.default_rng(5)
         same = rng.random(N_PAIRS) < 0.5
         left = np.where(same, 2 * rng.integers(120, size=N_PAIRS), rng.integers(240, size=N_PAIRS)).astype(np.int32)
@@ -195,6 +195,6 @@ def fake_run(tmp_path: Path) -> FakeRun:
             "files": checksums(folder),
             "metrics": jsonable(summarise(rows)),
         }
-        return Result(stored, folder)
+        return Run(stored, folder)
 
     return make

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from fairfr.report.readings import Result
+from fairfr.report.readings import Run
 
 # Every number says where it comes from.
 VALUES = {
@@ -31,12 +31,12 @@ VALUES = {
 }
 
 
-def result(native: bool, grouping: str | None = "eth", needs: tuple[str, ...] = ()) -> Result:
+def result(native: bool, grouping: str | None = "eth", needs: tuple[str, ...] = ()) -> Run:
     rows: list[dict[str, Any]] = [
         {"grouping": g, "rule": r, "group": w, "metric": m, "mean": value} for (g, r, w, m), value in VALUES.items()
     ]
     method = {"native_probability": native, "needs": list(needs)}
-    return Result({"method": method, "data": {"grouping": grouping}, "metrics": rows})
+    return Run({"method": method, "data": {"grouping": grouping}, "metrics": rows})
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_where_a_number_comes_from(native: bool, reading: Any, metric: str, grou
 def test_a_number_that_does_not_exist_is_none() -> None:
     assert result(True).mean("auroc", "nobody", "paper") is None
     assert result(True, grouping=None).mean("auroc", "worst", "strict") is None
-    failed = Result({"method": {"native_probability": True, "needs": []}, "status": "failed"})
+    failed = Run({"method": {"native_probability": True, "needs": []}, "status": "failed"})
     assert failed.mean("auroc", "all", "paper") is None and failed.mean("auroc", "worst", "paper") is None
 
 

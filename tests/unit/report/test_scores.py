@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fairfr.report.readings import Result
+from fairfr.report.readings import Run
 from fairfr.report.runs import Runs
 from fairfr.report.scores import Scores, where
 from fairfr.store.folder import write_scores
@@ -81,10 +81,10 @@ def test_data_without_a_grouping_has_no_groups(fake_run: Any) -> None:
 
 def test_missing_scores_are_told_from_present_ones(fake_run: Any) -> None:
     result = fake_run("beta")
-    assert Scores.at_hand(None) is None and Scores.at_hand(Result(result.stored)) is None
+    assert Scores.at_hand(None) is None and Scores.at_hand(Run(result.stored)) is None
     assert Scores.at_hand(result) is not None
     with pytest.raises(FileNotFoundError, match=result.stored["key"]):
-        Scores(Result(result.stored))
+        Scores(Run(result.stored))
     (result.folder / "scores.parquet").unlink()
     assert Scores.at_hand(result) is None
 

@@ -8,7 +8,8 @@ from functools import cache
 from typing import Literal, NamedTuple, TypeAlias
 
 from fairfr.report.paper.numbers import GROUP_AWARE_IDS, Numbers, need
-from fairfr.report.paper.published import Quantity, headline
+from fairfr.report.paper.published import headline
+from fairfr.report.quantity import Quantity
 from fairfr.report.tables.order import ADAPTIVE, DATASETS, HEADLINE, HEADLINE_BACKBONES, PAPER_ROWS, ROWS, SCORE_ONLY
 
 Status: TypeAlias = Literal["holds", "does not hold", "cannot be told"]
@@ -76,7 +77,7 @@ def compare_means(quantity: Quantity, said: dict[str, float], numbers: Numbers) 
     The paper's own tables must also give the figures that its text states.
     """
     means = {method: mean(numbers, quantity, method) for method in contestants(quantity)}
-    ranking = sorted(means, key=means.__getitem__, reverse=quantity.higher_is_better)
+    ranking = sorted(means, key=means.__getitem__, reverse=bool(quantity.higher_is_better))
     stated = all(f"{means[method]:.3f}" == f"{value:.3f}" for method, value in said.items())
     ahead = means[next(iter(said))] == means[ranking[0]]
     shown = [method for method in ranking if method in said or method == ranking[0]]

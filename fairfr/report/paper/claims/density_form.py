@@ -13,7 +13,8 @@ from fairfr.report.paper.claims.claim import Claim, Setting, Status, Verdict, na
 from fairfr.report.paper.claims.groups import GROUPS_OF
 from fairfr.report.paper.comparison import TOLERANCE
 from fairfr.report.paper.numbers import NotThereError, Numbers, PrintedNumbers
-from fairfr.report.paper.published import LEVELS, QUANTITIES, TABLE_NAMES, Quantity
+from fairfr.report.paper.published import QUANTITIES, TABLE_NAMES
+from fairfr.report.quantity import LIFTED, Quantity
 from fairfr.report.tables.order import DENSITY, DENSITY_LOO, HEADLINE
 
 DIGITS = 3
@@ -47,7 +48,7 @@ def _compare(numbers: Numbers, quantity: Quantity, setting: Setting) -> Near | N
         return None
     distances = [round(abs(value - printed), DIGITS) for value in ours if value is not None]
     # the tolerance of K/N is in groups
-    tolerance = TOLERANCE[quantity] / (GROUPS_OF[setting[0]] if quantity.group == LEVELS else 1)
+    tolerance = TOLERANCE[quantity] / (GROUPS_OF[setting[0]] if quantity.group == LIFTED else 1)
     return Near(setting, distances[0], distances[1], min(distances) > tolerance + _ROUNDING)
 
 

@@ -82,8 +82,8 @@ def _wins(metric: str, numbers: Numbers) -> Verdict:
 def _cells_add_up(numbers: Numbers) -> Verdict:
     counts = {d: sum(dataset == d for dataset, _ in SETTINGS) for d in GROUPS_OF}
     total = sum(counts[d] * groups for d, groups in GROUPS_OF.items())
-    percents = [f"{c.won}/{c.cells} = {100 * c.won / c.cells:.1f} %" for c in win_counts()]
-    right = all(c.cells == total and f"{100 * c.won / c.cells:.1f}" == f"{c.percent:.1f}" for c in win_counts())
+    percents = [f"{c.won}/{c.groups} = {100 * c.won / c.groups:.1f} %" for c in win_counts()]
+    right = all(c.groups == total and f"{100 * c.won / c.groups:.1f}" == f"{c.percent:.1f}" for c in win_counts())
     terms = " + ".join(f"{counts[d]}x{groups}" for d, groups in GROUPS_OF.items())
     return verdict(right, f"{terms} = {total}; " + ", ".join(percents))
 

@@ -20,7 +20,8 @@ from fairfr.report.paper.claims.claim import (
     winners,
 )
 from fairfr.report.paper.numbers import Numbers, need
-from fairfr.report.paper.published import AUROC, BRIER, TPR, WORST_AUROC, WORST_BRIER, Quantity
+from fairfr.report.paper.published import AUROC, BRIER, TPR, WORST_AUROC, WORST_BRIER
+from fairfr.report.quantity import Quantity
 from fairfr.report.tables.order import HEADLINE
 
 CELLS = len(AC) * len(HEADLINE)

@@ -30,9 +30,9 @@ from fairfr.report.paper.published import (
     WORST_AUROC,
     WORST_BRIER,
     WORST_TPR,
-    Quantity,
     headline,
 )
+from fairfr.report.quantity import Quantity
 from fairfr.report.tables.order import HEADLINE, PAPER_ROWS
 
 LEAD = "lead over the best other label-free method"

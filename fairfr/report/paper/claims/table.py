@@ -10,10 +10,10 @@ from fairfr.report.paper.comparison import simulation
 from fairfr.report.paper.numbers import NotThereError, Numbers, PrintedNumbers, RunNumbers
 from fairfr.report.readings import Reading
 from fairfr.report.runs import Runs
-from fairfr.report.tables.book import Book
-from fairfr.report.tables.captions import Story
-from fairfr.report.tables.grid import Cell, ColumnGroup, Grid, Line, Section, Tone
+from fairfr.report.tables.grid import Entry, Grid, Line, Note, Section, Spanner, Tone
+from fairfr.report.tables.layout import Layout
 from fairfr.report.tables.order import ROWS, SETTINGS
+from fairfr.report.tables.provenance import Provenance
 from fairfr.report.uncertainty.bootstrap import interval
 from fairfr.report.uncertainty.by_setting import Bootstraps
 from fairfr.report.uncertainty.drawn_numbers import DrawnNumbers
@@ -29,13 +29,25 @@ SECTIONS: dict[str, tuple[Claim, ...]] = {
 CLAIMS = tuple(claim for section in SECTIONS.values() for claim in section)
 TONES: dict[Status, Tone] = {"holds": "improved", "does not hold": "degraded", "cannot be told": "plain"}
 LEVEL = 0.95
-NO_INTERVALS = (
-    "Verdicts from our runs are those of the means; their intervals: python scripts/make_tables.py --uncertainty"
+SIDES = ("Printed tables", "Our runs")
+IN_KIND = Note(
+    "in_kind", "From our runs a claim holds if it holds in kind (order, at least so many settings), not to the digit."
 )
-INTERVALS = (
+NO_INTERVALS = Note(
+    "no_intervals",
+    "Verdicts from our runs are those of the means; for their intervals:",
+    commands=("fairfr tables --uncertainty",),
+    for_print=False,
+)
+INTERVALS = Note(
+    "intervals",
     "In brackets, where scores are at hand: the claim judged anew on each draw of the paired bootstrap over "
     "identities. A verdict that fewer than 97.5 % of the draws share cannot be told: the interval includes the "
-    "boundary."
+    "boundary.",
+)
+NO_GROUP_TABLES = Note(
+    "no_group_tables",
+    "The paper's per-group tables are absent from its source: claims that rest on them cannot be told.",
 )
 STATUSES: tuple[Status, ...] = ("holds", "does not hold", "cannot be told")
 
@@ -68,8 +80,8 @@ def judge_draws(claim: Claim, point: Verdict, drawn: DrawnNumbers) -> Verdict:
     except NotThereError:
         return point
     share = sum(verdict.status == point.status for verdict in verdicts) / len(verdicts)
-    told = point.status if share >= (1 + LEVEL) / 2 else "cannot be told"
-    return Verdict(told, f"{point.detail} [{_in_draws(claim, point, verdicts, share)}]", point.figure)
+    status: Status = point.status if share >= (1 + LEVEL) / 2 else "cannot be told"
+    return Verdict(status, f"{point.detail} [{_in_draws(claim, point, verdicts, share)}]", point.figure)
 
 
 def _in_draws(claim: Claim, point: Verdict, verdicts: list[Verdict], share: float) -> str:
@@ -82,48 +94,43 @@ def _in_draws(claim: Claim, point: Verdict, verdicts: list[Verdict], share: floa
 
 
 def claims(runs: Runs, reading: Reading, bootstraps: Bootstraps | None = None) -> Grid:
-    """One line for each claim: where it stands, its verdict from the printed tables, its verdict from our runs.
+    """One line for each claim: where it stands, its verdict from the printed tables and, if there are, from our runs.
 
     With ``bootstraps`` the verdicts from our runs come with their intervals, wherever scores are at hand.
     """
     printed, ours = PrintedNumbers(), RunNumbers(runs, reading)
     judged = {claim.id: (judge(claim, printed), judge(claim, ours)) for claim in CLAIMS}
-    if bootstraps is not None:
-        drawn = DrawnNumbers(bootstraps)
+    drawn = None if bootstraps is None else DrawnNumbers(bootstraps)
+    if drawn is not None:
         judged = {claim.id: (judged[claim.id][0], judge_draws(claim, judged[claim.id][1], drawn)) for claim in CLAIMS}
+    provenance = Provenance(Layout(runs, reading), ROWS, SETTINGS, exact=True)
+    sides = 2 if provenance.used else 1
     sections = tuple(
-        Section(heading, tuple(_line(claim, *judged[claim.id]) for claim in section))
+        Section(heading, tuple(_line(claim, *judged[claim.id][:sides]) for claim in section))
         for heading, section in SECTIONS.items()
     )
-    story = Story(Book(runs, reading), ROWS, SETTINGS)
     by_print, by_runs = zip(*judged.values(), strict=True)
-    return Grid(
-        id="claims",
-        caption=story.caption(
-            "The paper's claims, checked on its printed tables and on our runs",
-            "The same arithmetic judges both.",
-            *simulation(runs),
+    return provenance.grid(
+        "claims",
+        "The paper's claims, checked on its printed tables and on our runs",
+        (Spanner("", ("claim",)), *(Spanner(side, ("verdict", "numbers")) for side in SIDES[:sides])),
+        sections,
+        about=("The same arithmetic judges both.", *simulation(runs)),
+        notes=(
+            Note("tally", f"Printed tables: {_tally(by_print)}. Our runs: {_tally(by_runs)}."),
+            IN_KIND,
+            NO_INTERVALS if drawn is None else INTERVALS,
+            NO_GROUP_TABLES,
         ),
-        corner=("Where",),
-        groups=(
-            ColumnGroup("", ("claim",)),
-            ColumnGroup("Printed tables", ("verdict", "numbers")),
-            ColumnGroup("Our runs", ("verdict", "numbers")),
-        ),
-        sections=sections,
-        notes=story.notes(
-            sections,
-            f"Printed tables: {_tally(by_print)}. Our runs: {_tally(by_runs)}.",
-            "From our runs a claim holds if it holds in kind (order, at least so many settings), not to the digit.",
-            NO_INTERVALS if bootstraps is None else INTERVALS,
-            "The paper's per-group tables are absent from its source: claims that rest on them cannot be told.",
-        ),
+        corner="Where",
+        chapter="Claims of the paper",
+        shrink=False,
     )
 
 
-def _line(claim: Claim, printed: Verdict, ours: Verdict) -> Line:
-    cells = [(Cell(verdict.status, tone=TONES[verdict.status]), Cell(verdict.detail)) for verdict in (printed, ours)]
-    return Line(claim.where, (Cell(claim.words), *cells[0], *cells[1]))
+def _line(claim: Claim, *verdicts: Verdict) -> Line:
+    entries = [(Entry(one.status, tone=TONES[one.status]), Entry(one.detail)) for one in verdicts]
+    return Line(claim.where, (Entry(claim.words), *(entry for pair in entries for entry in pair)))
 
 
 def _tally(verdicts: tuple[Verdict, ...]) -> str:

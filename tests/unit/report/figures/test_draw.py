@@ -13,7 +13,7 @@ from fairfr.report.figures.draw import draw
 from fairfr.report.figures.overview import overview_figure
 from fairfr.report.figures.reliability import equal_mass_bins, reliability_figure
 from fairfr.report.figures.text import as_drawn
-from fairfr.report.readings import Result
+from fairfr.report.readings import Run
 from fairfr.report.runs import Runs
 from fairfr.report.scores import Scores
 
@@ -69,9 +69,10 @@ def test_beta_and_density_are_preferred(
 
 def test_what_cannot_be_drawn_is_left_out(fake_run: Any, tmp_path: Path) -> None:
     beta, density = fake_run("beta"), fake_run("ac_density")
-    only_results = Runs([Result(beta.stored), Result(density.stored)], "synthetic")
+    only_results = Runs([Run(beta.stored), Run(density.stored)], "synthetic")
     assert names(draw(only_results, "paper", tmp_path / "a")) == ["worst_group_auroc.png", "worst_group_auroc.pdf"]
-    assert draw(Runs([beta], "synthetic"), "paper", tmp_path / "b") == []
+    without_groups = Run({**beta.stored, "data": {**beta.stored["data"], "grouping": None}})
+    assert draw(Runs([without_groups], "synthetic"), "paper", tmp_path / "b") == []
     assert draw(Runs([], "synthetic"), "paper", tmp_path / "c") == []
 
 
@@ -92,6 +93,31 @@ def test_the_overview_marks_group_aware_methods(fake_run: Any) -> None:
     assert [text.get_text() for text in axes.get_yticklabels()] == ["Baseline", "GST†"]
     dots = {line.get_ydata()[0]: line.get_markerfacecolor() for line in axes.lines if line.get_marker() == "o"}
     assert dots[1] == "white" and dots[0] != "white"
+
+
+def test_the_overview_has_every_method_that_has_run_and_no_empty_row(fake_run: Any) -> None:
+    runs = [
+        fake_run("baseline"),
+        fake_run("platt"),
+        fake_run("baseline", dataset="lfw"),
+        fake_run("fsn", dataset="lfw"),
+    ]
+    figure = overview_figure(Runs(runs, "synthetic"), "paper")
+    assert figure is not None
+    shown = [[text.get_text() for text in axes.get_yticklabels()] for axes in figure.axes]
+    assert shown == [["Baseline", "Platt"], ["Baseline", "FSN"]]
+
+
+@pytest.mark.parametrize("noise", [0.05, 0.4, 1.5])
+def test_axes_have_at_least_three_ticks(fake_run: Any, noise: float) -> None:
+    runs = Runs([fake_run(m, noise=noise) for m in ("baseline", "beta", "ac_density")], "synthetic")
+    figures = [
+        overview_figure(runs, "paper"),
+        reliability_figure(*(Scores(runs.get("rfw", "facenet", m)) for m in ("beta", "ac_density")), "paper"),
+    ]
+    for axes in (axes for figure in figures if figure is not None for axes in figure.axes):
+        low, high = axes.get_xlim()
+        assert sum(low <= tick <= high for tick in axes.get_xticks()) >= 3
 
 
 def test_every_group_has_a_curve_and_a_legend_entry(fake_run: Any) -> None:

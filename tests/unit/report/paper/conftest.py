@@ -7,8 +7,9 @@ from typing import Any, TypeAlias
 
 import pytest
 
-from fairfr.report.paper.published import LD_TPR, LEVELS, LU_AUROC, headline
-from fairfr.report.readings import Result
+from fairfr.report.paper.published import LD_TPR, LU_AUROC, headline
+from fairfr.report.quantity import LIFTED
+from fairfr.report.readings import Run
 from fairfr.report.runs import Runs
 from fairfr.report.tables.order import BACKBONES, DATASETS, GROUP_AWARE, HEADLINE, ROWS, SETTINGS
 
@@ -18,7 +19,7 @@ Cell: TypeAlias = tuple[str, str, str]
 Values: TypeAlias = Mapping[tuple[str, str], float]  # (metric, group) -> mean
 
 
-def make_result(cell: Cell, values: Values, source: str = "files", **more: Any) -> Result:
+def make_result(cell: Cell, values: Values, source: str = "files", **more: Any) -> Run:
     """A completed run with these numbers, whichever reading asks for them."""
     dataset, backbone, method = cell
     row = next((row for row in ROWS if method in (row.strict, row.paper)), None)
@@ -29,7 +30,7 @@ def make_result(cell: Cell, values: Values, source: str = "files", **more: Any) 
         for name in (metric, f"{metric}_on_probability", f"{metric}_raw")
     ]
     groups = [f"g{i}" for i in range(GROUPS[dataset])]
-    return Result(
+    return Run(
         {
             "key": f"{source}-{'-'.join(cell)}",
             "status": "completed",
@@ -64,7 +65,7 @@ def group_values(dataset: str, metric: str, lifted: int | None) -> dict[tuple[st
 def printed_values(dataset: str, backbone: str, method: str) -> dict[tuple[str, str], float]:
     """All that the paper prints for a cell; K/N as groups that give it."""
     mine = [p for p in headline() if (p.dataset, p.backbone, p.method) == (dataset, backbone, method)]
-    values = {(p.quantity.metric, p.quantity.group): p.value for p in mine if p.quantity.group != LEVELS}
+    values = {(p.quantity.metric, p.quantity.group): p.value for p in mine if p.quantity.group != LIFTED}
     for quantity in (LU_AUROC, LD_TPR):
         lifted = next((int(p.text.split("/")[0]) for p in mine if p.quantity == quantity), None)
         values |= group_values(dataset, quantity.metric, lifted)
@@ -72,7 +73,7 @@ def printed_values(dataset: str, backbone: str, method: str) -> dict[tuple[str, 
 
 
 @pytest.fixture(scope="session")
-def make_run() -> Callable[..., Result]:
+def make_run() -> Callable[..., Run]:
     """``make_run((dataset, backbone, method), {(metric, group): value})``."""
     return make_result
 

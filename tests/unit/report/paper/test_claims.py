@@ -11,7 +11,7 @@ from fairfr.report.paper.claims import appendix, groups, other_sections, results
 from fairfr.report.paper.claims.claim import Verdict
 from fairfr.report.paper.claims.table import CLAIMS, claims, judge
 from fairfr.report.paper.numbers import PrintedNumbers, RunNumbers
-from fairfr.report.readings import Reading, Result
+from fairfr.report.readings import Reading, Run
 from fairfr.report.runs import Runs
 from fairfr.report.tables.order import HEADLINE, PAPER_ROWS, SETTINGS
 from fairfr.report.tables.paper_tables import paper_tables
@@ -39,7 +39,7 @@ def test_ids_are_unique() -> None:
         ("bold-brier-all", "does not hold", "BFW AdaFace: bold AC-Linear 0.028, best FRAPPÉ 0.027"),
         ("bold-brier-all", "does not hold", "BFW MagFace: AC-Linear ties at 0.031 and is not bold"),
         ("bold-auroc-worst", "holds", "9 of 9"),
-        ("bold-auroc-levels", "holds", "9 of 9"),
+        ("bold-auroc-lifted", "holds", "9 of 9"),
         ("bold-tpr_at_fpr_1e-3-worst", "holds", "9 of 9"),
         ("bold-auroc-all", "holds", "9 of 9"),
         ("density-six", "holds", "best in 6 of 9"),
@@ -148,7 +148,7 @@ def test_columns_without_both_forms_are_left_out(paper_runs: Callable[..., Runs]
     assert none == Verdict("cannot be told", "no run gives: TPR at FPR=1e-3 of both forms of AC-Density in one column")
 
 
-def test_components_come_from_runs_of_all_their_methods(make_run: Callable[..., Result]) -> None:
+def test_components_come_from_runs_of_all_their_methods(make_run: Callable[..., Run]) -> None:
     values = {"platt": 0.9, "beta_paper": 0.9, "midpoint_only": 0.55, "density_score": 0.9, "ac_linear": 0.91}
     results = [make_run(("rfw", "facenet", m), {("auroc", "worst"): v}) for m, v in values.items()]
     assert ours(Runs(results, "files"), "location-alone").status == "cannot be told"
@@ -234,7 +234,7 @@ def test_wins_of_groups(group_runs: Callable[..., Runs]) -> None:
     detail = "88/108 groups (81.5 %); AC-MLP 0, AC-Linear 40, AC-Density 88, ties counted for each"
     assert ours(runs, "wins-auroc") == ours(runs, "wins-pauc") == Verdict("holds", detail)
     table = next(grid for grid in paper_tables(runs, "paper") if grid.id == "table4_wins")
-    assert table.sections[0].lines[0].cells[0].text == "88/108 (81.5%)"
+    assert table.sections[0].lines[0].entries[0].text == "88/108 (81.5%)"
     fewer = group_runs(value, SETTINGS[1:])
     assert ours(fewer, "wins-auroc") == Verdict(
         "cannot be told", "no run gives: AUROC by group of Baseline on RFW ArcFace R100"
@@ -260,9 +260,9 @@ def test_counts_come_from_the_runs(paper_runs: Callable[..., Runs]) -> None:
     assert ours(runs, "negatives-lfw") == Verdict("holds", "300 in a fold")
     assert ours(runs, "parameters").status == "cannot be told"
     mlp: Any = runs.get("rfw", "arcface_r100", "ac_mlp")
-    told = Result({**mlp.stored, "fit_report": {"0": {"parameters": 527361}}})
+    told = Run({**mlp.stored, "fit_report": {"0": {"parameters": 527361}}})
     assert ours(Runs([told], "files"), "parameters") == Verdict("holds", "527,361")
-    other = Result({**mlp.stored, "fit_report": {"0": {"parameters": 5}}})
+    other = Run({**mlp.stored, "fit_report": {"0": {"parameters": 5}}})
     assert ours(Runs([other], "files"), "parameters") == Verdict("does not hold", "5")
 
 
@@ -276,17 +276,18 @@ def test_the_grid_has_a_line_for_each_claim(paper_runs: Callable[..., Runs]) -> 
     grid = claims(paper_runs(source="synthetic"), "paper")
     lines = [line for section in grid.sections for line in section.lines]
     assert grid.id == "claims" and len(lines) == len(CLAIMS)
-    assert all(len(line.cells) == len(grid.columns) for line in lines)
+    assert all(len(line.entries) == len(grid.columns) for line in lines)
     assert "SIMULATION" in grid.caption
-    by_words = {line.cells[0].text: line for line in lines}
+    by_words = {line.entries[0].text: line for line in lines}
     line = by_words["AC-Density has the best worst-group AUROC on six of nine"]
-    _, printed, _, mine, detail = line.cells
+    _, printed, _, mine, detail = line.entries
     assert line.label == "Results, aggregate behavior"
     assert (printed.text, printed.tone, mine.text, mine.tone) == ("holds", "improved", "holds", "improved")
     assert detail.text.startswith("best in 6 of 9")
-    tones = {(line.cells[1].text, line.cells[1].tone) for line in lines}
+    tones = {(line.entries[1].text, line.entries[1].tone) for line in lines}
     assert tones == {("holds", "improved"), ("does not hold", "degraded"), ("cannot be told", "plain")}
-    counted = [sum(line.cells[i].text == "holds" for line in lines) for i in (1, 3)]
+    counted = [sum(line.entries[i].text == "holds" for line in lines) for i in (1, 3)]
     assert any(
-        f"Printed tables: holds {counted[0]}," in n and f"Our runs: holds {counted[1]}," in n for n in grid.notes
+        f"Printed tables: holds {counted[0]}," in n.text and f"Our runs: holds {counted[1]}," in n.text
+        for n in grid.notes
     )

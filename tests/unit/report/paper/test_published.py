@@ -17,11 +17,11 @@ from fairfr.report.paper.published import (
     WORST_BRIER,
     WORST_TPR,
     Published,
-    Quantity,
     headline,
     study,
     win_counts,
 )
+from fairfr.report.quantity import Quantity
 from fairfr.report.tables.order import GROUP_AWARE, HEADLINE, PAPER_ROWS, ROWS
 
 

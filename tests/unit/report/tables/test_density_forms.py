@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fairfr.report.readings import Result
+from fairfr.report.readings import Run
 from fairfr.report.selection import Selection
 from fairfr.report.tables.density_forms import density_forms, max_references_of
 from fairfr.report.tables.grid import Grid
@@ -25,20 +25,20 @@ def form(fake_run: Any) -> Any:
         dataset: str = "rfw",
         differs: Any = None,
         **more: Any,
-    ) -> Result:
+    ) -> Run:
         where = f"{dataset}_{limit}_{finished}"
         run = fake_run(method, dataset=where, **more)
         stored = {**run.stored, "finished": finished, "dataset": {"id": dataset, "label": dataset.upper()}}
         stored["method"] = {**stored["method"], "native_probability": True}
         stored["identity"] = {"dataset": {"max_references": limit}}
         stored["differs"] = differs or {}
-        return Result(stored, run.folder)
+        return Run(stored, run.folder)
 
     return make
 
 
 def lines(grid: Grid) -> dict[str, Any]:
-    return {line.label: line.cells for section in grid.sections for line in section.lines}
+    return {line.label: line.entries for section in grid.sections for line in section.lines}
 
 
 def test_eight_forms_stand_in_order(form: Any) -> None:

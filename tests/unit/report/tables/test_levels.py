@@ -7,7 +7,7 @@ from collections.abc import Callable
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairfr.report.readings import Result
+from fairfr.report.readings import Run
 from fairfr.report.tables.levels import count_lifted, level
 
 BASELINE = {"asian": 0.90, "black": 0.80, "white": 0.85}
@@ -43,8 +43,8 @@ def test_k_is_the_largest_prefix_that_improves_as_a_whole(pairs: list[tuple[floa
     assert count_lifted(baseline, method) == (max(fits), len(pairs))
 
 
-def test_n_counts_the_groups_that_have_a_value(result: Callable[..., Result]) -> None:
-    def with_values(method: str, asian: float, black: float | None, white: float) -> Result:
+def test_n_counts_the_groups_that_have_a_value(result: Callable[..., Run]) -> None:
+    def with_values(method: str, asian: float, black: float | None, white: float) -> Run:
         values = {"asian": asian, "black": black, "white": white}
         return result(method, groups={group: {"auroc": value} for group, value in values.items()})
 
@@ -55,7 +55,7 @@ def test_n_counts_the_groups_that_have_a_value(result: Callable[..., Result]) ->
     assert level(nothing, nothing, "auroc", "paper") is None
 
 
-def test_ld_tpr_orders_by_the_baselines_tpr(result: Callable[..., Result]) -> None:
+def test_ld_tpr_orders_by_the_baselines_tpr(result: Callable[..., Run]) -> None:
     tpr = "tpr_at_fpr_1e-3"
     baseline = result("baseline", groups={"asian": {"auroc": 0.9, tpr: 0.5}, "white": {"auroc": 0.8, tpr: 0.6}})
     method = result("fsn", groups={"asian": {"auroc": 0.91, tpr: 0.51}, "white": {"auroc": 0.79, tpr: 0.59}})
@@ -63,7 +63,7 @@ def test_ld_tpr_orders_by_the_baselines_tpr(result: Callable[..., Result]) -> No
     assert level(method, baseline, "auroc", "strict") == (0, 2)
 
 
-def test_the_reading_decides_which_values_are_compared(result: Callable[..., Result]) -> None:
+def test_the_reading_decides_which_values_are_compared(result: Callable[..., Run]) -> None:
     baseline = result("baseline", groups={"asian": {"auroc": 0.9}})
     method = result("ac_density", groups={"asian": {"auroc": 0.95, "auroc_on_probability": 0.9}})
     assert level(method, baseline, "auroc", "paper") == (0, 1), "ties of the clipped probability count"

@@ -11,8 +11,9 @@ import pytest
 from fairfr.report.paper.claims.claim import Claim, Verdict, verdict
 from fairfr.report.paper.claims.table import claims, judge, judge_draws
 from fairfr.report.paper.numbers import Numbers, RunNumbers, need
-from fairfr.report.paper.published import AUROC, LU_AUROC, WORST_AUROC, WORST_BRIER, Quantity
-from fairfr.report.readings import Result
+from fairfr.report.paper.published import AUROC, LU_AUROC, WORST_AUROC, WORST_BRIER
+from fairfr.report.quantity import Quantity
+from fairfr.report.readings import Run
 from fairfr.report.runs import Runs
 from fairfr.report.tables.levels import count_lifted
 from fairfr.report.uncertainty.by_setting import Bootstraps
@@ -33,7 +34,7 @@ def ahead(quantity: Quantity) -> Claim:
     return Claim("ahead", "here", "AC-Density is ahead", check, figure="lead")
 
 
-def judged(claim: Claim, results: list[Result]) -> Verdict:
+def judged(claim: Claim, results: list[Run]) -> Verdict:
     runs = Runs(results, "synthetic")
     point = judge(claim, RunNumbers(runs, "paper"))
     return judge_draws(claim, point, DrawnNumbers(Bootstraps(runs, "paper", DRAWS)))
@@ -60,7 +61,7 @@ def test_an_interval_that_includes_the_boundary_cannot_be_told(fake_run: Any) ->
 
 def test_without_scores_the_verdict_stands_as_it_is(fake_run: Any) -> None:
     good, bad = fake_run("ac_density", noise=0.2), fake_run("faircal", noise=0.9)
-    found = judged(ahead(WORST_AUROC), [good, Result(bad.stored)])
+    found = judged(ahead(WORST_AUROC), [good, Run(bad.stored)])
     assert found == judge(ahead(WORST_AUROC), RunNumbers(Runs([good, bad], "synthetic"), "paper"))
 
 
@@ -104,7 +105,7 @@ def test_settings_with_fewer_draws_bound_those_of_a_claim(fake_run: Any, monkeyp
 
 def test_the_page_says_whether_there_are_intervals(fake_run: Any) -> None:
     runs = Runs([fake_run("baseline"), fake_run("platt")], "synthetic")
-    assert any("make_tables.py --uncertainty" in note for note in claims(runs, "paper").notes)
+    assert any("fairfr tables --uncertainty" in note.commands for note in claims(runs, "paper").notes)
     grid = claims(runs, "paper", Bootstraps(runs, "paper", 20))
-    assert any("judged anew on each draw" in note for note in grid.notes)
-    assert np.all([len(line.cells) == 5 for section in grid.sections for line in section.lines])
+    assert any("judged anew on each draw" in note.text for note in grid.notes)
+    assert np.all([len(line.entries) == 5 for section in grid.sections for line in section.lines])

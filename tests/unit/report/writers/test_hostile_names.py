@@ -14,7 +14,7 @@ from rich.console import Console
 from fairfr.core.errors import DataError
 from fairfr.core.visible import visible, visible_json
 from fairfr.report.console import results_table
-from fairfr.report.tables.grid import Cell, ColumnGroup, Grid, Line, Section
+from fairfr.report.tables.grid import Entry, Grid, Line, Note, Section, Spanner
 from fairfr.report.terminal import Terminal
 from fairfr.report.writers import csv, html, latex, markdown
 
@@ -23,9 +23,16 @@ STEERING = ("\x1b[2J", "\x9b31m", "\x07", "\u202eevil", "\x00")
 
 
 def grid(label: str) -> Grid:
-    lines = (Line(label, (Cell("0.5", 0.5), Cell(label))), Line("plain", (Cell("0.4", 0.4), Cell())))
+    lines = (Line(label, (Entry("0.5", 0.5), Entry(label))), Line("plain", (Entry("0.4", 0.4), Entry())))
     return Grid(
-        "t", f"Table of {label}.", ("method",), (ColumnGroup("", ("AUROC", label)),), (Section("", lines),), (label,)
+        id="t",
+        title=f"Table of {label}",
+        corner=("method",),
+        spanners=(Spanner(label, ("AUROC", label)),),
+        sections=(Section(label, lines),),
+        notes=(Note("odd", label, label, (label,)), Note("odd", label, label, (label,), for_print=False)),
+        about=(label,),
+        chapter=label,
     )
 
 
@@ -82,7 +89,11 @@ def test_nothing_of_a_name_steers_the_terminal(label: str, tmp_path: Path) -> No
 def test_nor_a_message_or_a_file(label: str) -> None:
     texts = [str(DataError(f"group '{label}'")), csv.render(grid(label)), csv.tidy([grid(label)])]
     texts += [writer.render(grid(label)) for writer in (latex, html, markdown)]
-    texts += [html.page([grid(label)], label), markdown.document([grid(label)], label), latex.document(["t"], label)]
+    texts += [
+        html.page([grid(label), grid(label)], label),
+        markdown.document([grid(label)], label),
+        latex.document(["t"], label),
+    ]
     for text in texts:
         assert label not in text
 

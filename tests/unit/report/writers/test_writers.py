@@ -7,13 +7,14 @@ import io
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
-from fairfr.report.tables.grid import Cell, ColumnGroup, Grid, Line, Section
+from fairfr.report.tables.grid import Entry, Grid, Line, Note, Section, Spanner
 from fairfr.report.write import write_tables
 from fairfr.report.writers import csv, html, latex, markdown
 
@@ -24,24 +25,29 @@ ENGINE = shutil.which("pdflatex") or shutil.which("tectonic") or shutil.which("l
 @pytest.fixture
 def grid() -> Grid:
     """Two column groups, a panel, a section with a dagger, every mark, an empty cell, words and odd characters."""
-    first = Line("Baseline", (Cell("0.900", 0.9), Cell("0.100±0.020", 0.1), Cell("3/8", 0.375)))
-    second = Line("FRAPPÉ", (Cell("0.950", 0.95, True, "improved"), Cell("0.2", 0.2, tone="degraded"), Cell()))
-    third = Line(NASTY, (Cell("1.0", 1.0, tone="beyond"), Cell(), Cell()), dagger=True)
+    first = Line("Baseline", (Entry("0.900", 0.9), Entry("0.100", 0.1, spread="±0.020"), Entry("3/8", 0.375)))
+    second = Line("FRAPPÉ", (Entry("0.950", 0.95, True, "improved"), Entry("0.2", 0.2, tone="degraded"), Entry()))
+    third = Line(NASTY, (Entry("1.0", 1.0, tone="beyond"), Entry(), Entry()), dagger=True)
     return Grid(
         "odd_table",
-        "A title [SYNTHETIC]. Then more, 5 % of it.",
+        "A title",
         ("Method",),
-        (ColumnGroup("RFW", ("R100", "AdaFace")), ColumnGroup("", ("K/N",))),
+        (Spanner("RFW", ("R100", "AdaFace")), Spanner("", ("K/N",))),
         (Section("Panel A", (first, second), panel=True), Section("Needs labels", (third,))),
-        ("A note.", "To fill them: python run.py -m dataset=rfw method=a_b"),
+        (
+            Note("plain", "A note."),
+            Note("missing", lead="To fill them", commands=("fairfr run -m method=a_b",), for_print=False),
+        ),
+        about=("Then more, 5 % of it.",),
+        source="synthetic",
     )
 
 
 @pytest.fixture
 def wordy() -> Grid:
     sentence = "a sentence that is far too long for a narrow column of a table"
-    line = Line("Table 1", (Cell("holds", tone="improved"), Cell(sentence), Cell("0.1", 0.1)))
-    return Grid("words", "Words.", ("Where",), (ColumnGroup("", ("verdict", "why", "n")),), (Section("", (line,)),))
+    line = Line("Table 1", (Entry("holds", tone="improved"), Entry(sentence), Entry("0.1", 0.1)))
+    return Grid("words", "Words", ("Where",), (Spanner("", ("verdict", "why", "n")),), (Section("", (line,)),))
 
 
 def cells_of_row(row: str) -> int:
@@ -79,14 +85,14 @@ def test_latex_keeps_double_hyphens(grid: Grid) -> None:
 
 def test_wide_tables_shrink_and_sentences_wrap(grid: Grid, wordy: Grid) -> None:
     assert "resizebox" not in latex.render(grid)
-    wide = Grid("w", "W.", ("M",), (ColumnGroup("", ("x" * 60, "y" * 60)),), ())
+    wide = Grid("w", "W", ("M",), (Spanner("", ("x" * 60, "y" * 60)),), (Section("", ()),))
     assert r"\resizebox{\textwidth}" in latex.render(wide)
     assert "longtable" in latex.render(wordy) and r"\textwidth}" in latex.render(wordy)
 
 
 @pytest.mark.skipif(ENGINE is None, reason="no TeX engine on this machine")
 def test_latex_compiles(grid: Grid, wordy: Grid, tmp_path: Path) -> None:
-    wide = Grid("wide", "W.", ("M",), (ColumnGroup("", tuple(f"{'x' * 30}{i}" for i in range(6))),), ())
+    wide = Grid("wide", "W", ("M",), (Spanner("", tuple(f"{'x' * 30}{i}" for i in range(6))),), (Section("", ()),))
     write_tables([grid, wordy, wide], tmp_path, "All of 50 % & more")
     assert ENGINE is not None
     options = [] if "tectonic" in ENGINE else ["-interaction=nonstopmode", "-halt-on-error"]
@@ -111,8 +117,8 @@ def test_markdown_has_one_bar_more_than_cells_in_each_row(grid: Grid) -> None:
     assert all(len(re.findall(r"(?<!\\)\|", row)) == 5 for row in rows)
     assert "| FRAPPÉ | **0.950** ▲ | 0.2 ▼ |  |" in rows
     assert rows[0] == "| Method | RFW R100 | RFW AdaFace | K/N |"
-    assert "**A title [SYNTHETIC].** Then more" in text
-    assert "- To fill them: `python run.py -m dataset=rfw method=a_b`" in text
+    assert "**A title [SYNTHETIC stand-in, not faces].** Then more" in text
+    assert "- To fill them: `fairfr run -m method=a_b`" in text
 
 
 class Page(HTMLParser):
@@ -157,7 +163,7 @@ def test_html_is_well_formed_and_rectangular(grid: Grid, wordy: Grid) -> None:
     page = parsed(html.render(grid))
     assert set(page.rows) == {4} and len(page.rows) == 7
     assert NASTY in page.text, "special characters are shown as they are"
-    assert '<td class="first improved" title="0.95"><b>0.950</b></td>' in html.render(grid)
+    assert '<td class="first improved" title="0.95" data-label="RFW R100"><b>0.950</b></td>' in html.render(grid)
     whole = html.page([grid, wordy], "SYNTHETIC tables")
     assert parsed(whole).ids == ["odd_table", "words"]
     assert "<link" not in whole and "src=" not in whole and "<style>" in whole, "one file is all it needs"
@@ -175,7 +181,7 @@ def test_csv_reads_back_as_printed(grid: Grid) -> None:
     assert table["Method"].tolist() == ["Baseline", "FRAPPÉ", f"{NASTY}†"]
     assert table["RFW R100"].tolist() == ["0.900", "0.950", "1.0"]
     assert table["panel"].tolist() == ["Panel A"] * 3 and table["section"].tolist() == ["", "", "Needs labels"]
-    assert csv.render(grid).startswith("# A title [SYNTHETIC].")
+    assert csv.render(grid).startswith("# A title [SYNTHETIC stand-in, not faces].")
 
 
 def test_tidy_csv_has_unrounded_numbers_and_marks(grid: Grid) -> None:
@@ -194,3 +200,58 @@ def test_tidy_csv_has_unrounded_numbers_and_marks(grid: Grid) -> None:
         "bold": "1",
         "mark": "improved",
     }
+
+
+@pytest.fixture
+def unfilled() -> Grid:
+    command = "fairfr run -m experiment=headline source=files"
+    return Grid("empty", "Table 9", ("Method",), (), (), (Note("unfilled", "no run yet:", commands=(command,)),))
+
+
+def test_a_table_without_runs_is_one_line(unfilled: Grid) -> None:
+    """What would fill it, and nothing else; LaTeX has nothing to print."""
+    for text in (markdown.render(unfilled), html.render(unfilled)):
+        assert len(text.splitlines()) == 1 and "Table 9" in text and "experiment=headline" in text and "<td" not in text
+    assert all(line.startswith("%") for line in latex.render(unfilled).splitlines())
+    assert all(line.startswith("#") for line in csv.render(unfilled).splitlines())
+
+
+def test_what_is_not_for_print_is_a_comment_of_latex(grid: Grid) -> None:
+    lines = latex.render(grid).splitlines()
+    (comment,) = [line for line in lines if "fairfr run" in line]
+    assert comment == "% To fill them: fairfr run -m method=a_b"
+    assert any(line == r"A note.\par" for line in lines)
+
+
+def test_an_undefined_number_is_a_dash_and_a_missing_run_is_blank() -> None:
+    line = Line("m", (Entry(missing="too few pairs"), Entry(missing="no groups"), Entry()))
+    grid = Grid("t", "T", ("M",), (Spanner("", ("a", "b", "c")),), (Section("", (line,)),))
+    assert "| m | \u2013 | \u2013 |  |" in markdown.render(grid)
+    assert r"m & -- & -- &  \\" in latex.render(grid)
+    assert csv.render(grid).splitlines()[-1] == ",,m,\u2013,\u2013,"
+    assert 'title="too few pairs"' in html.render(grid) and 'title="no groups"' in html.render(grid)
+    assert csv.tidy([grid]).count("\n") == 1
+
+
+def test_a_page_has_its_chapters_in_order(grid: Grid, wordy: Grid) -> None:
+    chapters = [
+        replace(grid, chapter="Mine"),
+        replace(wordy, chapter="The paper"),
+        replace(grid, id="x", chapter="Mine"),
+    ]
+    assert parsed(html.page(chapters, "T")).ids == ["odd_table", "x", "words"]
+    text = markdown.document(chapters, "T")
+    assert text.index("## Mine") < text.index('<a id="x">') < text.index("## The paper")
+
+
+def test_long_notes_fold_behind_their_lead_and_warnings_are_marked(grid: Grid) -> None:
+    notes = (Note("keys", "k" * 200, "Run keys"), Note("few", "Few.", severity="warning"), Note("long", "w" * 200))
+    text = html.render(replace(grid, notes=notes))
+    assert "<summary>Run keys ...</summary>" in text and '<li class="warning">Few.</li>' in text
+    assert text.count("<details>") == 1
+
+
+def test_the_style_is_part_of_the_page_and_fits_a_phone(grid: Grid) -> None:
+    text = html.page([grid], "T")
+    assert "@media (max-width: 640px)" in text and "attr(data-label)" in text
+    assert 'class="synthetic"' in text and 'class="synthetic"' not in html.page([replace(grid, source="files")], "T")
