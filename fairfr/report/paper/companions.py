@@ -37,11 +37,15 @@ ONE_PRINTED = Note(
 def companions(runs: Runs, reading: Reading) -> list[Grid]:
     """One table for each headline quantity: a panel for each data set, three columns for each backbone.
 
-    Data sets, backbones and methods without a number of ours are left out: there is nothing to compare.
+    Data sets, backbones and methods without a number of ours are left out, and so are tables without any: there is
+    nothing to compare, which the summary says.
     """
     compared = compare_all_forms(runs, reading)
     layout = Layout(runs, reading)
-    return [_companion(name, quantity, compared, layout) for name, quantity in QUANTITIES.items()]
+    covered = {key[0] for key in compared}
+    return [
+        _companion(name, quantity, compared, layout) for name, quantity in QUANTITIES.items() if quantity in covered
+    ]
 
 
 def _companion(name: str, quantity: Quantity, compared: Mapping[Key, Compared], layout: Layout) -> Grid:
@@ -57,18 +61,21 @@ def _companion(name: str, quantity: Quantity, compared: Mapping[Key, Compared], 
     )
     unit = " group(s)" if quantity.group == LIFTED else ""
     wanted = tuple(row for row in ROWS if any(key[3] == row.id for key in printed))
-    return Provenance(layout, rows, HEADLINE, by_group=quantity.group != "all", wanted=wanted, exact=True).grid(
-        f"against_paper_{name}",
-        f"Against the paper: {quantity.label} ({TABLE_NAMES[quantity]})",
-        tuple(Spanner(HEADLINE_BACKBONES[backbone], COLUMNS) for backbone in backbones),
-        sections,
+    bare = Grid(
+        id=f"against_paper_{name}",
+        title=f"Against the paper: {quantity.label} ({TABLE_NAMES[quantity]})",
+        corner=("Method",),
+        spanners=tuple(Spanner(HEADLINE_BACKBONES[backbone], COLUMNS) for backbone in backbones),
+        sections=sections,
+        notes=(_summary([compared[key] for key in own if key in compared], len(own)), ONE_PRINTED),
         about=(
             *simulation(layout.runs),
             f"Difference: ours - paper; marked beyond {TOLERANCE[quantity]:g}{unit}.",
         ),
-        notes=(_summary([compared[key] for key in own if key in compared], len(own)), ONE_PRINTED),
         chapter=CHAPTER,
     )
+    by_group = quantity.group != "all"
+    return Provenance(layout, rows, HEADLINE, by_group=by_group, wanted=wanted, exact=True).complete(bare)
 
 
 def _line(

@@ -35,14 +35,15 @@ def coverage(runs: Runs, reading: Reading) -> Grid:
     overall = Line("All", (*counts(compared, len(headline()), rates), *(Entry() for _ in shown)))
     apart = "; ".join(f"{quantity.label} {farthest(mine)}" for quantity, mine in by_quantity.items() if mine)
     sections = (Section("", lines), Section("", (overall,))) if compared else ()
-    return Provenance(Layout(runs, reading), ROWS, HEADLINE, exact=True).grid(
-        "against_paper",
-        "Against the paper, summary",
-        (
+    bare = Grid(
+        id="against_paper",
+        title="Against the paper, summary",
+        corner=("Table",),
+        spanners=(
             Spanner("Absolute difference", ("covered", "median", "worst", "beyond")),
             *(_spanner(dataset, shown) for dataset in dict.fromkeys(dataset for dataset, _ in shown)),
         ),
-        sections,
+        sections=sections,
         about=(
             *simulation(runs),
             f"{len(compared)} of its {len(headline())} headline numbers are covered.",
@@ -56,9 +57,9 @@ def coverage(runs: Runs, reading: Reading) -> Grid:
             ),
             *([Note("farthest", f"{apart}.", "Farthest apart")] if apart else []),
         ),
-        corner="Table",
         chapter=CHAPTER,
     )
+    return Provenance(Layout(runs, reading), ROWS, HEADLINE, exact=True).complete(bare)
 
 
 def _spanner(dataset: str, shown: Sequence[Setting]) -> Spanner:

@@ -42,9 +42,9 @@ def commands(absent: Absent, layout: Layout) -> tuple[str, ...]:
     )
 
 
-def headline_command(layout: Layout) -> str:
-    """The sweep that fills the paper's tables, on files below the same root as the runs at hand."""
-    return shlex.join(["fairfr", "run", "-m", "experiment=headline", *_options(HEADLINE[0], layout)])
+def paper_command(layout: Layout, experiment: str) -> str:
+    """The named sweep over the paper's settings, on files below the same root as the runs at hand."""
+    return shlex.join(["fairfr", "run", "-m", f"experiment={experiment}", *_options(HEADLINE[0], layout)])
 
 
 def _backbone(setting: Setting, layout: Layout) -> str:

@@ -39,7 +39,7 @@ def headline_table(
     by_group = any(column.group != "all" for column in panels)
     provenance = Provenance(layout, rows, HEADLINE, alphas_of(panels), by_group)
     sentences = (about, better(panels[0]) if len(panels) == 1 else "", BEST)
-    return provenance.grid(id, title, SPANNERS, sections, about=sentences, chapter=CHAPTER)
+    return provenance.complete(Grid(id, title, ("Method",), SPANNERS, sections, about=sentences, chapter=CHAPTER))
 
 
 def transposed_table(layout: Layout, id: str, title: str, column: Column, about: str) -> Grid:
@@ -55,9 +55,8 @@ def transposed_table(layout: Layout, id: str, title: str, column: Column, about:
     names = tuple(f"{line.label}†" if line.dagger else line.label for line in marked)
     provenance = Provenance(layout, (BASELINE, *rows), HEADLINE, alphas_of([column]))
     sentences = (about, better(column), BEST.replace("column", "row"))
-    return provenance.grid(
-        id, title, (Spanner("", names),), sections, about=sentences, corner="Backbone", chapter=CHAPTER
-    )
+    spanners = (Spanner("", names),)
+    return provenance.complete(Grid(id, title, ("Backbone",), spanners, sections, about=sentences, chapter=CHAPTER))
 
 
 def _data_set_section(by_setting: dict[tuple[str, str], tuple[Entry, ...]], dataset: str) -> Section:

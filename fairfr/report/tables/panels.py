@@ -44,7 +44,9 @@ def panels(
     rows = rows_of(layout.blocks(settings, only_run=True))
     provenance = Provenance(layout, rows, settings, alphas_of(flat), wanted=ROWS)
     spanners = tuple(Spanner(head, tuple(one.heading for one in part)) for head, part in columns.items())
-    return provenance.grid(id, title, spanners, tuple(sections), about=(SPREAD, BEST), notes=notes, chapter=chapter)
+    about = (SPREAD, BEST)
+    bare = Grid(id, title, ("Method",), spanners, tuple(sections), tuple(notes), about, chapter=chapter)
+    return provenance.complete(bare)
 
 
 def accuracy() -> dict[str, tuple[Column, ...]]:

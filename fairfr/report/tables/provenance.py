@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from fairfr.core.variants import variant_text
 from fairfr.metrics.catalogue import ALPHAS
 from fairfr.metrics.summary import ENOUGH_FALSE_MATCHES
 from fairfr.report.readings import Reading, Run
-from fairfr.report.tables.commands import commands, headline_command
-from fairfr.report.tables.grid import UNDEFINED, Grid, Missing, Note, Section, Spanner
+from fairfr.report.tables.commands import commands, paper_command
+from fairfr.report.tables.grid import UNDEFINED, Grid, Missing, Note, Section
 from fairfr.report.tables.layout import Layout, Setting
-from fairfr.report.tables.order import DENSITY_LOO, Row
+from fairfr.report.tables.order import DENSITY_LOO, HEADLINE, Row
 
 READING: dict[Reading, str] = {
     "paper": "a pair belongs to its first image's group; methods with a probability of their own are ranked by it; the "
@@ -60,25 +60,16 @@ class Provenance:
         found = ((row, self.run(setting, row)) for row in self.rows for setting in self.settings)
         return [(row, run) for row, run in found if run is not None]
 
-    def grid(
-        self,
-        id: str,
-        title: str,
-        spanners: tuple[Spanner, ...],
-        sections: tuple[Section, ...],
-        *,
-        about: Sequence[str] = (),
-        notes: Sequence[Note] = (),
-        corner: str = "Method",
-        chapter: str = "",
-        shrink: bool = True,
-    ) -> Grid:
-        """The table with its words; ``shrink``: where no run fills it, it is one line that says what would."""
+    def complete(self, grid: Grid, *, shrink: bool = True) -> Grid:
+        """The table with its source, caption and notes; its own sentences and notes come first.
+
+        ``shrink``: where no run fills it, it is one line that says what would.
+        """
         source = self.layout.runs.source
-        if shrink and not (self.used and sections):
-            return Grid(id, title, (corner,), (), (), (self._unfilled(),), source=source, chapter=chapter)
-        sentences = (*filter(None, about), *self._about())
-        return Grid(id, title, (corner,), spanners, sections, self.notes(sections, notes), sentences, source, chapter)
+        if shrink and not (self.used and grid.sections):
+            return replace(grid, spanners=(), sections=(), notes=(self._unfilled(),), about=(), source=source)
+        about = (*filter(None, grid.about), *self._about())
+        return replace(grid, notes=self.notes(grid.sections, grid.notes), about=about, source=source)
 
     def _about(self) -> Iterator[str]:
         shared = self.layout.runs.shared
@@ -90,11 +81,10 @@ class Provenance:
         yield f"{self.layout.reading.capitalize()} reading; {self._folds()}; {len(self.used)} runs."
 
     def _unfilled(self) -> Note:
-        datasets, backbones = (dict.fromkeys(map(self.layout.label, ids)) for ids in zip(*self.settings, strict=True))
-        needs = " (it needs their vectors, <data_root>/<dataset>/embeddings/<backbone>.npz)"
-        text = f"no run of {', '.join(datasets)} with {', '.join(backbones)} that it could show. To fill it"
-        text += f"{needs if self.layout.runs.source == 'files' else ''}:"
-        return Note("unfilled", text, commands=(headline_command(self.layout),), for_print=False)
+        given = ", given their vectors" if self.layout.runs.source == "files" else ""
+        text = f"no run that it could show of the paper's {len(self.settings)} settings. To fill it{given}:"
+        command = paper_command(self.layout, "headline" if self.settings == HEADLINE else "appendix")
+        return Note("unfilled", text, commands=(command,), for_print=False)
 
     def notes(self, sections: Sequence[Section], extra: Sequence[Note] = ()) -> tuple[Note, ...]:
         """What a reader must know, each in a line; the runs' keys stand last."""

@@ -16,6 +16,10 @@ from fairfr.report.tables.provenance import Provenance
 
 METRICS = {"auroc": "Per-group AUROC", "pauc": "Per-group partial AUC"}
 N_VARIANTS = 2
+COMPETE = (
+    "Each group of one data set with one backbone counts once. Three AC variants compete, as in the paper: AC-MLP, "
+    "AC-Linear and one form of AC-Density, that of the text above, the other below."
+)
 
 
 class Wins(NamedTuple):
@@ -40,19 +44,17 @@ def win_table(layout: Layout) -> Grid:
         "have a value; below, those in which AC-Density (LOO) has one. Best as printed, in percent with two decimals; "
         "variants that tie both count.",
     )
-    return Provenance(layout, (*LABEL_FREE, *ADAPTIVE), SETTINGS).grid(
-        "table4_wins",
-        "How often an AC variant is the best label-free method for a group (the paper's Table 4)",
-        (Spanner("", ("AC at best", "Most common winning variants")),),
-        sections,
-        about=(
-            "Each group of one data set with one backbone counts once. Three AC variants compete, as in the paper: "
-            "AC-MLP, AC-Linear and one form of AC-Density, that of the text above, the other below.",
-        ),
+    bare = Grid(
+        id="table4_wins",
+        title="How often an AC variant is the best label-free method for a group (the paper's Table 4)",
+        corner=("Metric",),
+        spanners=(Spanner("", ("AC at best", "Most common winning variants")),),
+        sections=sections,
         notes=(counted,),
-        corner="Metric",
+        about=(COMPETE,),
         chapter=CHAPTER,
     )
+    return Provenance(layout, (*LABEL_FREE, *ADAPTIVE), SETTINGS).complete(bare)
 
 
 def _lines(counts: Sequence[Wins]) -> tuple[Line, ...]:

@@ -63,8 +63,8 @@ def _form_of(quantity: Quantity, numbers: Numbers) -> Verdict:
     by_form = {form: [near for near in columns if near.form == form] for form in ("self", "LOO", "alike")}
     said = [f"{_HEAD[form]}: {'; '.join(map(str, where))}" for form, where in by_form.items() if where]
     n_self, n_loo = (sum(not near.far for near in by_form[form]) for form in ("self", "LOO"))
-    told = bool(n_self) != bool(n_loo)
-    status: Status = "cannot be told" if not told else "holds" if n_self else "does not hold"
+    decided = bool(n_self) != bool(n_loo)
+    status: Status = "cannot be told" if not decided else "holds" if n_self else "does not hold"
     return Verdict(status, f"distances of self, LOO. {'. '.join(said)}", n_self - n_loo)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from fairfr.report.paper.claims import appendix, contradictions, density_form, groups, other_sections, results
@@ -98,34 +100,40 @@ def claims(runs: Runs, reading: Reading, bootstraps: Bootstraps | None = None) -
 
     With ``bootstraps`` the verdicts from our runs come with their intervals, wherever scores are at hand.
     """
-    printed, ours = PrintedNumbers(), RunNumbers(runs, reading)
-    judged = {claim.id: (judge(claim, printed), judge(claim, ours)) for claim in CLAIMS}
-    drawn = None if bootstraps is None else DrawnNumbers(bootstraps)
-    if drawn is not None:
-        judged = {claim.id: (judged[claim.id][0], judge_draws(claim, judged[claim.id][1], drawn)) for claim in CLAIMS}
+    judged = _judge_all(runs, reading, bootstraps)
     provenance = Provenance(Layout(runs, reading), ROWS, SETTINGS, exact=True)
-    sides = 2 if provenance.used else 1
+    sides = SIDES if provenance.used else SIDES[:1]
     sections = tuple(
-        Section(heading, tuple(_line(claim, *judged[claim.id][:sides]) for claim in section))
+        Section(heading, tuple(_line(claim, *judged[claim.id][: len(sides)]) for claim in section))
         for heading, section in SECTIONS.items()
     )
-    by_print, by_runs = zip(*judged.values(), strict=True)
-    return provenance.grid(
-        "claims",
-        "The paper's claims, checked on its printed tables and on our runs",
-        (Spanner("", ("claim",)), *(Spanner(side, ("verdict", "numbers")) for side in SIDES[:sides])),
-        sections,
-        about=("The same arithmetic judges both.", *simulation(runs)),
+    tally = {side: _tally([verdicts[i] for verdicts in judged.values()]) for i, side in enumerate(sides)}
+    intervals = NO_INTERVALS if bootstraps is None else INTERVALS
+    bare = Grid(
+        id="claims",
+        title="The paper's claims, checked on its printed tables and on our runs",
+        corner=("Where",),
+        spanners=(Spanner("", ("claim",)), *(Spanner(side, ("verdict", "numbers")) for side in sides)),
+        sections=sections,
         notes=(
-            Note("tally", f"Printed tables: {_tally(by_print)}. Our runs: {_tally(by_runs)}."),
-            IN_KIND,
-            NO_INTERVALS if drawn is None else INTERVALS,
+            Note("tally", " ".join(f"{side}: {counts}." for side, counts in tally.items())),
+            *((IN_KIND, intervals) if provenance.used else ()),
             NO_GROUP_TABLES,
         ),
-        corner="Where",
+        about=("The same arithmetic judges both.", *simulation(runs)),
         chapter="Claims of the paper",
-        shrink=False,
     )
+    return provenance.complete(bare, shrink=False)
+
+
+def _judge_all(runs: Runs, reading: Reading, bootstraps: Bootstraps | None) -> dict[str, tuple[Verdict, Verdict]]:
+    """The verdicts on each claim, by its id: from the printed tables, and from our runs."""
+    printed, ours = PrintedNumbers(), RunNumbers(runs, reading)
+    judged = {claim.id: (judge(claim, printed), judge(claim, ours)) for claim in CLAIMS}
+    if bootstraps is None:
+        return judged
+    drawn = DrawnNumbers(bootstraps)
+    return {claim.id: (judged[claim.id][0], judge_draws(claim, judged[claim.id][1], drawn)) for claim in CLAIMS}
 
 
 def _line(claim: Claim, *verdicts: Verdict) -> Line:
@@ -133,5 +141,5 @@ def _line(claim: Claim, *verdicts: Verdict) -> Line:
     return Line(claim.where, (Entry(claim.words), *(entry for pair in entries for entry in pair)))
 
 
-def _tally(verdicts: tuple[Verdict, ...]) -> str:
+def _tally(verdicts: Sequence[Verdict]) -> str:
     return ", ".join(f"{status} {sum(v.status == status for v in verdicts)}" for status in STATUSES)

@@ -291,3 +291,10 @@ def test_the_grid_has_a_line_for_each_claim(paper_runs: Callable[..., Runs]) -> 
         f"Printed tables: holds {counted[0]}," in n.text and f"Our runs: holds {counted[1]}," in n.text
         for n in grid.notes
     )
+
+
+def test_without_runs_only_the_printed_tables_are_judged() -> None:
+    grid = claims(Runs([], "files"), "paper")
+    assert [spanner.heading for spanner in grid.spanners] == ["", "Printed tables"]
+    assert len(list(grid.lines())) == len(CLAIMS)
+    assert not {"in_kind", "no_intervals", "keys"} & {note.code for note in grid.notes}

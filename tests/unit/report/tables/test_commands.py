@@ -9,7 +9,7 @@ from typing import Any
 from fairfr.report.readings import Run
 from fairfr.report.runs import Runs
 from fairfr.report.selection import Selection
-from fairfr.report.tables.commands import commands, headline_command
+from fairfr.report.tables.commands import commands, paper_command
 from fairfr.report.tables.layout import Layout
 
 
@@ -37,7 +37,10 @@ def test_own_data_is_found_again(result: Callable[..., Run], tmp_path: Path) -> 
         "fairfr run -m dataset=mine backbone=mynet method=platt 'dataset.grouping=[a,b]' "
         "'data_root=/data sets/faces' source=files",
     )
-    assert headline_command(layout) == "fairfr run -m experiment=headline 'data_root=/data sets/faces' source=files"
+    assert (
+        paper_command(layout, "headline")
+        == "fairfr run -m experiment=headline 'data_root=/data sets/faces' source=files"
+    )
 
 
 def test_scores_without_vectors_are_chosen_by_their_column(result: Callable[..., Run], tmp_path: Path) -> None:
