@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
-from fairfr.report.readings import Reading, Result
+from fairfr.report.readings import Reading, Run
 from fairfr.report.runs import read_results
 
 BACKBONES = {"mobileface_v3": "#D55E00", "edgeface_xs": "#0072B2", "dlib_resnet": "#009E73"}
@@ -67,7 +67,7 @@ def main() -> None:
     draw(found)
 
 
-def means_table(results: list[Result]) -> str:
+def means_table(results: list[Run]) -> str:
     """A line for each method with the backbones side by side; of runs by several versions of the code the newest."""
     ordered = sorted(results, key=lambda result: str(result.stored["finished"]))
     found = {result.cell[1:]: result for result in ordered if not result.differs}
@@ -79,7 +79,7 @@ def means_table(results: list[Result]) -> str:
     return "\n".join(lines)
 
 
-def _mean(result: Result, metric: str, place: str, reading: Reading) -> str:
+def _mean(result: Run, metric: str, place: str, reading: Reading) -> str:
     value = result.mean(metric, place, reading)
     return "-" if value is None else f"{value:.4f}".removeprefix("0")
 

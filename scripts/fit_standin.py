@@ -20,7 +20,7 @@ from fairfr.core.errors import FairfrError
 from fairfr.data.settings import DatasetSettings
 from fairfr.data.synthetic import BackboneModel, model_of
 from fairfr.experiment.standin_fit import Effort, Figures, Goal, baseline_figures, fit_model, variant
-from fairfr.report.paper import headline
+from fairfr.report.paper.published import headline
 
 ROOT = Path(__file__).resolve().parents[1]
 SETS = ("rfw", "bfw", "lfw")

@@ -18,8 +18,8 @@ MODULES = (
     "sklearn.isotonic",
     "torch",
     "fairfr.app",
-    "fairfr.report.figures",
-    "fairfr.report.tables",
+    "fairfr.report.figures.draw",
+    "fairfr.report.tables.paper_tables",
     "fairfr.store.mlflow.server",
 )
 

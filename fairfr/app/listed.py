@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from fairfr.metrics.catalogue import METRICS, GapOf
-from fairfr.report.readings import Reading, Result
+from fairfr.report.readings import Reading, Run
 from fairfr.store.metric_file import FILE, Row, fold_values
 from fairfr.store.mlflow.mirror import Mirror
 from fairfr.store.mlflow.names import metric_name
@@ -42,7 +42,7 @@ def log_run(mirror: Mirror, stored: dict[str, Any], folder: Path, sweep: Sweep |
 
 def listed_metrics(stored: dict[str, Any], folder: Path) -> dict[str, list[float | None]]:
     """Values of each metric by step; undefined numbers are left out."""
-    result = Result(stored)
+    result = Run(stored)
     by_fold = fold_values(folder) if (folder / FILE).exists() else {}
     numbers: dict[str, list[float | None]] = {}
     for reading in get_args(Reading):
@@ -52,7 +52,7 @@ def listed_metrics(stored: dict[str, Any], folder: Path) -> dict[str, list[float
     return numbers | {name: [stored[name]] for name in ("seconds", "peak_memory_mb") if name in stored}
 
 
-def _means(result: Result, reading: Reading) -> Iterator[tuple[str, float | None]]:
+def _means(result: Run, reading: Reading) -> Iterator[tuple[str, float | None]]:
     for metric in LISTED:
         if isinstance(metric.how, GapOf):
             points = result.mean(metric.id, "gap", reading)
@@ -62,7 +62,7 @@ def _means(result: Result, reading: Reading) -> Iterator[tuple[str, float | None
             yield metric_name(reading, f"worst_{metric.id}"), result.mean(metric.id, "worst", reading)
 
 
-def _by_group(result: Result, reading: Reading) -> Iterator[tuple[str, float | None]]:
+def _by_group(result: Run, reading: Reading) -> Iterator[tuple[str, float | None]]:
     data = result.stored.get("data", {})
     for metric in DETAILED:
         for group in data.get("groups", {}).get(data.get("grouping"), ()):
@@ -70,7 +70,7 @@ def _by_group(result: Result, reading: Reading) -> Iterator[tuple[str, float | N
 
 
 def _by_fold(
-    result: Result, reading: Reading, values: Mapping[Row, list[float | None]]
+    result: Run, reading: Reading, values: Mapping[Row, list[float | None]]
 ) -> Iterator[tuple[str, list[float | None]]]:
     for metric in DETAILED:
         for group, name in (("all", metric), ("worst", f"worst_{metric}")):
@@ -82,11 +82,11 @@ def _by_fold(
 
 def _draw_reliability(stored: dict[str, Any], folder: Path, into: Path) -> None:
     """``reliability.png``, where the run has scores. Whatever goes wrong here must not cost MLflow the run."""
-    from fairfr.report._reliability_figure import run_figure
+    from fairfr.report.figures.reliability import run_figure
     from fairfr.report.scores import Scores
 
     try:
-        scores = Scores.at_hand(Result(stored, folder))
+        scores = Scores.at_hand(Run(stored, folder))
         if scores is not None:
             run_figure(scores, "paper").savefig(into / "reliability.png", dpi=110)
     except Exception as error:

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from fairfr.core.variants import Parameters, variant_text
 from fairfr.core.visible import visible
-from fairfr.report.readings import Reading, Result
+from fairfr.report.readings import Reading, Run
 from fairfr.report.selection import Selection
 
 
@@ -42,7 +42,7 @@ def results_table(stored: Sequence[dict[str, Any]], reading: Reading = "paper") 
 
     Rows of variants name the parameters in which they differ; what all of them share stands in the title.
     """
-    results = [Result(s) for s in stored]
+    results = [Run(s) for s in stored]
     _, shared = Selection(everything=True).of(results)
     table = Table(
         title=_title(stored[0], reading, shared), caption=_caption(stored), box=box.SIMPLE_HEAD, title_justify="left"
@@ -78,7 +78,7 @@ def _caption(stored: Sequence[dict[str, Any]]) -> str:
     return caption
 
 
-def _best(results: Sequence[Result], column: Column, reading: Reading) -> float | None:
+def _best(results: Sequence[Run], column: Column, reading: Reading) -> float | None:
     """Decided on the rounded values that are printed, so that ties are bold together."""
     values = [
         round(value, DIGITS)
@@ -90,7 +90,7 @@ def _best(results: Sequence[Result], column: Column, reading: Reading) -> float 
     return max(values) if column.higher_is_better else min(values)
 
 
-def _cell(result: Result, column: Column, reading: Reading, best: float | None) -> Text:
+def _cell(result: Run, column: Column, reading: Reading, best: float | None) -> Text:
     value = result.mean(column.metric, column.group, reading)
     if value is None:
         return Text("failed" if result.stored["status"] == "failed" and column is COLUMNS[0] else "", style="red")

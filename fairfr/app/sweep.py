@@ -12,7 +12,7 @@ from typing import get_args
 
 from fairfr.app.terminal import Terminal
 from fairfr.core.errors import FairfrError
-from fairfr.report.readings import Reading, Result
+from fairfr.report.readings import Reading, Run
 from fairfr.report.selection import Selection
 from fairfr.store.mlflow.mirror import Mirror
 from fairfr.store.reading import read_result
@@ -101,7 +101,7 @@ def write_sweep_report(outcomes: Sequence[Outcome], folder: Path) -> None:
 
     folders = dict.fromkeys(Path(outcome["folder"]) for outcome in outcomes if "folder" in outcome)
     stored = [(read_result(path), path) for path in folders]
-    results = [Result(result, path) for result, path in stored if result is not None]
+    results = [Run(result, path) for result, path in stored if result is not None]
     for reading in get_args(Reading):
-        wanted = Wanted(all_methods=True, figures=reading == "paper", selection=Selection(everything=True))
+        wanted = Wanted(figures=reading == "paper", selection=Selection(everything=True))
         write_report(results, folder, reading, wanted)

@@ -17,7 +17,7 @@ from fairfr.app.results_table import results_table
 from fairfr.core.findings import STAND_IN_USED, Finding
 from fairfr.core.variants import labelled
 from fairfr.core.visible import visible
-from fairfr.report.readings import Result
+from fairfr.report.readings import Run
 from fairfr.store.mlflow.address import default_uri
 from fairfr.store.reading import read_result
 from fairfr.store.sweep import NOT_RUN
@@ -79,7 +79,7 @@ class Terminal:
         if error is not None:
             self.failed(f"{position}{name}", error)
             return
-        result = Result(stored)
+        result = Run(stored)
         auroc, worst = result.mean("auroc", "all", "paper"), result.mean("auroc", "worst", "paper")
         numbers = f"AUROC {_number(auroc)}  worst {_number(worst)}"
         how = "already done" if status == "skipped" else f"{stored['seconds']:.1f} s"

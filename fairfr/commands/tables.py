@@ -1,7 +1,7 @@
-"""The paper's tables and figures from what has run.
+"""Tables and figures of what has run: your own data first, then the paper's tables, then ours against the paper.
 
 fairfr tables                                   from outputs/runs, as the paper reads its scores
-fairfr tables --reading strict --all-methods    as its text asks for, with every method that has run
+fairfr tables --reading strict                  as the paper's text asks for
 fairfr tables --where seed=1                    runs with another seed; default configurations otherwise
 fairfr tables --where method.estimator.k=500    adds that variant as a row: AC-Density (k=500)
 fairfr tables --source mlflow --uri http://...  from a tracking server
@@ -16,7 +16,7 @@ from pathlib import Path
 
 from fairfr.core.errors import FairfrError
 from fairfr.core.variants import variant_text
-from fairfr.report.readings import Result
+from fairfr.report.readings import Run
 from fairfr.report.runs import read_results
 from fairfr.report.selection import Selection
 from fairfr.report.write import Wanted, write_report
@@ -31,7 +31,7 @@ def main() -> None:
     try:
         results = stored_results(options)
         draws = options.draws if options.uncertainty else 0
-        wanted = Wanted(options.all_methods, draws, not options.no_figures, Selection.where(options.where))
+        wanted = Wanted(draws, not options.no_figures, Selection.where(options.where))
         folders = write_report(results, options.out_root, options.reading, wanted)
     except FairfrError as error:
         sys.exit(str(error))
@@ -55,14 +55,15 @@ def arguments() -> argparse.Namespace:
     parser.add_argument(
         "--where", action="append", default=[], metavar="KEY=VALUE", help="take runs with this parameter (repeatable)"
     )
-    parser.add_argument("--all-methods", action="store_true", help="add every other method that has run")
+    # every method has its row; the option of older command lines is still accepted
+    parser.add_argument("--all-methods", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--uncertainty", action="store_true", help="add fold spread and bootstrap over identities")
     parser.add_argument("--draws", type=int, default=1000, help="bootstrap draws (default: 1000)")
     parser.add_argument("--no-figures", action="store_true", help="tables only")
     return parser.parse_args()
 
 
-def _nothing_to_show(results: list[Result], place: str) -> str:
+def _nothing_to_show(results: list[Run], place: str) -> str:
     variants = {variant_text(result.differs) for result in results if result.stored["status"] == "completed"}
     if variants:
         listed = "; ".join(sorted(variants)[:MOST_LISTED])
@@ -72,7 +73,7 @@ def _nothing_to_show(results: list[Result], place: str) -> str:
     return f"No completed runs in {place}. Run some first: make demo, or fairfr run -m experiment=headline"
 
 
-def stored_results(options: argparse.Namespace) -> list[Result]:
+def stored_results(options: argparse.Namespace) -> list[Run]:
     """Every run that the source holds."""
     if options.source == "runs":
         results, damaged = read_results(options.out_root)
@@ -85,4 +86,4 @@ def stored_results(options: argparse.Namespace) -> list[Result]:
     if options.uncertainty:
         print("note: MLflow has no scores, so there are no bootstrap intervals; use --source runs for them.")
     uri = options.uri or default_uri(options.out_root)
-    return [Result(stored) for stored in read_from_mlflow(uri, options.experiment)]
+    return [Run(stored) for stored in read_from_mlflow(uri, options.experiment)]

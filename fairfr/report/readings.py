@@ -14,17 +14,18 @@ from typing import Any, Literal, TypeAlias
 
 from fairfr.core.types import PairRule
 from fairfr.core.variants import Parameters, labelled
+from fairfr.metrics.catalogue import METRIC_BY_ID
 
 Reading: TypeAlias = Literal["paper", "strict"]
 RULE: dict[Reading, PairRule] = {"paper": "first", "strict": "both"}
-RANKED = ("auroc", "pauc", "tpr_at", "fpr_at", "acceptance_at", "eo_gap", "pe_gap", "dp_gap")
 
 
-class Result:
-    """A stored result.json, with its numbers looked up by name. ``folder`` is its run folder, if it is at hand.
+class Run:
+    """A run as it is stored: its result.json, with its numbers looked up by name.
 
-    ``load`` reads the metrics when they are first asked for, if ``stored`` comes without them. ``variant``: parameters
-    that set the run apart where it is shown beside runs of the same method.
+    ``folder`` is its run folder, if it is at hand. ``load`` reads the metrics when they are first asked
+    for, if ``stored`` comes without them. ``variant``: parameters that set it apart where it is shown beside runs of
+    the same method.
     """
 
     def __init__(
@@ -61,10 +62,15 @@ class Result:
     def needs_groups(self) -> bool:
         return "groups" in self.stored["method"]["needs"]
 
+    @property
+    def has_groups(self) -> bool:
+        """Whether its data has a grouping."""
+        return bool(self.stored.get("data", {}).get("grouping"))
+
     def row(self, metric: str, group: str, reading: Reading) -> dict[str, Any] | None:
         """The summary of a metric for ``all`` pairs, the ``worst`` group, the ``gap`` or a named group."""
         native = self.stored["method"]["native_probability"]
-        if reading == "paper" and native and metric.startswith(RANKED):
+        if reading == "paper" and native and f"{metric}_on_probability" in METRIC_BY_ID:
             metric = f"{metric}_on_probability"
         if reading == "paper" and not native and metric == "brier" and group != "all":
             metric = "brier_raw"
@@ -77,3 +83,6 @@ class Result:
         """Its mean over folds; None where there is no number."""
         row = self.row(metric, group, reading)
         return None if row is None else row["mean"]
+
+
+Result = Run  # the name by which other rooms still know it

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from fairfr.core.errors import FairfrError
 from fairfr.core.types import Source
-from fairfr.report.order import SETTINGS
-from fairfr.report.readings import Result
+from fairfr.report.readings import Run
 from fairfr.report.selection import Selection, one_of
+from fairfr.report.tables.order import SETTINGS
 from fairfr.store.reading import stored_runs
 
 RESCORE = "python scripts/rescore.py"
@@ -27,11 +27,11 @@ class Runs:
     older code were passed over. Raises AmbiguousRunsError and MixedMetricsError.
     """
 
-    def __init__(self, results: Iterable[Result], source: Source, selection: Selection | None = None) -> None:
+    def __init__(self, results: Iterable[Run], source: Source, selection: Selection | None = None) -> None:
         self.source = source
         of_source = [r for r in results if r.stored["source"] == source and r.stored["status"] == "completed"]
         chosen, self.shared = (selection or Selection()).of(of_source)
-        places: dict[tuple[str, str, str], list[Result]] = defaultdict(list)
+        places: dict[tuple[str, str, str], list[Run]] = defaultdict(list)
         for result in sorted(chosen, key=lambda r: (r.stored["finished"], r.stored["key"])):
             places[result.cell].append(result)
         picked = {cell: one_of(candidates) for cell, candidates in places.items()}
@@ -42,7 +42,7 @@ class Runs:
     def __len__(self) -> int:
         return len(self._by_cell)
 
-    def __iter__(self) -> Iterator[Result]:
+    def __iter__(self) -> Iterator[Run]:
         return iter(self._by_cell.values())
 
     @property
@@ -51,17 +51,17 @@ class Runs:
         found = {result.cell[:2] for result in self}
         return (*(setting for setting in SETTINGS if setting in found), *sorted(found - set(SETTINGS)))
 
-    def get(self, dataset: str, backbone: str, method: str) -> Result | None:
+    def get(self, dataset: str, backbone: str, method: str) -> Run | None:
         return self._by_cell.get((dataset, backbone, method))
 
 
-def read_results(out_root: Path) -> tuple[list[Result], list[str]]:
+def read_results(out_root: Path) -> tuple[list[Run], list[str]]:
     """Every run below ``<out_root>/runs``, each without its metrics until they are asked for.
 
     Also a line for each folder there that is no whole run.
     """
     damaged: list[str] = []
-    results = [Result(run.head, run.folder, run.metrics) for run in stored_runs(out_root, damaged.append)]
+    results = [Run(run.head, run.folder, run.metrics) for run in stored_runs(out_root, damaged.append)]
     return results, damaged
 
 

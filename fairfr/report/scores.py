@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from fairfr.core.types import F64, I16, UNKNOWN, pair_groups
-from fairfr.report.readings import RULE, Reading, Result
+from fairfr.report.readings import RULE, Reading, Run
+from fairfr.report.tables.grid import SOURCE_LABEL
 from fairfr.store.reading import DamagedRunError, check_files
 from fairfr.store.score_file import FILE, ScoreFile
 
@@ -19,14 +20,14 @@ _whole: set[Path] = set()  # folders whose scores were compared with their check
 class Scores(ScoreFile):
     """The scores of one run, with what its result says about them."""
 
-    def __init__(self, result: Result) -> None:
+    def __init__(self, result: Run) -> None:
         if result.folder is None:
             raise FileNotFoundError(f"run {result.stored['key']} has no folder here, so its scores are not at hand")
         super().__init__(result.folder / FILE)
         self.result = result
 
     @classmethod
-    def at_hand(cls, result: Result | None) -> Scores | None:
+    def at_hand(cls, result: Run | None) -> Scores | None:
         """The scores of a run, or None where the run or its file is missing (results may come without folders).
 
         Also None, with a line in the log, where the file is not the one that the run wrote.
@@ -54,7 +55,7 @@ class Scores(ScoreFile):
         return pair_groups(left, right, RULE[reading])
 
 
-def _is_whole(result: Result, folder: Path) -> bool:
+def _is_whole(result: Run, folder: Path) -> bool:
     try:
         check_files(folder, result.stored, [FILE])
     except DamagedRunError as error:
@@ -64,7 +65,7 @@ def _is_whole(result: Result, folder: Path) -> bool:
     return True
 
 
-def where(result: Result) -> str:
+def where(result: Run) -> str:
     """Data set and backbone as a caption or title names them; a stand-in says so."""
-    synthetic = " (SYNTHETIC stand-in, not faces)" if result.stored["source"] == "synthetic" else ""
+    synthetic = f" ({SOURCE_LABEL['synthetic']})" if result.stored["source"] == "synthetic" else ""
     return f"{result.stored['dataset']['label']} x {result.stored['backbone']['label']}{synthetic}"

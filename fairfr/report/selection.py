@@ -10,7 +10,7 @@ from fairfr.core.code import code_digest
 from fairfr.core.errors import ConfigError, FairfrError, did_you_mean
 from fairfr.core.keys import RESULTS_VERSION
 from fairfr.core.variants import Parameters, common, flatten, variant_text
-from fairfr.report.readings import Result
+from fairfr.report.readings import Run
 
 OF_METHOD = "method."
 NOT_CHOSEN = ("code", "data", "source", "results_version")
@@ -64,8 +64,8 @@ class Selection:
     def where(cls, texts: Iterable[str]) -> Selection:
         return cls(tuple(Condition.parse(text) for text in texts))
 
-    def of(self, results: Sequence[Result]) -> tuple[list[Result], Parameters]:
-        """The chosen runs, each told what sets it apart from the others, and in what all differ from the yaml."""
+    def of(self, results: Sequence[Run]) -> tuple[list[Run], Parameters]:
+        """The chosen runs, each with what sets it apart from the others, and in what all differ from the yaml."""
         if not self.everything:
             self._check_keys(results)
         admitted = [result for result in results if self.everything or self._admits(result)]
@@ -74,11 +74,11 @@ class Selection:
             result.variant = {key: value for key, value in result.differs.items() if key not in shared}
         return admitted, shared
 
-    def whatever(self, key: str, results: Iterable[Result]) -> list[Result]:
+    def whatever(self, key: str, results: Iterable[Run]) -> list[Run]:
         """The chosen runs, whatever their value of one parameter: for a study of that parameter."""
         return [result for result in results if self.everything or self._admits(result, besides={key})]
 
-    def _admits(self, result: Result, besides: Collection[str] = ()) -> bool:
+    def _admits(self, result: Run, besides: Collection[str] = ()) -> bool:
         parameters = parameters_of(result)
         for condition in self.conditions:
             of_method = all(key.startswith(OF_METHOD) for key in condition.named(parameters) or ("",))
@@ -87,7 +87,7 @@ class Selection:
         asked_for = {key for c in self.conditions if c.holds(parameters) for key in c.named(parameters)}
         return set(result.differs) - set(besides) <= asked_for
 
-    def _check_keys(self, results: Sequence[Result]) -> None:
+    def _check_keys(self, results: Sequence[Run]) -> None:
         known = {key for result in results for key in parameters_of(result)}
         for condition in self.conditions:
             if known and not condition.named(dict.fromkeys(known)):
@@ -96,14 +96,14 @@ class Selection:
                 )
 
 
-def parameters_of(result: Result) -> Parameters:
+def parameters_of(result: Run) -> Parameters:
     """Every parameter of a run by its name on the command line."""
     identity = result.stored.get("identity", {})
     chosen = {key: value for key, value in identity.items() if key not in NOT_CHOSEN}
     return {**flatten(chosen), **result.differs}
 
 
-def one_of(results: Sequence[Result]) -> tuple[Result, bool]:
+def one_of(results: Sequence[Run]) -> tuple[Run, bool]:
     """The run that fills a place, and whether runs of older code were passed over.
 
     Of several with one key, the last. Of others, the one that today's code made: what was computed before an edit does
@@ -119,7 +119,7 @@ def one_of(results: Sequence[Result]) -> tuple[Result, bool]:
     raise AmbiguousRunsError(_ambiguity(current or results))
 
 
-def is_current(result: Result) -> bool:
+def is_current(result: Run) -> bool:
     """Whether the code that made a run is the code that is installed now."""
     identity = result.stored.get("identity", {})
     target = identity.get("method", {}).get("estimator", {}).get("_target_")
@@ -130,7 +130,7 @@ def is_current(result: Result) -> bool:
     )
 
 
-def _ambiguity(results: Sequence[Result]) -> str:
+def _ambiguity(results: Sequence[Run]) -> str:
     described = [flatten(result.stored.get("identity", {})) for result in results]
     same = common(described)
     lines = []

@@ -9,33 +9,32 @@ from typing import get_args
 
 from fairfr.core.storing import storing
 from fairfr.core.types import Source
-from fairfr.report._bootstrapped import Bootstraps
-from fairfr.report.against_paper import companions, coverage
-from fairfr.report.captions import SOURCE
-from fairfr.report.claims import claims
-from fairfr.report.grid import Grid
-from fairfr.report.readings import Reading, Result
+from fairfr.report.paper.claims.table import claims
+from fairfr.report.paper.companions import companions
+from fairfr.report.paper.coverage import coverage
+from fairfr.report.readings import Reading, Run
 from fairfr.report.runs import Runs
 from fairfr.report.selection import Selection
-from fairfr.report.study_density_forms import density_forms
-from fairfr.report.tables import paper_tables
+from fairfr.report.tables.density_forms import density_forms
+from fairfr.report.tables.grid import SOURCE_LABEL, Grid
+from fairfr.report.tables.paper_tables import paper_tables
+from fairfr.report.uncertainty.by_setting import Bootstraps
 from fairfr.report.writers import csv, html, latex, markdown
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What to build beyond the paper's own tables. ``draws``: of the bootstrap over identities (0: none).
+    """What to build beside tables. ``draws``: of the bootstrap over identities (0: none).
 
     ``selection``: which runs, where there are several of a method.
     """
 
-    all_methods: bool = False
     draws: int = 0
     figures: bool = True
     selection: Selection = field(default_factory=Selection)
 
 
-def write_report(results: Iterable[Result], out_root: Path, reading: Reading, wanted: Wanted) -> list[Path]:
+def write_report(results: Iterable[Run], out_root: Path, reading: Reading, wanted: Wanted) -> list[Path]:
     """Write tables and figures below ``out_root``; returns the folders with tables, one for each data source."""
     results = list(results)
     folders = []
@@ -53,23 +52,23 @@ def _write_source(runs: Runs, studies: list[Grid], out_root: Path, reading: Read
     grids = [*all_tables(runs, reading, wanted), *studies]
     figures: list[Path] = []
     if wanted.figures:
-        from fairfr.report.figures import draw
+        from fairfr.report.figures.draw import draw
 
         target = out_root / "figures" / place
         target.mkdir(parents=True, exist_ok=True)
         figures = draw(runs, reading, target)
     folder = out_root / "tables" / place
-    write_tables(grids, folder, f"fairfr: {SOURCE[runs.source]}, {reading} reading", figures)
+    write_tables(grids, folder, f"fairfr: {SOURCE_LABEL[runs.source]}, {reading} reading", figures)
     return folder
 
 
 def all_tables(runs: Runs, reading: Reading, wanted: Wanted) -> list[Grid]:
-    """The paper's tables, then ours against the paper's, the claims, and uncertainty on request."""
+    """What has run and the paper's tables, then ours against the paper's, the claims, and uncertainty on request."""
     bootstraps = Bootstraps(runs, reading, wanted.draws) if wanted.draws else None
-    grids = paper_tables(runs, reading, wanted.all_methods)
+    grids = paper_tables(runs, reading)
     grids += [coverage(runs, reading), *companions(runs, reading), claims(runs, reading, bootstraps)]
     if bootstraps is not None:
-        from fairfr.report.uncertainty import uncertainty_tables
+        from fairfr.report.uncertainty.tables import uncertainty_tables
 
         grids += uncertainty_tables(bootstraps)
     return grids

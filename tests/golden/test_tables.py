@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from fairfr.report.grid import Grid
-from fairfr.report.readings import Reading, Result
+from fairfr.report.readings import Reading, Run
 from fairfr.report.runs import Runs
-from fairfr.report.tables import paper_tables
+from fairfr.report.tables.grid import Grid
+from fairfr.report.tables.paper_tables import paper_tables
 from fairfr.report.writers import csv, html, latex, markdown
 
 FOLDER = Path(__file__).with_name("tables")
@@ -33,8 +33,8 @@ def tables(reading: Reading) -> dict[str, Grid]:
     stored = json.loads((FOLDER / "runs.json").read_text(encoding="utf-8"))
     for one in stored["runs"]:
         one["metrics"] = [dict(zip(stored["columns"], row, strict=True)) for row in one["metrics"]]
-    runs = Runs((Result(one) for one in stored["runs"]), "synthetic")
-    return {grid.id: grid for grid in paper_tables(runs, reading, all_methods=True)}
+    runs = Runs((Run(one) for one in stored["runs"]), "synthetic")
+    return {grid.id: grid for grid in paper_tables(runs, reading)}
 
 
 def compare(path: Path, text: str, update: bool) -> None:

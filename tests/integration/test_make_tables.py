@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import json
 import os
+import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -13,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from fairfr.report.readings import Result
+from fairfr.report.readings import Run
 from fairfr.report.runs import read_results
 
 pytestmark = pytest.mark.slow
@@ -48,7 +50,7 @@ def test_tables_show_the_stored_numbers_in_both_readings(
         folder = tmp_path / "out" / "tables" / "synthetic" / reading
         assert str(folder / "index.html") in done.stdout
         for method, row in (("baseline", "Baseline"), ("ac_linear", "AC-Linear"), (gst, "GST†")):
-            mean = Result(outcomes[method].result).mean("auroc", "all", reading)
+            mean = Run(outcomes[method].result).mean("auroc", "all", reading)
             assert printed(folder / "appendix_auroc.csv", row)["LFW MagFace"] == f"{mean:.3f}"
         for form in ("tex", "md", "html", "csv"):
             text = (folder / f"table1_tpr.{form}").read_text(encoding="utf-8")
@@ -154,11 +156,27 @@ def test_without_runs_it_says_how_to_make_some(make_tables: Callable) -> None:
     assert done.returncode == 1 and "No completed runs" in done.stderr and "make demo" in done.stderr
 
 
-def test_other_methods_come_on_request(
+def test_every_method_has_its_row(
     cell: Callable, small: tuple[str, ...], make_tables: Callable, tmp_path: Path
 ) -> None:
     cell(*small, "backbone=magface", "method=platt")
     table = tmp_path / "out" / "tables" / "synthetic" / "paper" / "appendix_auroc.md"
-    for options, shown in (((), False), (("--all-methods",), True)):
+    for options in ((), ("--all-methods",)):  # older command lines have the option
         assert make_tables("--no-figures", *options).returncode == 0
-        assert ("| Platt |" in table.read_text(encoding="utf-8")) is shown
+        assert "| Platt |" in table.read_text(encoding="utf-8")
+
+
+def test_the_command_for_own_data_works_as_it_stands(
+    cell: Callable, run_py: Callable, write_set: Callable, make_tables: Callable, tmp_path: Path
+) -> None:
+    """What a table of own data says about methods that have not run can be typed, and fills it."""
+    own = ("dataset=custom", "dataset.id=mine", "dataset.grouping=[ethnicity]", "backbone=custom", "backbone.id=mynet")
+    cell(*own, f"data_root={write_set()}", "method=baseline")
+    assert make_tables("--no-figures", "--reading", "strict").returncode == 0
+    table = tmp_path / "out" / "tables" / "files" / "strict" / "appendix_summary_mine_mynet.md"
+    command = re.findall("`fairfr run (.*)`", table.read_text(encoding="utf-8"))[0]
+    typed = [re.sub("^method=.*", "method=ac_linear", part) for part in shlex.split(command)]
+    done = run_py(*typed, "store=folder")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert make_tables("--no-figures", "--reading", "strict").returncode == 0
+    assert "| AC-Linear | " in table.read_text(encoding="utf-8")

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from fairfr.core.visible import visible
-from fairfr.report.grid import Grid, Line
+from fairfr.report.tables.grid import Grid, Line
 from fairfr.report.writers.shape import headings
 
 TIDY = ("table", "panel", "section", "row", "needs_groups", "group", "column", "printed", "value", "bold", "mark")
@@ -16,26 +16,29 @@ TIDY = ("table", "panel", "section", "row", "needs_groups", "group", "column", "
 
 def render(grid: Grid) -> str:
     """The table as printed. Caption and notes stand above it, in lines that begin with ``#``."""
-    head = [f"# {visible(text)}" for text in (grid.caption, *grid.notes)]
+    head = [f"# {visible(str(text))}" for text in (grid.caption, *grid.notes)]
     rows = [
-        [panel, section, line.label + ("†" if line.dagger else ""), *(cell.text for cell in line.cells)]
+        [panel, section, line.label + ("†" if line.dagger else ""), *(entry.shown for entry in line.entries)]
         for panel, section, line in _lines(grid)
     ]
+    if not grid.sections:
+        return "\n".join(head) + "\n"
     return "\n".join(head) + "\n" + _written([["panel", "section", " / ".join(grid.corner), *headings(grid)], *rows])
 
 
 def tidy(grids: Sequence[Grid]) -> str:
-    """One line for each cell that has something in it."""
+    """One line for each entry that has something in it."""
     return _written([TIDY, *(row for grid in grids for row in _tidy_rows(grid))])
 
 
 def _tidy_rows(grid: Grid) -> Iterator[list[Any]]:
-    columns = [(group.heading, column) for group in grid.groups for column in group.columns]
+    columns = [(spanner.heading, column) for spanner in grid.spanners for column in spanner.columns]
     for panel, section, line in _lines(grid):
-        for (group, column), cell in zip(columns, line.cells, strict=True):
-            if cell.text:
+        for (group, column), entry in zip(columns, line.entries, strict=True):
+            if entry.text:
                 where = [grid.id, panel, section, line.label, int(line.dagger), group, column]
-                yield [*where, cell.text, "" if cell.value is None else repr(cell.value), int(cell.bold), cell.tone]
+                value = "" if entry.value is None else repr(entry.value)
+                yield [*where, entry.shown, value, int(entry.bold), entry.tone]
 
 
 def _lines(grid: Grid) -> Iterator[tuple[str, str, Line]]:

@@ -1,157 +1,100 @@
-"""Tables as HTML: a figure for each, and a page that carries its own style and needs nothing else."""
+"""Tables as HTML, from the templates beside this file: a page carries its own style and needs nothing else."""
 
 from __future__ import annotations
 
-import html
 from base64 import b64encode
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fairfr.core.visible import visible
-from fairfr.report.grid import Cell, ColumnGroup, Grid, Line, Section
-from fairfr.report.writers.shape import SENTENCE, command_in, rest_of, title_of, word_columns
-from fairfr.report.writers.style import STYLE
+from fairfr.report.tables.grid import SOURCE_LABEL, Entry, Grid
+from fairfr.report.writers.shape import SENTENCE, by_chapter, headings, word_columns
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 LONG_NOTE = 160
+"""Characters from which a note is folded behind its lead."""
 
 
-def escape(text: str) -> str:
-    """Text that a browser shows as it is."""
-    return html.escape(visible(text))
+class DrawnColumn(NamedTuple):
+    """A column's name, its name with the heading above it (a phone shows it beside each value), its style classes."""
+
+    name: str
+    label: str
+    kinds: list[str]
+
+
+class Picture(NamedTuple):
+    """A PNG file as a page carries it."""
+
+    name: str
+    data: str
 
 
 def render(grid: Grid) -> str:
     """One table with its caption and notes."""
-    title, rest = escape(title_of(grid)), escape(rest_of(grid))
-    lines = [
-        f'<figure class="table" id="{escape(grid.id)}">',
-        f'<figcaption><a class="title" href="#{escape(grid.id)}">{title}</a> {rest}</figcaption>',
-        '<div class="scroll"><table>',
-        "<thead>",
-        *_head(grid),
-        "</thead>",
-        *_body(grid),
-        "</table></div>",
-        *_notes(grid.notes),
-        "</figure>",
-    ]
-    return "\n".join(lines) + "\n"
+    module: Any = _environment().get_template("table.html").make_module(_helpers())
+    return str(module.table(grid)).strip() + "\n"
 
 
 def page(grids: Sequence[Grid], title: str, figures: Sequence[Path] = ()) -> str:
-    """A whole page: list of contents, tables and pictures (PNG files, carried inside the page)."""
-    pictures = "".join(_picture(path) for path in figures if path.suffix == ".png")
-    contents = _contents(grids, bool(pictures)) if len(grids) > 1 else ""
-    warning = '<p class="synthetic">SYNTHETIC stand-in, not faces</p>' if "synthetic" in title.lower() else ""
-    return f"""<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{escape(title)}</title>
-<style>
-{STYLE}</style>
-</head>
-<body>
-{contents}<main>
-<h1>{escape(title)}</h1>
-{warning}
-{"".join(render(grid) for grid in grids)}{f'<h2 id="figures">Figures</h2>{pictures}' if pictures else ""}</main>
-</body>
-</html>
-"""
-
-
-def _contents(grids: Sequence[Grid], with_figures: bool) -> str:
-    links = [f'<a href="#{escape(grid.id)}">{escape(_short(title_of(grid)))}</a>' for grid in grids]
-    links += ['<a href="#figures">Figures</a>'] if with_figures else []
-    return "<nav>\n" + "\n".join(links) + "\n</nav>\n"
-
-
-def _short(title: str) -> str:
-    """A title without the data source: the page's heading has it."""
-    return title.partition(" [")[0].removesuffix(".")
-
-
-def _picture(path: Path) -> str:
-    data = b64encode(path.read_bytes()).decode("ascii")
-    name = escape(path.stem.replace("_", " "))
-    return f'<figure class="picture"><img alt="{name}" src="data:image/png;base64,{data}"></figure>\n'
-
-
-def _head(grid: Grid) -> Iterator[str]:
-    corner = escape(" / ".join(grid.corner))
-    if any(group.heading for group in grid.groups):
-        spans = "".join(_span(group) for group in grid.groups)
-        yield f'<tr class="groups"><td></td>{spans}</tr>'
-    kinds = _kinds(grid)
-    names = "".join(
-        f'<th scope="col"{_class(kind)}>{escape(name)}</th>' for kind, name in zip(kinds, grid.columns, strict=True)
+    """A whole page: list of contents, tables by chapter, and pictures (PNG files, carried inside the page)."""
+    pictures = [_picture(path) for path in figures if path.suffix == ".png"]
+    synthetic = any(grid.source == "synthetic" for grid in grids)
+    text = (
+        _environment()
+        .get_template("page.html")
+        .render(
+            title=title,
+            banner=SOURCE_LABEL["synthetic"] if synthetic else "",
+            contents=len(grids) > 1,
+            chapters=by_chapter(grids),
+            pictures=pictures,
+            **_helpers(),
+        )
     )
-    yield f'<tr><th scope="col">{corner}</th>{names}</tr>'
+    return text + "\n"
 
 
-def _span(group: ColumnGroup) -> str:
-    text = f"<span>{escape(group.heading)}</span>" if group.heading else ""
-    return f'<th scope="colgroup" colspan="{len(group.columns)}">{text}</th>'
+@cache
+def _environment() -> Environment:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from markupsafe import Markup
+
+    def finalize(value: Any) -> Any:
+        return value if isinstance(value, Markup) else visible(str(value))
+
+    def classes(kinds: Sequence[str]) -> Markup:
+        return Markup(' class="{}"').format(" ".join(kinds)) if kinds else Markup("")
+
+    made = Environment(
+        loader=PackageLoader("fairfr.report.writers"), autoescape=True, undefined=StrictUndefined, finalize=finalize
+    )
+    made.filters |= {"class": classes, "zip": zip}
+    return made
 
 
-def _kinds(grid: Grid) -> list[list[str]]:
-    """Each column's style classes: first of its group, words, whole sentences."""
+def _helpers() -> dict[str, Any]:
+    return {"columns": drawn_columns, "marks": _marks, "long_note": LONG_NOTE}
+
+
+def drawn_columns(grid: Grid) -> list[DrawnColumn]:
+    """Style classes: first below its heading, words, whole sentences."""
     words = word_columns(grid)
-    first = [place == 0 for group in grid.groups for place in range(len(group.columns))]
-    return [
+    first = [place == 0 for spanner in grid.spanners for place in range(len(spanner.columns))]
+    kinds = [
         ["first"] * is_first + ["words"] * (i in words) + ["sentences"] * (words.get(i, 0) > SENTENCE)
         for i, is_first in enumerate(first)
     ]
+    return [DrawnColumn(*drawn) for drawn in zip(grid.columns, headings(grid), kinds, strict=True)]
 
 
-def _class(kinds: Sequence[str]) -> str:
-    return f' class="{" ".join(kinds)}"' if kinds else ""
+def _marks(entry: Entry) -> list[str]:
+    return [entry.tone] if entry.tone != "plain" else ["absent"] if entry.shown and not entry.text else []
 
 
-def _body(grid: Grid) -> Iterator[str]:
-    kinds = _kinds(grid)
-    for section in grid.sections:
-        yield "<tbody>"
-        yield from _heading(section, len(kinds) + 1)
-        for line in section.lines:
-            yield _row(line, kinds)
-        yield "</tbody>"
-
-
-def _heading(section: Section, width: int) -> Iterator[str]:
-    if section.heading:
-        kind = "panel" if section.panel else "section"
-        yield f'<tr class="{kind}"><th colspan="{width}">{escape(section.heading)}</th></tr>'
-
-
-def _row(line: Line, kinds: Sequence[list[str]]) -> str:
-    dagger = '<sup title="needs group labels">†</sup>' if line.dagger else ""
-    cells = "".join(_cell(cell, kind) for cell, kind in zip(line.cells, kinds, strict=True))
-    return f'<tr><th scope="row">{escape(line.label)}{dagger}</th>{cells}</tr>'
-
-
-def _cell(cell: Cell, kinds: list[str]) -> str:
-    kind = _class(kinds if cell.tone == "plain" else [*kinds, cell.tone])
-    head, sign, spread = escape(cell.text).partition("±")
-    head = f"<b>{head}</b>" if cell.bold else head
-    exact = "" if cell.value is None else f' title="{cell.value:.6g}"'
-    return f"<td{kind}{exact}>{head}{f'<small>{sign}{spread}</small>' if sign else ''}</td>"
-
-
-def _notes(notes: Sequence[str]) -> Iterator[str]:
-    """Short notes as they are, long ones folded behind their beginning."""
-    if notes:
-        yield '<ul class="notes">'
-        for note in notes:
-            yield f"<li>{_note(note)}</li>"
-        yield "</ul>"
-
-
-def _note(note: str) -> str:
-    head, colon, rest = note.partition(": ")
-    text = f"<code>{escape(rest)}</code>" if command_in(note) else escape(rest)
-    if not rest or len(note) <= LONG_NOTE:
-        return escape(head) + colon + text
-    return f"<details><summary>{escape(head)} ...</summary>{text}</details>"
+def _picture(path: Path) -> Picture:
+    return Picture(path.stem.replace("_", " "), b64encode(path.read_bytes()).decode("ascii"))

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from fairfr.core.visible import visible
-from fairfr.report.grid import Cell, Grid, Line, Section, Tone
+from fairfr.report.tables.grid import Entry, Grid, Line, Note, Section, Tone
 from fairfr.report.writers.shape import SENTENCE, word_columns
 
 COLOUR: dict[Tone, str] = {"plain": "", "improved": "improved", "degraded": "degraded", "beyond": "beyond"}
@@ -63,20 +63,28 @@ PREAMBLE = r"""\documentclass{article}
 
 
 def render(grid: Grid) -> str:
-    """A table float, or a table over several pages where cells hold sentences.
+    """A table float, or a table over several pages where entries hold sentences.
+
+    What is not for print (commands, run keys) stands above it as comments; a table without a run is comments alone.
 
     It needs amssymb, array, booktabs, graphicx, longtable, rotating and xcolor, and the colours that ``document``
     defines.
     """
-    if any(length > SENTENCE for length in word_columns(grid).values()):
-        return "\n".join(_over_pages(grid)) + "\n"
-    return "\n".join(_float(grid)) + "\n"
+    comments = [_comment(str(note)) for note in grid.notes if not note.for_print]
+    if not grid.sections:
+        return "\n".join([_comment(grid.heading), *comments]) + "\n"
+    has_sentences = any(length > SENTENCE for length in word_columns(grid).values())
+    return "\n".join([*comments, *(_over_pages(grid) if has_sentences else _float(grid))]) + "\n"
+
+
+def _comment(text: str) -> str:
+    return "% " + " ".join(visible(text).split())
 
 
 def _float(grid: Grid) -> Iterator[str]:
     words = word_columns(grid)
     kinds = iter("l" if i in words else "r" for i in range(len(grid.columns)))
-    columns = " ".join("".join(next(kinds) for _ in group.columns) for group in grid.groups)
+    columns = " ".join("".join(next(kinds) for _ in spanner.columns) for spanner in grid.spanners)
     wide, turned = _width(grid) > NARROW, _width(grid) > TURNED
     yield r"\begin{sidewaystable*}" if turned else r"\begin{table*}[htbp]"
     yield r"\centering"
@@ -145,12 +153,12 @@ def breakable(text: str) -> str:
 
 
 def _head(grid: Grid) -> Iterator[str]:
-    if any(group.heading for group in grid.groups):
+    if any(spanner.heading for spanner in grid.spanners):
         spans, rules, first = [""], [], 2
-        for group in grid.groups:
-            width = len(group.columns)
-            spans.append(rf"\multicolumn{{{width}}}{{c}}{{{escape(group.heading)}}}")
-            if group.heading:
+        for spanner in grid.spanners:
+            width = len(spanner.columns)
+            spans.append(rf"\multicolumn{{{width}}}{{c}}{{{escape(spanner.heading)}}}")
+            if spanner.heading:
                 rules.append(rf"\cmidrule(lr){{{first}-{first + width - 1}}}")
             first += width
         yield _row(spans)
@@ -164,7 +172,7 @@ def _body(grid: Grid) -> Iterator[str]:
             yield r"\midrule"
         yield from _heading(section, len(grid.columns) + 1)
         for line in section.lines:
-            yield _row([_label(line), *(_cell(cell) for cell in line.cells)])
+            yield _row([_label(line), *(_entry(entry) for entry in line.entries)])
 
 
 def _heading(section: Section, width: int) -> Iterator[str]:
@@ -179,24 +187,24 @@ def _label(line: Line) -> str:
     return escape(line.label) + (r"$^\dagger$" if line.dagger else "")
 
 
-def _cell(cell: Cell) -> str:
-    text = escape(cell.text)
-    if text and cell.bold:
+def _entry(entry: Entry) -> str:
+    text = escape(entry.shown)
+    if text and entry.bold:
         text = rf"\textbf{{{text}}}"
-    colour = COLOUR[cell.tone]
+    colour = COLOUR[entry.tone]
     return rf"\textcolor{{{colour}}}{{{text}}}" if text and colour else text
 
 
-def _row(cells: Sequence[str]) -> str:
+def _row(texts: Sequence[str]) -> str:
     """One row. The end of the row or the rule before it would take a bracket or star at its start as their option."""
-    text = " & ".join(cells)
+    text = " & ".join(texts)
     return ("{}" if text.lstrip().startswith(("[", "*")) else "") + text + r" \\"
 
 
-def _notes(notes: Sequence[str]) -> list[str]:
-    if not notes:
+def _notes(notes: Sequence[Note]) -> list[str]:
+    lines = [rf"{breakable(str(note))}\par" for note in notes if note.for_print]
+    if not lines:
         return []
-    lines = [rf"{breakable(note)}\par" for note in notes]
     return [
         r"\par\smallskip",
         r"\noindent\begin{minipage}{\textwidth}\footnotesize\raggedright",
@@ -207,6 +215,6 @@ def _notes(notes: Sequence[str]) -> list[str]:
 
 def _width(grid: Grid) -> int:
     """Characters of the widest row, with the space between columns."""
-    lines = [line for section in grid.sections for line in section.lines]
-    columns = [max([len(name), *(len(line.cells[i].text) for line in lines)]) for i, name in enumerate(grid.columns)]
+    lines = list(grid.lines())
+    columns = [max([len(name), *(len(line.entries[i].shown) for line in lines)]) for i, name in enumerate(grid.columns)]
     return max([0, *(len(line.label) for line in lines)]) + sum(columns) + 2 * len(columns)

@@ -5,19 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from fairfr.core.visible import visible
-from fairfr.report.grid import Cell, Grid, Line, Section, Tone
-from fairfr.report.writers.shape import command_in, headings, rest_of, title_of, word_columns
+from fairfr.report.tables.grid import Entry, Grid, Line, Note, Section, Tone
+from fairfr.report.writers.shape import by_chapter, headings, word_columns
 
 SIGN: dict[Tone, str] = {"plain": "", "improved": " ▲", "degraded": " ▼", "beyond": " !"}
 SPECIAL = str.maketrans({"|": "\\|", "*": "\\*", "<": "&lt;", ">": "&gt;"})
 
 
 def render(grid: Grid) -> str:
-    """Title, table and notes."""
+    """Title, table and notes; one line for a table that has nothing to show yet."""
+    if not grid.sections:
+        return f"**{_plain(grid.title)}**: {' '.join(map(_note, grid.notes))}\n"
     width = len(grid.columns)
     words = word_columns(grid)
     lines = [
-        f"**{_plain(title_of(grid))}** {_plain(rest_of(grid))}".rstrip(),
+        f"**{_plain(grid.heading)}** {_plain(' '.join(grid.about))}".rstrip(),
         "",
         _row([" / ".join(grid.corner), *headings(grid)]),
         "|" + "|".join(["---", *("---" if i in words else "---:" for i in range(width))]) + "|",
@@ -29,15 +31,21 @@ def render(grid: Grid) -> str:
 
 
 def document(grids: Sequence[Grid], title: str) -> str:
-    """All tables under one title, with a list of contents."""
-    contents = [f"- [{_plain(title_of(grid))}](#{grid.id})" for grid in grids]
-    parts = [f'<a id="{grid.id}"></a>\n\n{render(grid)}' for grid in grids]
+    """All tables under one title, by chapter, with a list of contents."""
+    contents, parts = [], []
+    for chapter, tables in by_chapter(grids):
+        contents += [f"- {_plain(chapter)}"] if chapter else []
+        indent = "  " if chapter else ""
+        contents += [f"{indent}- [{_plain(grid.title)}](#{grid.id})" for grid in tables]
+        parts += [f"## {_plain(chapter)}\n"] if chapter else []
+        parts += [f'<a id="{_plain(grid.id)}"></a>\n\n{render(grid)}' for grid in tables]
     return "\n".join([f"# {_plain(title)}", "", *contents, "", "\n".join(parts)])
 
 
-def _note(note: str) -> str:
-    command = command_in(note)
-    return f"{_plain(note.removesuffix(command))}`{command}`" if command else _plain(note)
+def _note(note: Note) -> str:
+    said = [f"{note.lead}:" if note.lead else "", note.text]
+    commands = " ; ".join(f"`{visible(command)}`" for command in note.commands)
+    return " ".join([*(_plain(part) for part in said if part), *([commands] if commands else [])])
 
 
 def _body(sections: Iterable[Section], width: int) -> Iterator[str]:
@@ -46,16 +54,16 @@ def _body(sections: Iterable[Section], width: int) -> Iterator[str]:
             mark = "**" if section.panel else "*"
             yield _row([f"{mark}{_plain(section.heading)}{mark}", *[""] * width], escape=False)
         for line in section.lines:
-            yield _row([_label(line), *(_cell(cell) for cell in line.cells)], escape=False)
+            yield _row([_label(line), *(_entry(entry) for entry in line.entries)], escape=False)
 
 
 def _label(line: Line) -> str:
     return _plain(line.label) + ("†" if line.dagger else "")
 
 
-def _cell(cell: Cell) -> str:
-    text = _plain(cell.text)
-    return (f"**{text}**" if cell.bold else text) + (SIGN[cell.tone] if text else "")
+def _entry(entry: Entry) -> str:
+    text = _plain(entry.shown)
+    return (f"**{text}**" if entry.bold else text) + (SIGN[entry.tone] if entry.text else "")
 
 
 def _row(texts: Iterable[str], escape: bool = True) -> str:

@@ -1,16 +1,25 @@
-"""Results made by hand: every number in a table can be read off the call that made it."""
+"""Results made by hand, whose numbers can be read off the call that made them, and small runs with scores on disk."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
 from typing import Any, TypeAlias
 
+import numpy as np
 import pytest
 
+from fairfr.core.keys import RunKey
+from fairfr.core.types import Grouping, Pairs, ScoreFrame
+from fairfr.experiment.record import jsonable, pair_level_names
+from fairfr.metrics.by_group import PairGroups, evaluate
 from fairfr.metrics.catalogue import METRIC_BY_ID
-from fairfr.report.grid import Cell, Grid, Line
-from fairfr.report.readings import Result
+from fairfr.metrics.summary import summarise
+from fairfr.report.readings import Run
 from fairfr.report.runs import Runs
+from fairfr.report.tables.grid import Entry, Grid, Line
+from fairfr.store.folder import write_scores
+from fairfr.store.reading import checksums
 
 Numbers: TypeAlias = Mapping[str, float | None]
 NEEDS_GROUPS = ("gst", "demonorm", "oracle")
@@ -24,7 +33,7 @@ def made_result(
     worst: Numbers | None = None,
     groups: Mapping[str, Numbers] | None = None,
     **changes: Any,
-) -> Result:
+) -> Run:
     """``overall``, ``worst`` and ``groups`` hold fold means by metric; both pair rules get the same."""
     dataset, backbone = setting.split("/")
     plain = method.removesuffix("_paper")
@@ -55,7 +64,7 @@ def made_result(
         },
         "metrics": rows,
     }
-    return Result(stored)
+    return Run(stored)
 
 
 def _rows(
@@ -76,7 +85,7 @@ def _rows(
 
 
 @pytest.fixture
-def result() -> Callable[..., Result]:
+def result() -> Callable[..., Run]:
     return made_result
 
 
@@ -84,7 +93,7 @@ def result() -> Callable[..., Result]:
 def runs() -> Callable[..., Runs]:
     """``runs(result, result, ...)``, of one data source."""
 
-    def make(*results: Result, source: Any = "files") -> Runs:
+    def make(*results: Run, source: Any = "files") -> Runs:
         return Runs(results, source)
 
     return make
@@ -94,11 +103,98 @@ def runs() -> Callable[..., Runs]:
 def find() -> Callable[..., Any]:
     """``find(grids, id)``, ``find(grids, id, row)`` and ``find(grids, id, row, column)``."""
 
-    def look(grids: Iterable[Grid], id: str, row: str | None = None, column: int | None = None) -> Grid | Line | Cell:
+    def look(grids: Iterable[Grid], id: str, row: str | None = None, column: int | None = None) -> Grid | Line | Entry:
         grid = next(grid for grid in grids if grid.id == id)
         if row is None:
             return grid
         line = next(line for section in grid.sections for line in section.lines if line.label == row)
-        return line if column is None else line.cells[column]
+        return line if column is None else line.entries[column]
 
     return look
+
+
+N_PAIRS = 600
+LEVELS = ("one", "two_parts", "three")
+NEEDS = {"gst": ["groups"], "gst_paper": ["groups"]}
+NATIVE = ("beta", "platt", "faircal", "ac_linear", "ac_density", "ac_density_loo")
+FakeRun = Callable[..., Run]
+
+
+@pytest.fixture
+def fake_run(tmp_path: Path) -> FakeRun:
+    """``fake_run(method, noise=...)``: a completed run on the same 600 pairs whatever the method.
+
+    ``known_people``: how many of the 120 people are known by name, ``per_person`` of them to one code; None: the file
+    is an older one, without identities.
+    """
+
+    def make(
+        method: str,
+        noise: float = 0.5,
+        dataset: str = "rfw",
+        source: Any = "synthetic",
+        known_people: int | None = None,
+        per_person: int = 1,
+        **data: Any,
+    ) -> Run:
+        rng = np.random.default_rng(5)
+        same = rng.random(N_PAIRS) < 0.5
+        left = np.where(same, 2 * rng.integers(120, size=N_PAIRS), rng.integers(240, size=N_PAIRS)).astype(np.int32)
+        right = np.where(same, left + 1, (left + 2 + rng.integers(200, size=N_PAIRS)) % 240).astype(np.int32)
+        pairs = Pairs(left, right)
+        codes = (np.arange(240) // 2 % 4).astype(np.int16)  # the fourth is unknown
+        grouping = Grouping("kind", LEVELS, np.where(codes == 3, -1, codes).astype(np.int16))
+        score = same + np.random.default_rng(len(method)).normal(0, noise, N_PAIRS)
+        probability = np.clip(score, 0.0, 1.0)
+        fold = (np.arange(N_PAIRS) % 3).astype(np.int16)
+        key = RunKey(dataset, "facenet", method, source, "0123456789abcdef")
+        frame = ScoreFrame(fold, same, score, probability)
+        groups = [PairGroups.of(grouping, pairs, rule) for rule in ("both", "first")]
+        rows = evaluate(frame, ("a", "b", "c"), groups, min_pairs=5)
+        folder = tmp_path / dataset / method
+        folder.mkdir(parents=True)
+        columns = {
+            "pair": np.arange(N_PAIRS),
+            "fold": np.array(["a", "b", "c"])[fold],
+            "split": np.array(["a", "b", "c"])[fold],
+            "left": np.char.add("image", left.astype(str)),
+            "right": np.char.add("image", right.astype(str)),
+            "same": same,
+            "cosine": np.tanh(score),
+            "score": score,
+            "probability": probability,
+            "kind": pair_level_names(grouping, pairs),
+        }
+        if known_people is not None:
+            for side, images in (("left", left), ("right", right)):
+                person = images // 2
+                columns[f"identity_{side}"] = np.ma.masked_array(person // per_person, person >= known_people)
+        write_scores(folder / "scores.parquet", columns)
+        stored = {
+            "key": str(key),
+            "status": "completed",
+            "source": source,
+            "finished": "2026-01-01T00:00:00+00:00",
+            "dataset": {"id": dataset, "label": dataset.upper()},
+            "backbone": {"id": "facenet", "label": "FaceNet"},
+            "method": {
+                "id": method,
+                "label": method.title(),
+                "needs": NEEDS.get(method, []),
+                "native_probability": method in NATIVE,
+            },
+            "data": {
+                "digest": "d",
+                "pairs": N_PAIRS,
+                "same": int(same.sum()),
+                "folds": ["a", "b", "c"],
+                "grouping": "kind",
+                "groups": {"kind": list(LEVELS)},
+                **data,
+            },
+            "files": checksums(folder),
+            "metrics": jsonable(summarise(rows)),
+        }
+        return Run(stored, folder)
+
+    return make

@@ -10,20 +10,20 @@ import pytest
 from fairfr.core.code import code_digest
 from fairfr.core.errors import ConfigError
 from fairfr.core.keys import RESULTS_VERSION
-from fairfr.report.readings import Result
+from fairfr.report.readings import Run
 from fairfr.report.runs import MixedMetricsError, Runs
 from fairfr.report.selection import AmbiguousRunsError, Selection
-from fairfr.report.tables import paper_tables
+from fairfr.report.tables.paper_tables import paper_tables
 
 TARGET = "fairfr.methods.ac_density.ACDensity"
-Make = Callable[..., Result]
+Make = Callable[..., Run]
 
 
 @pytest.fixture
 def run(result: Make) -> Make:
     """``run(0.9, seed=1, k=500)``: a run of AC-Density with this AUROC, and its identity."""
 
-    def make(auroc: float, seed: int = 0, k: int = 20, code: str | None = None, **data: Any) -> Result:
+    def make(auroc: float, seed: int = 0, k: int = 20, code: str | None = None, **data: Any) -> Run:
         made = result("ac_density", overall={"auroc": auroc}, key=f"key-{auroc}", label="AC-Density")
         estimator = {"_target_": TARGET, "k": k}
         made.stored["identity"] = {
@@ -44,11 +44,11 @@ def run(result: Make) -> Make:
 def rows(found: Runs) -> dict[str, float | None]:
     grid = next(grid for grid in paper_tables(found, "strict") if grid.id == "appendix_auroc")
     return {
-        line.label: line.cells[2].value for section in grid.sections for line in section.lines if line.cells[2].text
+        line.label: line.entries[2].value for section in grid.sections for line in section.lines if line.entries[2].text
     }
 
 
-def chosen(*results: Result, where: tuple[str, ...] = ()) -> Runs:
+def chosen(*results: Run, where: tuple[str, ...] = ()) -> Runs:
     return Runs(results, "files", Selection.where(where))
 
 

@@ -1,0 +1,139 @@
+"""Worst-group AUROC by method and setting: a row of panels for each data set, a panel for each backbone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+from fairfr.report.figures.text import as_drawn
+from fairfr.report.readings import Reading, Run
+from fairfr.report.runs import Runs
+from fairfr.report.tables.grid import SOURCE_LABEL
+from fairfr.report.tables.layout import Layout, rows_of
+from fairfr.report.tables.order import ADAPTIVE, BASELINE, ROWS, Row
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+METRIC = "auroc"
+MOST_WIDTH, LEAST_WIDTH = 7.1, 3.5
+PANEL_WIDTH, LABEL_WIDTH = 1.6, 0.95
+ROW_HEIGHT, PANEL_MARGIN, FIGURE_MARGIN = 0.16, 0.55, 0.75
+SMALL, LARGE = 6.5, 8.5
+FEWEST_TICKS = 3
+BLUE, VERMILION, GREY = "#0072B2", "#D55E00", "0.45"
+
+Panel: TypeAlias = dict[Row, Run]
+
+
+def overview_figure(runs: Runs, reading: Reading) -> Figure | None:
+    """Fold means with their std, and the Baseline as a line; None where no run has a worst group."""
+    from matplotlib.figure import Figure
+
+    lines = _lines(runs, reading)
+    panels = [panel for line in lines for panel in line]
+    if not panels:
+        return None
+    rows_of_line = [_rows_of(line) for line in lines]
+    n_columns = max(len(line) for line in lines)
+    height = FIGURE_MARGIN + sum(PANEL_MARGIN + ROW_HEIGHT * len(rows) for rows in rows_of_line)
+    width = min(MOST_WIDTH, max(LEAST_WIDTH, LABEL_WIDTH + PANEL_WIDTH * n_columns))
+    figure = Figure(figsize=(width, height), layout="constrained")
+    heights = [len(rows) for rows in rows_of_line]
+    grid = figure.subplots(len(lines), n_columns, squeeze=False, sharey="row", height_ratios=heights)
+    for line, places, rows in zip(lines, grid, rows_of_line, strict=True):
+        for panel, axes in zip(line, places, strict=False):
+            _draw_panel(axes, panel, rows, reading)
+        for axes in places[len(line) :]:
+            axes.set_visible(False)
+        _scale_alike(list(places[: len(line)]))
+        _label_rows(places[0], rows, line)
+    _write_around(figure, runs, reading)
+    return figure
+
+
+def _lines(runs: Runs, reading: Reading) -> list[list[Panel]]:
+    """The runs that have a worst group, by data set, then by backbone."""
+    layout = Layout(runs, reading)
+    by_dataset: dict[str, list[Panel]] = {}
+    for setting in layout.settings:
+        rows = rows_of(layout.blocks([setting], only_run=True))
+        found = {row: layout.run(setting, row) for row in rows}
+        panel = {row: run for row, run in found.items() if run is not None and _has_worst(run, reading)}
+        if panel:
+            by_dataset.setdefault(setting[0], []).append(panel)
+    return list(by_dataset.values())
+
+
+def _has_worst(run: Run, reading: Reading) -> bool:
+    return run.mean(METRIC, "worst", reading) is not None
+
+
+def _rows_of(line: list[Panel]) -> list[Row]:
+    """The methods with a value in one of the panels: the paper's in its order, then others by id."""
+    present = {row for panel in line for row in panel}
+    return [*(row for row in ROWS if row in present), *sorted(present - set(ROWS))]
+
+
+def _draw_panel(axes: Axes, panel: Panel, rows: list[Row], reading: Reading) -> None:
+    some = next(iter(panel.values())).stored
+    axes.set_title(as_drawn(f"{some['dataset']['label']}\n{some['backbone']['label']}"), fontsize=SMALL)
+    axes.tick_params(axis="x", labelsize=SMALL, length=2)
+    axes.tick_params(axis="y", labelsize=SMALL, length=0)
+    axes.spines[["top", "right", "left"]].set_visible(False)
+    axes.grid(axis="y", color="0.9", linewidth=0.6)
+    axes.set_axisbelow(True)
+    for row, result in panel.items():
+        stored = result.row(METRIC, "worst", reading) or {}
+        mean, std, at = stored["mean"], stored.get("std") or 0.0, rows.index(row)
+        if row == BASELINE:
+            axes.axvline(mean, color=GREY, linewidth=0.8, linestyle=(0, (4, 3)), zorder=1)
+        colour = VERMILION if row in ADAPTIVE else GREY if row == BASELINE else BLUE
+        axes.plot([mean - std, min(1.0, mean + std)], [at, at], color=colour, linewidth=0.7, zorder=2)
+        face = "white" if result.needs_groups else colour
+        axes.plot(mean, at, "o", markersize=4, markerfacecolor=face, markeredgecolor=colour, zorder=3)
+
+
+def _scale_alike(places: list[Axes]) -> None:
+    """One scale for the panels of a data set, each around its own values: backbones differ more than methods do."""
+    from matplotlib.ticker import MaxNLocator
+
+    limits = [axes.get_xlim() for axes in places]
+    span = max(high - low for low, high in limits)
+    for axes, (low, high) in zip(places, limits, strict=True):
+        middle = (low + high) / 2
+        axes.set_xlim(middle - span / 2, middle + span / 2)
+        axes.xaxis.set_major_locator(MaxNLocator(nbins=4, min_n_ticks=FEWEST_TICKS))
+
+
+def _label_rows(axes: Axes, rows: list[Row], line: list[Panel]) -> None:
+    """Panels share their y axis: labelled once. The dagger comes from what the runs declare."""
+    daggers = {row for panel in line for row, result in panel.items() if result.needs_groups}
+    axes.set_yticks(range(len(rows)), [as_drawn(row.label) + ("†" if row in daggers else "") for row in rows])
+    axes.set_ylim(len(rows) - 0.4, -0.6)
+
+
+def _write_around(figure: Figure, runs: Runs, reading: Reading) -> None:
+    from matplotlib.lines import Line2D
+
+    synthetic = f"\n{SOURCE_LABEL['synthetic']}" if runs.source == "synthetic" else ""
+    figure.suptitle(f"Worst-group AUROC ({reading} reading){synthetic}", fontsize=LARGE)
+    kinds = (
+        ("adaptive calibration", VERMILION, VERMILION),
+        ("other, label-free", BLUE, BLUE),
+        ("† needs group labels", BLUE, "white"),
+    )
+    handles = [
+        Line2D([], [], marker="o", markersize=4, linewidth=0.7, color=edge, markerfacecolor=face, label=label)
+        for label, edge, face in kinds
+    ]
+    handles.append(Line2D([], [], color=GREY, linewidth=0.8, linestyle=(0, (4, 3)), label="Baseline"))
+    figure.legend(
+        handles=handles,
+        loc="outside lower center",
+        ncols=2 if figure.get_figwidth() < MOST_WIDTH - 2 else 4,
+        fontsize=SMALL,
+        frameon=False,
+        title="mean and std over held-out folds; one scale per data set",
+        title_fontsize=SMALL,
+    )

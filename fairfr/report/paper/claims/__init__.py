@@ -1,0 +1,1 @@
+"""The paper's claims, judged on its printed numbers and on our runs."""

@@ -1,1 +1,0 @@
-"""The numbers that the paper prints, as data."""

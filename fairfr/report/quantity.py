@@ -1,0 +1,43 @@
+"""What a number of a report is: a metric of all pairs, of one group, of the worst group, or groups lifted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fairfr.core.names import ALL
+from fairfr.metrics.catalogue import ALPHAS, METRIC_BY_ID, GapOf, RateAt
+
+LIFTED = "lifted"
+"""In the place of a group: K/N, the worst-served groups that improve on the Baseline (levels.py)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """``group`` is ``all``, ``worst``, ``gap``, ``lifted`` or the name of a group. Direction and FPR follow from the
+    catalogue of metrics."""
+
+    metric: str
+    group: str = ALL
+    label: str = ""
+
+    @property
+    def higher_is_better(self) -> bool | None:
+        """None: neither direction is good."""
+        if self.group == LIFTED:
+            return True
+        return higher_is_better(self.metric)
+
+    @property
+    def alpha(self) -> str | None:
+        """The false positive rate on which the number hangs, as the catalogue spells it; None: on none."""
+        how = METRIC_BY_ID[self.metric].how
+        if isinstance(how, GapOf):
+            how = METRIC_BY_ID[how.metric].how
+        rate = how.alpha if isinstance(how, RateAt) else None
+        return next((text for text, alpha in ALPHAS.items() if alpha == rate), None)
+
+
+def higher_is_better(metric: str) -> bool | None:
+    """Which direction of a metric is good; None for neither."""
+    better = METRIC_BY_ID[metric].better
+    return None if better is None else better == "higher"

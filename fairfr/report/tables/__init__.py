@@ -1,0 +1,1 @@
+"""Tables before they are drawn: rows, columns, entries and notes."""

@@ -1,0 +1,98 @@
+"""One data set with one backbone: a summary of every method that has run, then each group."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from fairfr.report.readings import Reading, Run
+from fairfr.report.tables.columns import Column, column
+from fairfr.report.tables.grid import Entry, Grid, Line, Note, Section
+from fairfr.report.tables.layout import Layout, Setting
+from fairfr.report.tables.levels import levels_of
+from fairfr.report.tables.order import BASELINE
+from fairfr.report.tables.panels import GAPS, LIFTED, panels, summary
+
+GROUP_METRICS = {"auroc": ("AUROC", "AUROC"), "pauc": ("partial AUC (FPR ≤ 10 %)", "pAUC")}
+MOST_GROUPS = 8
+"""Columns that fit on a page; more groups have several tables."""
+MCCLISH = Note("mcclish", "Partial AUC up to FPR 0.1, standardised after McClish: 50 is chance, 100 perfect.")
+COLOURS = Note("colours", "Green (▲ in Markdown): above the Baseline as printed; red (▼): below.")
+
+
+def setting_tables(layout: Layout, setting: Setting) -> Iterator[Grid]:
+    """The summary, then AUROC and partial AUC of each group where the data has groups."""
+    dataset, backbone = setting
+    where = f"{layout.label(backbone)} on {layout.label(dataset)}"
+    id = f"appendix_summary_{dataset}_{backbone}"
+    chapter = chapter_of(layout, setting)
+    yield panels(layout, id, f"Summary: {where}", (setting,), summary(), (GAPS, LIFTED), chapter)
+    for metric in GROUP_METRICS:
+        yield from _groups(layout, setting, metric)
+
+
+def chapter_of(layout: Layout, setting: Setting) -> str:
+    """The part of the report that is about one data set with one backbone."""
+    return " x ".join(map(layout.label, setting))
+
+
+def per_group(metric: str, group: str) -> Column:
+    """A metric of one group, as the paper's text quotes it: in percent with two decimals."""
+    heading = group.replace("_", " ").capitalize()
+    return column(heading, metric, group, percent=True, digits=2, spread=True)
+
+
+def _groups(layout: Layout, setting: Setting, metric: str) -> Iterator[Grid]:
+    """One column for each group, coloured against the Baseline; nothing where the data knows no groups."""
+    some = layout.some_run(setting)
+    groups = () if some is None else levels_of(some)
+    parts = [groups[start : start + MOST_GROUPS] for start in range(0, len(groups), MOST_GROUPS)]
+    dataset, backbone = setting
+    name, short = GROUP_METRICS[metric]
+    for number, part in enumerate(parts, start=1):
+        assert some is not None
+        more, said = (f"_{number}", f", part {number} of {len(parts)}") if len(parts) > 1 else ("", "")
+        grid = panels(
+            layout,
+            f"appendix_groups_{metric}_{dataset}_{backbone}{more}",
+            f"Per-group {name}: {layout.label(backbone)} on {layout.label(dataset)}{said}",
+            (setting,),
+            {f"{short}, %": tuple(per_group(metric, group) for group in part)},
+            [COLOURS, *([MCCLISH] if metric == "pauc" else []), *_folds_of_groups(some, metric, part, layout.reading)],
+            chapter_of(layout, setting),
+        )
+        yield replace(grid, sections=coloured(grid.sections))
+
+
+def _folds_of_groups(run: Run, metric: str, groups: Sequence[str], reading: Reading) -> Iterator[Note]:
+    """Which groups have a value in fewer folds than there are: their means are not comparable with the others'."""
+    rows = {group: run.row(metric, group, reading) for group in groups}
+    short = [
+        f"{per_group(metric, group).heading} {row['folds']} of {row['folds_total']}"
+        for group, row in rows.items()
+        if row is not None and row["folds"] < row["folds_total"]
+    ]
+    if short:
+        yield Note("few_folds", f"{', '.join(short)}.", "Folds with enough pairs, where not all", severity="warning")
+
+
+def coloured(sections: Sequence[Section]) -> tuple[Section, ...]:
+    """Green where a printed value lies above the Baseline's of its column, red where below."""
+    lines = (line for section in sections for line in section.lines)
+    baseline = next((line for line in lines if line.label == BASELINE.label), None)
+    if baseline is None:
+        return tuple(sections)
+    return tuple(
+        replace(section, lines=tuple(_against(line, baseline) for line in section.lines)) for section in sections
+    )
+
+
+def _against(line: Line, baseline: Line) -> Line:
+    entries = (_toned(entry, reference) for entry, reference in zip(line.entries, baseline.entries, strict=True))
+    return replace(line, entries=tuple(entries))
+
+
+def _toned(entry: Entry, reference: Entry) -> Entry:
+    if entry.printed is None or reference.printed is None or entry.printed == reference.printed:
+        return entry
+    return replace(entry, tone="improved" if entry.printed > reference.printed else "degraded")

@@ -1,0 +1,100 @@
+"""Command lines that make the runs which a table lacks, on the paper's data as on a user's own."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from fairfr.report.readings import Run
+from fairfr.report.tables.layout import Layout, Setting
+from fairfr.report.tables.order import DATASETS, HEADLINE
+
+DEFAULT_DATA_ROOT = "data"
+Absent: TypeAlias = Mapping[Setting, Sequence[str]]
+"""The methods that have not run, by data set and backbone."""
+
+
+def commands(absent: Absent, layout: Layout) -> tuple[str, ...]:
+    """As few sweeps as run exactly the absent methods: equal lists of methods share a command."""
+    by_dataset: dict[tuple[str, tuple[str, ...], tuple[str, ...]], list[str]] = defaultdict(list)
+    for setting, methods in absent.items():
+        if methods:
+            by_dataset[setting[0], tuple(methods), _options(setting, layout)].append(_backbone(setting, layout))
+    together: dict[tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]], list[str]] = defaultdict(list)
+    for (dataset, wanted, options), backbones in by_dataset.items():
+        together[tuple(backbones), wanted, options].append(dataset)
+    return tuple(
+        shlex.join(
+            [
+                *("fairfr", "run", "-m"),
+                f"dataset={','.join(datasets)}",
+                f"backbone={','.join(shared)}",
+                f"method={','.join(wanted)}",
+                *options,
+            ]
+        )
+        for (shared, wanted, options), datasets in together.items()
+    )
+
+
+def paper_command(layout: Layout, experiment: str) -> str:
+    """The named sweep over the paper's settings, on files below the same root as the runs at hand."""
+    return shlex.join(["fairfr", "run", "-m", f"experiment={experiment}", *_options(HEADLINE[0], layout)])
+
+
+def _backbone(setting: Setting, layout: Layout) -> str:
+    """Its name; ``scores`` for a matcher of which only scores are known, which is chosen by its column."""
+    return setting[1] if _column(layout.some_run(setting)) is None else "scores"
+
+
+def _column(run: Run | None) -> str | None:
+    column: str | None = _identity(run, "backbone").get("column")
+    return column
+
+
+def _options(setting: Setting, layout: Layout) -> tuple[str, ...]:
+    """What must be typed beside names so that a new run stands beside those at hand."""
+    run = layout.some_run(setting)
+    options = {key: _typed(value) for key, value in layout.runs.shared.items()}
+    grouping, column = _identity(run, "dataset").get("grouping"), _column(run)
+    if setting[0] not in DATASETS and grouping:
+        options.setdefault("dataset.grouping", _typed(grouping))
+    if column is not None:
+        options["backbone.column"] = column
+    root = _data_root(run or next(iter(layout.runs), None))
+    if layout.runs.source == "files" and root != DEFAULT_DATA_ROOT:
+        options["data_root"] = root
+    return (*(f"{key}={value}" for key, value in options.items()), f"source={layout.runs.source}")
+
+
+def _identity(run: Run | None, noun: str) -> dict[str, Any]:
+    found: dict[str, Any] = {} if run is None else run.stored.get("identity", {}).get(noun, {})
+    return found
+
+
+def _typed(value: Any) -> str:
+    """A value as the command line takes it: ``null``, ``true``, ``[gender]``."""
+    if isinstance(value, list):
+        return f"[{','.join(map(_typed, value))}]"
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def _data_root(run: Run | None) -> str:
+    """Where the files of a run lie, as its configuration says; the default where no folder is at hand."""
+    return DEFAULT_DATA_ROOT if run is None or run.folder is None else _configured_root(run.folder)
+
+
+@cache
+def _configured_root(folder: Path) -> str:
+    import yaml
+
+    try:
+        config = yaml.safe_load((folder / "config.yaml").read_text(encoding="utf-8"))
+        return str(config["data_root"])
+    except (OSError, ValueError, KeyError, TypeError, yaml.YAMLError):
+        return DEFAULT_DATA_ROOT

@@ -1,0 +1,171 @@
+"""A table before it is LaTeX, Markdown, HTML or CSV: what stands in each entry and how it is marked.
+
+Builders decide numbers, order and marks; writers only draw. Nothing downstream of a Grid computes or reads text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
+
+from fairfr.core.types import Source
+
+Tone: TypeAlias = Literal["plain", "improved", "degraded", "beyond"]
+Missing: TypeAlias = Literal["no run", "too few pairs", "no groups"]
+Severity: TypeAlias = Literal["info", "warning"]
+
+SOURCE_LABEL: dict[Source, str] = {"synthetic": "SYNTHETIC stand-in, not faces", "files": "data files"}
+UNDEFINED = "\u2013"
+"""Stands where there is a run but no number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One printed value of a table.
+
+    ``text`` is what is printed ("" = nothing), ``spread`` what follows it in small type; ``value`` is the unrounded
+    number behind it and ``printed`` the number that a reader sees. ``tone``: better or worse than the Baseline (green,
+    red), or ``beyond`` the tolerance of a comparison. ``missing``: why there is no text.
+    """
+
+    text: str = ""
+    value: float | None = None
+    bold: bool = False
+    tone: Tone = "plain"
+    spread: str = ""
+    printed: float | None = None
+    missing: Missing = "no run"
+
+    @property
+    def shown(self) -> str:
+        """Text with its spread, or a dash where a run has no such number."""
+        if self.text:
+            return self.text + self.spread
+        return "" if self.missing == "no run" else UNDEFINED
+
+
+def number_entry(
+    value: float | None, digits: int, *, scale: float = 1, sign: str = "", spread: str = "", tone: Tone = "plain"
+) -> Entry:
+    """A number with so many digits; undefined (None or NaN): too few pairs."""
+    if value is None or value != value:
+        return Entry(missing="too few pairs")
+    rounded = 0.0 + round(scale * value, digits)  # 0.0 + turns a negative zero into zero
+    return Entry(f"{rounded:{sign}.{digits}f}", value, tone=tone, spread=spread, printed=rounded)
+
+
+def fraction_entry(part: int, whole: int) -> Entry:
+    """K/N; nothing where N is zero."""
+    return Entry(f"{part}/{whole}", part / whole, printed=part / whole) if whole else Entry()
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One row: its label and an entry for each column. ``dagger``: the method sees group labels."""
+
+    label: str
+    entries: tuple[Entry, ...]
+    dagger: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """Rows between two rules, under a heading ("" = none). ``panel``: the heading opens a new part of the table."""
+
+    heading: str
+    lines: tuple[Line, ...]
+    panel: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Spanner:
+    """Neighbouring columns under one heading ("" = none)."""
+
+    heading: str
+    columns: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A line below a table. ``code`` says what kind it is, ``lead`` what it is about, ``commands`` what to type.
+
+    ``for_print``: it belongs into a paper too; others are for whoever works with the runs.
+    """
+
+    code: str
+    text: str = ""
+    lead: str = ""
+    commands: tuple[str, ...] = ()
+    severity: Severity = "info"
+    for_print: bool = True
+
+    def __str__(self) -> str:
+        said = [self.lead + ":" if self.lead else "", self.text, " ; ".join(self.commands)]
+        return " ".join(part for part in said if part)
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """A whole table. ``id`` is its file name and LaTeX label; ``about`` are the caption's sentences after its title.
+
+    ``chapter`` is the part of a report in which it stands. A table without sections has nothing to show yet: its one
+    note says what would fill it.
+    """
+
+    id: str
+    title: str
+    corner: tuple[str, ...]
+    spanners: tuple[Spanner, ...]
+    sections: tuple[Section, ...]
+    notes: tuple[Note, ...] = ()
+    about: tuple[str, ...] = ()
+    source: Source | None = None
+    chapter: str = ""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return tuple(column for spanner in self.spanners for column in spanner.columns)
+
+    @property
+    def heading(self) -> str:
+        """The title with the data source."""
+        return f"{self.title} [{SOURCE_LABEL[self.source]}]." if self.source else f"{self.title}."
+
+    @property
+    def caption(self) -> str:
+        return " ".join((self.heading, *self.about))
+
+    def lines(self) -> Iterator[Line]:
+        return (line for section in self.sections for line in section.lines)
+
+
+def mark_best(lines: list[Line], higher_is_better: Sequence[bool | None]) -> list[Line]:
+    """Bold the best label-free value of each column, ties included, decided on the printed number (spread apart).
+
+    ``higher_is_better`` has an entry for each column; None: no bold there. Lines with a dagger never win. There is no
+    winner where fewer than two label-free methods have a value, where all of them print the same, or where the best
+    is zero of N.
+    """
+    winners = [_winning_number(lines, column, better) for column, better in enumerate(higher_is_better)]
+    return [
+        line
+        if line.dagger
+        else replace(
+            line,
+            entries=tuple(
+                replace(entry, bold=winner is not None and entry.printed == winner)
+                for entry, winner in zip(line.entries, winners, strict=True)
+            ),
+        )
+        for line in lines
+    ]
+
+
+def _winning_number(lines: list[Line], column: int, higher_is_better: bool | None) -> float | None:
+    free = [line.entries[column].printed for line in lines if not line.dagger]
+    numbers = [number for number in free if number is not None]
+    if higher_is_better is None or len(set(numbers)) < 2:
+        return None
+    best = max(numbers) if higher_is_better else min(numbers)
+    return None if higher_is_better and best == 0 else best

@@ -1,0 +1,144 @@
+"""Which runs fill which rows: the runs of a report in one reading, arranged as the paper arranges its methods."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple, TypeAlias
+
+from fairfr.report.readings import Reading, Run
+from fairfr.report.runs import Runs
+from fairfr.report.tables.columns import Column
+from fairfr.report.tables.grid import Entry, Line, Section, mark_best
+from fairfr.report.tables.order import (
+    ADAPTIVE,
+    BACKBONES,
+    BASELINE,
+    DATASETS,
+    GROUP_AWARE,
+    GROUP_AWARE_HEADING,
+    LABEL_FREE,
+    ROWS,
+    SETTINGS,
+    Row,
+)
+
+Setting: TypeAlias = tuple[str, str]
+"""A data set and a backbone."""
+Block: TypeAlias = tuple[str, tuple[Row, ...]]
+"""Rows under a heading ("" = none)."""
+OTHER_HEADING = "Other methods that have run"
+
+
+class Place(NamedTuple):
+    """What stands in one column of a table: a quantity of a data set and backbone."""
+
+    setting: Setting
+    column: Column
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Runs in one reading. Every method and every chosen variant that has run has a row."""
+
+    runs: Runs
+    reading: Reading
+
+    def run(self, setting: Setting, row: Row) -> Run | None:
+        """The run that fills a row; where the paper's variant has not run, that of the plain method.
+
+        A run that fills a row of the paper fills no other.
+        """
+        found = (self.runs.get(*setting, method) for method in row.methods(self.reading))
+        run = next((run for run in found if run is not None), None)
+        return run if row in ROWS or id(run) not in self._filling else None
+
+    @cached_property
+    def _filling(self) -> set[int]:
+        """The runs that fill a row of the paper."""
+        return {id(self.run(setting, row)) for setting in self.runs.settings for row in ROWS}
+
+    def replaced(self, rows: Iterable[Row], settings: Collection[Setting]) -> list[Row]:
+        """Rows that a plain method fills somewhere because the paper's variant has not run there."""
+        return [row for row in rows if any(self._is_replaced(setting, row) for setting in settings)]
+
+    def _is_replaced(self, setting: Setting, row: Row) -> bool:
+        run = self.run(setting, row)
+        return run is not None and run.cell[2] != row.method(self.reading)
+
+    @cached_property
+    def others(self) -> tuple[Row, ...]:
+        """Methods and variants with a run that fills no row of the paper, by id."""
+        taken = {row.label for row in ROWS}
+        found = {run.cell[2]: run.label for run in self.runs if id(run) not in self._filling}
+        return tuple(
+            Row(method, f"{label} ({method})" if label in taken else label, method, method)
+            for method, label in sorted(found.items())
+        )
+
+    @cached_property
+    def settings(self) -> tuple[Setting, ...]:
+        """Data sets with backbones that have runs: a user's own first, by name, then the paper's in its order."""
+        found = self.runs.settings
+        return (*(s for s in found if s not in SETTINGS), *(s for s in found if s in SETTINGS))
+
+    @cached_property
+    def _labels(self) -> dict[str, str]:
+        own = {r.stored[noun]["id"]: r.stored[noun]["label"] for r in self.runs for noun in ("dataset", "backbone")}
+        return {**own, **DATASETS, **BACKBONES}
+
+    def label(self, id: str) -> str:
+        """What a data set or backbone is called in print."""
+        return self._labels.get(id, id)
+
+    def some_run(self, setting: Setting) -> Run | None:
+        """Any run of a setting: they share its data."""
+        return next((run for run in self.runs if run.cell[:2] == setting), None)
+
+    def line(self, row: Row, places: Sequence[Place]) -> Line:
+        """One row of entries; the dagger comes from what the runs declare, or from the paper where there are none."""
+        runs = [self.run(place.setting, row) for place in places]
+        entries = [
+            Entry() if run is None else place.column.entry(run, self.run(place.setting, BASELINE), self.reading)
+            for run, place in zip(runs, places, strict=True)
+        ]
+        declared = [run.needs_groups for run in runs if run is not None]
+        return Line(row.label, tuple(entries), any(declared) if declared else row in GROUP_AWARE)
+
+    def blocks(
+        self, settings: Collection[Setting], *, without: Iterable[str] = (), only_run: bool = False
+    ) -> list[Block]:
+        """The paper's blocks of rows, then other methods that have run in one of the settings.
+
+        ``without``: methods that a table leaves out. ``only_run``: nor are there rows of the paper without a run.
+        """
+        left_out = set(without)
+        paper = (("", LABEL_FREE), (GROUP_AWARE_HEADING, GROUP_AWARE), ("", ADAPTIVE))
+        blocks = [(heading, rows, only_run) for heading, rows in paper] + [(OTHER_HEADING, self.others, True)]
+        kept = [
+            (
+                heading,
+                tuple(row for row in rows if row.id not in left_out and (not drop or self._has_run(row, settings))),
+            )
+            for heading, rows, drop in blocks
+        ]
+        return [(heading, rows) for heading, rows in kept if rows]
+
+    def _has_run(self, row: Row, settings: Collection[Setting]) -> bool:
+        return any(self.run(setting, row) is not None for setting in settings)
+
+    def sections(self, places: Sequence[Place], blocks: Sequence[Block], panel: str = "") -> tuple[Section, ...]:
+        """The rows of the blocks, the best label-free value of each column in bold; ``panel`` heads the first."""
+        lines = [self.line(row, places) for _, rows in blocks for row in rows]
+        marked = iter(mark_best(lines, [place.column.higher_is_better for place in places]))
+        sections = [Section(heading, tuple(next(marked) for _ in rows)) for heading, rows in blocks]
+        if panel and sections:
+            heading = panel if not sections[0].heading else f"{panel}; {sections[0].heading}"
+            sections[0] = replace(sections[0], heading=heading, panel=True)
+        return tuple(sections)
+
+
+def rows_of(blocks: Iterable[Block]) -> tuple[Row, ...]:
+    """All rows of some blocks, in order."""
+    return tuple(row for _, rows in blocks for row in rows)

@@ -1,0 +1,54 @@
+"""LU-AUROC and LD-TPR: how many of the worst-served groups a method lifts before it fails one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from fairfr.report.readings import Reading, Run
+
+TOLERANCE = 1e-12
+"""Two maps that order pairs alike give the same AUROC up to rounding: that is no improvement."""
+
+
+class Level(NamedTuple):
+    """K of N groups: the longest run of groups, worst first, that all improve on the Baseline."""
+
+    lifted: int
+    groups: int
+
+    def __str__(self) -> str:
+        return f"{self.lifted}/{self.groups}"
+
+
+def count_lifted(baseline: Mapping[str, float], method: Mapping[str, float]) -> Level:
+    """Order groups by their Baseline value, worst first, and count those lifted before the first that is not.
+
+    Values are unrounded fold means, higher is better. N counts the groups that have a Baseline value; equals keep the
+    order in which they are given; a group without a value of the method is not lifted.
+    """
+    worst_first = sorted(baseline, key=lambda group: baseline[group])
+    lifted = 0
+    for group in worst_first:
+        if not method.get(group, float("-inf")) > baseline[group] + TOLERANCE:
+            break
+        lifted += 1
+    return Level(lifted, len(worst_first))
+
+
+def level(result: Run, baseline: Run, metric: str, reading: Reading) -> Level | None:
+    """K/N of a run against the Baseline's run of the same setting; None where no group has a value."""
+    found = count_lifted(group_means(baseline, metric, reading), group_means(result, metric, reading))
+    return found if found.groups else None
+
+
+def group_means(result: Run, metric: str, reading: Reading) -> dict[str, float]:
+    """The fold mean of each group that has one, in the order of the data's levels."""
+    means = {group: result.mean(metric, group, reading) for group in levels_of(result)}
+    return {group: mean for group, mean in means.items() if mean is not None and mean == mean}
+
+
+def levels_of(result: Run) -> tuple[str, ...]:
+    """The groups that the data set's grouping tells apart."""
+    data = result.stored.get("data", {})
+    return tuple(data.get("groups", {}).get(data.get("grouping"), ()))

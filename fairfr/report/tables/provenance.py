@@ -1,0 +1,192 @@
+"""The words around a table: how it was read, from which runs, and what is missing."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from fairfr.core.variants import variant_text
+from fairfr.metrics.catalogue import ALPHAS
+from fairfr.metrics.summary import ENOUGH_FALSE_MATCHES
+from fairfr.report.readings import Reading, Run
+from fairfr.report.tables.commands import commands, paper_command
+from fairfr.report.tables.grid import UNDEFINED, Grid, Missing, Note, Section
+from fairfr.report.tables.layout import Layout, Setting
+from fairfr.report.tables.order import DENSITY_LOO, HEADLINE, Row
+
+READING: dict[Reading, str] = {
+    "paper": "a pair belongs to its first image's group; methods with a probability of their own are ranked by it; the "
+    "worst-group Brier score of the others is that of their raw score; GST, DemoNorm and Oracle are the variants that "
+    "reproduce the paper's rows.",
+    "strict": "a pair belongs to a group when both images do; methods are ranked by their score; Brier and ECE of "
+    "methods without a probability are those of a beta calibration on top.",
+}
+BEST = "Bold: best method without group labels in each column, ties as printed included."
+DAGGER = "† Needs group labels at inference: for reference, never bold."
+TWO_FORMS = (
+    "AC-Density is the form of the paper's text, in which a training pair is its own nearest neighbour; AC-Density "
+    "(LOO) leaves it out. Which of the two the paper's rows are is open, so both stand here and either may be bold."
+)
+NOT_RUN, EMPTY = "Methods of the paper without a completed run here", "Empty entries have no completed run"
+SHORT_KEY = 8
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """Which rows and settings a table has; from that follow its caption and its notes.
+
+    ``wanted``: the rows that a full table would have, if they are not those that it has. ``exact``: a plain method does
+    not fill the row of the paper's variant (comparisons with the paper).
+    """
+
+    layout: Layout
+    rows: tuple[Row, ...]
+    settings: tuple[Setting, ...]
+    alphas: frozenset[str] = frozenset()
+    by_group: bool = True
+    wanted: tuple[Row, ...] = ()
+    exact: bool = False
+
+    def run(self, setting: Setting, row: Row) -> Run | None:
+        """The run that fills a row."""
+        if self.exact:
+            return self.layout.runs.get(*setting, row.method(self.layout.reading))
+        return self.layout.run(setting, row)
+
+    @cached_property
+    def used(self) -> list[tuple[Row, Run]]:
+        found = ((row, self.run(setting, row)) for row in self.rows for setting in self.settings)
+        return [(row, run) for row, run in found if run is not None]
+
+    def complete(self, grid: Grid, *, shrink: bool = True) -> Grid:
+        """The table with its source, caption and notes; its own sentences and notes come first.
+
+        ``shrink``: where no run fills it, it is one line that says what would.
+        """
+        source = self.layout.runs.source
+        if shrink and not (self.used and grid.sections):
+            return replace(grid, spanners=(), sections=(), notes=(self._unfilled(),), about=(), source=source)
+        about = (*filter(None, grid.about), *self._about())
+        return replace(grid, notes=self.notes(grid.sections, grid.notes), about=about, source=source)
+
+    def _about(self) -> Iterator[str]:
+        shared = self.layout.runs.shared
+        if shared:
+            yield f"All runs with {variant_text(shared)}."
+        if not self.used:
+            yield "No run yet on the paper's data sets and backbones."
+            return
+        yield f"{self.layout.reading.capitalize()} reading; {self._folds()}; {len(self.used)} runs."
+
+    def _unfilled(self) -> Note:
+        given = ", given their vectors" if self.layout.runs.source == "files" else ""
+        text = f"no run that it could show of the paper's {len(self.settings)} settings. To fill it{given}:"
+        command = paper_command(self.layout, "headline" if self.settings == HEADLINE else "appendix")
+        return Note("unfilled", text, commands=(command,), for_print=False)
+
+    def notes(self, sections: Sequence[Section], extra: Sequence[Note] = ()) -> tuple[Note, ...]:
+        """What a reader must know, each in a line; the runs' keys stand last."""
+        lines = [line for section in sections for line in section.lines]
+        absent: set[Missing] = {entry.missing for line in lines for entry in line.entries if not entry.text}
+        found = [
+            Note("dagger", DAGGER) if any(line.dagger for line in lines) else None,
+            *extra,
+            Note("two_forms", TWO_FORMS) if DENSITY_LOO in self.rows else None,
+            Note("reading", READING[self.layout.reading], f"{self.layout.reading.capitalize()} reading"),
+            None if self.exact else self._replaced(),
+            self._few_pairs("too few pairs" in absent) if self.by_group else None,
+            Note("no_groups", f"{UNDEFINED}: data without groups has no group numbers.")
+            if "no groups" in absent
+            else None,
+            self._few_negatives(),
+            self._missing(),
+            self._outdated(),
+            self._keys() if self.used else None,
+        ]
+        return tuple(note for note in found if note is not None)
+
+    def _folds(self) -> str:
+        counts: dict[str, set[int]] = defaultdict(set)
+        for _, run in self.used:
+            counts[self.layout.label(run.cell[0])].add(len(run.stored["data"]["folds"]))
+        each = ", ".join(f"{label} {' or '.join(map(str, sorted(n)))}" for label, n in counts.items())
+        return f"mean over held-out folds ({each})"
+
+    def _replaced(self) -> Note | None:
+        rows = self.layout.replaced(self.rows, self.settings)
+        if not rows:
+            return None
+        each = ", ".join(f"{row.label} is {row.strict} ({row.paper} has not run)" for row in rows)
+        return Note(
+            "replaced", f"{each}; the paper's row is another variant.", "Filled by the plain method", severity="warning"
+        )
+
+    def _few_pairs(self, some: bool) -> Note:
+        found = {run.stored["data"].get("min_pairs") for _, run in self.used} - {None}
+        fewest = " or ".join(map(str, sorted(found))) or "dataset.min_pairs (20 unless set otherwise)"
+        dash = f" {UNDEFINED}: too few pairs in every fold." if some else ""
+        return Note(
+            "few_pairs",
+            f"A group counts in a fold where it has both labels and at least {fewest} pairs.{dash} The worst group is "
+            "taken inside each fold, then averaged.",
+        )
+
+    def _few_negatives(self) -> Note | None:
+        """The paper's last appendix paragraph, for the numbers at hand."""
+        few: dict[str, dict[str, float]] = defaultdict(dict)
+        for alpha in sorted(self.alphas):
+            for _, run in self.used:
+                expected = ALPHAS[alpha] * _negatives_in_a_fold(run)
+                if expected < ENOUGH_FALSE_MATCHES:
+                    few[alpha][self.layout.label(run.cell[0])] = expected
+        if not few:
+            return None
+        each = "; ".join(
+            f"FPR={alpha}: " + ", ".join(f"{label} {n:.1f}" for label, n in where.items())
+            for alpha, where in few.items()
+        )
+        text = (
+            f"Few false matches expected in a fold (FPR x negatives < {ENOUGH_FALSE_MATCHES}; {each}): read with care."
+        )
+        return Note("few_negatives", text, severity="warning")
+
+    def _missing(self) -> Note | None:
+        absent = {
+            setting: [
+                row.method(self.layout.reading)
+                for row in self.wanted or self.rows
+                if row not in self.layout.others and self.run(setting, row) is None
+            ]
+            for setting in self.settings
+        }
+        typed = commands(absent, self.layout)
+        if not typed:
+            return None
+        lead = NOT_RUN if self.wanted else EMPTY
+        return Note("missing", lead=f"{lead}. To fill them", commands=typed, for_print=False)
+
+    def _outdated(self) -> Note | None:
+        passed_over = {run.cell for _, run in self.used} & self.layout.runs.outdated
+        if not passed_over:
+            return None
+        each = ", ".join(" x ".join(cell) for cell in sorted(passed_over))
+        return Note("outdated", each, "Runs of older code are passed over", severity="warning", for_print=False)
+
+    def _keys(self) -> Note:
+        by_row: dict[str, list[str]] = defaultdict(list)
+        for row, run in self.used:
+            by_row[row.label].append(short_key(run.stored["key"]))
+        each = "; ".join(f"{label} {' '.join(keys)}" for label, keys in by_row.items())
+        return Note("keys", f"{each}.", "Run keys, in column order", for_print=False)
+
+
+def short_key(key: str) -> str:
+    """Enough of a run's key to find its folder."""
+    return key.rpartition("-")[2][:SHORT_KEY]
+
+
+def _negatives_in_a_fold(run: Run) -> float:
+    row = run.row("auroc", "all", "strict")
+    return float("inf") if row is None or not row.get("folds_total") else row["n_diff"] / row["folds_total"]

@@ -1,0 +1,1 @@
+"""Bootstrap over identities: intervals of means, groups and claims."""

@@ -1,0 +1,188 @@
+"""A bootstrap over identities: which pairs hang together, how often each is drawn, and the metrics of each draw.
+
+Pairs share people, so pairs are not independent and drawing them one by one gives intervals that are too narrow.
+Identities are drawn instead, with replacement and as many as there are. A pair inside one identity counts as often
+as the identity was drawn; a pair across two identities counts as often as the *product* says, for each copy of one
+meets each copy of the other. It is the bootstrap for crossed effects (pigeonhole bootstrap; Owen 2007, Annals of
+Applied Statistics 1), known to err on the wide side: where pairs share nobody, a product of two counts varies three
+times as much as one count. So an identity met in a single pair has no draw of its own: it shares nothing with any
+other pair, and joins the identity it meets there. Where no identity is met twice, this is the ordinary bootstrap
+over pairs.
+
+Who is on an image comes from the data. Where it is unknown, images linked by genuine pairs count as one person; a
+person whose genuine pairs do not hang together then counts as several, and intervals come out too narrow.
+
+The worst of several groups, each a little off by chance, lies beyond the worst of their true values: its interval
+covers what such a minimum is on average. *Simultaneous* intervals cover the true values of all groups together, and
+so the true worst one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from fairfr.core.types import F64, I16, I32, I64, UNKNOWN, Bool
+from fairfr.report.quantity import higher_is_better
+
+METRICS = ("auroc", "tpr_at_fpr_1e-3", "brier")
+"""As the catalogue of metrics names them."""
+SEED = 0
+ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Draws:
+    """How often each unit was drawn, ``multiplicity`` (draws, units), and the units of each pair, ``ends`` (2, p)."""
+
+    multiplicity: I16
+    ends: I32
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """Values by draw, slot and metric: ``drawn`` (draws, 1 + groups, 3), ``plain`` (1 + groups, 3) of the data.
+
+    Slot 0 is all pairs. Metrics in the order of ``METRICS``.
+    """
+
+    plain: F64
+    drawn: F64
+
+    def worst(self, metric: str) -> tuple[float, F64]:
+        """The least favourable group, in the data and anew in each draw, (draws,); NaN where no group has a value."""
+        at = METRICS.index(metric)
+        extremum = np.fmin if higher_is_better(metric) else np.fmax
+        groups = np.concatenate([self.plain[None, 1:, at], self.drawn[:, 1:, at]])
+        found: F64 = extremum.reduce(groups, axis=1, initial=np.nan)
+        return float(found[0]), found[1:]
+
+    def groups(self, metric: str) -> tuple[F64, F64]:
+        """Every group in the data, (groups,), and in each draw, (draws, groups)."""
+        at = METRICS.index(metric)
+        return self.plain[1:, at], self.drawn[:, 1:, at]
+
+    def all_pairs(self, metric: str) -> tuple[float, F64]:
+        at = METRICS.index(metric)
+        return float(self.plain[0, at]), self.drawn[:, 0, at]
+
+
+def identities(left: I64, right: I64, same: Bool, codes: tuple[I32, I32] | None = None) -> I64:
+    """Identity of each image, (n,): the known one, else that of images it is linked to by genuine pairs.
+
+    ``codes``, (p,) each: the people on the left and right images, -1 where unknown; None: all are.
+    """
+    n = int(max(left.max(), right.max())) + 1
+    code = np.full(n, UNKNOWN, dtype=np.int64)
+    if codes is not None:
+        code[left], code[right] = codes
+    known = np.flatnonzero(code != UNKNOWN)
+    guess = same & ((code[left] == UNKNOWN) | (code[right] == UNKNOWN))
+    # beside the n images a node for each code: images of one person hang together through it
+    ends = np.concatenate([known, left[guess]]), np.concatenate([n + code[known], right[guess]])
+    component = _components(n + int(code.max()) + 1, *ends)[:n]
+    person: I64 = np.unique(component, return_inverse=True)[1]
+    return person
+
+
+def resampling_units(left: I64, right: I64, same: Bool, codes: tuple[I32, I32] | None = None) -> I32:
+    """What is drawn as a whole: the units of each pair's two ends, (2, p). See the module's docstring."""
+    person = identities(left, right, same, codes)
+    a, b = person[left], person[right]
+    pairs_of = np.bincount(a, minlength=person.max() + 1) + np.bincount(b[a != b], minlength=person.max() + 1)
+    alone = (a != b) & ((pairs_of[a] == 1) | (pairs_of[b] == 1))
+    unit = _components(len(pairs_of), a[alone], b[alone])
+    return np.stack([unit[a], unit[b]]).astype(np.int32)
+
+
+def draw_units(ends: I32, draws: int, seed: int = SEED) -> Draws:
+    """Draw units with replacement, as many as there are, ``draws`` times."""
+    n = int(ends.max()) + 1
+    rng = np.random.default_rng(seed)
+    multiplicity = np.empty((draws, n), dtype=np.int16)
+    for draw in range(draws):
+        multiplicity[draw] = np.bincount(rng.integers(n, size=n), minlength=n)
+    return Draws(multiplicity, ends)
+
+
+def measure(draws: Draws, same: Bool, values: F64, group: I16, losses: F64, alpha: float) -> Measured:
+    """Metrics of one method in each draw and in the data.
+
+    Parameters
+    ----------
+    same, values
+        (p,) each; higher ``values`` rank first.
+    group
+        (p,): 0 .. groups - 1, or -1 for none.
+    losses
+        (2, p): what a pair adds to the Brier score of all pairs, and to that of its group.
+    alpha
+        The FPR at which TPR is read, from a threshold that all groups share.
+    """
+    from fairfr.report.uncertainty.weighted_metrics import sweep
+
+    order = np.argsort(-values, kind="stable")
+    run = np.cumsum(np.diff(values[order], prepend=np.inf) != 0).astype(np.int32)
+    n_slots = int(group.max(initial=-1)) + 2
+    place = (2 * np.where(group < 0, n_slots, group + 1) + same)[order].astype(np.int32)
+    once = np.ones((1, draws.multiplicity.shape[1]), dtype=np.int16)
+    ends, loss = np.ascontiguousarray(draws.ends.T[order]), np.ascontiguousarray(losses.T[order])
+    plain, drawn = (
+        sweep(multiplicity, ends, place, run, loss, n_slots, alpha) for multiplicity in (once, draws.multiplicity)
+    )
+    return Measured(plain[0], drawn)
+
+
+def interval(drawn: F64, level: float = 0.95) -> tuple[float, float]:
+    """Percentile interval of the draws that have a value; NaN if none has."""
+    known = drawn[~np.isnan(drawn)]
+    if len(known) == 0:
+        return float("nan"), float("nan")
+    low, high = np.quantile(known, [(1 - level) / 2, (1 + level) / 2])
+    return float(low), float(high)
+
+
+def simultaneous(drawn: F64, level: float = 0.95) -> F64:
+    """Percentile intervals of several groups that hold all together, (2, groups), from ``drawn`` (draws, groups).
+
+    Each interval cuts the same share off both tails of its group, the largest share with which ``level`` of the draws
+    lie inside in every group (Mandel and Betensky 2008, Computational Statistics & Data Analysis 52). It follows the
+    skewness of each group and stays within its range; how groups move together is in the draws. A draw in which a
+    group has no value says nothing about it; a group without any has NaN.
+    """
+    tail = np.ones(drawn.shape)
+    ordered = [np.sort(column[~np.isnan(column)]) for column in drawn.T]
+    for g, values in enumerate(ordered):
+        here = ~np.isnan(drawn[:, g])
+        below = np.searchsorted(values, drawn[here, g], side="right")
+        above = len(values) - np.searchsorted(values, drawn[here, g], side="left")
+        tail[here, g] = np.minimum(below, above) / max(len(values), 1)
+    cut = float(np.quantile(tail.min(axis=1), 1 - level, method="lower"))
+    bounds = np.full((2, drawn.shape[1]), np.nan)
+    for g, values in enumerate(ordered):
+        if len(values):
+            first = max(int(np.ceil(cut * len(values) - ROUNDING)) - 1, 0)
+            first = min(first, (len(values) - 1) // 2)
+            bounds[:, g] = values[first], values[len(values) - 1 - first]
+    return bounds
+
+
+def true_worst(bounds: F64, higher: bool) -> tuple[float, float]:
+    """Where the true worst value of all groups lies if every group's lies within its ``bounds`` (2, groups).
+
+    ``higher``: higher is better.
+    """
+    known = bounds[:, ~np.isnan(bounds[0])]
+    if known.shape[1] == 0:
+        return float("nan"), float("nan")
+    low, high = known.min(axis=1) if higher else known.max(axis=1)
+    return float(low), float(high)
+
+
+def _components(n: int, a: I64, b: I64) -> I64:
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    links = coo_array((np.ones(len(a), dtype=np.int8), (a, b)), shape=(n, n))
+    return np.asarray(connected_components(links, directed=False)[1], dtype=np.int64)

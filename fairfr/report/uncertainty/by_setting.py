@@ -1,0 +1,133 @@
+"""The methods of one data set and backbone, measured on the same bootstrap draws."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from fairfr.core.types import F64, I16, UNKNOWN
+from fairfr.metrics.catalogue import ALPHAS
+from fairfr.report.readings import Reading, Run
+from fairfr.report.runs import Runs
+from fairfr.report.scores import Scores
+from fairfr.report.tables.layout import Layout, Setting, rows_of
+from fairfr.report.tables.order import Row
+from fairfr.report.uncertainty.bootstrap import Draws, Measured, draw_units, measure, resampling_units
+
+ALPHA = ALPHAS["1e-3"]
+MOST_WORK = 300_000_000
+"""Pairs times draws for one method: some seven seconds. BFW gets fewer draws for it, and a note says so."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bootstrapped:
+    """Methods whose runs share their pairs. ``asked`` draws were wanted, ``draws`` were made.
+
+    ``units`` is the number of identities that were drawn from, ``known`` the share of images whose identity the data
+    tells, None if the runs did not keep it. ``groups`` are those that can be the worst one; ``strangers`` are methods
+    that scored other pairs.
+    """
+
+    reading: Reading
+    rows: tuple[Row, ...]
+    runs: dict[str, Run]
+    measured: dict[str, Measured]
+    asked: int
+    draws: int
+    units: int
+    known: float | None
+    groups: tuple[str, ...]
+    strangers: tuple[str, ...]
+
+    @property
+    def first(self) -> Run:
+        return self.runs[self.rows[0].id]
+
+    def value(self, row: Row, metric: str, place: str) -> tuple[float, F64]:
+        """The pooled value of ``all`` pairs or of the ``worst`` group, and those of the draws."""
+        measured = self.measured[row.id]
+        return measured.worst(metric) if place == "worst" else measured.all_pairs(metric)
+
+
+class Bootstraps:
+    """The bootstrap of every setting in one reading, made when it is first asked for: tables and claims share it."""
+
+    def __init__(self, runs: Runs, reading: Reading, draws: int) -> None:
+        self.runs, self.reading, self.draws = runs, reading, draws
+        self._found: dict[Setting, Bootstrapped | None] = {}
+
+    def of(self, setting: Setting) -> Bootstrapped | None:
+        """None where no scores are at hand."""
+        if setting not in self._found:
+            self._found[setting] = bootstrap(self.runs, setting, self.reading, self.draws)
+        return self._found[setting]
+
+
+def bootstrap(runs: Runs, setting: Setting, reading: Reading, asked: int) -> Bootstrapped | None:
+    """Measure every method of a data set and backbone whose scores are at hand; None if there is none."""
+    layout = Layout(runs, reading)
+    found = [
+        (row, Scores.at_hand(layout.run(setting, row))) for row in rows_of(layout.blocks([setting], only_run=True))
+    ]
+    at_hand: list[tuple[Row, Scores]] = [(row, scores) for row, scores in found if scores is not None]
+    if not at_hand:
+        return None
+    first = at_hand[0][1]
+    shared = {row: scores for row, scores in at_hand if _same_pairs(first, scores)}
+    groups, group = _competing_groups(first, reading)
+    draws = max(1, min(asked, MOST_WORK // len(first.same)))
+    drawn = draw_units(resampling_units(*first.images, first.same, first.identities), draws)
+    return Bootstrapped(
+        reading=reading,
+        rows=tuple(shared),
+        runs={row.id: scores.result for row, scores in shared.items()},
+        measured={row.id: _measure_run(scores, drawn, group, reading) for row, scores in shared.items()},
+        asked=asked,
+        draws=draws,
+        units=drawn.multiplicity.shape[1],
+        known=_known_share(first),
+        groups=groups,
+        strangers=_labels(at_hand, shared),
+    )
+
+
+def _labels(at_hand: Sequence[tuple[Row, Scores]], shared: dict[Row, Scores]) -> tuple[str, ...]:
+    return tuple(row.label for row, _ in at_hand if row not in shared)
+
+
+def _same_pairs(a: Scores, b: Scores) -> bool:
+    """Whether two runs scored the same pairs of the same data: only then can they be compared draw by draw."""
+    return a is b or (
+        np.array_equal(a.pair, b.pair)
+        and np.array_equal(a.same, b.same)
+        and a.result.stored["data"].get("digest") == b.result.stored["data"].get("digest")
+    )
+
+
+def _known_share(scores: Scores) -> float | None:
+    """Share of the images whose identity is known; None for older files, which do not say."""
+    if scores.identities is None:
+        return None
+    known = np.zeros(int(max(side.max() for side in scores.images)) + 1, dtype=np.bool_)
+    for images, codes in zip(scores.images, scores.identities, strict=True):
+        known[images] = codes != UNKNOWN
+    return float(known.mean())
+
+
+def _competing_groups(scores: Scores, reading: Reading) -> tuple[tuple[str, ...], I16]:
+    """The groups that may be the worst one, and that of each pair, (p,); -1 for none or one too small in every fold."""
+    rows = [scores.result.row("auroc", level, reading) for level in scores.levels]
+    competes = np.array([row is not None and row["folds"] > 0 for row in rows], dtype=np.bool_)
+    codes = np.append(np.where(competes, np.cumsum(competes) - 1, UNKNOWN), UNKNOWN).astype(np.int16)
+    named = tuple(level for level, one in zip(scores.levels, competes, strict=True) if one)
+    return named, codes[scores.pair_groups(reading)]
+
+
+def _measure_run(scores: Scores, drawn: Draws, group: I16, reading: Reading) -> Measured:
+    """Brier losses follow the reading: raw scores in the groups of the paper's score methods, else probabilities."""
+    loss = (scores.probability - scores.same) ** 2
+    raw = reading == "paper" and not scores.result.stored["method"]["native_probability"]
+    in_group = (np.clip(scores.score, 0.0, 1.0) - scores.same) ** 2 if raw else loss
+    return measure(drawn, scores.same, scores.ranked(reading), group, np.stack([loss, in_group]), ALPHA)

@@ -1,0 +1,189 @@
+"""How sure a mean is: its spread over folds, a bootstrap interval over identities, and paired differences.
+
+Fold means are what the other tables print. The bootstrap speaks of the *pooled* value, all held-out pairs together,
+which stands beside the mean. The two differ a little: a method's maps differ between folds, and for the worst group
+the mean of the folds' minima is not the minimum of the pool. The worst group has two intervals: of the minimum that
+one finds, and of the true worst group's value, from intervals that hold for all groups together (``_groups_grids``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from math import isnan
+from typing import TypeAlias
+
+import numpy as np
+
+from fairfr.core.types import F64
+from fairfr.report.quantity import higher_is_better
+from fairfr.report.tables.by_setting import MOST_GROUPS
+from fairfr.report.tables.grid import Entry, Grid, Line, Note, Section, Spanner, Tone, mark_best, number_entry
+from fairfr.report.tables.order import BASELINE, Row
+from fairfr.report.uncertainty.bootstrap import METRICS, interval, simultaneous, true_worst
+from fairfr.report.uncertainty.by_setting import Bootstrapped, Bootstraps
+from fairfr.report.uncertainty.notes import DIFFERENCES, TOGETHER, TWO_WORSTS, notes_of
+
+DIGITS = 4
+PLACES = {"all": "All pairs", "worst": "Worst group"}
+MEANS = {
+    "all": ("mean", "fold std", "pooled", "95 % interval"),
+    "worst": ("mean", "fold std", "pooled", "95 % of the expected worst", "95 % of the true worst"),
+}
+DUELS = (("ac_density", "faircal"), ("ac_density_loo", "faircal"), ("ac_linear", "faircal"))
+LineOf: TypeAlias = Callable[[Bootstrapped, Row, str], Line]
+HEADINGS = dict(zip(METRICS, ("AUROC", "TPR@1e-3", "Brier"), strict=True))
+CHAPTER = "Uncertainty"
+
+
+def uncertainty_tables(bootstraps: Bootstraps) -> list[Grid]:
+    """For each data set and backbone: means with their uncertainty, groups, and paired differences between methods.
+
+    Settings whose scores are not at hand are left out.
+    """
+    grids: list[Grid] = []
+    for setting in bootstraps.runs.settings:
+        found = bootstraps.of(setting)
+        if found is None:
+            continue
+        grids += [_means_grid(found), *_groups_grids(found)]
+        sections = tuple(_duel_sections(found))
+        if sections:
+            grids.append(_differences_grid(found, sections))
+    return grids
+
+
+def _grid(
+    found: Bootstrapped,
+    kind: str,
+    title: str,
+    spanners: tuple[Spanner, ...],
+    sections: tuple[Section, ...],
+    note: Note,
+) -> Grid:
+    dataset, backbone = found.first.cell[:2]
+    stored = found.first.stored
+    return Grid(
+        id=f"{kind}_{dataset}_{backbone}",
+        title=f"{title} on {stored['dataset']['label']} x {stored['backbone']['label']}",
+        corner=("Method",),
+        spanners=spanners,
+        sections=sections,
+        notes=(note, *notes_of(found)),
+        about=(_about(found),),
+        source=stored["source"],
+        chapter=CHAPTER,
+    )
+
+
+def _means_grid(found: Bootstrapped) -> Grid:
+    bold = [True, False, True, False] * 2 + [False]
+    spanners = tuple(Spanner(PLACES[place], columns) for place, columns in MEANS.items())
+    sections = _by_metric(found, _means_line, bold)
+    return _grid(found, "uncertainty", "Uncertainty of the means", spanners, sections, TWO_WORSTS)
+
+
+def _by_metric(found: Bootstrapped, line_of: LineOf, bold: list[bool]) -> tuple[Section, ...]:
+    """A section for each metric, a line for each method; ``bold``: the columns whose best value is marked."""
+    sections = []
+    for metric in METRICS:
+        lines = [line_of(found, row, metric) for row in found.rows]
+        better = [bool(higher_is_better(metric)) if column else None for column in bold]
+        sections.append(Section(HEADINGS[metric], tuple(mark_best(lines, better))))
+    return tuple(sections)
+
+
+def _means_line(found: Bootstrapped, row: Row, metric: str) -> Line:
+    run = found.runs[row.id]
+    entries: list[Entry] = []
+    for place in PLACES:
+        stored = run.row(metric, place, found.reading) or {}
+        pooled, drawn = found.value(row, metric, place)
+        entries += [
+            number_entry(stored.get("mean"), DIGITS),
+            number_entry(stored.get("std"), DIGITS),
+            number_entry(pooled, DIGITS),
+            Entry(_span(drawn)),
+        ]
+    bounds = simultaneous(found.measured[row.id].groups(metric)[1])
+    entries.append(Entry(_range(*true_worst(bounds, bool(higher_is_better(metric))))))
+    return Line(row.label, tuple(entries), run.needs_groups)
+
+
+def _groups_grids(found: Bootstrapped) -> Iterator[Grid]:
+    """Every group with an interval; those of a line hold together. Many groups have several tables."""
+    for start in range(0, len(found.groups), MOST_GROUPS):
+        part = slice(start, start + MOST_GROUPS)
+        names = tuple(name.replace("_", " ").capitalize() for name in found.groups[part])
+        sections = _by_metric(found, partial(_groups_line, part), [True] * len(names))
+        more = f"_{start // MOST_GROUPS + 1}" if len(found.groups) > MOST_GROUPS else ""
+        spanners = (Spanner("Pooled, and 95 % together", names),)
+        title = "Every group with a simultaneous interval"
+        yield _grid(found, f"uncertainty_groups{more}", title, spanners, sections, TOGETHER)
+
+
+def _groups_line(part: slice, found: Bootstrapped, row: Row, metric: str) -> Line:
+    pooled, drawn = found.measured[row.id].groups(metric)
+    bounds = simultaneous(drawn).T[part]
+    entries = [
+        number_entry(float(value), DIGITS, spread=f" {_range(low, high)}")
+        for value, (low, high) in zip(pooled[part], bounds, strict=True)
+    ]
+    return Line(row.label, tuple(entries), found.runs[row.id].needs_groups)
+
+
+def _differences_grid(found: Bootstrapped, sections: tuple[Section, ...]) -> Grid:
+    spanners = tuple(Spanner(heading, ("difference", "95 % interval", "better in")) for heading in PLACES.values())
+    title = "Paired differences between methods"
+    return _grid(found, "differences", title, spanners, sections, DIFFERENCES)
+
+
+def _duel_sections(found: Bootstrapped) -> Iterator[Section]:
+    """Each metric against the Baseline, then against FairCal; only the comparisons that have both runs."""
+    by_id = {row.id: row for row in found.rows}
+    pairings = [(row.id, BASELINE.id) for row in found.rows if row.id != BASELINE.id]
+    for metric in METRICS:
+        for other, wanted in ((BASELINE.id, pairings), ("faircal", DUELS)):
+            duels = [(by_id[a], by_id[b]) for a, b in wanted if a in by_id and b in by_id]
+            if duels:
+                lines = tuple(_duel_line(found, a, b, metric) for a, b in duels)
+                yield Section(f"{HEADINGS[metric]}, minus {by_id[other].label}", lines)
+
+
+def _duel_line(found: Bootstrapped, a: Row, b: Row, metric: str) -> Line:
+    entries: list[Entry] = []
+    for place in PLACES:
+        (ours, drawn), (theirs, other) = (found.value(row, metric, place) for row in (a, b))
+        entries += _difference_entries(ours - theirs, drawn - other, bool(higher_is_better(metric)))
+    return Line(a.label, tuple(entries), found.runs[a.id].needs_groups)
+
+
+def _difference_entries(difference: float, drawn: F64, higher: bool) -> list[Entry]:
+    """The difference, its interval, and in which share of the draws (draws,) it is for the better."""
+    known = drawn[~np.isnan(drawn)]
+    if isnan(difference) or len(known) == 0:
+        return [Entry(missing="too few pairs")] * 3
+    low, high = interval(known)
+    gain = known if higher else -known
+    share = float(np.mean(gain > 0) + np.mean(gain == 0) / 2)
+    tone: Tone = "plain" if low <= 0 <= high else "improved" if (low > 0) == higher else "degraded"
+    return [
+        number_entry(difference, DIGITS, sign="+", tone=tone),
+        Entry(_span(known, "+")),
+        Entry(f"{100 * share:.1f} %", share),
+    ]
+
+
+def _span(drawn: F64, sign: str = "") -> str:
+    return _range(*interval(drawn), sign)
+
+
+def _range(low: float, high: float, sign: str = "") -> str:
+    return "" if isnan(low) else f"[{low:{sign}.{DIGITS}f}, {high:{sign}.{DIGITS}f}]"
+
+
+def _about(found: Bootstrapped) -> str:
+    folds = len(found.first.stored["data"]["folds"])
+    reading = found.reading.capitalize()
+    drawn = "identities" if found.known == 1 else "units" if not found.known else "identities, partly guessed"
+    return f"{reading} reading; {folds} held-out folds; {found.draws:,} draws over {drawn}."

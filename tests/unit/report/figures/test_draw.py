@@ -1,0 +1,171 @@
+"""Figures are written, say what they show, and bin as they claim."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+from fairfr.report.figures.draw import draw
+from fairfr.report.figures.overview import overview_figure
+from fairfr.report.figures.reliability import equal_mass_bins, reliability_figure
+from fairfr.report.figures.text import as_drawn
+from fairfr.report.readings import Run
+from fairfr.report.runs import Runs
+from fairfr.report.scores import Scores
+
+
+def names(paths: list[Path]) -> list[str]:
+    return [path.name for path in paths]
+
+
+def test_figures_are_written_as_png_and_pdf(fake_run: Any, tmp_path: Path) -> None:
+    runs = Runs([fake_run(method) for method in ("baseline", "beta", "ac_density")], "synthetic")
+    written = draw(runs, "paper", tmp_path / "new" / "figures")
+    assert names(written) == [
+        "reliability_rfw_facenet.png",
+        "reliability_rfw_facenet.pdf",
+        "worst_group_auroc.png",
+        "worst_group_auroc.pdf",
+    ]
+    for path in written:
+        start = path.read_bytes()[:8]
+        assert start == b"\x89PNG\r\n\x1a\n" if path.suffix == ".png" else start.startswith(b"%PDF")
+        assert path.stat().st_size > 5000
+
+
+def test_drawing_leaves_matplotlib_as_it_was(fake_run: Any, tmp_path: Path) -> None:
+    import matplotlib as mpl
+
+    before = dict(mpl.rcParams)
+    draw(Runs([fake_run("platt"), fake_run("ac_linear")], "synthetic"), "strict", tmp_path / "figures")
+    assert dict(mpl.rcParams) == before
+
+
+@pytest.mark.parametrize(
+    ("methods", "wanted"),
+    [
+        (("platt", "ac_linear"), ["Platt", "Ac_Linear"]),
+        (("platt", "beta", "ac_linear", "ac_density"), ["Beta", "Ac_Density"]),
+    ],
+)
+def test_beta_and_density_are_preferred(
+    fake_run: Any, methods: Any, wanted: Any, monkeypatch: Any, tmp_path: Path
+) -> None:
+    chosen: list[str] = []
+
+    def note(score_only: Scores, adaptive: Scores, reading: Any) -> Any:
+        chosen.extend(scores.result.stored["method"]["label"] for scores in (score_only, adaptive))
+        return Figure(figsize=(1, 1))
+
+    monkeypatch.setattr("fairfr.report.figures.draw.reliability_figure", note)
+    monkeypatch.setattr("fairfr.report.figures.draw.overview_figure", lambda runs, reading: None)
+    draw(Runs([fake_run(method) for method in methods], "synthetic"), "paper", tmp_path / "figures")
+    assert chosen == wanted
+
+
+def test_what_cannot_be_drawn_is_left_out(fake_run: Any, tmp_path: Path) -> None:
+    beta, density = fake_run("beta"), fake_run("ac_density")
+    only_results = Runs([Run(beta.stored), Run(density.stored)], "synthetic")
+    assert names(draw(only_results, "paper", tmp_path / "a")) == ["worst_group_auroc.png", "worst_group_auroc.pdf"]
+    without_groups = Run({**beta.stored, "data": {**beta.stored["data"], "grouping": None}})
+    assert draw(Runs([without_groups], "synthetic"), "paper", tmp_path / "b") == []
+    assert draw(Runs([], "synthetic"), "paper", tmp_path / "c") == []
+
+
+@pytest.mark.parametrize(("source", "said"), [("synthetic", True), ("files", False)])
+def test_titles_name_reading_and_stand_in(fake_run: Any, source: Any, said: bool) -> None:
+    beta, density = fake_run("beta", source=source), fake_run("ac_density", source=source)
+    reliability = reliability_figure(Scores(beta), Scores(density), "strict").get_suptitle()
+    overview = overview_figure(Runs([density], source), "strict")
+    assert overview is not None and "RFW x FaceNet" in reliability
+    for title in (reliability, overview.get_suptitle()):
+        assert "strict reading" in title and ("synthetic" in title.lower()) == said
+
+
+def test_the_overview_marks_group_aware_methods(fake_run: Any) -> None:
+    figure = overview_figure(Runs([fake_run("baseline"), fake_run("gst_paper")], "synthetic"), "paper")
+    assert figure is not None
+    axes = figure.axes[0]
+    assert [text.get_text() for text in axes.get_yticklabels()] == ["Baseline", "GST†"]
+    dots = {line.get_ydata()[0]: line.get_markerfacecolor() for line in axes.lines if line.get_marker() == "o"}
+    assert dots[1] == "white" and dots[0] != "white"
+
+
+def test_the_overview_has_every_method_that_has_run_and_no_empty_row(fake_run: Any) -> None:
+    runs = [
+        fake_run("baseline"),
+        fake_run("platt"),
+        fake_run("baseline", dataset="lfw"),
+        fake_run("fsn", dataset="lfw"),
+    ]
+    figure = overview_figure(Runs(runs, "synthetic"), "paper")
+    assert figure is not None
+    shown = [[text.get_text() for text in axes.get_yticklabels()] for axes in figure.axes]
+    assert shown == [["Baseline", "Platt"], ["Baseline", "FSN"]]
+
+
+@pytest.mark.parametrize("noise", [0.05, 0.4, 1.5])
+def test_axes_have_at_least_three_ticks(fake_run: Any, noise: float) -> None:
+    runs = Runs([fake_run(m, noise=noise) for m in ("baseline", "beta", "ac_density")], "synthetic")
+    figures = [
+        overview_figure(runs, "paper"),
+        reliability_figure(*(Scores(runs.get("rfw", "facenet", m)) for m in ("beta", "ac_density")), "paper"),
+    ]
+    for axes in (axes for figure in figures if figure is not None for axes in figure.axes):
+        low, high = axes.get_xlim()
+        assert sum(low <= tick <= high for tick in axes.get_xticks()) >= 3
+
+
+def test_every_group_has_a_curve_and_a_legend_entry(fake_run: Any) -> None:
+    figure = reliability_figure(Scores(fake_run("beta")), Scores(fake_run("ac_density")), "paper")
+    entries = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert [entry.partition(" (")[0] for entry in entries] == ["one", "two parts", "three"]
+
+
+def test_bins_hold_equally_many_pairs_and_their_means() -> None:
+    rng = np.random.default_rng(0)
+    probability = rng.random(100)
+    same = rng.random(100) < probability
+    bins = equal_mass_bins(same, probability, 4)
+    parts = np.array_split(np.argsort(probability), 4)
+    assert bins.pairs.tolist() == [25] * 4
+    np.testing.assert_allclose(bins.predicted, [probability[part].mean() for part in parts])
+    np.testing.assert_allclose(bins.observed, [same[part].mean() for part in parts])
+
+
+def test_equal_probabilities_share_a_bin() -> None:
+    probability = np.array([0.0] * 6 + [1.0] * 4)
+    same = np.array([False, True] * 5)
+    bins = equal_mass_bins(same, probability, 5)
+    assert bins.pairs.tolist() == [6, 4] and bins.observed.tolist() == [0.5, 0.5]
+
+
+def test_a_set_of_small_groups_has_no_reliability_figure_and_says_so(
+    fake_run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("fairfr.report.figures.reliability.FEWEST_PAIRS", 601)  # the set has 600 pairs
+    runs = Runs([fake_run(method) for method in ("beta", "ac_density")], "synthetic")
+    assert names(draw(runs, "paper", tmp_path / "figures")) == ["worst_group_auroc.png", "worst_group_auroc.pdf"]
+    assert "RFW x FaceNet" in caplog.text and "no group has" in caplog.text
+
+
+@pytest.mark.parametrize("name", [r"$\foo$", r"\$x$"])
+def test_names_are_not_formulas(fake_run: Any, tmp_path: Path, name: str) -> None:
+    runs = [fake_run(method, groups={"kind": ["one", "two_parts", name]}) for method in ("beta", "ac_density")]
+    for run in runs:
+        for noun in ("dataset", "backbone", "method"):
+            run.stored[noun]["label"] = name
+    written = draw(Runs(runs, "synthetic"), "paper", tmp_path / "figures")
+    assert len(written) == 4
+
+
+@pytest.mark.parametrize("name", [r"$\foo$", "a$b", r"\$x$", "$$", "a_{b}^", "plain"])
+def test_what_is_drawn_is_the_name(name: str) -> None:
+    from matplotlib.text import Text
+
+    text = Text(0, 0, as_drawn(name))
+    assert text._preprocess_math(text.get_text()) == (name, False)

@@ -1,0 +1,73 @@
+"""One data set with one backbone: every method, every group."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from fairfr.report.readings import Run
+from fairfr.report.runs import Runs
+from fairfr.report.tables.paper_tables import paper_tables
+
+Make = Callable[..., Run]
+MakeRuns = Callable[..., Runs]
+Find = Callable[..., Any]
+TPR, RFW_MAGFACE = "tpr_at_fpr_1e-3", 2
+
+
+def test_groups_with_too_few_pairs_have_a_dash_and_a_note(
+    result: Make, runs: MakeRuns, find: Find, notes: Callable[..., list[str]]
+) -> None:
+    made = runs(result("baseline", groups={"asian": {"auroc": None}, "white": {"auroc": 0.9}}))
+    grid = find(paper_tables(made, "paper"), "appendix_groups_auroc_rfw_magface")
+    assert [entry.shown for entry in find([grid], grid.id, "Baseline").entries] == ["\u2013", "90.00±1.00"]
+    assert "\u2013: too few pairs" in notes(grid, "few_pairs")[0]
+
+
+def test_groups_are_printed_in_percent_and_coloured_against_the_baseline(
+    lifted: Runs, find: Find, notes: Callable[..., list[str]]
+) -> None:
+    grids = paper_tables(lifted, "paper")
+    id = "appendix_groups_auroc_rfw_magface"
+    assert find(grids, id).columns == ("Asian", "White")
+    assert find(grids, id, "Baseline", 0).shown == "94.19±1.00"
+    toned = {
+        row: [cell.tone for cell in find(grids, id, row).entries] for row in ("Baseline", "FSN", "GST", "AC-Linear")
+    }
+    assert toned == {
+        "Baseline": ["plain", "plain"],
+        "FSN": ["degraded", "improved"],
+        "GST": ["improved", "improved"],
+        "AC-Linear": ["improved", "plain"],
+    }
+    assert notes(find(grids, "appendix_groups_pauc_rfw_magface"), "mcclish")
+
+
+def test_many_groups_have_several_tables(result: Make, runs: MakeRuns, find: Find) -> None:
+    groups = {f"g{i}": {"auroc": 0.9} for i in range(11)}
+    grids = paper_tables(runs(result("baseline", groups=groups)), "paper")
+    parts = [grid for grid in grids if grid.id.startswith("appendix_groups_auroc")]
+    assert [grid.columns for grid in parts] == [tuple(f"G{i}" for i in range(8)), ("G8", "G9", "G10")]
+    assert parts[1].title.endswith("part 2 of 2")
+
+
+def test_own_data_gets_its_tables_too(result: Make, runs: MakeRuns, find: Find) -> None:
+    made = runs(result("baseline", "mine/mynet", overall={"auroc": 0.9}, groups={"a": {"auroc": 0.8}}))
+    grids = paper_tables(made, "paper")
+    assert find(grids, "appendix_summary_mine_mynet", "Baseline", 0).shown == "90.00±1.00"
+    assert find(grids, "appendix_groups_auroc_mine_mynet", "Baseline", 0).shown == "80.00±1.00"
+    assert find(grids, "appendix_mine_accuracy_1", "Baseline", 0).shown == "0.900±0.010"
+
+
+def test_data_without_groups_has_tables_without_group_numbers(
+    result: Make, runs: MakeRuns, find: Find, notes: Callable[..., list[str]]
+) -> None:
+    made = result("baseline", "mine/mynet", overall={"auroc": 0.9})
+    made.stored["data"] = {"folds": ["0"], "grouping": None, "groups": {}}
+    grids = paper_tables(runs(made), "paper")
+    assert not [grid.id for grid in grids if grid.id.startswith("appendix_groups")]
+    summary = find(grids, "appendix_summary_mine_mynet")
+    entries = find([summary], summary.id, "Baseline").entries
+    assert [entry.shown for entry in entries if entry.text] == ["90.00±1.00"]
+    assert entries[3].missing == "no groups"
+    assert notes(summary, "no_groups")

@@ -1,0 +1,57 @@
+"""Commands that fill a table, on the paper's data and on a user's own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from fairfr.report.readings import Run
+from fairfr.report.runs import Runs
+from fairfr.report.selection import Selection
+from fairfr.report.tables.commands import commands, paper_command
+from fairfr.report.tables.layout import Layout
+
+
+def test_equal_gaps_share_a_command() -> None:
+    absent = {(d, b): ["fsn", "gst"] for d in ("rfw", "bfw") for b in ("magface", "adaface")}
+    absent[("lfw", "magface")] = ["fsn"]
+    assert commands(absent, Layout(Runs([], "synthetic"), "paper")) == (
+        "fairfr run -m dataset=rfw,bfw backbone=magface,adaface method=fsn,gst source=synthetic",
+        "fairfr run -m dataset=lfw backbone=magface method=fsn source=synthetic",
+    )
+
+
+def own_run(result: Callable[..., Run], folder: Path, **backbone: Any) -> Run:
+    made = result("baseline", "mine/mynet", overall={"auroc": 0.9})
+    identity = {"dataset": {"id": "mine", "grouping": ["a", "b"]}, "backbone": {"id": "mynet", **backbone}}
+    made.stored["identity"] = identity
+    (folder / "config.yaml").write_text("data_root: /data sets/faces\n", encoding="utf-8")
+    return Run(made.stored, folder)
+
+
+def test_own_data_is_found_again(result: Callable[..., Run], tmp_path: Path) -> None:
+    """Root and grouping are typed as the runs at hand had them; blanks and brackets are quoted for the shell."""
+    layout = Layout(Runs([own_run(result, tmp_path)], "files"), "strict")
+    assert commands({("mine", "mynet"): ["platt"]}, layout) == (
+        "fairfr run -m dataset=mine backbone=mynet method=platt 'dataset.grouping=[a,b]' "
+        "'data_root=/data sets/faces' source=files",
+    )
+    assert (
+        paper_command(layout, "headline")
+        == "fairfr run -m experiment=headline 'data_root=/data sets/faces' source=files"
+    )
+
+
+def test_scores_without_vectors_are_chosen_by_their_column(result: Callable[..., Run], tmp_path: Path) -> None:
+    layout = Layout(Runs([own_run(result, tmp_path, column="senet50")], "files"), "strict")
+    (command,) = commands({("mine", "mynet"): ["beta"]}, layout)
+    assert "backbone=scores" in command and "backbone.column=senet50" in command and "mynet" not in command
+
+
+def test_what_all_runs_share_is_typed_too(result: Callable[..., Run]) -> None:
+    made = result("baseline", overall={"auroc": 0.9}, source="synthetic")
+    made.stored["differs"] = {"seed": 1, "dataset.max_references": None}
+    runs = Runs([made], "synthetic", Selection(everything=True))
+    (command,) = commands({("rfw", "magface"): ["platt"]}, Layout(runs, "paper"))
+    assert command.endswith("method=platt seed=1 dataset.max_references=null source=synthetic")

@@ -1,0 +1,74 @@
+"""What the words around a table say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from fairfr.report.readings import Run
+from fairfr.report.runs import Runs
+from fairfr.report.tables.grid import Entry
+from fairfr.report.tables.order import HEADLINE, ROWS
+from fairfr.report.tables.paper_tables import paper_tables
+
+Make = Callable[..., Run]
+MakeRuns = Callable[..., Runs]
+Find = Callable[..., Any]
+TPR, RFW_MAGFACE = "tpr_at_fpr_1e-3", 2
+
+
+def test_missing_cells_are_empty_and_a_command_fills_them(
+    runs: MakeRuns, find: Find, tpr: Make, notes: Callable[..., list[str]]
+) -> None:
+    every = [tpr(row.paper, 0.5, setting=f"{d}/{b}") for row in ROWS for d, b in HEADLINE]
+    made = [r for r in every if r.cell not in {("lfw", "magface", "falcon"), ("rfw", "adaface", "gst_paper")}]
+    grid = find(paper_tables(runs(*made), "paper"), "table1_tpr")
+    assert find([grid], grid.id, "FALCON", 8) == Entry() and find([grid], grid.id, "GST", 1) == Entry()
+    (note,) = notes(grid, "missing")
+    assert note.endswith(
+        ": fairfr run -m dataset=rfw backbone=adaface method=gst_paper source=files ; "
+        "fairfr run -m dataset=lfw backbone=magface method=falcon source=files"
+    )
+    assert not notes(find(paper_tables(runs(*every), "paper"), "table1_tpr"), "missing")
+
+
+def test_a_missing_run_and_an_undefined_number_are_told_apart(
+    runs: MakeRuns, find: Find, tpr: Make, notes: Callable[..., list[str]]
+) -> None:
+    made = runs(tpr("fsn", 0.5, status="failed"), tpr("baseline", float("nan")))
+    grids = paper_tables(made, "paper")
+    failed, undefined = (find(grids, "table1_tpr", row, RFW_MAGFACE) for row in ("FSN", "Baseline"))
+    assert (failed.missing, failed.shown) == ("no run", "")
+    assert (undefined.missing, undefined.shown) == ("too few pairs", "\u2013")
+    (note,) = notes(find(grids, "table1_tpr"), "missing")
+    assert "fsn" in note and "method=baseline,faircal" in note, "the Baseline is missing elsewhere only"
+    assert "dataset=rfw backbone=magface method=faircal" in note
+
+
+def test_captions_name_reading_source_folds_and_runs(
+    runs: MakeRuns, tpr: Make, notes: Callable[..., list[str]]
+) -> None:
+    made = [tpr("baseline", 0.5, folds=10, source=source) for source in ("files", "synthetic")]
+    for source, words in (("files", "[data files]"), ("synthetic", "[SYNTHETIC stand-in, not faces]")):
+        for grid in paper_tables(runs(*made, source=source), "strict"):
+            assert words in grid.heading
+            if grid.id == "appendix_brier":
+                continue  # the Baseline has no row there
+            assert "Strict reading" in grid.caption and "RFW 10" in grid.caption and notes(grid, "keys")
+
+
+def test_keys_are_listed(runs: MakeRuns, find: Find, tpr: Make, notes: Callable[..., list[str]]) -> None:
+    grid = find(paper_tables(runs(tpr("baseline", 0.2, key="files-bbbbbbbb2222")), "paper"), "table1_tpr")
+    assert notes(grid, "keys") == ["Run keys, in column order: Baseline bbbbbbbb."]
+
+
+def test_too_few_false_matches_are_warned_about(
+    result: Make, runs: MakeRuns, find: Find, notes: Callable[..., list[str]]
+) -> None:
+    both = {TPR: 0.5, "auroc": 0.9}
+    few = result("baseline", overall=both, folds=10, n_diff=12_000)
+    many = result("baseline", "bfw/magface", overall=both, folds=5, n_diff=680_000)
+    grids = paper_tables(runs(few, many), "paper")
+    (note,) = notes(find(grids, "table1_tpr"), "few_negatives")
+    assert "FPR=1e-3: RFW 1.2" in note and "BFW" not in note
+    assert not notes(find(grids, "appendix_auroc"), "few_negatives"), "AUROC does not hang on one threshold"

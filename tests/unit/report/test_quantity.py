@@ -1,0 +1,42 @@
+"""What follows from the catalogue of metrics: direction and false positive rate."""
+
+from __future__ import annotations
+
+import pytest
+
+from fairfr.metrics.catalogue import METRICS
+from fairfr.report.quantity import LIFTED, Quantity
+from fairfr.report.tables.columns import RESULTS
+
+
+@pytest.mark.parametrize(
+    ("metric", "group", "higher", "alpha"),
+    [
+        ("auroc", "all", True, None),
+        ("brier", "worst", False, None),
+        ("tpr_at_fpr_1e-3", "all", True, "1e-3"),
+        ("tpr_at_fpr_1e-2_on_probability", "worst", True, "1e-2"),
+        ("eo_gap_at_fpr_1e-2", "gap", False, "1e-2"),
+        ("fpr_at_fpr_1e-3", "asian", None, "1e-3"),
+        ("brier", LIFTED, True, None),
+    ],
+)
+def test_direction_and_rate(metric: str, group: str, higher: bool | None, alpha: str | None) -> None:
+    quantity = Quantity(metric, group)
+    assert (quantity.higher_is_better, quantity.alpha) == (higher, alpha)
+
+
+def test_every_metric_of_the_catalogue_is_a_quantity() -> None:
+    for metric in METRICS:
+        quantity = Quantity(metric.id)
+        assert quantity.higher_is_better is {"higher": True, "lower": False, None: None}[metric.better]
+        assert (quantity.alpha is not None) == ("_at_fpr_" in metric.id)
+
+
+def test_results_list_the_whole_and_the_worst_group() -> None:
+    assert [(column.metric, column.group) for column in RESULTS if column.group == "worst"] == [
+        ("auroc", "worst"),
+        ("tpr_at_fpr_1e-3", "worst"),
+        ("brier", "worst"),
+    ]
+    assert [column.higher_is_better for column in RESULTS] == [True, True, False, False, True, True, False]

@@ -1,0 +1,99 @@
+"""Reading a run's scores back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from fairfr.report.readings import Run
+from fairfr.report.runs import Runs
+from fairfr.report.scores import Scores, where
+from fairfr.store.folder import write_scores
+from fairfr.store.score_file import ScoreFile
+
+
+def test_groups_of_both_images_are_read_off_the_word(tmp_path: Path) -> None:
+    words = ["asian", "white", "asian|white", "white|", "|white", None, "a|b", "a|b|asian", "odd"]
+    wanted = [(0, 0), (1, 1), (0, 1), (1, -1), (-1, 1), (-1, -1), (2, 2), (2, 0), (-1, -1)]
+    write_scores(tmp_path / "scores.parquet", {"kind": np.array(words, dtype=object)})
+    left, right = ScoreFile(tmp_path / "scores.parquet").groups("kind", ("asian", "white", "a|b"))
+    assert list(zip(left.tolist(), right.tolist(), strict=True)) == wanted
+
+
+def test_columns_come_back_as_they_were_written(fake_run: Any) -> None:
+    scores = Scores(fake_run("ac_density"))
+    frame = pd.read_parquet(scores.path)
+    for name in ("pair", "same", "cosine", "score", "probability"):
+        np.testing.assert_array_equal(getattr(scores, name), frame[name].to_numpy())
+
+
+def test_identities_come_back_as_codes_and_blanks_as_unknown(fake_run: Any) -> None:
+    scores = Scores(fake_run("beta", known_people=50))
+    frame = pd.read_parquet(scores.path)
+    assert scores.identities is not None
+    for side, codes in zip(("left", "right"), scores.identities, strict=True):
+        column = frame[f"identity_{side}"]
+        assert pd.api.types.is_integer_dtype(column.dtype) and column.isna().any() and column.notna().any()
+        np.testing.assert_array_equal(codes, column.fillna(-1).to_numpy())
+    assert Scores(fake_run("platt")).identities is None
+
+
+def test_groups_of_pairs_follow_the_reading(fake_run: Any) -> None:
+    scores = Scores(fake_run("beta"))
+    words = pd.read_parquet(scores.path)["kind"].astype(object)
+    for reading in ("paper", "strict"):
+        wanted = [
+            -1
+            if pd.isna(word) or (reading == "strict" and "|" in word)
+            else (*scores.levels, "").index(word.split("|")[0])
+            for word in words
+        ]
+        wanted = np.where(np.array(wanted) == len(scores.levels), -1, wanted)
+        np.testing.assert_array_equal(scores.pair_groups(reading), wanted)
+    assert (scores.pair_groups("strict") == -1).sum() > (scores.pair_groups("paper") == -1).sum() > 0
+
+
+def test_both_sides_number_images_alike(fake_run: Any) -> None:
+    scores = Scores(fake_run("beta"))
+    frame = pd.read_parquet(scores.path)
+    left, right = scores.images
+    names: dict[int, set[str]] = {}
+    for number, name in [*zip(left, frame["left"], strict=True), *zip(right, frame["right"], strict=True)]:
+        names.setdefault(int(number), set()).add(name)
+    assert all(len(of_number) == 1 for of_number in names.values())
+    assert len(names) == len(set(frame["left"]) | set(frame["right"]))
+
+
+def test_the_paper_ranks_a_native_probability_and_the_strict_reading_the_score(fake_run: Any) -> None:
+    native, plain = Scores(fake_run("beta")), Scores(fake_run("baseline"))
+    assert native.ranked("paper") is native.probability and native.ranked("strict") is native.score
+    assert plain.ranked("paper") is plain.score and plain.ranked("strict") is plain.score
+
+
+def test_data_without_a_grouping_has_no_groups(fake_run: Any) -> None:
+    scores = Scores(fake_run("beta", grouping=None))
+    assert scores.levels == () and set(scores.pair_groups("paper")) == {-1}
+
+
+def test_missing_scores_are_told_from_present_ones(fake_run: Any) -> None:
+    result = fake_run("beta")
+    assert Scores.at_hand(None) is None and Scores.at_hand(Run(result.stored)) is None
+    assert Scores.at_hand(result) is not None
+    with pytest.raises(FileNotFoundError, match=result.stored["key"]):
+        Scores(Run(result.stored))
+    (result.folder / "scores.parquet").unlink()
+    assert Scores.at_hand(result) is None
+
+
+def test_settings_stand_in_the_papers_order_and_others_last(fake_run: Any) -> None:
+    runs = Runs([fake_run("beta", dataset=dataset) for dataset in ("aaa", "lfw", "rfw")], "synthetic")
+    assert runs.settings == (("rfw", "facenet"), ("lfw", "facenet"), ("aaa", "facenet"))
+
+
+def test_only_a_stand_in_is_called_synthetic(fake_run: Any) -> None:
+    assert "SYNTHETIC" in where(fake_run("beta")) and "RFW x FaceNet" in where(fake_run("platt"))
+    assert where(fake_run("baseline", source="files")) == "RFW x FaceNet"
