@@ -105,9 +105,10 @@ class VerificationSet:
     """Labelled pairs over a table of images, with what is known about each image.
 
     ``embeddings`` is None for a scores-only set, which brings ``cosine`` (p,) instead. ``fold`` (p,) indexes
-    ``fold_labels``; ``identity`` (n,) is -1 where unknown. ``groupings`` are for evaluation; the one called
-    ``grouping`` (None: the set has no groups) is what group-aware methods use. ``row`` (p,) is the row of the pairs
-    file each pair came from (None: its own position).
+    ``fold_labels``; ``identity`` (n,) is -1 where unknown and otherwise indexes ``people``, names that mean the same
+    in every set (None: the codes themselves do). ``groupings`` are for evaluation; the one called ``grouping`` (None:
+    the set has no groups) is what group-aware methods use. ``row`` (p,) is the row of the pairs file each pair came
+    from (None: its own position).
     """
 
     id: str
@@ -126,6 +127,7 @@ class VerificationSet:
     cosine: F64 | None = None
     row: I64 | None = None
     warnings: tuple[Finding, ...] = ()
+    people: tuple[str, ...] | None = None
 
     @property
     def n_pairs(self) -> int:
