@@ -56,6 +56,12 @@ def piece(cls: type[T]) -> type[T]:
     return cls
 
 
+def fields_of(name: str) -> list[str] | None:
+    """The fields of the piece of that name; None if there is none."""
+    cls = _pieces.get(name)
+    return None if cls is None else [f.name for f in fields(cls) if f.init]
+
+
 def pack(value: object, arrays: Arrays, at: str) -> Node:
     """``value`` as JSON; its arrays go into ``arrays`` under names that begin with ``at``."""
     if isinstance(value, np.generic):
