@@ -16,22 +16,24 @@ _MORE = {"Model": "fairfr.library.model", "as_model": "fairfr.library.catalogue"
 
 def __getattr__(name: str) -> "Any":
     """Methods are imported when they are asked for."""
-    import importlib
-
     if name in _MORE:
-        return getattr(importlib.import_module(_MORE[name]), name)
-    if name[:1].isupper():
-        from fairfr.library.catalogue import model_class, targets
-
-        if name in targets():
-            return model_class(name)
-        from fairfr.core.errors import did_you_mean
-
-        raise AttributeError(f"fairfr has no method '{name}'.{did_you_mean(name, targets())}", name=name)
-    raise AttributeError(f"module 'fairfr' has no attribute '{name}'", name=name)
+        return getattr(_module(_MORE[name]), name)
+    if not name[:1].isupper():
+        raise AttributeError(f"module 'fairfr' has no attribute '{name}'", name=name)
+    catalogue = _module("fairfr.library.catalogue")
+    if name not in catalogue.targets():
+        known = _module("fairfr.core.errors").did_you_mean(name, catalogue.targets())
+        raise AttributeError(f"fairfr has no method '{name}'.{known}", name=name)
+    return catalogue.model_class(name)
 
 
 def __dir__() -> list[str]:
-    from fairfr.library.catalogue import targets
+    methods = _module("fairfr.library.catalogue").targets()
+    return sorted({*(name for name in globals() if name != "TYPE_CHECKING"), *_MORE, *methods})
 
-    return sorted({*(name for name in globals() if name != "TYPE_CHECKING"), *_MORE, *targets()})
+
+def _module(name: str) -> "Any":
+    # by name: rooms that import this file do not import the library
+    import importlib
+
+    return importlib.import_module(name)

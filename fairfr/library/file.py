@@ -33,7 +33,8 @@ from fairfr.core.state import DTYPES, Arrays, fields_of, pack, unpack
 from fairfr.core.versions import versions
 from fairfr.library.catalogue import as_model, model_class, targets
 from fairfr.library.model import Model
-from fairfr.library.state import pack_method, restore_method
+from fairfr.library.state import pack_method, parameters_of, restore_method
+from fairfr.methods._beta import BetaMap
 
 FORMAT, VERSION = "fairfr model", 1
 KEY = "fairfr"
@@ -165,7 +166,8 @@ def _describe(model: Model) -> tuple[dict[str, Any], Arrays]:
         "format": FORMAT,
         "version": VERSION,
         "method": type(model).__name__,
-        "parameters": {name: list(v) if isinstance(v, tuple) else v for name, v in _parameters(model).items()},
+        # those that it was fitted with: the model's own may have been set since
+        "parameters": {n: list(v) if isinstance(v, tuple) else v for n, v in parameters_of(model.method_).items()},
         "needs": sorted(model.needs),
         "native_probability": bool(model.method_.native_probability),
         "width": model.width_,
@@ -181,13 +183,6 @@ def _describe(model: Model) -> tuple[dict[str, Any], Arrays]:
     about["fingerprint"] = _fingerprint(about)
     about["arrays"] = {name: [array.dtype.name, list(array.shape)] for name, array in sorted(arrays.items())}
     return about, arrays
-
-
-def _parameters(model: Model) -> dict[str, Any]:
-    """Those that the method was fitted with: the model's own may have been set since."""
-    from fairfr.library.state import parameters_of
-
-    return parameters_of(model.method_)
 
 
 def _class_of(about: dict[str, Any], method: type[Any] | None) -> type[Model]:
@@ -259,6 +254,8 @@ def _restored(cls: type[Model], about: dict[str, Any], arrays: Arrays) -> Model:
     model = cls(**about["parameters"])
     model.set_params(**{name: getattr(method, name) for name in model.get_params()})
     model.method_, model.overlay_ = method, unpack(about["overlay"], arrays)
+    if not isinstance(model.overlay_, BetaMap | None):
+        raise DataError("its overlay is no beta map")
     model.width_, model.groups_ = about["width"], tuple(about["groups"])
     model.training_, model.digest_ = about["training"], about["digest"]
     model.seed_, model.report_ = about["seed"], unpack(about["report"], arrays)
