@@ -56,6 +56,17 @@ class Pairs:
     def take(self, rows: I64) -> Pairs:
         return Pairs(self.left[rows], self.right[rows])
 
+    def compact(self, n: int) -> tuple[I64, Pairs]:
+        """Which of n images are used, (u,), ascending, and the same pairs as places among these."""
+        if 16 * len(self) < n:
+            rows, places = np.unique(np.concatenate([self.left, self.right]), return_inverse=True)
+            place = places.astype(np.int32)
+            return rows.astype(np.int64), Pairs(place[: len(self)], place[len(self) :])
+        used = np.zeros(n, dtype=bool)
+        used[self.left] = used[self.right] = True
+        number = np.cumsum(used, dtype=np.int32) - np.int32(1)
+        return np.flatnonzero(used), Pairs(number[self.left], number[self.right])
+
 
 @dataclass(frozen=True, slots=True)
 class Grouping:

@@ -30,11 +30,14 @@ import numpy.typing as npt
 from fairfr.core.errors import ConfigError, DataError, did_you_mean
 from fairfr.core.keys import digest_of
 from fairfr.core.state import DTYPES, Arrays, fields_of, pack, unpack
+from fairfr.core.types import Grouping, VerificationSet
 from fairfr.core.versions import versions
 from fairfr.library.catalogue import as_model, model_class, targets
+from fairfr.library.material import Faces, Labels, verification_set
 from fairfr.library.model import Model
 from fairfr.library.state import pack_method, parameters_of, restore_method
 from fairfr.methods._beta import BetaMap
+from fairfr.pairs.table import PairTable
 
 FORMAT, VERSION = "fairfr model", 1
 KEY = "fairfr"
@@ -261,7 +264,33 @@ def _restored(cls: type[Model], about: dict[str, Any], arrays: Arrays) -> Model:
     model.seed_, model.report_ = about["seed"], unpack(about["report"], arrays)
     if about["needs"] != sorted(cls.needs):
         raise DataError(f"it says that {about['method']} needs {about['needs']}, not {sorted(cls.needs)}")
+    _rehearse(model)
     return model
+
+
+def _rehearse(model: Model) -> None:
+    """One prediction of a made-up pair: a state whose parts do not fit each other, or the width, shows itself here."""
+    try:
+        score, probability = model.predict_table(PairTable(_probe(model)))
+        fine = score.shape == (1,) and bool(np.isfinite(score[0])) and bool(0 <= probability[0] <= 1)
+    except ConfigError:
+        raise  # an optional library that is not installed
+    except Exception as error:  # the file decides in which of many errors the algebra ends
+        raise DataError(f"its parts do not fit together, or not vectors of width {model.width_} ({error})") from None
+    if not fine:
+        raise DataError("it gives nonsense for a pair of vectors")
+
+
+def _probe(model: Model) -> VerificationSet:
+    """A pair of which everything is known that the model asks for."""
+    faces = Faces.scored(np.array([0.3]))
+    if model.width_ is not None:
+        faces = Faces.of((np.ones((1, model.width_)), np.arange(1.0, model.width_ + 1)[None]), None)
+    codes = np.zeros(2, dtype=np.int16)
+    level = next(iter(model.training_.get("groups", {})), "unknown")
+    groupings = (Grouping("_x_".join(model.groups_), (level,), codes),) if model.groups_ else ()
+    labels = Labels(groupings, codes.astype(np.int32), ("nobody",))
+    return verification_set(faces, labels, np.zeros(0, dtype=bool))
 
 
 assert set(TYPES.values()) == set(DTYPES)

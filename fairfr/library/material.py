@@ -57,10 +57,8 @@ class Faces:
             return cls._aligned(embeddings)
         raw = arrays.matrix(embeddings, "embeddings")
         rows = arrays.row_numbers(pairs, len(raw))
-        used, inverse = np.unique(rows.T, return_inverse=True)
-        left, right = inverse.reshape(2, len(rows)).astype(np.int32)
-        chosen = used.astype(np.int64)
-        return cls(Pairs(left, right), chosen, len(raw), False, _unit(raw, chosen, "embeddings"))
+        chosen, own = Pairs(rows[:, 0], rows[:, 1]).compact(len(raw))
+        return cls(own, chosen, len(raw), False, _unit(raw, chosen, "embeddings"))
 
     @classmethod
     def _aligned(cls, embeddings: Any) -> Faces:

@@ -38,9 +38,8 @@ class Midpoints:
 
     def compact(self) -> Midpoints:
         """The same midpoints over a copy of the vectors that they use, and of no others."""
-        used, inverse = np.unique(np.concatenate([self.pairs.left, self.pairs.right]), return_inverse=True)
-        place = inverse.astype(np.int32)
-        return Midpoints(self.vectors[used], Pairs(place[: len(self)], place[len(self) :]))
+        used, pairs = self.pairs.compact(len(self.vectors))
+        return Midpoints(self.vectors[used], pairs)
 
     def build(self, start: int, stop: int) -> F32:
         """Some of them in float32, (stop - start, d)."""
@@ -60,7 +59,7 @@ def nearest(queries: Midpoints, references: Midpoints, k: int, engine: Engine = 
     k = min(k, len(references))
     if engine == "auto":
         # the engines do n and q dot products per reference; equal counts favour faiss, which skips the scan
-        n_images = len(np.unique(np.concatenate([queries.pairs.left, queries.pairs.right])))
+        n_images = len(queries.pairs.compact(len(queries.vectors))[0])
         engine = "scan" if 2 * n_images < len(queries) else "faiss"
     search = _scan if engine == "scan" else _search_faiss
     index = search(queries, references, k, threads)
@@ -84,8 +83,8 @@ def _scan(queries: Midpoints, references: Midpoints, k: int, threads: int) -> I6
     from fairfr.pairs._topk import update_top_k
 
     p = len(queries)
-    used, compact = np.unique(np.concatenate([queries.pairs.left, queries.pairs.right]), return_inverse=True)
-    left, right = compact[:p], compact[p:]
+    used, compact = queries.pairs.compact(len(queries.vectors))
+    left, right = compact.left.astype(np.int64), compact.right.astype(np.int64)
     images = queries.vectors[used]
     index = np.full((p, k), -1, dtype=np.int64)
     best = np.full((p, k), -np.inf, dtype=np.float32)

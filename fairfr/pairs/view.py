@@ -63,8 +63,7 @@ class PairView:
     def images(self) -> tuple[I64, F32]:
         """Rows of the distinct images that these pairs use, (u,), sorted by id, and their vectors, (u, d)."""
         self._check("embeddings", "images()")
-        pairs = self._table.data.pairs.take(self._rows)
-        used = np.unique(np.concatenate([pairs.left, pairs.right])).astype(np.int64)
+        used, _ = self._table.data.pairs.take(self._rows).compact(len(self._table.vectors))
         used = used[np.argsort(self._table.image_rank[used])]
         return used, self._table.vectors[used]
 
