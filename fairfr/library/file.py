@@ -55,7 +55,7 @@ TYPES = {
 
 def save(model: Model, path: Path) -> None:
     """Write a fitted model; the file stands under its name only once it is whole."""
-    from safetensors.numpy import save_file
+    import safetensors.numpy
 
     about, arrays = _describe(model)
     about["checksum"] = _checksum(about, arrays)
@@ -63,7 +63,8 @@ def save(model: Model, path: Path) -> None:
         raise DataError(f"{path} cannot be written: there is no folder {path.parent}.")
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:
-        save_file(arrays, partial, metadata={KEY: json.dumps(about, allow_nan=False)})
+        # save_file would hide the file from everybody but its owner
+        partial.write_bytes(safetensors.numpy.save(arrays, metadata={KEY: json.dumps(about, allow_nan=False)}))
         os.replace(partial, path)
     except OSError as error:
         raise DataError(f"{path} cannot be written: {error}.") from None

@@ -104,12 +104,17 @@ def test_saving_replaces_a_file_whole_or_not_at_all(faces: Faces, saved: Path, m
     def full(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("safetensors.numpy.save_file", full)
+    monkeypatch.setattr("os.replace", full)
     model = fairfr.Platt().fit_scores(faces.cosine, faces.same)
     with pytest.raises(DataError, match="No space left"):
         model.save(saved)
     assert saved.read_bytes() == before
     assert [path.name for path in saved.parent.iterdir()] == ["model.fairfr"]
+
+
+def test_a_saved_model_can_be_read_by_whoever_may_read_new_files(saved: Path) -> None:
+    (saved.parent / "new").touch()
+    assert saved.stat().st_mode == (saved.parent / "new").stat().st_mode
 
 
 def test_a_folder_that_is_not_there_is_told(faces: Faces, tmp_path: Path) -> None:
