@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import MISSING, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypedDict, Unpack
 
 import numpy as np
 
@@ -29,6 +29,14 @@ from fairfr.pairs.view import PairView
 
 if TYPE_CHECKING:
     from fairfr.methods._beta import BetaMap
+
+
+class Known(TypedDict, total=False):
+    """What may be known of the images of new pairs, and how many threads may work on them."""
+
+    groups: Mapping[str, Names] | None
+    identities: Names | None
+    threads: int
 
 
 class Model:
@@ -176,42 +184,18 @@ class Model:
 
     # -- using ---------------------------------------------------------------------------------------------------------
 
-    def probability(
-        self,
-        embeddings: Any,
-        pairs: Any = None,
-        *,
-        groups: Mapping[str, Names] | None = None,
-        identities: Names | None = None,
-        threads: int = 1,
-    ) -> F64:
-        """The probability that each pair shows one person, (p,). The arguments are as in ``fit``."""
-        return self.prediction(embeddings, pairs, groups=groups, identities=identities, threads=threads)[1]
+    def probability(self, embeddings: Any, pairs: Any = None, **known: Unpack[Known]) -> F64:
+        """The probability that each pair shows one person, (p,). The arguments are as in ``prediction``."""
+        return self.prediction(embeddings, pairs, **known)[1]
 
-    def predict_proba(
-        self,
-        embeddings: Any,
-        pairs: Any = None,
-        *,
-        groups: Mapping[str, Names] | None = None,
-        identities: Names | None = None,
-        threads: int = 1,
-    ) -> F64:
+    def predict_proba(self, embeddings: Any, pairs: Any = None, **known: Unpack[Known]) -> F64:
         """Probabilities of two people and of one, (p, 2): the columns are as in ``classes_``."""
-        same = self.prediction(embeddings, pairs, groups=groups, identities=identities, threads=threads)[1]
+        same = self.prediction(embeddings, pairs, **known)[1]
         return np.column_stack([1 - same, same])
 
-    def decision_function(
-        self,
-        embeddings: Any,
-        pairs: Any = None,
-        *,
-        groups: Mapping[str, Names] | None = None,
-        identities: Names | None = None,
-        threads: int = 1,
-    ) -> F64:
+    def decision_function(self, embeddings: Any, pairs: Any = None, **known: Unpack[Known]) -> F64:
         """The method's score of each pair, (p,): any number, higher is more alike."""
-        return self.prediction(embeddings, pairs, groups=groups, identities=identities, threads=threads)[0]
+        return self.prediction(embeddings, pairs, **known)[0]
 
     def prediction(
         self,
@@ -222,7 +206,18 @@ class Model:
         identities: Names | None = None,
         threads: int = 1,
     ) -> tuple[F64, F64]:
-        """Score and probability of each pair, (p,) and (p,), for the price of one."""
+        """Score and probability of each pair, (p,) and (p,), for the price of one.
+
+        Parameters
+        ----------
+        embeddings : (n, d)
+            One vector for each image, of any length; or a tuple (left, right) of (p, d) each, without ``pairs``.
+        pairs : (p, 2)
+            Row numbers of each pair's two images.
+        groups, identities
+            As in ``fit``, where the method needs them. Who or what was not met in training is a stranger; the method's
+            card says what becomes of strangers.
+        """
         self._check_fitted()
         faces = Faces.of(embeddings, pairs)
         assert faces.vectors is not None
