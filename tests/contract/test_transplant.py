@@ -24,7 +24,7 @@ from fairfr.core.calibrator import Calibrator, FitContext
 from fairfr.core.conform import instantiate
 from fairfr.core.errors import ConfigError
 from fairfr.core.types import EmbeddingSet, FoldSplit, Grouping, Pairs, Prediction, VerificationSet
-from fairfr.experiment.folds import score_held_out
+from fairfr.experiment.held_out import score_held_out
 from fairfr.library.material import HERE
 from fairfr.pairs.table import PairTable
 from fairfr.pairs.unit import marks, unit_rows
