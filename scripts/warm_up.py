@@ -31,10 +31,11 @@ def main() -> None:
     import numpy as np
 
     from fairfr.core.types import Pairs
-    from fairfr.pairs.neighbours import nearest
+    from fairfr.pairs.neighbours import Midpoints, nearest
 
     toy = Pairs(np.arange(4, dtype=np.int32), np.arange(4, 8, dtype=np.int32))
-    nearest(np.eye(8, dtype=np.float32), toy, toy, k=2, engine="scan")
+    midpoints = Midpoints(np.eye(8, dtype=np.float32), toy)
+    nearest(midpoints, midpoints, k=2, engine="scan")
 
 
 if __name__ == "__main__":

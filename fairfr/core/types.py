@@ -56,6 +56,17 @@ class Pairs:
     def take(self, rows: I64) -> Pairs:
         return Pairs(self.left[rows], self.right[rows])
 
+    def compact(self, n: int) -> tuple[I64, Pairs]:
+        """Which of n images are used, (u,), ascending, and the same pairs as places among these."""
+        if 16 * len(self) < n:
+            rows, places = np.unique(np.concatenate([self.left, self.right]), return_inverse=True)
+            place = places.astype(np.int32)
+            return rows.astype(np.int64), Pairs(place[: len(self)], place[len(self) :])
+        used = np.zeros(n, dtype=bool)
+        used[self.left] = used[self.right] = True
+        number = np.cumsum(used, dtype=np.int32) - np.int32(1)
+        return np.flatnonzero(used), Pairs(number[self.left], number[self.right])
+
 
 @dataclass(frozen=True, slots=True)
 class Grouping:
@@ -105,9 +116,10 @@ class VerificationSet:
     """Labelled pairs over a table of images, with what is known about each image.
 
     ``embeddings`` is None for a scores-only set, which brings ``cosine`` (p,) instead. ``fold`` (p,) indexes
-    ``fold_labels``; ``identity`` (n,) is -1 where unknown. ``groupings`` are for evaluation; the one called
-    ``grouping`` (None: the set has no groups) is what group-aware methods use. ``row`` (p,) is the row of the pairs
-    file each pair came from (None: its own position).
+    ``fold_labels``; ``identity`` (n,) is -1 where unknown and otherwise indexes ``people``, names that mean the same
+    in every set (None: the codes themselves do). ``groupings`` are for evaluation; the one called ``grouping`` (None:
+    the set has no groups) is what group-aware methods use. ``row`` (p,) is the row of the pairs file each pair came
+    from (None: its own position).
     """
 
     id: str
@@ -126,6 +138,7 @@ class VerificationSet:
     cosine: F64 | None = None
     row: I64 | None = None
     warnings: tuple[Finding, ...] = ()
+    people: tuple[str, ...] | None = None
 
     @property
     def n_pairs(self) -> int:

@@ -12,7 +12,6 @@ import numpy.typing as npt
 
 from fairfr.core.errors import DataError, did_you_mean
 from fairfr.core.npz import ObjectArrayError, UnreadableArrayError, names_in, read_npz
-from fairfr.core.types import F32, F64, I64, read_only
 from fairfr.data.files import DataFile, looks_like
 
 KEYS = ("image", "vectors")
@@ -37,17 +36,6 @@ def read_vectors(file: DataFile) -> RawVectors:
     _check_ids(file.path, images)
     _check_values(file.path, images, vectors)
     return RawVectors(file, images, vectors)
-
-
-def unit_rows(vectors: npt.NDArray[np.floating[Any]], rows: I64) -> F32:
-    """``vectors[rows]`` at length 1: normalised in float64, kept in float32, read-only."""
-    unit = np.empty((len(rows), vectors.shape[1]), dtype=np.float32)
-    for start in range(0, len(rows), CHUNK):
-        chunk: F64 = vectors[rows[start : start + CHUNK]].astype(np.float64)
-        # to size 1 first: squares of very large or very small values leave the range of float64
-        chunk /= np.abs(chunk).max(axis=1, keepdims=True)
-        unit[start : start + CHUNK] = chunk / np.linalg.norm(chunk, axis=1, keepdims=True)
-    return read_only(unit)
 
 
 def _arrays(file: DataFile) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:

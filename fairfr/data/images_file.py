@@ -22,18 +22,22 @@ WIDE = 2**28  # bytes
 
 @dataclass(frozen=True, slots=True)
 class ImageTable:
-    """Ids, identity (n,; -1 = unknown) and attributes of n images; ``path`` is the file that says so."""
+    """Ids, identity and attributes of n images; ``path`` is the file that says so.
+
+    ``identity`` (n,) indexes ``people``; -1 = unknown.
+    """
 
     path: Path
     ids: tuple[str, ...]
     identity: I32
     attributes: Mapping[str, CodedColumn]
+    people: tuple[str, ...] = ()
 
     def keep(self, chosen: Bool) -> ImageTable:
         """Only the images marked in ``chosen`` (n,)."""
         ids = tuple(self.ids[i] for i in np.flatnonzero(chosen).tolist())
         attributes = {name: CodedColumn(c.codes[chosen], c.values) for name, c in self.attributes.items()}
-        return ImageTable(self.path, ids, self.identity[chosen], attributes)
+        return ImageTable(self.path, ids, self.identity[chosen], attributes, self.people)
 
     def id_array(self) -> StrArray:
         """The ids (n,), each in as much room as the longest takes."""
@@ -55,9 +59,10 @@ def read_images(file: DataFile, attributes: tuple[str, ...]) -> ImageTable:
     image = table.filled("image")
     if len(image.values) < table.n_rows:
         raise _repeated(table, image)
-    blank = np.full(table.n_rows, UNKNOWN, dtype=np.int32)
-    identity = table.text("identity").codes if "identity" in table.names else blank
-    return ImageTable(file.path, image.values, identity, {name: read_attribute(table, name) for name in attributes})
+    nobody = CodedColumn(np.full(table.n_rows, UNKNOWN, dtype=np.int32), ())
+    identity = table.text("identity") if "identity" in table.names else nobody
+    described = {name: read_attribute(table, name) for name in attributes}
+    return ImageTable(file.path, image.values, identity.codes, described, identity.values)
 
 
 def check_attribute_names(path: Path, attributes: Sequence[str]) -> None:

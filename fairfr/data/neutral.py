@@ -10,13 +10,14 @@ from fairfr.core.errors import DataError
 from fairfr.core.findings import Finding
 from fairfr.core.types import F64, I64, UNKNOWN, EmbeddingSet, Pairs, StrArray, VerificationSet, read_only
 from fairfr.core.wording import counted, spaced
-from fairfr.data.embeddings import RawVectors, read_vectors, unit_rows
+from fairfr.data.embeddings import RawVectors, read_vectors
 from fairfr.data.files import DataFile
 from fairfr.data.images_file import ImageTable, build_groupings, read_images
 from fairfr.data.pairs_file import LabelledPairs, label_pairs, look_up, number_folds, position
 from fairfr.data.settings import BackboneSettings, DatasetSettings
 from fairfr.data.tables import read_table
 from fairfr.data.validation import check_folds, check_pairs, group_oddities, identity_oddities, lookalikes
+from fairfr.pairs.unit import unit_rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +125,7 @@ def assemble(
         cosine=None if isinstance(content, EmbeddingSet) else read_only(content),
         row=read_only(pairs.rows),
         warnings=tuple(oddities),
+        people=images.people,
     )
 
 

@@ -17,9 +17,10 @@ from fairfr.core.findings import Finding
 from fairfr.core.keys import RunKey
 from fairfr.core.storing import storing
 from fairfr.core.types import PAIR_RULES
+from fairfr.core.versions import versions
 from fairfr.data.locate import LocatedData, locate
 from fairfr.experiment.held_out import HeldOut, check_needs, score_held_out
-from fairfr.experiment.machine import code_version, peak_memory_mb, reset_peak_memory, versions
+from fairfr.experiment.machine import code_version, peak_memory_mb, reset_peak_memory
 from fairfr.experiment.method import make_method, make_splitter
 from fairfr.experiment.record import Origin, describe_result, failed_result, score_columns
 from fairfr.experiment.resume import ResumableFolds

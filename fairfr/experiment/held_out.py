@@ -10,8 +10,8 @@ import numpy as np
 
 from fairfr.core.calibrator import Calibrator, FitContext
 from fairfr.core.errors import UnmetNeedError, no_groups
-from fairfr.core.types import F64, Bool, FoldSplit, Prediction, ScoreFrame, VerificationSet
-from fairfr.methods._beta import COSINE_RANGE, fit_beta
+from fairfr.core.types import F64, FoldSplit, ScoreFrame, VerificationSet
+from fairfr.methods._overlay import fit_overlay
 from fairfr.pairs.table import PairTable
 from fairfr.pairs.view import PairView
 from fairfr.store.kept_folds import ScoredFold
@@ -89,18 +89,11 @@ def _fit_and_predict(table: PairTable, split: FoldSplit, method: Calibrator, ctx
     held_out = method.predict(test)
     probability = held_out.probability
     if probability is None:
-        probability = _overlay(method, method.predict(train), same, held_out.score, ctx)
+        overlay = fit_overlay(method, method.predict(train).score, same)
+        ctx.report["overlay"] = {"a": overlay.a, "b": overlay.b, "c": overlay.c}
+        probability = overlay.probability(held_out.score)
     _check_prediction(name, split, held_out.score, probability)
     return ScoredFold(held_out.score, probability, dict(ctx.report))
-
-
-def _overlay(method: Calibrator, train: Prediction, same: Bool, score: F64, ctx: FitContext) -> F64:
-    """A beta map fitted on the training scores of a method that has no probability of its own."""
-    fixed = getattr(method, "score_range", COSINE_RANGE)
-    score_range = fixed if fixed is not None else (float(train.score.min()), float(train.score.max()))
-    overlay = fit_beta(train.score, same, score_range)
-    ctx.report["overlay"] = {"a": overlay.a, "b": overlay.b, "c": overlay.c}
-    return overlay.probability(score)
 
 
 def _check_prediction(name: str, split: FoldSplit, score: F64, probability: F64) -> None:

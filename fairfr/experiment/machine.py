@@ -1,28 +1,13 @@
-"""What the machine says about a run: versions, the commit, and memory."""
+"""What the machine says about a run: the commit, and memory."""
 
 from __future__ import annotations
 
 import os
-import platform
 import subprocess
 import sys
 from functools import cache
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
-
-PACKAGES = ("fairfr", "numpy", "scipy", "scikit-learn", "torch", "faiss-cpu", "numba", "pandas")
-
-
-def versions() -> dict[str, str]:
-    """Python and the packages that decide results."""
-    found = {"python": platform.python_version()}
-    for package in PACKAGES:
-        try:
-            found[package] = version(package)
-        except PackageNotFoundError:
-            continue
-    return found
 
 
 @cache

@@ -13,9 +13,10 @@ import numpy.typing as npt
 from fairfr.core.keys import RunKey
 from fairfr.core.types import F64, I32, UNKNOWN, Grouping, MetricRow, Pairs, VerificationSet
 from fairfr.core.variants import Parameters, differences
+from fairfr.core.versions import versions
 from fairfr.data.locate import LocatedData
 from fairfr.experiment.held_out import HeldOut
-from fairfr.experiment.machine import code_version, versions
+from fairfr.experiment.machine import code_version
 from fairfr.experiment.method import make_method
 from fairfr.experiment.settings import CellSettings
 from fairfr.metrics.catalogue import metrics_version

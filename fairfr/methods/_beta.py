@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from fairfr.core.state import piece
 from fairfr.core.types import F64, Bool
 from fairfr.methods._logistic import LogisticModel, Solver, fit_logistic, sigmoid
 from fairfr.pairs.design import Columns
@@ -14,6 +15,7 @@ UNREGULARISED = 99_999_999_999.0  # the C of the published implementation
 COSINE_RANGE = (-1.0, 1.0)
 
 
+@piece
 @dataclass(frozen=True, slots=True)
 class BetaMap:
     """p = sigmoid(a ln u - b ln(1 - u) + c), u = (score - low) / (high - low) clipped to [epsilon, 1 - epsilon]."""

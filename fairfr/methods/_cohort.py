@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from fairfr.core.state import piece
 from fairfr.core.types import F32, F64, I32, I64, Bool
 from fairfr.methods._moments import Moments
-
-Images: TypeAlias = Callable[[], tuple[I64, F32]]
 
 BLOCK = 4096
 
 
+@piece
 @dataclass(frozen=True, slots=True)
 class Cohort:
     """One image each of some people: ``identity`` (k,) ascending, ``vectors`` (k, d).
@@ -59,34 +58,6 @@ class Cohort:
         cosine = np.zeros(len(vectors))
         cosine[present] = np.einsum("ij,ij->i", vectors[present], self.vectors[position[present]])
         return everyone.without(cosine, present)
-
-
-class Meeting:
-    """A cohort and what it keeps of the training images, which are asked for twice: in fit and for the overlay."""
-
-    def __init__(self, cohort: Cohort) -> None:
-        self.cohort = cohort
-        self._met = np.empty(0, dtype=np.int64)
-        self._moments = Moments.empty(0)
-
-    def moments(self, chosen: I64, identity: I32, images: Images, keep: bool = False) -> Moments:
-        """Moments of the chosen images, (m,).
-
-        ``chosen`` (m,) are image rows, ascending; ``identity`` (n,) is that of every image; ``images`` gives the rows
-        of some images, all chosen ones among them, and their vectors. ``keep``: do not work these out again.
-        """
-        position, known = _find(self._met, chosen)
-        out = Moments.empty(len(chosen))
-        out.put(known, self._moments.take(position[known]))
-        if not known.all():
-            rows, vectors = images()
-            fresh = chosen[~known]
-            ascending = np.argsort(rows)
-            where = ascending[np.searchsorted(rows, fresh, sorter=ascending)]
-            out.put(~known, self.cohort.moments(vectors[where], identity[fresh]))
-        if keep:
-            self._met, self._moments = chosen, out
-        return out
 
 
 def _find(values: npt.NDArray[np.integer[Any]], wanted: npt.NDArray[np.integer[Any]]) -> tuple[I64, Bool]:

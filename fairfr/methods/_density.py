@@ -8,23 +8,32 @@ import numpy as np
 
 from fairfr.core.calibrator import FitContext
 from fairfr.core.errors import DataError
+from fairfr.core.state import piece
 from fairfr.core.types import F64
-from fairfr.pairs.neighbours import Engine
-from fairfr.pairs.view import PairView, References
+from fairfr.pairs.neighbours import Engine, Midpoints
+from fairfr.pairs.view import PairView
 
 
+@piece
 @dataclass(frozen=True, slots=True)
 class LocalDensity:
     """rho(m) over a fixed set of reference midpoints; large where they are sparse."""
 
-    references: References
+    references: Midpoints
     k: int
     self_neighbour: bool
     engine: Engine
 
     def of(self, view: PairView) -> F64:
-        """rho of each pair, (p,)."""
-        return view.mean_distance(self.references, self.k, self.self_neighbour, self.engine)
+        """rho of new pairs, (p,). A pair that happens to be a reference finds itself at distance 0."""
+        return view.mean_distance(self.references, self.k, self.engine)
+
+    def of_training(self, view: PairView) -> F64:
+        """rho of the pairs that the references were chosen from, (p,); without ``self_neighbour`` each leaves itself
+        out, since no new pair will find itself there."""
+        if self.self_neighbour:
+            return self.of(view)
+        return view.mean_distance_to_others(self.references, self.k, self.engine)
 
 
 def fit_density(view: PairView, k: int, self_neighbour: bool, engine: Engine, ctx: FitContext) -> LocalDensity:

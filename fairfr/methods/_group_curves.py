@@ -4,23 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
+from fairfr.core.state import piece
 from fairfr.core.types import F64, I16, Bool
 from fairfr.methods._group import names_of
 from fairfr.methods._logistic import sigmoid
 from fairfr.methods._moments import MIN_SCORES, MIN_SD
 
-Curve: TypeAlias = Callable[[F64], F64]
+
+class Curve(Protocol):
+    """An increasing map of cosines (p,)."""
+
+    def __call__(self, cosine: F64) -> F64: ...
+
+
 FitCurve: TypeAlias = Callable[[F64, Bool], Curve | None]
 
 
+@piece
 @dataclass(frozen=True, slots=True)
 class GroupCurves:
-    """``curves`` (g,) by group code, None where the group has none of its own; ``overall`` for those, None: cosine."""
+    """``curves`` (g,) by group code, None where the group has none of its own.
+
+    ``overall`` is for those, and for every other code; None: the cosine.
+    """
 
     curves: tuple[Curve | None, ...]
     overall: Curve | None
@@ -49,13 +59,52 @@ class GroupCurves:
         }
 
 
-def fit_standard(cosine: F64, same: Bool) -> Curve | None:
+@piece
+@dataclass(frozen=True, slots=True)
+class Standard:
+    """(s - mean) / sd."""
+
+    mean: float
+    sd: float
+
+    def __call__(self, cosine: F64) -> F64:
+        out: F64 = (cosine - self.mean) / self.sd
+        return out
+
+
+@piece
+@dataclass(frozen=True, slots=True)
+class LogisticCurve:
+    """sigmoid(slope s + intercept)."""
+
+    slope: float
+    intercept: float
+
+    def __call__(self, cosine: F64) -> F64:
+        return sigmoid(self.slope * cosine + self.intercept)
+
+
+@piece
+@dataclass(frozen=True, slots=True)
+class TwoGaussians:
+    """Phi_genuine(s) - 1 + Phi_impostor(s)."""
+
+    genuine: Standard
+    impostor: Standard
+
+    def __call__(self, cosine: F64) -> F64:
+        from scipy.special import ndtr
+
+        out: F64 = ndtr(self.genuine(cosine)) - 1 + ndtr(self.impostor(cosine))
+        return out
+
+
+def fit_standard(cosine: F64, same: Bool) -> Standard | None:
     """(s - mu) / sigma of the impostor cosines."""
-    gaussian = _gaussian(cosine[~same])
-    return None if gaussian is None else partial(_standardise, *gaussian)
+    return _gaussian(cosine[~same])
 
 
-def fit_balanced_logistic(cosine: F64, same: Bool) -> Curve | None:
+def fit_balanced_logistic(cosine: F64, same: Bool) -> LogisticCurve | None:
     """sigmoid(a s + b): L2 logistic regression, C = 1, the two classes weighing the same."""
     from sklearn.linear_model import LogisticRegression
 
@@ -63,36 +112,20 @@ def fit_balanced_logistic(cosine: F64, same: Bool) -> Curve | None:
     if min(n_same, len(same) - n_same) < MIN_SCORES:
         return None
     model = LogisticRegression(class_weight="balanced").fit(cosine[:, None], same)
-    return partial(_logistic, float(model.coef_[0, 0]), float(model.intercept_[0]))
+    return LogisticCurve(float(model.coef_[0, 0]), float(model.intercept_[0]))
 
 
-def fit_two_gaussians(cosine: F64, same: Bool) -> Curve | None:
+def fit_two_gaussians(cosine: F64, same: Bool) -> TwoGaussians | None:
     """Phi_genuine(s) - 1 + Phi_impostor(s)."""
     genuine, impostor = _gaussian(cosine[same]), _gaussian(cosine[~same])
     if genuine is None or impostor is None:
         return None
-    return partial(_two_gaussians, genuine, impostor)
+    return TwoGaussians(genuine, impostor)
 
 
-def _gaussian(cosine: F64) -> tuple[float, float] | None:
+def _gaussian(cosine: F64) -> Standard | None:
     """Mean and standard deviation (ddof = 1); None where there are too few cosines, or all are the same."""
     if len(cosine) < MIN_SCORES:
         return None
     sd = float(cosine.std(ddof=1))
-    return (float(cosine.mean()), sd) if sd >= MIN_SD else None
-
-
-def _standardise(mean: float, sd: float, cosine: F64) -> F64:
-    out: F64 = (cosine - mean) / sd
-    return out
-
-
-def _logistic(slope: float, intercept: float, cosine: F64) -> F64:
-    return sigmoid(slope * cosine + intercept)
-
-
-def _two_gaussians(genuine: tuple[float, float], impostor: tuple[float, float], cosine: F64) -> F64:
-    from scipy.special import ndtr
-
-    out: F64 = ndtr(_standardise(*genuine, cosine)) - 1 + ndtr(_standardise(*impostor, cosine))
-    return out
+    return Standard(float(cosine.mean()), sd) if sd >= MIN_SD else None

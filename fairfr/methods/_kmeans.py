@@ -25,6 +25,7 @@ import numpy as np
 
 from fairfr.core.calibrator import FitContext
 from fairfr.core.npz import UnreadableArrayError, read_npz
+from fairfr.core.state import piece
 from fairfr.core.types import F32, I64
 from fairfr.pairs.view import PairView
 
@@ -44,6 +45,7 @@ BLOCK = 65_536  # images at a time, so that distances to all centres stay small
 CLOSE_CALL = 1e-4
 
 
+@piece
 @dataclass(frozen=True, slots=True)
 class Clusters:
     """``centres`` (K, d); an image belongs to the nearest."""

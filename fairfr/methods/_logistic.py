@@ -13,6 +13,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
+from fairfr.core.state import piece
 from fairfr.core.types import F64, Bool
 from fairfr.pairs.blas import one_blas_thread
 from fairfr.pairs.design import Design
@@ -32,6 +33,7 @@ def sigmoid(logit: F64) -> F64:
     return out
 
 
+@piece
 @dataclass(frozen=True, slots=True)
 class LogisticModel:
     """p = sigmoid(X @ weights + intercept)."""

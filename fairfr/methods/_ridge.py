@@ -6,11 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from fairfr.core.state import piece
 from fairfr.core.types import F64
 from fairfr.methods._standardise import unit_scale
 from fairfr.pairs.design import Design
 
 
+@piece
 @dataclass(frozen=True, slots=True)
 class RidgeModel:
     """target ~ X @ weights + intercept, with the weights already in units of the raw features."""

@@ -10,7 +10,8 @@ move AUROC and TPR.
 
 ``self_neighbour=True`` is the published form: a training pair in the reference set finds itself at distance 0 while a
 test pair never does, so rho is smaller in training and probabilities are biased on test pairs.
-``self_neighbour=False`` (``method=ac_density_loo``) leaves each training pair out of its own neighbours.
+``self_neighbour=False`` (``method=ac_density_loo``) leaves each training pair out of its own neighbours when fitting.
+Once fitted, every pair is a new pair.
 
 Source: the Adaptive Calibration paper. Needs embeddings.
 
@@ -57,7 +58,7 @@ class ACDensity:
         cosine = view.cosine
         self.base_ = fit_logistic(Columns(cosine), same, self.C)
         self.density_ = fit_density(view, self.k, self.self_neighbour, self.engine, ctx)
-        density = self.density_.of(view)
+        density = self.density_.of_training(view)
         residual = same - self.base_.probability(Columns(cosine))
         self.ridge_ = fit_ridge_standardised(view.midpoints().append(density, cosine), residual, self.alpha)
         ctx.report["mean_distance_train"] = float(density.mean())

@@ -19,7 +19,7 @@ import numpy as np
 from fairfr.core.calibrator import FitContext
 from fairfr.core.conform import above, at_least
 from fairfr.core.errors import ConfigError
-from fairfr.core.types import Bool, Need, Prediction
+from fairfr.core.types import F64, Bool, Need, Prediction
 from fairfr.methods._density import LocalDensity, fit_density
 from fairfr.methods._logistic import fit_logistic
 from fairfr.pairs.design import Columns, Design
@@ -48,17 +48,20 @@ class ComponentLogistic:
 
     def fit(self, view: PairView, same: Bool, ctx: FitContext) -> Self:
         self.density_: LocalDensity | None = None
+        density = None
         if "density" in self.inputs:
             self.density_ = fit_density(view, self.k, self.self_neighbour, self.engine, ctx)
-        self.model_ = fit_logistic(self._features(view), same, self.C)
+            density = self.density_.of_training(view)
+        self.model_ = fit_logistic(self._features(view, density), same, self.C)
         return self
 
     def predict(self, view: PairView) -> Prediction:
-        probability = self.model_.probability(self._features(view))
+        density = None if self.density_ is None else self.density_.of(view)
+        probability = self.model_.probability(self._features(view, density))
         return Prediction(score=probability, probability=probability)
 
-    def _features(self, view: PairView) -> Design:
-        columns = [] if self.density_ is None else [self.density_.of(view)]
+    def _features(self, view: PairView, density: F64 | None) -> Design:
+        columns = [] if density is None else [density]
         if "cosine" in self.inputs:
             columns.append(view.cosine)
         if "midpoint" not in self.inputs:

@@ -32,6 +32,9 @@ metadata, else from genuine training pairs (``identities`` in the report says wh
 are the left (right) ones of the training pairs. The published M3, M4 and M5 take pairs of cohort images inside the
 group and apply them by the reference. Published scores are cosine - 1, which changes nothing.
 
+Strangers: somebody who was not in training has nobody in a cohort to be left out. An image of unknown identity is known
+again by its vector, bit for bit. A group that was not there in training is treated as an unknown one.
+
 Fall-backs: fewer than 20 cohort scores (an unknown group has none) or sigma < 1e-6: the statistics of the impostor
 training pairs whose reference (M2*: probe) is of this pair's reference's (probe's) group, as in ``group``; if these are
 too few or constant, or the group is unknown, those of all impostor training pairs; if these are too, mu = 0 and
@@ -42,16 +45,16 @@ class. The report counts the groups, and the training pairs, concerned.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
 from typing import ClassVar, Literal, Self, TypeAlias
+from weakref import ref
 
 import numpy as np
 
 from fairfr.core.calibrator import FitContext
 from fairfr.core.conform import at_least
-from fairfr.core.types import I16, I64, Bool, Need, PairRule, Prediction
-from fairfr.methods._cohort import Cohort, Meeting, draw_cohort
-from fairfr.methods._group import GroupRule, grouping_of
+from fairfr.core.types import I16, I32, I64, Bool, Need, PairRule, Prediction
+from fairfr.methods._cohort import Cohort, draw_cohort
+from fairfr.methods._group import GroupRule, Levels
 from fairfr.methods._group_curves import (
     FitCurve,
     GroupCurves,
@@ -59,7 +62,7 @@ from fairfr.methods._group_curves import (
     fit_standard,
     fit_two_gaussians,
 )
-from fairfr.methods._identity import identities_of
+from fairfr.methods._identity import People, identities_of
 from fairfr.methods._moments import Moments
 from fairfr.pairs.view import PairView
 
@@ -91,65 +94,87 @@ class DemoNorm:
             at_least(1, people=self.people)
 
     def fit(self, view: PairView, same: Bool, ctx: FitContext) -> Self:
-        self.grouping_ = grouping_of(ctx, "DemoNorm")
-        levels = view.group_levels(self.grouping_)
-        self.identity_ = identities_of(view, same, ctx)
-        self.meetings_ = [Meeting(cohort) for cohort in self._draw(view, len(levels), ctx)]
+        self.levels_ = Levels.of(view, ctx, "DemoNorm")
+        names = self.levels_.names
+        identity = identities_of(view, same, ctx)
+        self.people_ = People.met(view, identity)
+        self.cohorts_ = self._draw(view, identity, ctx)
         _, own, _ = self._ends(view)
-        self.fallback_ = GroupCurves.fit(fit_standard, view.cosine, same, own, len(levels))
+        self.fallback_ = GroupCurves.fit(fit_standard, view.cosine, same, own, len(names))
         if self.variant.endswith(".2"):
             self.pooled_ = self._pool(view)
-        usable = self._moments(view, keep=True).usable
+        moments = self._moments(view)
+        # the same pairs are asked for again where a probability is fitted on training scores
+        self._training = ref(view), moments
         ctx.report.update(
-            cohort={name: len(meeting.cohort) for name, meeting in zip(levels, self.meetings_, strict=True)},
-            train_pairs_by_group_statistics=int(np.count_nonzero(~usable)),
-            **self.fallback_.told(levels),
+            cohort={name: len(cohort) for name, cohort in zip(names, self.cohorts_, strict=True)},
+            train_pairs_by_group_statistics=int(np.count_nonzero(~moments.usable)),
+            **self.fallback_.told(names),
         )
         return self
 
     def predict(self, view: PairView) -> Prediction:
         cosine, (_, group, _) = view.cosine, self._ends(view)
-        moments = self._moments(view)
+        moments = self._met(view) or self._moments(view)
         usable = moments.usable
         score = self.fallback_.score(cosine, group)
         score[usable] = (cosine[usable] - moments.mean[usable]) / moments.sd[usable]
         return Prediction(score=score)
 
+    def _met(self, view: PairView) -> Moments | None:
+        """What ``fit`` found for the very same pairs."""
+        seen, moments = getattr(self, "_training", (None, None))
+        return moments if seen is not None and seen() is view else None
+
     def _ends(self, view: PairView) -> tuple[I64, I16, I16]:
         """Of each pair, (p,): the image that meets the cohort, its group, and the other image's."""
-        codes = view.groups(self.grouping_)
+        codes = self.levels_.codes(view)
         images, groups = view.ends(np.arange(len(codes), dtype=np.int64)), view.ends(codes)
         end = 0 if self.variant.startswith("M1") else 1
         return images[end], groups[end], groups[1 - end]
 
-    def _draw(self, view: PairView, n_groups: int, ctx: FitContext) -> list[Cohort]:
+    def _draw(self, view: PairView, identity: I32, ctx: FitContext) -> list[Cohort]:
         rows, vectors = view.images()
-        groups, identity = view.groups(self.grouping_)[rows], self.identity_[rows]
+        groups, who = self.levels_.codes(view)[rows], identity[rows]
         size = PEOPLE_PER_GROUP[self.variant] if self.people is None else self.people
-        rng = ctx.rng("cohort")
-        return [draw_cohort(vectors[groups == g], identity[groups == g], size, rng) for g in range(n_groups)]
+        rng, codes = ctx.rng("cohort"), range(len(self.levels_))
+        return [draw_cohort(vectors[groups == g], who[groups == g], size, rng) for g in codes]
 
-    def _moments(self, view: PairView, keep: bool = False) -> Moments:
+    def _moments(self, view: PairView) -> Moments:
         """Impostor statistics of each pair, (p,)."""
         image, own, other = self._ends(view)
         if self.variant.endswith(".2"):
-            return self.pooled_.take(own.astype(np.int64))
-        out, images = Moments.empty(view.n_pairs), cache(view.images)
-        for g, meeting in enumerate(self.meetings_):
+            # the last place, without any, is for unknown groups and for those that were not there in training
+            return self.pooled_.take(np.minimum(own, len(self.cohorts_)).astype(np.int64))
+        out, images = Moments.empty(view.n_pairs), _Images(view, self.people_)
+        for g, cohort in enumerate(self.cohorts_):
             pairs = np.arange(view.n_pairs) if self.variant in ("M1", "M2") else np.flatnonzero(other == g)
             distinct, where = np.unique(image[pairs], return_inverse=True)
-            found = meeting.moments(distinct, self.identity_, images, keep).take(where)
+            found = images.meet(cohort, distinct).take(where)
             out.put(pairs, out.take(pairs).merge(found))
         return out
 
     def _pool(self, view: PairView) -> Moments:
         """Statistics of each group, and none for the unknown one at the end, (g + 1,)."""
         image, own, _ = self._ends(view)
-        out, images = Moments.empty(len(self.meetings_) + 1), cache(view.images)
-        for g, meeting in enumerate(self.meetings_):
-            met = meeting.moments(np.unique(image[own == g]), self.identity_, images)
-            out.put(np.array([g]), met.pooled())
+        out, images = Moments.empty(len(self.cohorts_) + 1), _Images(view, self.people_)
+        for g, cohort in enumerate(self.cohorts_):
+            out.put(np.array([g]), images.meet(cohort, np.unique(image[own == g])).pooled())
         return out
+
+
+class _Images:
+    """The images of some pairs, with the people on them."""
+
+    def __init__(self, view: PairView, people: People) -> None:
+        rows, self._vectors = view.images()
+        self._identity = people.of(view)
+        self._place = np.zeros(len(self._identity), dtype=np.int64)
+        self._place[rows] = np.arange(len(rows))
+
+    def meet(self, cohort: Cohort, chosen: I64) -> Moments:
+        """Moments of the cosines of the chosen images (m,) to a cohort, (m,)."""
+        return cohort.moments(self._vectors[self._place[chosen]], self._identity[chosen])
 
 
 @dataclass
@@ -169,8 +194,8 @@ class DemoNormGroup:
         return self.rule == "both"
 
     def fit(self, view: PairView, same: Bool, ctx: FitContext) -> Self:
-        self.rule_ = GroupRule(grouping_of(ctx, "DemoNormGroup"), self.rule)
-        groups, levels = self.rule_.groups(view), self.rule_.levels(view)
+        self.rule_ = GroupRule(Levels.of(view, ctx, "DemoNormGroup"), self.rule)
+        groups, levels = self.rule_.groups(view), self.rule_.levels.names
         self.curves_ = GroupCurves.fit(FIT_CURVE[self.variant], view.cosine, same, groups, len(levels))
         ctx.report.update(self.curves_.told(levels))
         return self

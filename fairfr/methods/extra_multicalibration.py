@@ -19,13 +19,15 @@ import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from fairfr.core.calibrator import FitContext
 from fairfr.core.conform import above, at_least
-from fairfr.core.errors import ConfigError
+from fairfr.core.errors import ConfigError, DataError
+from fairfr.core.state import Foreign, admit
 from fairfr.core.types import F64, Bool, Need, Prediction
 from fairfr.methods._logistic import fit_logistic
 from fairfr.pairs.design import Columns, PairDesign
@@ -33,6 +35,8 @@ from fairfr.pairs.view import PairView
 
 if TYPE_CHECKING:
     import pandas as pd
+
+Bytes: TypeAlias = npt.NDArray[np.uint8]
 
 
 @dataclass
@@ -110,3 +114,22 @@ def _quiet() -> Iterator[None]:
         yield
     finally:
         logger.setLevel(level)
+
+
+def _is_boosted(value: object) -> bool:
+    return type(value).__module__ == "mcgrad.methods" and type(value).__name__ == "MCGrad"
+
+
+def _text_of(model: Any) -> Bytes:
+    """The package's own form of a fitted model, which is JSON."""
+    return np.frombuffer(model.serialize().encode(), dtype=np.uint8)
+
+
+def _boosted_of(text: object) -> Any:
+    try:
+        return _mcgrad().MCGrad.deserialize(np.asarray(text, dtype=np.uint8).tobytes().decode())
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise DataError(f"the boosted trees are not readable ({error})") from None
+
+
+admit("mcgrad", Foreign(_is_boosted, _text_of, _boosted_of))

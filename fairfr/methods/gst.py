@@ -17,8 +17,9 @@ training and in test; no identities, no embeddings. Emits: ``score`` = s', ``pro
 unknown group stay as they are. ``rule="first"`` (``method=gst_paper``) shifts by the left image's group, which is what
 the paper's table shows; pairs with an unknown left image stay. The rules coincide where no pair is mixed.
 
-Fall-backs: a group without training pairs, or with pairs of one class only, has no threshold and delta_g = 0; so has
-every group where t_G itself is undefined. They are counted in the report (``groups_without_threshold``).
+Fall-backs: a group without training pairs (or that was never met in training), or with pairs of one class only, has no
+threshold and delta_g = 0; so has every group where t_G itself is undefined. They are counted in the report
+(``groups_without_threshold``).
 
 Corners: FairCal's code looks at corners of the ROC curve only. Where a group's cosines separate the classes, the only
 corners are its smallest genuine cosine and the end, and t_g is the former, at an FPR of 0 instead of ``fpr``. That is
@@ -42,7 +43,7 @@ from fairfr.core.conform import above
 from fairfr.core.errors import ConfigError
 from fairfr.core.types import F64, I16, UNKNOWN, Bool, Need, PairRule, Prediction
 from fairfr.methods._beta import fit_beta
-from fairfr.methods._group import GroupRule, grouping_of, names_of
+from fairfr.methods._group import GroupRule, Levels, names_of
 from fairfr.methods._threshold import Corners, Thresholds
 from fairfr.pairs.view import PairView
 
@@ -69,8 +70,8 @@ class GST:
         return self.rule == "both"
 
     def fit(self, view: PairView, same: Bool, ctx: FitContext) -> Self:
-        self.rule_ = GroupRule(grouping_of(ctx, "GST"), self.rule)
-        cosine, groups, levels = view.cosine, self.rule_.groups(view), self.rule_.levels(view)
+        self.rule_ = GroupRule(Levels.of(view, ctx, "GST"), self.rule)
+        cosine, groups, levels = view.cosine, self.rule_.groups(view), self.rule_.levels.names
         overall = Thresholds(self.fpr, self.corners).of(cosine, same)
         by_group = Thresholds(self.fpr, self.corners)
         thresholds = [by_group.of(cosine[groups == g], same[groups == g]) for g in range(len(levels))]
@@ -93,8 +94,8 @@ class GST:
         return Prediction(score=score, probability=self.map_.probability(score))
 
     def _shift(self, cosine: F64, groups: I16) -> F64:
-        # code -1 picks the 0 at the end
-        out: F64 = cosine - np.append(self.delta_, 0.0)[groups]
+        # one more entry: no shift for code -1, nor for groups that were not there in training
+        out: F64 = cosine - np.append(self.delta_, 0.0)[np.minimum(groups, len(self.delta_))]
         return out
 
     def _range(self, some_unshifted: bool) -> tuple[float, float]:

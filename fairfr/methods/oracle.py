@@ -20,8 +20,8 @@ of one class only. ``dataset`` (``method=oracle_paper``): what the data set says
 Unknown groups are treated like mixed pairs: 0 under ``zero``; under ``first`` the map of the left image's group, and
 the global one where that is unknown; the global map under ``global`` and ``combo``.
 
-Fall-backs: groups with pairs of one class, fewer than 10 pairs or none in training use the global map, and so do
-combinations with fewer than 10 pairs; both are counted in the report.
+Fall-backs: groups with pairs of one class, fewer than 10 pairs or none in training (be it that the group was never met
+there) use the global map, and so do combinations with fewer than 10 pairs; both are counted in the report.
 
 Deviations: the published code would leave mixed pairs at 0, and that is ``zero`` here; but with 0 for pairs that are
 all impostors (BFW) Oracle looks better than any calibration is, so ``global`` is the default.
@@ -38,7 +38,7 @@ from fairfr.core.calibrator import FitContext
 from fairfr.core.conform import conform
 from fairfr.core.types import F64, I64, UNKNOWN, Bool, Need, Prediction
 from fairfr.methods._beta import BetaMap, fit_beta
-from fairfr.methods._group import GroupRule, grouping_of, names_of
+from fairfr.methods._group import GroupRule, Levels, names_of
 from fairfr.pairs.view import PairView
 
 Mixed: TypeAlias = Literal["global", "zero", "first", "combo"]
@@ -62,8 +62,8 @@ class Oracle:
 
     def fit(self, view: PairView, same: Bool, ctx: FitContext) -> Self:
         self.mixed_: Mixed = conform(ctx.oracle_mixed if self.mixed == "dataset" else self.mixed, Mixed, "oracle_mixed")
-        self.rule_ = GroupRule(grouping_of(ctx, "Oracle"), "first" if self.mixed_ == "first" else "both")
-        cosine, groups, levels = view.cosine, self.rule_.groups(view), self.rule_.levels(view)
+        self.rule_ = GroupRule(Levels.of(view, ctx, "Oracle"), "first" if self.mixed_ == "first" else "both")
+        cosine, groups, levels = view.cosine, self.rule_.groups(view), self.rule_.levels.names
         self.global_ = fit_beta(cosine, same)
         fitted = {g: _fit(cosine, same, groups == g) for g in range(len(levels))}
         self.maps_ = {g: own for g, own in fitted.items() if own is not None}
@@ -103,11 +103,10 @@ class Oracle:
         return maps
 
     def _combination(self, view: PairView) -> I64:
-        """A number for each unordered combination of two different known groups, (p,); -1 for other pairs."""
-        left, right = (codes.astype(np.int64) for codes in view.ends(view.groups(self.rule_.grouping)))
-        low, high = np.minimum(left, right), np.maximum(left, right)
-        flat = low * len(self.rule_.levels(view)) + high
-        out: I64 = np.where((low != UNKNOWN) & (low != high), flat, UNKNOWN)
+        """A number for each unordered combination of two different groups of training, (p,); -1 for other pairs."""
+        left, right = (codes.astype(np.int64) for codes in self.rule_.ends(view))
+        low, high, n_groups = np.minimum(left, right), np.maximum(left, right), len(self.rule_.levels)
+        out: I64 = np.where((low != UNKNOWN) & (low != high) & (high < n_groups), low * n_groups + high, UNKNOWN)
         return out
 
 

@@ -79,10 +79,10 @@ class PairDesign:
         midpoint_gram: Callable[[], F64] | None = None,
         dense: bool | None = None,
     ) -> None:
-        used, compact = np.unique(np.concatenate([pairs.left, pairs.right]), return_inverse=True)
+        used, compact = pairs.compact(len(vectors))
         p = len(pairs)
         self.dense = p <= len(used) if dense is None else dense
-        self._left, self._right = compact[:p], compact[p:]
+        self._left, self._right = (side.astype(np.int64) for side in (compact.left, compact.right))
         self._rows = _midpoints(vectors, pairs) if self.dense else vectors[used].astype(np.float64)
         self._extra = np.empty((p, 0)) if extra is None else extra
         self._midpoint_gram = midpoint_gram

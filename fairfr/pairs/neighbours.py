@@ -1,27 +1,50 @@
-"""Nearest reference midpoints of query midpoints, by two engines that agree to float noise.
+"""Nearest reference midpoints of query midpoints: two engines find them, one measure says how far they are.
 
 ``scan`` factors through images. For a reference R let H = Z @ R.T - |R|^2 / 2; then H[left] + H[right] = 2 m.R - |R|^2,
-so the largest sums are the nearest references and d^2 = |m|^2 - (H[left] + H[right]): every image meets every
-reference once, however many pairs share it. ``faiss`` builds the midpoints and searches them; it is faster where
-images barely repeat.
+so the largest sums are the nearest references: every image meets every reference once, however many pairs share it.
+``faiss`` builds the midpoints and searches them; it is faster where images barely repeat. Both search in float32.
+Distances to what they found are then taken in float64, so that neither the engine nor the other pairs of a table
+show in them.
 """
 
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
+from fairfr.core.state import piece
 from fairfr.core.types import F32, F64, I64, Pairs
 
 Engine: TypeAlias = Literal["auto", "scan", "faiss"]
 
 REFERENCE_BLOCK = 1024
 QUERY_BLOCK = 16_384
-# d^2 comes from a difference of numbers of order 1 in float32: below this it has lost digits and is computed anew.
-CANCELLATION = 0.02
+
+
+@piece
+@dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
+class Midpoints:
+    """Midpoints of ``pairs`` over image ``vectors`` (n, d), never built all at once."""
+
+    vectors: F32
+    pairs: Pairs
+
+    def __len__(self) -> int:
+        return len(self.pairs)
+
+    def compact(self) -> Midpoints:
+        """The same midpoints over a copy of the vectors that they use, and of no others."""
+        used, pairs = self.pairs.compact(len(self.vectors))
+        return Midpoints(self.vectors[used], pairs)
+
+    def build(self, start: int, stop: int) -> F32:
+        """Some of them in float32, (stop - start, d)."""
+        left, right = self.pairs.left[start:stop], self.pairs.right[start:stop]
+        return (self.vectors[left] + self.vectors[right]) / np.float32(2)
 
 
 class Neighbours(NamedTuple):
@@ -31,78 +54,74 @@ class Neighbours(NamedTuple):
     distance: F64
 
 
-def nearest(
-    vectors: F32, queries: Pairs, references: Pairs, k: int, engine: Engine = "auto", threads: int = 1
-) -> Neighbours:
+def nearest(queries: Midpoints, references: Midpoints, k: int, engine: Engine = "auto", threads: int = 1) -> Neighbours:
     """The k nearest reference midpoints of each query midpoint (k is capped at the number of references)."""
     k = min(k, len(references))
     if engine == "auto":
         # the engines do n and q dot products per reference; equal counts favour faiss, which skips the scan
-        n_images = len(np.unique(np.concatenate([queries.left, queries.right])))
+        n_images = len(queries.pairs.compact(len(queries.vectors))[0])
         engine = "scan" if 2 * n_images < len(queries) else "faiss"
     search = _scan if engine == "scan" else _search_faiss
-    index, squared = search(vectors, queries, references, k, threads)
-    _recompute_small(vectors, queries, references, index, squared)
-    return Neighbours(index, np.sqrt(np.maximum(squared, 0.0)))
+    index = search(queries, references, k, threads)
+    return Neighbours(index, _measure(queries, references, index, threads))
 
 
-def _midpoints(vectors: F32, pairs: Pairs) -> F32:
-    return (vectors[pairs.left] + vectors[pairs.right]) / np.float32(2)
-
-
-def _search_faiss(vectors: F32, queries: Pairs, references: Pairs, k: int, threads: int) -> tuple[I64, F64]:
+def _search_faiss(queries: Midpoints, references: Midpoints, k: int, threads: int) -> I64:
     import faiss
 
     faiss.omp_set_num_threads(threads)
-    lookup = faiss.IndexFlatL2(vectors.shape[1])
-    lookup.add(_midpoints(vectors, references))
+    lookup = faiss.IndexFlatL2(references.vectors.shape[1])
+    lookup.add(references.build(0, len(references)))
     index = np.empty((len(queries), k), dtype=np.int64)
-    squared = np.empty((len(queries), k))
     for start in range(0, len(queries), QUERY_BLOCK):
-        part = np.arange(start, min(start + QUERY_BLOCK, len(queries)))
-        squared[part], index[part] = lookup.search(_midpoints(vectors, queries.take(part)), k)
-    return index, squared
+        stop = min(start + QUERY_BLOCK, len(queries))
+        index[start:stop] = lookup.search(queries.build(start, stop), k)[1]
+    return index
 
 
-def _scan(vectors: F32, queries: Pairs, references: Pairs, k: int, threads: int) -> tuple[I64, F64]:
+def _scan(queries: Midpoints, references: Midpoints, k: int, threads: int) -> I64:
     from fairfr.pairs._topk import update_top_k
 
-    used, compact = np.unique(np.concatenate([queries.left, queries.right]), return_inverse=True)
-    left, right = compact[: len(queries)], compact[len(queries) :]
-    images = vectors[used]
-    index = np.full((len(queries), k), -1, dtype=np.int64)
-    best = np.full((len(queries), k), -np.inf, dtype=np.float32)
-    bounds = np.linspace(0, len(queries), threads + 1).astype(np.int64)
+    p = len(queries)
+    used, compact = queries.pairs.compact(len(queries.vectors))
+    left, right = compact.left.astype(np.int64), compact.right.astype(np.int64)
+    images = queries.vectors[used]
+    index = np.full((p, k), -1, dtype=np.int64)
+    best = np.full((p, k), -np.inf, dtype=np.float32)
     with ThreadPoolExecutor(threads) as pool:
         for start in range(0, len(references), REFERENCE_BLOCK):
-            stop = min(start + REFERENCE_BLOCK, len(references))
-            block = _midpoints(vectors, references.take(np.arange(start, stop)))
+            block = references.build(start, min(start + REFERENCE_BLOCK, len(references)))
             half_norms = np.einsum("ij,ij->i", block, block) / 2
             sums = images @ block.T
             sums -= half_norms
             jobs = [
-                pool.submit(update_top_k, sums, left[a:b], right[a:b], start, best[a:b], index[a:b])
-                for a, b in pairwise(bounds)
+                pool.submit(update_top_k, sums, left[part], right[part], start, best[part], index[part])
+                for part in _shares(p, threads)
             ]
             for job in jobs:
                 job.result()
-    norms = np.einsum("ij,ij->i", images, images, dtype=np.float64)
-    return index, _squared_norms(vectors, queries, norms, left, right)[:, None] - best
+    return index
 
 
-def _squared_norms(vectors: F32, queries: Pairs, norms: F64, left: I64, right: I64) -> F64:
-    """|m|^2 of each query, from the cosine of its ends (which need not be exactly unit after rounding)."""
-    from fairfr.pairs.cosine import pair_cosines
+def _measure(queries: Midpoints, references: Midpoints, index: I64, threads: int) -> F64:
+    """Distances (q, k) to the references at ``index``, which is sorted by them in place."""
+    from fairfr.pairs._topk import measure
 
-    return (norms[left] + norms[right] + 2 * pair_cosines(vectors, queries)) / 4
+    distance = np.empty(index.shape)
+    left, right = queries.pairs.left.astype(np.int64), queries.pairs.right.astype(np.int64)
+    ends = np.column_stack([references.pairs.left, references.pairs.right]).astype(np.int64)
+    vectors = (np.ascontiguousarray(side.vectors) for side in (queries, references))
+    own, theirs = vectors
+    with ThreadPoolExecutor(threads) as pool:
+        jobs = [
+            pool.submit(measure, own, left[part], right[part], theirs, ends, index[part], distance[part])
+            for part in _shares(len(queries), threads)
+        ]
+        for job in jobs:
+            job.result()
+    return distance
 
 
-def _recompute_small(vectors: F32, queries: Pairs, references: Pairs, index: I64, squared: F64) -> None:
-    """Replace squared distances that cancellation has eaten by directly computed ones, in place."""
-    rows, columns = np.nonzero(squared < CANCELLATION)
-    for start in range(0, len(rows), QUERY_BLOCK):
-        part = slice(start, start + QUERY_BLOCK)
-        q, r = rows[part], index[rows[part], columns[part]]
-        gap = vectors[queries.left[q]].astype(np.float64) + vectors[queries.right[q]]
-        gap -= vectors[references.left[r]].astype(np.float64) + vectors[references.right[r]]
-        squared[q, columns[part]] = np.einsum("ij,ij->i", gap, gap) / 4
+def _shares(n: int, threads: int) -> list[slice]:
+    bounds = np.linspace(0, n, threads + 1).astype(np.int64)
+    return [slice(a, b) for a, b in pairwise(bounds)]

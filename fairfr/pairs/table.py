@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from functools import cached_property
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from fairfr.core.types import F32, F64, I64, Bool, VerificationSet
+from fairfr.core.types import F32, F64, I64, UNKNOWN, Bool, StrArray, VerificationSet
 from fairfr.pairs.cosine import pair_cosines
 from fairfr.pairs.design import PairDesign
-from fairfr.pairs.neighbours import Engine, Neighbours, nearest
+from fairfr.pairs.neighbours import Engine, Midpoints, Neighbours, nearest
 
 SPARE_NEIGHBOURS = 8
 
@@ -26,6 +27,7 @@ class PairTable:
         self.threads = threads
         self._fold_grams: dict[int, F64] = {}
         self._graph: Neighbours | None = None
+        self._reference_rows: WeakKeyDictionary[Midpoints, I64] = WeakKeyDictionary()
 
     @property
     def vectors(self) -> F32:
@@ -52,6 +54,14 @@ class PairTable:
         left, right = self.image_rank[self.data.pairs.left], self.image_rank[self.data.pairs.right]
         return np.minimum(left, right) * len(self.image_rank) + np.maximum(left, right)
 
+    @cached_property
+    def identity_names(self) -> StrArray:
+        """The name of every image's identity, (n,); blank where it is unknown."""
+        codes, people = self.data.identity, self.data.people
+        if people is not None:
+            return np.array([*people, ""], dtype=np.str_)[codes]
+        return np.where(codes == UNKNOWN, "", codes.astype(np.str_))
+
     def midpoints(self, rows: I64) -> PairDesign:
         """The midpoints of some pairs, as an operator."""
         return PairDesign(self.vectors, self.data.pairs.take(rows), midpoint_gram=lambda: self._gram(rows))
@@ -74,6 +84,30 @@ class PairTable:
             rows = np.flatnonzero(self.data.fold == code)
             self._fold_grams[code] = PairDesign(self.vectors, self.data.pairs.take(rows)).gram()
         return self._fold_grams[code]
+
+    def references(self, rows: I64) -> Midpoints:
+        """The midpoints of some pairs with vectors of their own, for others to measure their distance to.
+
+        They can leave this table; while they are used with it, the table knows them as its own rows.
+        """
+        out = self._midpoints_of(rows).compact()
+        self._reference_rows[out] = rows
+        return out
+
+    def rows_of(self, references: Midpoints) -> I64 | None:
+        """The rows of this table that ``references`` were made from; None if they come from elsewhere."""
+        return self._reference_rows.get(references)
+
+    def distance_to(self, references: Midpoints, queries: I64, k: int, engine: Engine = "auto") -> F64:
+        """Mean distance of the midpoints of some rows to their k nearest references, wherever these are from, (q,).
+
+        For references of this table the neighbour graph, where it pays, saves the search: the same numbers.
+        """
+        rows = self.rows_of(references)
+        if rows is not None:
+            return self.mean_distance(queries, rows, k, True, engine)
+        out: F64 = nearest(self._midpoints_of(queries), references, k, engine, self.threads).distance.mean(axis=1)
+        return out
 
     def mean_distance(self, queries: I64, references: I64, k: int, include_self: bool, engine: Engine = "auto") -> F64:
         """Mean distance of each query pair's midpoint to its k nearest reference midpoints, (q,).
@@ -98,9 +132,9 @@ class PairTable:
         return mean
 
     def _search(self, queries: I64, references: I64, k: int, include_self: bool, engine: Engine) -> F64:
-        pairs = self.data.pairs
         spare = 0 if include_self else 1
-        found = nearest(self.vectors, pairs.take(queries), pairs.take(references), k + spare, engine, self.threads)
+        sides = self._midpoints_of(queries), self._midpoints_of(references)
+        found = nearest(*sides, k + spare, engine, self.threads)
         everything = np.ones(self.data.n_pairs, dtype=bool)
         return _mean_of_first(references[found.position], found.distance, queries, everything, k, include_self)[0]
 
@@ -109,9 +143,12 @@ class PairTable:
         ones are dropped: one search serves every fold."""
         width = min(int(np.ceil((k + 1) / kept)) + SPARE_NEIGHBOURS, self.data.n_pairs)
         if self._graph is None or self._graph.position.shape[1] < width:
-            pairs = self.data.pairs
-            self._graph = nearest(self.vectors, pairs, pairs, width, engine, self.threads)
+            everything = Midpoints(self.vectors, self.data.pairs)
+            self._graph = nearest(everything, everything, width, engine, self.threads)
         return self._graph
+
+    def _midpoints_of(self, rows: I64) -> Midpoints:
+        return Midpoints(self.vectors, self.data.pairs.take(rows))
 
 
 def _mean_of_first(

@@ -2,28 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from fairfr.core.errors import UndeclaredInputError
-from fairfr.core.types import F32, F64, I16, I32, I64, Need
+from fairfr.core.errors import UndeclaredInputError, UnmetNeedError
+from fairfr.core.types import F32, F64, I16, I32, I64, Grouping, Need, StrArray
 from fairfr.pairs.design import PairDesign
-from fairfr.pairs.neighbours import Engine
+from fairfr.pairs.neighbours import Engine, Midpoints
 from fairfr.pairs.table import PairTable
-
-
-@dataclass(frozen=True, slots=True)
-class References:
-    """Pairs of a table whose midpoints others measure their distance to."""
-
-    table: PairTable
-    rows: I64
-
-    def __len__(self) -> int:
-        return len(self.rows)
 
 
 class PairView:
@@ -75,8 +63,7 @@ class PairView:
     def images(self) -> tuple[I64, F32]:
         """Rows of the distinct images that these pairs use, (u,), sorted by id, and their vectors, (u, d)."""
         self._check("embeddings", "images()")
-        pairs = self._table.data.pairs.take(self._rows)
-        used = np.unique(np.concatenate([pairs.left, pairs.right])).astype(np.int64)
+        used, _ = self._table.data.pairs.take(self._rows).compact(len(self._table.vectors))
         used = used[np.argsort(self._table.image_rank[used])]
         return used, self._table.vectors[used]
 
@@ -88,28 +75,48 @@ class PairView:
     def groups(self, id: str) -> I16:
         """Group code of every image, (n,), -1 where unknown."""
         self._check("groups", f"groups({id!r})")
-        return self._table.data.groupings[id].codes
+        return self._grouping(id).codes
 
     def group_levels(self, id: str) -> tuple[str, ...]:
-        """Names of the groups that the codes index."""
+        """Names of the groups that the codes index. Codes mean something in one table only, names in any."""
         self._check("groups", f"group_levels({id!r})")
-        return self._table.data.groupings[id].levels
+        return self._grouping(id).levels
 
     def identities(self) -> I32:
         """Identity code of every image, (n,), -1 where unknown."""
         self._check("identities", "identities()")
         return self._table.data.identity
 
-    def references(self, index: I64 | None = None) -> References:
-        """These pairs (or some of them) as a reference set for ``mean_distance``."""
-        self._check("embeddings", "references()")
-        return References(self._table, self._rows if index is None else self._rows[index])
+    def identity_names(self) -> StrArray:
+        """The name of every image's identity, (n,), blank where unknown. Names, unlike codes, hold in any table."""
+        self._check("identities", "identity_names()")
+        return self._table.identity_names
 
-    def mean_distance(self, references: References, k: int, include_self: bool, engine: Engine = "auto") -> F64:
+    def references(self, index: I64 | None = None) -> Midpoints:
+        """The midpoints of these pairs (or some of them), for these and other pairs to measure their distance to."""
+        self._check("embeddings", "references()")
+        return self._table.references(self._rows if index is None else self._rows[index])
+
+    def mean_distance(self, references: Midpoints, k: int, engine: Engine = "auto") -> F64:
         """Mean distance of each midpoint to its k nearest reference midpoints, (p,)."""
         self._check("embeddings", "mean_distance()")
-        assert references.table is self._table, "references come from the same table"
-        return self._table.mean_distance(self._rows, references.rows, k, include_self, engine)
+        return self._table.distance_to(references, self._rows, k, engine)
+
+    def mean_distance_to_others(self, references: Midpoints, k: int, engine: Engine = "auto") -> F64:
+        """As ``mean_distance``, but a pair that is itself a reference (of this very table) is left out."""
+        self._check("embeddings", "mean_distance_to_others()")
+        rows = self._table.rows_of(references)
+        assert rows is not None, "who is left out is known only among references of the same table"
+        return self._table.mean_distance(self._rows, rows, k, False, engine)
+
+    def _grouping(self, id: str) -> Grouping:
+        groupings = self._table.data.groupings
+        if id not in groupings:
+            known = ", ".join(sorted(groupings)) or "none"
+            raise UnmetNeedError(
+                f"{self._asker} needs the groups '{id}' of every image, but '{self._table.data.id}' has {known}."
+            )
+        return groupings[id]
 
     def _check(self, need: Need, what: str) -> None:
         if need not in self._needs:

@@ -104,11 +104,12 @@ def bench_scan() -> tuple[str, float, float]:
     """k-NN of 200k pairs over 20k images to 6,000 references."""
     import faiss
 
-    from fairfr.pairs.neighbours import nearest
+    from fairfr.pairs.neighbours import Midpoints, nearest
 
     vectors, pairs = repeating_images(20_000, 200_000)
     references = pairs.take(np.arange(6000))
-    nearest(vectors, pairs.take(np.arange(100)), references, 20, "scan", CORES)  # compile
+    few, many = Midpoints(vectors, pairs.take(np.arange(100))), Midpoints(vectors, references)
+    nearest(few, many, 20, "scan", CORES)  # compile
 
     def plain() -> None:
         lookup = faiss.IndexFlatL2(vectors.shape[1])
@@ -117,7 +118,7 @@ def bench_scan() -> tuple[str, float, float]:
 
     return (
         "20 nearest of 6,000 references, 200k pairs of 20k images, against faiss on built midpoints",
-        seconds(lambda: nearest(vectors, pairs, references, 20, "auto", CORES)),
+        seconds(lambda: nearest(Midpoints(vectors, pairs), many, 20, "auto", CORES)),
         seconds(plain),
     )
 
@@ -126,7 +127,7 @@ def bench_shared_graph() -> tuple[str, float, float]:
     """Local density in all ten folds of 12,000 pairs whose images barely repeat."""
     import faiss
 
-    from fairfr.pairs.neighbours import nearest
+    from fairfr.pairs.neighbours import Midpoints, nearest
 
     vectors, pairs = repeating_images(20_000, 12_000)
     midpoints = built_midpoints(vectors, pairs, np.float32)
@@ -140,7 +141,7 @@ def bench_shared_graph() -> tuple[str, float, float]:
 
     return (
         "20 nearest training midpoints in ten folds, 12k pairs, against ten faiss searches",
-        seconds(lambda: nearest(vectors, pairs, pairs, 32, "auto", CORES)),
+        seconds(lambda: nearest(Midpoints(vectors, pairs), Midpoints(vectors, pairs), 32, "auto", CORES)),
         seconds(plain),
     )
 

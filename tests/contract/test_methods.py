@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import sys
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -25,7 +24,6 @@ METHODS = Path(__file__).parents[2] / "conf" / "method"
 PATHS = sorted(METHODS.rglob("*.yaml"))
 BLIND_TO_THE_COSINE = {"midpoint_only"}
 FOLD = 1
-N_PAIRS, DIMENSIONS = 1500, 32
 FLOAT64, FLOAT32 = 1e-9, 1e-5
 LOW_LIMITS, MAX_REFERENCES = {"people": 25, "max_images": 400, "max_clustered": 500, "K": 20}, 300
 
@@ -89,23 +87,6 @@ def assert_close(one: Prediction, two: Prediction, within: float) -> None:
     assert (one.probability is None) == (two.probability is None)
     if one.probability is not None and two.probability is not None:
         np.testing.assert_allclose(one.probability, two.probability, atol=within)
-
-
-@pytest.fixture(scope="module")
-def data(synthetic_set: Callable[..., VerificationSet]) -> VerificationSet:
-    """1,500 pairs of the BFW stand-in in few dimensions: groups, identities, repeated images and mixed pairs."""
-    whole = synthetic_set("bfw", scale=0.02)
-    assert whole.embeddings is not None
-    vectors = whole.embeddings.vectors[:, :DIMENSIONS]
-    vectors = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-    rows = np.sort(np.random.default_rng(0).choice(whole.n_pairs, N_PAIRS, replace=False))
-    return replace(
-        whole,
-        pairs=whole.pairs.take(rows),
-        same=whole.same[rows],
-        fold=whole.fold[rows],
-        embeddings=EmbeddingSet("cut", "0", whole.images, vectors),
-    )
 
 
 @pytest.fixture(scope="module", params=PATHS, ids=lambda path: path.stem)

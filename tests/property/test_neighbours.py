@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from fairfr.core.types import Pairs, VerificationSet
 from fairfr.pairs import neighbours
-from fairfr.pairs.neighbours import Engine, nearest
+from fairfr.pairs.neighbours import Engine, Midpoints, Neighbours
 from fairfr.pairs.table import PairTable
 
 MakeSet = Callable[..., VerificationSet]
@@ -22,6 +22,11 @@ NOISE = 2e-5  # float32 products of unit vectors
 
 def unit(rows: np.ndarray) -> np.ndarray:
     return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+
+
+def nearest(vectors: np.ndarray, queries: Pairs, references: Pairs, *rest: object) -> Neighbours:
+    """Both kinds of midpoints over the same vectors."""
+    return neighbours.nearest(Midpoints(vectors, queries), Midpoints(vectors, references), *rest)  # type: ignore[arg-type]
 
 
 def distances(vectors: np.ndarray, queries: Pairs, references: Pairs) -> np.ndarray:

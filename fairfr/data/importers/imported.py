@@ -76,7 +76,7 @@ def assemble_import(
 ) -> ImportedSet:
     """The set, or DataError for what the loader would refuse; oddities become notes."""
     who = column_of(identity)
-    images = ImageTable(path, ids, who.codes, attributes)
+    images = ImageTable(path, ids, who.codes, attributes, who.values)
     fold, labels = number_folds(pairs)
     notes = [
         *check_pairs(pairs, ids),

@@ -15,6 +15,7 @@ from fairfr.core.calibrator import FitContext
 from fairfr.core.errors import ConfigError, UndeclaredInputError, UnmetNeedError
 from fairfr.core.types import Grouping, Pairs, VerificationSet
 from fairfr.methods._cohort import Cohort, draw_cohort
+from fairfr.methods._identity import identities_of
 from fairfr.methods.demonorm import PEOPLE_PER_GROUP, DemoNorm, DemoNormGroup
 from fairfr.pairs.table import PairTable
 from fairfr.pairs.view import PairView
@@ -73,7 +74,7 @@ def plain_cohorts(data: VerificationSet, method: DemoNorm, train: np.ndarray) ->
     vectors = data.embeddings.vectors.astype(np.float64)
     used = set(data.pairs.left[train].tolist()) | set(data.pairs.right[train].tolist())
     images = {vectors[i].tobytes(): i for i in used}
-    return {g: [images[row.tobytes()] for row in m.cohort.vectors] for g, m in enumerate(method.meetings_)}
+    return {g: [images[row.tobytes()] for row in cohort.vectors] for g, cohort in enumerate(method.cohorts_)}
 
 
 def plain_scores(
@@ -168,7 +169,7 @@ def test_two_runs_with_one_seed_are_equal_and_other_folds_draw_others(people: Ve
     np.testing.assert_array_equal(run(people, method, train, test)[0], run(people, again, train, test)[0])
     ctx = FitContext(0, people.id, people.backbone, "1", grouping="g")
     other = DemoNorm(people=30).fit(PairView(PairTable(people), train, method.needs), people.same[train], ctx)
-    assert not np.array_equal(other.meetings_[0].cohort.vectors, method.meetings_[0].cohort.vectors)
+    assert not np.array_equal(other.cohorts_[0].vectors, method.cohorts_[0].vectors)
 
 
 def test_m11_ranks_anew_inside_a_group_and_group_does_not(synthetic_set: MakeSet) -> None:
@@ -347,7 +348,8 @@ def test_identities_come_from_genuine_training_pairs_where_there_are_none(people
     score, report = run(data, method, train, test)
     assert report["identities"] == "genuine training pairs where unknown"
     assert report["identities_derived"] == len(np.unique([people.pairs.left[train], people.pairs.right[train]]))
-    named = replace(people, identity=method.identity_)
+    view = PairView(PairTable(data), train, DemoNorm.needs)
+    named = replace(people, identity=identities_of(view, data.same[train], FitContext(0, "made", "net", "0")))
     expected = plain_scores(named, "M1.1", plain_cohorts(named, method, train), train, test)
     np.testing.assert_allclose(score, expected, rtol=0, atol=1e-9)
 

@@ -35,6 +35,7 @@ FORBIDDEN: dict[str, tuple[Need, Callable[[PairView], object]]] = {
     "groups('half')": ("groups", lambda view: view.groups("half")),
     "group_levels('half')": ("groups", lambda view: view.group_levels("half")),
     "identities()": ("identities", lambda view: view.identities()),
+    "identity_names()": ("identities", lambda view: view.identity_names()),
 }
 
 
@@ -55,7 +56,7 @@ def test_mean_distance_is_an_input_from_embeddings(data: VerificationSet) -> Non
     table = PairTable(data)
     references = PairView(table, ROWS, frozenset({"embeddings"})).references()
     with pytest.raises(UndeclaredInputError, match=r"mean_distance\(\) but declares needs=\{\}"):
-        PairView(table, ROWS, frozenset()).mean_distance(references, 2, True)
+        PairView(table, ROWS, frozenset()).mean_distance(references, 2)
 
 
 def test_a_subset_declares_no_more_than_the_whole(data: VerificationSet) -> None:
@@ -67,8 +68,8 @@ def test_a_view_offers_no_labels(data: VerificationSet) -> None:
     view = view_of(data, "embeddings", "groups", "identities")
     offered = {name for name in dir(view) if not name.startswith("_")}
     assert offered == {
-        "by_id", "cosine", "ends", "group_levels", "groups", "identities", "images", "mean_distance", "midpoints",
-        "n_pairs", "references", "subset",
+        "by_id", "cosine", "ends", "group_levels", "groups", "identities", "identity_names", "images", "mean_distance",
+        "mean_distance_to_others", "midpoints", "n_pairs", "references", "subset",
     }  # fmt: skip
     assert not hasattr(view, "same")
     assert not hasattr(view, "fold")
@@ -91,6 +92,14 @@ def test_everything_is_about_the_rows_of_the_view(data: VerificationSet) -> None
     assert np.array_equal(view.identities(), data.identity)
 
 
+def test_identities_have_names_that_hold_in_other_tables(data: VerificationSet) -> None:
+    codes = np.array([1, -1, 0, *range(9)], dtype=np.int32)
+    unnamed = replace(data, identity=codes)
+    assert view_of(unnamed, "identities").identity_names().tolist()[:4] == ["1", "", "0", "0"]
+    named = replace(unnamed, people=tuple("ABCDEFGHI"))
+    assert view_of(named, "identities").identity_names().tolist()[:4] == ["B", "", "A", "A"]
+
+
 def test_pairs_by_id_are_sorted_by_both_images_whichever_is_left(make_set: Callable[..., VerificationSet]) -> None:
     data = make_set(np.eye(12), [2, 11, 3, 10, 2], [10, 1, 2, 2, 1])  # as text, image-10 and image-11 precede image-2
     view = PairView(PairTable(data), np.arange(5), frozenset())
@@ -109,7 +118,7 @@ def test_references_may_be_some_of_the_pairs(data: VerificationSet) -> None:
     view = view_of(data, "embeddings")
     references = view.references(np.array([0, 2]))
     assert len(references) == 2
-    assert references.rows.tolist() == [0, 3]
+    np.testing.assert_array_equal(references.build(0, 2), view.midpoints().rows(np.array([0, 2])).astype(np.float32))
     assert len(view.references()) == 4
 
 
@@ -132,7 +141,8 @@ def test_rows_must_increase(data: VerificationSet, rows: list[int]) -> None:
         PairView(PairTable(data), np.array(rows), frozenset())
 
 
-def test_references_of_another_table_are_refused(data: VerificationSet) -> None:
-    foreign = view_of(data, "embeddings").references()
+def test_references_of_another_table_are_measured_as_ones_own(data: VerificationSet) -> None:
+    view, other = view_of(data, "embeddings"), view_of(data, "embeddings")
+    assert view.mean_distance(other.references(), 2).tolist() == view.mean_distance(view.references(), 2).tolist()
     with pytest.raises(AssertionError, match="same table"):
-        view_of(data, "embeddings").mean_distance(foreign, 2, True)
+        view.mean_distance_to_others(other.references(), 2)

@@ -1,0 +1,9 @@
+"""Where the configurations lie."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+PACKAGE = Path(__file__).parents[1]
+# a wheel holds the configurations inside the package, a checkout beside it
+CONF = next(folder for folder in (PACKAGE / "conf", PACKAGE.parent / "conf") if (folder / "config.yaml").is_file())

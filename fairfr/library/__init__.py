@@ -1,0 +1,1 @@
+"""Methods as objects that people fit on their own arrays, save, and use on new pairs."""

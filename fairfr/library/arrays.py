@@ -1,0 +1,106 @@
+"""What people hand over: numpy, torch or pandas, checked and turned into plain arrays, or refused with a sentence."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fairfr.core.errors import DataError
+from fairfr.core.types import F64, I32, Bool, StrArray
+
+OUTSIDE = 1e-6  # rounding may leave a cosine this far outside -1..1
+UNSIGNED_LIMIT = np.iinfo(np.int32).max
+
+
+def plain(values: Any) -> npt.NDArray[Any]:
+    """As a numpy array, without copying where that is possible."""
+    if hasattr(values, "detach"):  # a tensor of torch, which need not be imported to be recognised
+        if values.device.type != "cpu":
+            raise DataError(f"a tensor is on {values.device}. Move it to the processor's memory first: tensor.cpu().")
+        values = values.detach()
+        values = values.float() if str(values.dtype) == "torch.bfloat16" else values
+        return np.asarray(values.numpy())
+    return np.asarray(values)
+
+
+def matrix(values: Any, what: str) -> npt.NDArray[Any]:
+    """Vectors as rows of numbers, (n, d)."""
+    array = plain(values)
+    if array.ndim != 2 or array.dtype.kind not in "fiu" or array.shape[1] == 0:
+        raise DataError(f"{what} must be numbers of shape (n, d), found {array.dtype} of shape {array.shape}.")
+    return array
+
+
+def row_numbers(values: Any, n: int) -> I32:
+    """Pairs as row numbers, (p, 2), each from 0 to n - 1."""
+    array = plain(values)
+    if array.ndim != 2 or array.shape[1] != 2 or (array.dtype.kind not in "iu" and array.size):
+        raise DataError(
+            f"pairs must be whole row numbers of shape (p, 2), found {array.dtype} of shape {array.shape}. "
+            "Where two aligned arrays are at hand, pass embeddings=(left, right) and pairs=None."
+        )
+    outside = ((array < 0) | (array >= n)).any(axis=1)
+    if outside.any():
+        row = int(np.argmax(outside))
+        raise DataError(f"pairs[{row}] is {array[row].tolist()}, but the embeddings have the rows 0 to {n - 1}.")
+    return array.astype(np.int32)
+
+
+def labels(values: Any, p: int) -> Bool:
+    """Whether each of p pairs shows one person, (p,): True and False, or 1 and 0; both must occur."""
+    array = plain(values)
+    if array.shape != (p,):
+        raise DataError(f"same must hold one label for each of the {p} pairs, found shape {array.shape}.")
+    if array.dtype != np.bool_:
+        with np.errstate(invalid="ignore"):
+            strange = np.array([item not in (0, 1) for item in array.tolist()], dtype=bool)
+        if strange.any():
+            row = int(np.argmax(strange))
+            raise DataError(f"same[{row}] is {array[row]!r}. Write True or 1 for one person, False or 0 for two.")
+        array = array.astype(bool)
+    n_same = int(np.count_nonzero(array))
+    if n_same in (0, p):
+        found = "no pairs at all" if not p else "only pairs of one person" if n_same else "only pairs of two people"
+        raise DataError(f"same holds {found}. A calibrator is fitted on pairs of both kinds.")
+    return array
+
+
+def cosines(values: Any) -> F64:
+    """Cosines of pairs, (p,), within -1..1."""
+    array = plain(values)
+    if array.ndim != 1 or array.dtype.kind not in "fiu":
+        raise DataError(f"cosine must be numbers of shape (p,), found {array.dtype} of shape {array.shape}.")
+    cosine = array.astype(np.float64)
+    wrong = ~(np.abs(cosine) <= 1 + OUTSIDE)  # nan is wrong too
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise DataError(
+            f"cosine[{row}] is {cosine[row]:g}, but a cosine lies within -1..1. "
+            "Convert other scores first: a cosine distance d is 1 - d; a percentage is divided by 100."
+        )
+    return np.clip(cosine, -1.0, 1.0, out=cosine)
+
+
+def names(values: Any, n: int, what: str) -> StrArray:
+    """One name for each of n images, blank where it is unknown (None, NaN, blank).
+
+    Whole numbers are the same name however they are stored: pandas makes 7 into 7.0 where others are missing.
+    """
+    array = plain(values)
+    if array.shape != (n,):
+        raise DataError(f"{what} must hold one name for each of the {n} images, found shape {array.shape}.")
+    if array.dtype.kind == "U":
+        return np.char.strip(array)
+    return np.array([_name(item) for item in array.tolist()], dtype=np.str_)
+
+
+def _name(item: Any) -> str:
+    if item is None or type(item).__name__ in ("NAType", "NaTType"):
+        return ""
+    if isinstance(item, float):
+        if item != item:
+            return ""
+        return str(int(item)) if item.is_integer() else repr(item)
+    return str(item).strip()

@@ -1,0 +1,208 @@
+"""A verification set made of what people hand over."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from fairfr.core.errors import DataError, UnmetNeedError
+from fairfr.core.types import (
+    F32,
+    F64,
+    I32,
+    I64,
+    UNKNOWN,
+    Bool,
+    EmbeddingSet,
+    Grouping,
+    Pairs,
+    StrArray,
+    VerificationSet,
+    product_of,
+)
+from fairfr.library import arrays
+from fairfr.pairs.unit import marks, unit_rows
+
+Names: TypeAlias = Any
+"""(n,) of anything that has a name. Row by row: a tuple (left, right) of (p,) each, or (p,) for both images alike."""
+
+MAX_LEVELS = 32_000  # group codes are int16
+HERE = "the given data"
+
+
+@dataclass(frozen=True, slots=True)
+class Faces:
+    """The images that some pairs use: unit ``vectors`` (n, d), or None where only ``cosine`` (p,) is known.
+
+    ``chosen`` (n,) are the places of these images in what was handed over, ``given`` images in all; ``two_sided``:
+    row by row, left images first.
+    """
+
+    pairs: Pairs
+    chosen: I64
+    given: int
+    two_sided: bool
+    vectors: F32 | None = None
+    cosine: F64 | None = None
+
+    @classmethod
+    def of(cls, embeddings: Any, pairs: Any) -> Faces:
+        """From vectors (n, d) and row numbers (p, 2), or from (left, right) vectors and None."""
+        if pairs is None:
+            return cls._aligned(embeddings)
+        raw = arrays.matrix(embeddings, "embeddings")
+        rows = arrays.row_numbers(pairs, len(raw))
+        chosen, own = Pairs(rows[:, 0], rows[:, 1]).compact(len(raw))
+        return cls(own, chosen, len(raw), False, _unit(raw, chosen, "embeddings"))
+
+    @classmethod
+    def _aligned(cls, embeddings: Any) -> Faces:
+        if not isinstance(embeddings, tuple | list) or len(embeddings) != 2:
+            raise DataError("pairs=None goes with embeddings=(left, right), two aligned arrays of shape (p, d).")
+        left, right = (arrays.matrix(side, f"embeddings[{i}]") for i, side in enumerate(embeddings))
+        if left.shape != right.shape:
+            raise DataError(f"left and right must have the same shape (p, d), found {left.shape} and {right.shape}.")
+        p = len(left)
+        every = np.arange(p, dtype=np.int64)
+        vectors = np.concatenate([_unit(side, every, f"embeddings[{i}]") for i, side in enumerate((left, right))])
+        return cls(_side_by_side(p), np.arange(2 * p), 2 * p, True, vectors)
+
+    @classmethod
+    def scored(cls, cosine: Any) -> Faces:
+        """From cosines alone: each pair is two images of its own."""
+        found = arrays.cosines(cosine)
+        p = len(found)
+        return cls(_side_by_side(p), np.arange(2 * p), 2 * p, True, cosine=found)
+
+    def names(self, values: Names, what: str) -> StrArray:
+        """The name of each image, (n,); blank where unknown."""
+        if self.two_sided:
+            sides = values if isinstance(values, tuple) and len(values) == 2 else (values, values)
+            return np.concatenate([arrays.names(side, self.given // 2, what) for side in sides])
+        return arrays.names(values, self.given, what)[self.chosen]
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """What is known about each image: ``groupings`` by id, and who is on it (``identity`` (n,) indexes ``people``)."""
+
+    groupings: tuple[Grouping, ...]
+    identity: I32
+    people: tuple[str, ...]
+
+    @classmethod
+    def of(cls, faces: Faces, groups: Mapping[str, Names], identities: Names | None) -> Labels:
+        found = tuple(_grouping(id, faces.names(values, f"groups[{id!r}]")) for id, values in groups.items())
+        if identities is None:
+            return cls(found, np.full(len(faces.chosen), UNKNOWN, dtype=np.int32), ())
+        people, codes = _coded(faces.names(identities, "identities"))
+        return cls(found, codes.astype(np.int32), people)
+
+
+def chosen_groups(groups: Mapping[str, Names] | None, wanted: tuple[str, ...] | None, asker: str) -> dict[str, Names]:
+    """The groups that a method needs: those it was fitted with, by their ids; when it is fitted, all."""
+    if groups is not None and not isinstance(groups, Mapping):
+        raise DataError("groups must map an id to the names of the images, such as groups={'gender': names}.")
+    given = dict(groups or {})
+    missing = [id for id in wanted or () if id not in given]
+    if missing or (wanted is None and not given):
+        id = missing[0] if missing else "gender"
+        which = f"the groups {id!r} that it was fitted with" if missing else "groups"
+        raise UnmetNeedError(f"{asker} needs {which}: pass groups={{{id!r}: names}}, one name for each image.")
+    return given if wanted is None else {id: given[id] for id in wanted}
+
+
+def verification_set(faces: Faces, labels: Labels, same: Bool, ids: StrArray | None = None) -> VerificationSet:
+    """All of it as one set without folds; ``ids`` (n,) of the images matter to a fit only, which draws by them."""
+    n, p = len(faces.chosen), len(faces.pairs)
+    images: StrArray = np.zeros(n, dtype="<U1") if ids is None else ids
+    product = product_of(labels.groupings) if labels.groupings else None
+    return VerificationSet(
+        id=HERE,
+        source="files",
+        backbone=HERE,
+        digest="",
+        images=images,
+        identity=labels.identity,
+        pairs=faces.pairs,
+        same=same,
+        fold=np.zeros(p, dtype=np.int16),
+        fold_labels=("all",),
+        groupings={} if product is None else {product.id: product},
+        grouping=None if product is None else product.id,
+        embeddings=None if faces.vectors is None else EmbeddingSet(HERE, "", images, faces.vectors),
+        cosine=faces.cosine,
+        people=labels.people,
+    )
+
+
+def image_ids(faces: Faces) -> StrArray:
+    """An id for each image, (n,), from its vector: the order in which images are handed over means nothing."""
+    if faces.vectors is not None:
+        return marks(faces.vectors)
+    return np.array([f"{i:012}" for i in range(len(faces.chosen))])
+
+
+def distinct(faces: Faces, labels: Labels, ids: StrArray) -> tuple[Faces, Labels, StrArray]:
+    """Row by row, one image comes many times: equal vectors with equal labels become one image."""
+    if not faces.two_sided or faces.vectors is None:
+        return faces, labels, ids
+    code = np.unique(ids, return_inverse=True)[1]
+    for other in [g.codes.astype(np.int64) for g in labels.groupings] + [labels.identity.astype(np.int64)]:
+        wide = other + 1
+        code = np.unique(code * (int(wide.max(initial=0)) + 1) + wide, return_inverse=True)[1]
+    _, first, place = np.unique(code, return_index=True, return_inverse=True)
+    left, right = (place[side].astype(np.int32) for side in (faces.pairs.left, faces.pairs.right))
+    fewer = Faces(Pairs(left, right), faces.chosen[first], faces.given, True, faces.vectors[first])
+    groupings = tuple(Grouping(g.id, g.levels, g.codes[first]) for g in labels.groupings)
+    return fewer, Labels(groupings, labels.identity[first], labels.people), ids[first]
+
+
+def data_digest(data: VerificationSet) -> str:
+    """16 hex digits of what a model was fitted on: vectors (or cosines), pairs and labels."""
+    content = hashlib.sha256()
+    parts: list[npt.NDArray[Any]] = [data.pairs.left, data.pairs.right, data.same]
+    parts += [] if data.cosine is None else [data.cosine]
+    parts += [] if data.embeddings is None else [data.embeddings.vectors]
+    for part in parts:
+        content.update(repr(part.shape).encode())
+        content.update(np.ascontiguousarray(part).data)
+    return content.hexdigest()[:16]
+
+
+def _side_by_side(p: int) -> Pairs:
+    left = np.arange(p, dtype=np.int32)
+    return Pairs(left, left + np.int32(p))
+
+
+def _unit(raw: npt.NDArray[Any], rows: I64, what: str) -> F32:
+    """The rows at length 1, whatever their scale."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        unit = unit_rows(raw, rows)
+    # a row of zeros, or with one value that is not finite, has no direction: all of it becomes nan
+    wrong = np.isnan(unit[:, 0])
+    if wrong.any():
+        row = int(rows[int(np.argmax(wrong))])
+        found = "a value that is not finite (nan or inf)" if raw[row].any() else "only zeros"
+        raise DataError(f"{what}[{row}] has {found}: no face gives such a vector. Leave its pairs out.")
+    return unit
+
+
+def _coded(names: StrArray) -> tuple[tuple[str, ...], I64]:
+    """Distinct names, sorted, and the place of each image's name among them, (n,); -1 where it is blank."""
+    values, codes = np.unique(names, return_inverse=True)
+    known = values != ""
+    number = np.where(known, np.cumsum(known) - 1, UNKNOWN)
+    return tuple(values[known].tolist()), number[codes]
+
+
+def _grouping(id: str, names: StrArray) -> Grouping:
+    levels, codes = _coded(names)
+    if len(levels) > MAX_LEVELS:
+        raise DataError(f"groups[{id!r}] has {len(levels)} different names; at most {MAX_LEVELS} groups are possible.")
+    return Grouping(id, levels, codes.astype(np.int16))
