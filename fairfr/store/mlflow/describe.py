@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from fairfr.core.findings import Finding
 from fairfr.core.variants import flatten, labelled, variant_text
 from fairfr.store.reading import Result
 
@@ -101,7 +102,7 @@ def note_of(result: Result) -> str:
     if "error" in result:
         lines.append(f"**Failed:** {result['error']}")
     warnings = (*result.get("warnings", ()), *result.get("metric_warnings", ()))
-    lines += [f"Note: {warning if isinstance(warning, str) else warning['text']}" for warning in warnings]
+    lines += [f"Note: {Finding.from_dict(warning)}" for warning in warnings]
     return "\n\n".join(lines)
 
 

@@ -22,7 +22,7 @@ RESULT: dict[str, Any] = {
     "differs": {"method.estimator.C": 2.0},
     "data": {"pairs": 6000, "same": 3000, "images": 7701, "folds": ["0", "1"], "grouping": "gender"},
     "warnings": ["12 images have no group."],
-    "metric_warnings": [{"code": "few", "text": "TPR rests on 3 false matches."}],
+    "metric_warnings": [{"code": "few", "severity": "note", "text": "TPR rests on 3 false matches."}],
 }
 
 
