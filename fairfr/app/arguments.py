@@ -32,6 +32,7 @@ from hydra.plugins.search_path_plugin import SearchPathPlugin
 from fairfr.core.errors import ConfigError, did_you_mean
 from fairfr.data.locate import stored_names
 from fairfr.experiment.settings import DATA_ROOT, CellSettings
+from fairfr.store.secrets import masked
 
 CONFIG = "config"
 TOP_LEVEL = frozenset(key.name for key in fields(CellSettings))
@@ -41,6 +42,8 @@ def prepare(arguments: Sequence[str], conf: Path) -> list[str]:
     """``arguments`` as Hydra takes them, flags first; a name that does not exist is a ConfigError with a suggestion."""
     parsed = get_args_parser().parse_intermixed_args(list(arguments))
     flags = _flags(arguments, parsed)
+    if parsed.cfg or parsed.info:  # printed by Hydra itself
+        parsed.overrides = [masked(override) for override in parsed.overrides]
     if parsed.shell_completion and "COMP_LINE" in os.environ:
         os.environ["COMP_LINE"] = flag_first(os.environ["COMP_LINE"])
     if "://" in (parsed.config_path or ""):  # somebody's whole set of configurations, inside a package
@@ -54,16 +57,18 @@ def prepare(arguments: Sequence[str], conf: Path) -> list[str]:
         for override in overrides:
             known.check(override)
             if override.key_or_group == "out_root":
-                check_out_root(str(override.value()))
+                check_out_root(override.value())
         if parsed.cfg and parsed.multirun:
             flags = [flag for flag in flags if flag not in ("-m", "--multirun")]
             return [*flags, *first_cell(parsed.overrides, known)]
     return [*flags, *map(let_through, parsed.overrides)]
 
 
-def check_out_root(value: str) -> None:
-    """Refuse a place that MLflow cannot name, before Hydra makes the folder."""
-    if "?" in value:
+def check_out_root(value: object) -> None:
+    """Refuse what is no place, or one that MLflow cannot name, before Hydra makes the folder."""
+    if value is None or value == "":
+        raise ConfigError("out_root must name a folder for the results, found nothing (null).")
+    if "?" in str(value):
         raise ConfigError(f"out_root={value} holds a '?', which cuts short the address of MLflow's database.")
 
 

@@ -97,7 +97,7 @@ def _show_end(noted: dict[str, Any], settings: CellSettings, terminal: Terminal)
         terminal.not_mirrored(noted["unmirrored"], Path(settings.out_root), mirror.uri)
         sys.exit(NOT_MIRRORED)
     if mirror is not None:
-        terminal.mlflow_hint(settings.out_root)
+        terminal.mlflow_hint(settings.out_root, mirror)
 
 
 def _show(finished: FinishedCell, in_sweep: bool, terminal: Terminal) -> None:

@@ -66,7 +66,7 @@ class RunningSweep:
             made, last = self._mirror_end(over, outcomes, terminal)
             failed, refusal = failed or not made, refusal or last
         if refusal is None:
-            terminal.mlflow_hint(str(self._out_root))
+            terminal.mlflow_hint(str(self._out_root), self._mirror)
         else:
             terminal.not_mirrored(refusal, self._out_root, self._mirror.uri)
         return FAILED if failed else (0 if refusal is None else NOT_MIRRORED)

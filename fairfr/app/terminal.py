@@ -19,6 +19,7 @@ from fairfr.core.variants import labelled
 from fairfr.core.visible import visible
 from fairfr.report.readings import Run
 from fairfr.store.mlflow.address import default_uri
+from fairfr.store.mlflow.mirror import Mirror
 from fairfr.store.reading import read_result
 from fairfr.store.sweep import NOT_RUN
 
@@ -139,8 +140,11 @@ class Terminal:
             soft_wrap=True,
         )
 
-    def mlflow_hint(self, out_root: str) -> None:
-        """Where to compare runs: in a checkout, and where fairfr is installed."""
+    def mlflow_hint(self, out_root: str, mirror: Mirror) -> None:
+        """Where to compare runs: in a checkout, and where fairfr is installed; or the address of another store."""
+        if mirror.is_elsewhere:
+            self._console.print(Text.assemble(("MLflow: ", "bold"), mirror.uri), soft_wrap=True)
+            return
         place = shlex.quote(out_root)
         make, installed = ("", "") if out_root == "outputs" else (f" OUT={place}", f" --out-root {place}")
         ways = f"make ui{make}   or   fairfr ui{installed}   (compare runs in the browser)"

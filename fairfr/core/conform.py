@@ -104,7 +104,7 @@ def instantiate(spec: Mapping[str, Any], at: str) -> Any:
     module_name, _, class_name = target.rpartition(".")
     try:
         cls = getattr(importlib.import_module(module_name), class_name)
-    except (ImportError, AttributeError, ValueError) as error:
+    except (ImportError, AttributeError, ValueError, SyntaxError) as error:
         raise ConfigError(f"{at}._target_={target} cannot be imported: {error}.") from error
     if not (isinstance(cls, type) and is_dataclass(cls)):
         raise ConfigError(f"{at}._target_={target} is not a dataclass, so its keys cannot be checked.")

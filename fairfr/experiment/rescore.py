@@ -43,12 +43,12 @@ def rescore(folder: Path, out_root: Path, wanted: Wanted) -> Rescored:
     stored = read_run(folder)
     if stored is None or stored["status"] != "completed":
         return "not a completed run"
+    check_files(folder, stored)
     result = _changed(stored, wanted)
     runs, key = RunFolders(out_root), key_of(result)
     existing = stored if key == key_of(stored) else runs.completed(key)
     if existing is not None and existing.get("metrics_version") == metrics_version() and not wanted.force:
         return "up to date"
-    check_files(folder, stored)
     with runs.draft(key) as draft:
         for name in COPIED:
             if (folder / name).exists():

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from fairfr.core.names import ALL
 from fairfr.metrics.catalogue import ALPHAS, METRIC_BY_ID, GapOf, RateAt
 
+IDENTIFIER = re.compile(r"[a-z0-9]+(_[a-z0-9]+)*")
 LIFTED = "lifted"
 """In the place of a group: K/N, the worst-served groups that improve on the Baseline (levels.py)."""
 
@@ -35,6 +37,16 @@ class Quantity:
             how = METRIC_BY_ID[how.metric].how
         rate = how.alpha if isinstance(how, RateAt) else None
         return next((text for text, alpha in ALPHAS.items() if alpha == rate), None)
+
+
+def group_words(group: str) -> str:
+    """``asian_female`` as ``asian female``; a name that is no identifier stays as it is, so that names stay apart."""
+    return group.replace("_", " ") if IDENTIFIER.fullmatch(group) else group
+
+
+def group_heading(group: str) -> str:
+    """``Asian female``, for the head of a column."""
+    return group_words(group).capitalize() if IDENTIFIER.fullmatch(group) else group
 
 
 def higher_is_better(metric: str) -> bool | None:

@@ -5,26 +5,33 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 from fairfr.core.errors import FairfrError
 from fairfr.core.types import Source
 from fairfr.report.readings import Run
-from fairfr.report.selection import Selection, one_of
+from fairfr.report.selection import Selection, is_current, one_of
 from fairfr.report.tables.order import SETTINGS
 from fairfr.store.reading import stored_runs
 
 RESCORE = "python scripts/rescore.py"
+LISTED = 5  # cells of each version in a message
 
 
 class MixedMetricsError(FairfrError):
     """Runs measured by different versions of the metrics."""
 
 
+class MixedResultsError(FairfrError):
+    """Runs that different versions of fairfr computed."""
+
+
 class Runs:
     """One run for each cell, all of one data source.
 
     ``shared`` are parameters that differ from the yaml in every one of them, ``outdated`` the cells for which runs of
-    older code were passed over. Raises AmbiguousRunsError and MixedMetricsError.
+    older code were passed over, ``stale`` those whose only run was made by other code than is installed now. Raises
+    AmbiguousRunsError, MixedMetricsError and MixedResultsError.
     """
 
     def __init__(self, results: Iterable[Run], source: Source, selection: Selection | None = None) -> None:
@@ -37,7 +44,9 @@ class Runs:
         picked = {cell: one_of(candidates) for cell, candidates in places.items()}
         self._by_cell = {cell: result for cell, (result, _) in picked.items()}
         self.outdated = {cell for cell, (_, passed_over) in picked.items() if passed_over}
+        self.stale = {cell for cell, run in self._by_cell.items() if "identity" in run.stored and not is_current(run)}
         _check_metrics(self)
+        _check_results(self)
 
     def __len__(self) -> int:
         return len(self._by_cell)
@@ -75,4 +84,17 @@ def _check_metrics(runs: Runs) -> None:
         raise MixedMetricsError(
             f"the runs were measured by different versions of the metrics ({counts}). "
             f"Measure them anew, without refitting: {RESCORE}"
+        )
+
+
+def _check_results(runs: Runs) -> None:
+    """A new version of the results means that numbers of the older one no longer stand for what they say."""
+    by_version: dict[Any, list[str]] = defaultdict(list)
+    for run in runs:
+        by_version[run.stored.get("identity", {}).get("results_version")].append(" x ".join(run.cell))
+    if len(by_version) > 1:
+        listed = "; ".join(f"version {version}: {', '.join(cells[:LISTED])}" for version, cells in by_version.items())
+        raise MixedResultsError(
+            f"the runs were computed by different versions of fairfr ({listed}). Run the older ones anew, or remove "
+            "their folders."
         )

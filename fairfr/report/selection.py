@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +13,7 @@ from fairfr.core.variants import Parameters, common, flatten, variant_text
 from fairfr.report.readings import Run
 
 OF_METHOD = "method."
+LISTED = 5  # variants named in a message
 NOT_CHOSEN = ("code", "data", "source", "results_version")
 
 
@@ -69,6 +70,7 @@ class Selection:
         if not self.everything:
             self._check_keys(results)
         admitted = [result for result in results if self.everything or self._admits(result)]
+        self._check_values(results, admitted)
         shared = common(_beyond_method(result.differs) for result in admitted)
         for result in admitted:
             result.variant = {key: value for key, value in result.differs.items() if key not in shared}
@@ -86,6 +88,14 @@ class Selection:
                 return False
         asked_for = {key for c in self.conditions if c.holds(parameters) for key in c.named(parameters)}
         return set(result.differs) - set(besides) <= asked_for
+
+    def _check_values(self, results: Sequence[Run], admitted: Sequence[Run]) -> None:
+        """A condition that no chosen run meets is a mistake: say what the runs that meet it differ in besides."""
+        for condition in self.conditions:
+            if results and not any(condition.holds(parameters_of(run)) for run in admitted):
+                near = {variant_text(run.differs) for run in results if condition.holds(parameters_of(run))}
+                besides = f" Runs that have it differ by: {'; '.join(sorted(near)[:LISTED])}." if near else ""
+                raise ConfigError(f"--where {condition.key}={condition.value}: no run is chosen by it.{besides}")
 
     def _check_keys(self, results: Sequence[Run]) -> None:
         known = {key for result in results for key in parameters_of(result)}
@@ -127,7 +137,13 @@ def is_current(result: Run) -> bool:
         identity.get("results_version") == RESULTS_VERSION
         and target is not None
         and identity.get("code", {}).get("method") == code_digest(target)
+        and identity.get("code", {}).get("protocol") == _protocol_code(identity)
     )
+
+
+def _protocol_code(identity: Mapping[str, Any]) -> str | None:
+    target = identity.get("protocol", {}).get("splitter", {}).get("_target_")
+    return None if target is None else code_digest(target)
 
 
 def _ambiguity(results: Sequence[Run]) -> str:

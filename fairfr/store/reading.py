@@ -83,10 +83,10 @@ class StoredRun:
         return {**self.head, "metrics": self.metrics()} if self.has_metrics else self.head
 
 
-def read_head(folder: Path) -> StoredRun | None:
+def read_head(folder: Path, *, thorough: bool = False) -> StoredRun | None:
     """A run without its metrics; None where there is no run at all. Raises DamagedRunError.
 
-    Sizes of the other files are compared, their content is not: thousands of runs open in a second.
+    Sizes of the other files are compared, and their content if ``thorough``.
     """
     content = _read_sealed(folder)
     if content is None:
@@ -94,7 +94,7 @@ def read_head(folder: Path) -> StoredRun | None:
     head, follows, _ = content.partition(METRICS_FOLLOW)
     text = head.rstrip().removesuffix(b",") + b"}" if follows else content
     result = _checked(json.loads(text), folder, in_place=True)
-    check_files(folder, result, thorough=False)
+    check_files(folder, result, thorough=thorough)
     return StoredRun(folder, result, bool(follows))
 
 
@@ -107,7 +107,7 @@ def stored_runs(out_root: Path, on_damage: Callable[[str], object]) -> Iterator[
     """Every whole run below ``<out_root>/runs``, in order; ``on_damage`` gets a line for each folder that is none."""
     for folder in run_folders(out_root):
         try:
-            run = read_head(folder)
+            run = read_head(folder, thorough=True)
             if run is None:
                 raise DamagedRunError(f"{folder} has no {RESULT_FILE}.")
         except DamagedRunError as error:

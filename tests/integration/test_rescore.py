@@ -92,8 +92,9 @@ def test_what_needs_a_fit_is_refused(cell: Callable[..., Any], small: tuple[str,
     with pytest.raises(DataError, match="do not say the age"):
         rescore(platt, out, Wanted(grouping=("age",)))
     (platt / "scores.parquet").write_bytes(b"PAR1")
-    with pytest.raises(DamagedRunError, match="scores"):
-        rescore(platt, out, Wanted(force=True))
+    for wanted in (Wanted(), Wanted(force=True)):  # also where there is nothing to do
+        with pytest.raises(DamagedRunError, match="scores"):
+            rescore(platt, out, wanted)
     assert folders(out) == {gst, platt}
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from fairfr.core.types import F64, I64, Bool
 from fairfr.report.figures.text import as_drawn
+from fairfr.report.quantity import group_words
 from fairfr.report.readings import Reading
 from fairfr.report.scores import Scores, where
 
@@ -121,7 +122,7 @@ def _groups(scores: Scores, reading: Reading) -> tuple[list[_Group], int]:
     present = np.flatnonzero(sizes >= FEWEST_PAIRS)
     kept = np.sort(present[np.argsort(-sizes[present], kind="stable")][:MOST_GROUPS])
     groups = [
-        _Group(as_drawn(scores.levels[code].replace("_", " ")), np.flatnonzero(codes == code), colour, marker)
+        _Group(as_drawn(group_words(scores.levels[code])), np.flatnonzero(codes == code), colour, marker)
         for code, colour, marker in zip(kept, COLOURS, MARKERS, strict=False)
     ]
     return groups, len(scores.levels) - len(kept)

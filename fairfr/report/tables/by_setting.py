@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from fairfr.report.quantity import group_heading
 from fairfr.report.readings import Reading, Run
 from fairfr.report.tables.columns import Column, column
 from fairfr.report.tables.grid import Entry, Grid, Line, Note, Section
@@ -38,8 +39,7 @@ def chapter_of(layout: Layout, setting: Setting) -> str:
 
 def per_group(metric: str, group: str) -> Column:
     """A metric of one group, as the paper's text quotes it: in percent with two decimals."""
-    heading = group.replace("_", " ").capitalize()
-    return column(heading, metric, group, percent=True, digits=2, spread=True)
+    return column(group_heading(group), metric, group, percent=True, digits=2, spread=True)
 
 
 def _groups(layout: Layout, setting: Setting, metric: str) -> Iterator[Grid]:

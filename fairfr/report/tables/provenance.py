@@ -103,6 +103,7 @@ class Provenance:
             self._few_negatives(),
             self._missing(),
             self._outdated(),
+            self._stale(),
             self._keys() if self.used else None,
         ]
         return tuple(note for note in found if note is not None)
@@ -173,6 +174,13 @@ class Provenance:
             return None
         each = ", ".join(" x ".join(cell) for cell in sorted(passed_over))
         return Note("outdated", each, "Runs of older code are passed over", severity="warning", for_print=False)
+
+    def _stale(self) -> Note | None:
+        shown = {run.cell for _, run in self.used} & self.layout.runs.stale
+        if not shown:
+            return None
+        each = ", ".join(" x ".join(cell) for cell in sorted(shown))
+        return Note("stale", each, "Made by other code than is installed now", severity="warning", for_print=False)
 
     def _keys(self) -> Note:
         by_row: dict[str, list[str]] = defaultdict(list)

@@ -16,7 +16,7 @@ from typing import TypeAlias
 import numpy as np
 
 from fairfr.core.types import F64
-from fairfr.report.quantity import higher_is_better
+from fairfr.report.quantity import group_heading, higher_is_better
 from fairfr.report.tables.by_setting import MOST_GROUPS
 from fairfr.report.tables.grid import Entry, Grid, Line, Note, Section, Spanner, Tone, mark_best, number_entry
 from fairfr.report.tables.order import BASELINE, Row
@@ -114,7 +114,7 @@ def _groups_grids(found: Bootstrapped) -> Iterator[Grid]:
     """Every group with an interval; those of a line hold together. Many groups have several tables."""
     for start in range(0, len(found.groups), MOST_GROUPS):
         part = slice(start, start + MOST_GROUPS)
-        names = tuple(name.replace("_", " ").capitalize() for name in found.groups[part])
+        names = tuple(map(group_heading, found.groups[part]))
         sections = _by_metric(found, partial(_groups_line, part), [True] * len(names))
         more = f"_{start // MOST_GROUPS + 1}" if len(found.groups) > MOST_GROUPS else ""
         spanners = (Spanner("Pooled, and 95 % together", names),)

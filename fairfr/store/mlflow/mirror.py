@@ -29,6 +29,7 @@ class Mirror:
 
     def __init__(self, settings: StoreSettings, out_root: Path) -> None:
         self._uri = settings.tracking_uri or default_uri(out_root)
+        self.is_elsewhere = settings.tracking_uri is not None
         self._experiment = settings.experiment or EXPERIMENT
         self._artifacts = None if database_file(self._uri) is None else out_root / "mlartifacts"
         self._marks = Marks(out_root, self._uri, self._experiment)

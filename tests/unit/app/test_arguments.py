@@ -161,3 +161,20 @@ def test_names_without_files_are_told_what_is_there_and_what_to_type(data: Path)
         assert part in str(caught.value)
     with pytest.raises(ConfigError, match=r"data/meine is there.*dataset=custom dataset\.id=meine"):
         prepare(["dataset=meine"], CONF)
+
+
+@pytest.mark.parametrize("value", ["null", "''", "a?b"])
+def test_a_place_that_is_none_is_refused_before_a_folder_is_made(
+    value: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ConfigError, match="out_root"):
+        prepare([f"out_root={value}"], CONF)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("flags", [("--cfg", "job"), ("--info", "all")])
+def test_what_hydra_prints_itself_holds_no_password(flags: tuple[str, ...]) -> None:
+    typed = "store.tracking_uri='http://bob:hunter2@server:5000'"
+    assert "hunter2" not in " ".join(prepare([*flags, typed], CONF))
+    assert "hunter2" in " ".join(prepare([typed], CONF)), "a run needs it"

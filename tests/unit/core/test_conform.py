@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Literal
 
 import pytest
@@ -144,3 +145,10 @@ def test_bounds() -> None:
     for bound in (at_least, above):
         with pytest.raises(ConfigError, match="found nan"):
             bound(0, C=float("nan"))
+
+
+def test_a_module_that_is_not_python_is_one_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "half_written.py").write_text("class Mine(:\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(ConfigError, match=r"half_written\.Mine cannot be imported: invalid syntax.*half_written\.py"):
+        instantiate({"_target_": "half_written.Mine"}, "m")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fairfr.metrics.catalogue import METRICS
-from fairfr.report.quantity import LIFTED, Quantity
+from fairfr.report.quantity import LIFTED, Quantity, group_heading
 from fairfr.report.tables.columns import RESULTS
 
 
@@ -40,3 +40,8 @@ def test_results_list_the_whole_and_the_worst_group() -> None:
         ("brier", "worst"),
     ]
     assert [column.higher_is_better for column in RESULTS] == [True, True, False, False, True, True, False]
+
+
+def test_names_of_groups_are_made_readable_and_stay_apart() -> None:
+    assert group_heading("asian_female") == "Asian female"
+    assert len({group_heading(name) for name in ("a_b", "a b", "a/b", "A_b", "a__b")}) == 5

@@ -11,7 +11,7 @@ from fairfr.core.code import code_digest
 from fairfr.core.errors import ConfigError
 from fairfr.core.keys import RESULTS_VERSION
 from fairfr.report.readings import Run
-from fairfr.report.runs import MixedMetricsError, Runs
+from fairfr.report.runs import MixedMetricsError, MixedResultsError, Runs
 from fairfr.report.selection import AmbiguousRunsError, Selection
 from fairfr.report.tables.paper_tables import paper_tables
 
@@ -102,9 +102,27 @@ def test_of_runs_before_and_after_an_edit_the_present_code_counts(run: Make) -> 
     for made in ([run(0.9), run(0.8, code="old")], [run(0.8, code="old"), run(0.9)]):
         found = chosen(*made)
         assert rows(found) == {"AC-Density": 0.9} and found.outdated == {("rfw", "magface", "ac_density")}
-    assert rows(chosen(run(0.8, code="old"))) == {"AC-Density": 0.8}, "alone it is what there is"
+    alone = chosen(run(0.8, code="old"))
+    assert rows(alone) == {"AC-Density": 0.8} and alone.stale == {("rfw", "magface", "ac_density")}
+    notes = [note for grid in paper_tables(alone, "strict") if grid.id == "appendix_auroc" for note in grid.notes]
+    assert any(note.code == "stale" and "ac_density" in note.text for note in notes), "and the table says so"
+    assert chosen(run(0.9)).stale == set()
     with pytest.raises(AmbiguousRunsError):
         chosen(run(0.8, code="old"), run(0.7, code="older"))
+
+
+def test_results_of_different_versions_do_not_stand_in_one_table(run: Make, result: Make) -> None:
+    old, new = run(0.9), result("baseline", overall={"auroc": 0.5})
+    new.stored["identity"] = {"results_version": RESULTS_VERSION - 1}
+    with pytest.raises(MixedResultsError, match=rf"version {RESULTS_VERSION - 1}: rfw x magface x baseline"):
+        chosen(old, new)
+
+
+def test_a_condition_that_chooses_nothing_is_an_error_that_says_what_is_near(run: Make) -> None:
+    with pytest.raises(
+        ConfigError, match=r"k=500: no run is chosen by it\. Runs that have it differ by: k=500, seed=1"
+    ):
+        chosen(run(0.9), run(0.8, k=500, seed=1), where=("k=500",))
 
 
 def test_metrics_of_different_versions_do_not_stand_in_one_table(run: Make, result: Make) -> None:
