@@ -26,12 +26,13 @@ from fairfr.store.owner import Owner
 from fairfr.store.reading import read_result, write_result
 from fairfr.store.settings import StoreSettings
 
+pytestmark = pytest.mark.slow
+
 NAMES = {noun: {"id": noun} for noun in ("dataset", "backbone", "method")}
 RESULT = {"key": "k", "source": "files", **NAMES}
 HOLDS = """
 import sys, filelock
 
-pytestmark = pytest.mark.slow
 with filelock.FileLock(sys.argv[1]):
     print("held", flush=True)
     sys.stdin.read()

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[2]
 
 # Dies by SIGKILL at the n-th call that changes the file system inside RunFolders.publish.
@@ -23,7 +24,6 @@ sys.path.insert(0, {root!r})
 from fairfr.store import folder
 from fairfr.core.keys import RunKey
 
-pytestmark = pytest.mark.slow
 fatal, out = int(sys.argv[1]), Path(sys.argv[2])
 calls = 0
 

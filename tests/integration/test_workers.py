@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[2]
 PARALLEL = ("-m", "method=platt", "dataset.grouping=[]", "hydra/launcher=joblib", "hydra.launcher.n_jobs=2")
 
@@ -22,7 +23,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from fairfr.methods.platt import Platt
 
-pytestmark = pytest.mark.slow
 @dataclass
 class Deadly(Platt):
     def fit(self, *arguments):
