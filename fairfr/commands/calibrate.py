@@ -1,0 +1,139 @@
+"""Fit a calibrator to take home, score new pairs with it, find its threshold, see what is in its file.
+
+fairfr calibrate fit dataset=mine backbone=mynet method=ac_linear --out mine.fairfr
+fairfr calibrate score --model mine.fairfr --pairs new.csv --embeddings new.npz --out scores.parquet
+fairfr calibrate score --model mine.fairfr --pairs all --left probes.npz --right gallery.npz --top 10 --out best.csv
+fairfr calibrate threshold --model mine.fairfr --fmr 1e-3 --confidence 0.95
+fairfr calibrate inspect mine.fairfr
+
+fit takes the overrides of fairfr run. From a checkout: python scripts/calibrate.py
+"""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from fairfr.commands._telling import tell
+from fairfr.core.errors import ConfigError, DataError
+
+
+def main() -> None:
+    """Do what the first word says."""
+    options, rest = arguments().parse_known_args()
+    if options.do == "fit":
+        fit(options, rest)
+    elif rest:
+        sys.exit(f"fairfr calibrate {options.do}: unknown argument '{rest[0]}'. See fairfr calibrate {options.do} -h")
+    else:
+        tell(lambda: str({"score": score, "threshold": threshold, "inspect": inspect}[options.do](options)))
+
+
+def arguments() -> argparse.ArgumentParser:
+    """The command line."""
+    raw = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=raw)
+    kinds = parser.add_subparsers(dest="do", required=True, metavar="{fit,score,threshold,inspect}")
+
+    def kind(name: str, told: str, **more: Any) -> argparse.ArgumentParser:
+        return kinds.add_parser(name, help=told, description=told, allow_abbrev=False, formatter_class=raw, **more)
+
+    _fit_arguments(kind("fit", "fit on all folds, after the same configuration was run on held-out ones", usage=FIT))
+    _score_arguments(kind("score", "probabilities of new pairs, or of the best matches in a gallery"))
+    _threshold_arguments(kind("threshold", "the threshold for a false match rate, and what to expect at it"))
+    inspected = kind("inspect", "what is in a model's file")
+    inspected.add_argument("model", type=Path)
+    inspected.add_argument("--json", action="store_true", help="for programs")
+    return parser
+
+
+FIT = "fairfr calibrate fit [dataset=... backbone=... method=... data_root=... ...] --out FILE [--register NAME]"
+
+
+def _fit_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="the model, such as mine.fairfr")
+    parser.add_argument("--register", metavar="NAME", help="also log it to MLflow, and register it under this name")
+
+
+def _score_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--model", type=Path, required=True)
+
+
+def _threshold_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--model", type=Path, required=True)
+
+
+def fit(options: argparse.Namespace, overrides: list[str]) -> None:
+    """Run the cell (or find it done), which shows what the method does on held-out pairs; then fit on all of them."""
+    from fairfr.app import guarded
+    from fairfr.core.conf import CONF
+
+    guarded(lambda: _run_and_fit(options), overrides, CONF)
+
+
+def _run_and_fit(options: argparse.Namespace) -> None:
+    import hydra
+    from omegaconf import DictConfig
+
+    from fairfr.app import read_settings, run_job
+    from fairfr.core.conf import CONF
+    from fairfr.report.sweep import NOT_MIRRORED
+
+    _check_place(options.out)
+    if {"-m", "--multirun"} & set(sys.argv):
+        raise ConfigError("fit makes one model of one configuration: leave out -m, and call it for each.")
+    found: list[Any] = []
+
+    @hydra.main(version_base="1.3", config_path=str(CONF), config_name="config")
+    def run(config: DictConfig) -> None:
+        found.append(read_settings(config)[0])
+        run_job(config)
+
+    code = None
+    try:
+        run()
+    except SystemExit as error:
+        if error.code != NOT_MIRRORED:
+            raise
+        code = error.code  # the run is stored, MLflow can have it later
+    for settings in found:  # none where Hydra was only asked to show something
+        _fit_and_save(settings, options)
+    if code is not None:
+        sys.exit(code)
+
+
+def _fit_and_save(settings: Any, options: argparse.Namespace) -> None:
+    from fairfr.calibrate.fit import fit_on_all
+
+    model = fit_on_all(settings)
+    model.save(options.out)
+    print(f"model: {options.out} ({type(model).__name__}, fitted on all {model.training_['pairs']:,} pairs)")
+    print("The table above is what the method does on pairs that it was not fitted on; say that, never its training fit.")
+
+
+def _check_place(out: Path) -> None:
+    """Told before anything is computed."""
+    if out.is_dir() or not out.absolute().parent.is_dir():
+        what = "is a folder" if out.is_dir() else f"cannot be written: there is no folder {out.absolute().parent}"
+        raise DataError(f"{out} {what}. Name a file, such as --out mine.fairfr.")
+
+
+def score(options: argparse.Namespace) -> str:
+    """New pairs."""
+    raise DataError("to come")
+
+
+def threshold(options: argparse.Namespace) -> str:
+    """The operating point."""
+    raise DataError("to come")
+
+
+def inspect(options: argparse.Namespace) -> str:
+    """What is in the file."""
+    from fairfr.calibrate.inspect import as_text, inspect
+
+    about = inspect(options.model)
+    return json.dumps(about, indent=1) if options.json else as_text(about)
+
+
