@@ -57,7 +57,17 @@ def _fit_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _score_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--model", type=Path, required=True)
+    add = parser.add_argument
+    add("--model", type=Path, required=True, help="from fit, or from model.save")
+    add("--pairs", required=True, metavar="FILE|all", help="csv or parquet with columns left and right; all: a gallery")
+    add("--embeddings", type=Path, help="npz with image (n,) and vectors (n, d); without: --pairs has a column cosine")
+    add("--left", type=Path, help="npz of the probes, for --pairs all")
+    add("--right", type=Path, help="npz of the gallery, for --pairs all")
+    add("--top", type=int, default=10, help="matches for each probe, found by cosine (default: 10)")
+    add("--images", type=Path, help="csv or parquet with image and the groups (or identity) that the method needs")
+    add("--out", type=Path, required=True, help=".parquet or .csv; an interrupted call goes on where it was")
+    add("--threads", type=int, help="default: all cores, or OMP_NUM_THREADS")
+    add("--block", type=int, default=2**18, help="pairs at a time (default: %(default)s)")
 
 
 def _threshold_arguments(parser: argparse.ArgumentParser) -> None:
@@ -109,7 +119,9 @@ def _fit_and_save(settings: Any, options: argparse.Namespace) -> None:
     model = fit_on_all(settings)
     model.save(options.out)
     print(f"model: {options.out} ({type(model).__name__}, fitted on all {model.training_['pairs']:,} pairs)")
-    print("The table above is what the method does on pairs that it was not fitted on; say that, never its training fit.")
+    print(
+        "The table above is what the method does on pairs that it was not fitted on; say that, never its training fit."
+    )
 
 
 def _check_place(out: Path) -> None:
@@ -121,7 +133,13 @@ def _check_place(out: Path) -> None:
 
 def score(options: argparse.Namespace) -> str:
     """New pairs."""
-    raise DataError("to come")
+    from fairfr.calibrate.score import Wanted, score_file
+    from fairfr.commands._score_bar import ScoreBar
+
+    names = ("model", "pairs", "out", "embeddings", "left", "right", "images", "top", "threads", "block")
+    with ScoreBar() as bar:
+        rows = score_file(Wanted(**{name: getattr(options, name) for name in names}), bar)
+    return f"{options.out}: {rows:,} pairs scored" + (f", {bar.kept} blocks from before" if bar.kept else "")
 
 
 def threshold(options: argparse.Namespace) -> str:
@@ -135,5 +153,3 @@ def inspect(options: argparse.Namespace) -> str:
 
     about = inspect(options.model)
     return json.dumps(about, indent=1) if options.json else as_text(about)
-
-
