@@ -71,7 +71,16 @@ def _score_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _threshold_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--model", type=Path, required=True)
+    add = parser.add_argument
+    add("--model", type=Path, required=True, help="from fairfr calibrate fit")
+    add("--fmr", type=float, required=True, help="wanted false match rate, such as 1e-3")
+    add("--confidence", type=float, default=0.95, help="of the intervals (default: 0.95)")
+    add("--on", choices=("probability", "score"), default="probability", help="what is compared (default: %(default)s)")
+    add("--rule", choices=("both", "first"), default="both", help="whose pair is a group's: both images, or the left")
+    add("--draws", type=int, default=1000, help="of the bootstrap over identities (default: 1000)")
+    add("--out-root", type=Path, default=Path("outputs"), help="where runs/ is (default: outputs)")
+    add("--run", type=Path, metavar="DIR", help="the run's folder, if it was moved")
+    add("--json", action="store_true", help="for programs")
 
 
 def fit(options: argparse.Namespace, overrides: list[str]) -> None:
@@ -144,7 +153,13 @@ def score(options: argparse.Namespace) -> str:
 
 def threshold(options: argparse.Namespace) -> str:
     """The operating point."""
-    raise DataError("to come")
+    from fairfr.calibrate.threshold import Wanted, as_dict, held_out_scores, operate
+    from fairfr.calibrate.threshold_text import as_text
+
+    wanted = Wanted(options.fmr, options.confidence, options.on, options.rule, options.draws)
+    scores = held_out_scores(options.model, options.out_root, options.run)
+    found = operate(scores, wanted)
+    return json.dumps(as_dict(found, wanted, scores), indent=1) if options.json else as_text(found, wanted, scores)
 
 
 def inspect(options: argparse.Namespace) -> str:
