@@ -12,11 +12,12 @@ fit takes the overrides of fairfr run. From a checkout: python scripts/calibrate
 import argparse
 import json
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from fairfr.commands._telling import tell
-from fairfr.core.errors import ConfigError, DataError
+from fairfr.core.errors import ConfigError, DataError, FairfrError
 
 
 def main() -> None:
@@ -106,8 +107,11 @@ def _run_and_fit(options: argparse.Namespace) -> None:
 
     @hydra.main(version_base="1.3", config_path=str(CONF), config_name="config")
     def run(config: DictConfig) -> None:
-        found.append(read_settings(config)[0])
-        run_job(config)
+        try:
+            run_job(config)
+        finally:
+            with suppress(FairfrError):  # which run_job has told
+                found.append(read_settings(config)[0])
 
     code = None
     try:
@@ -125,12 +129,19 @@ def _run_and_fit(options: argparse.Namespace) -> None:
 def _fit_and_save(settings: Any, options: argparse.Namespace) -> None:
     from fairfr.calibrate.fit import fit_on_all
 
+    if options.register and settings.store.id == "folder":
+        raise ConfigError("--register needs MLflow, and store=folder does without. Leave one of them out.")
     model = fit_on_all(settings)
     model.save(options.out)
     print(f"model: {options.out} ({type(model).__name__}, fitted on all {model.training_['pairs']:,} pairs)")
-    print(
-        "The table above is what the method does on pairs that it was not fitted on; say that, never its training fit."
-    )
+    print("The table above is what the method does on pairs that it was not fitted on: quote that.")
+    if options.register:
+        from fairfr.store.logged_model import log_model
+
+        assert model.origin_ is not None
+        key = model.origin_["run"]["key"]
+        place = log_model(settings.store, Path(settings.out_root), options.out, key, options.register)
+        print(f"registered in MLflow: {place}")
 
 
 def _check_place(out: Path) -> None:
