@@ -146,7 +146,8 @@ def test_a_model_is_registered_under_its_run(
     client = mlflow.MlflowClient(default_uri(out))
     run = client.get_run(client.get_model_version("mine", "2").run_id)
     assert run.info.status == "FINISHED" and run.data.tags["run_key"] == str(outcome.key)
-    assert len(list((out / "mlartifacts").rglob("MLmodel"))) == 2
+    logged = client.search_logged_models([run.info.experiment_id])
+    assert [found.source_run_id for found in logged] == [run.info.run_id] * 2
 
 
 def free_port() -> int:
