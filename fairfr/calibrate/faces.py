@@ -12,9 +12,9 @@ from fairfr.core.errors import DataError, UnmetNeedError
 from fairfr.core.types import F32, F64, I32, Pairs, StrArray
 from fairfr.data.embeddings import read_vectors
 from fairfr.data.files import DataFile
-from fairfr.data.image_table import ImageTable, read_images
-from fairfr.data.pair_table import position
-from fairfr.data.tables import Column
+from fairfr.data.images_file import ImageTable, read_images
+from fairfr.data.pairs_file import position
+from fairfr.data.tables import CodedColumn
 from fairfr.library.material import Faces, Labels, verification_set
 from fairfr.library.model import Model
 from fairfr.pairs.table import PairTable
@@ -78,11 +78,11 @@ def _labels(model: Model, faces: Faces, ids: list[str], images: DataFile | None)
     return Labels.of(faces, groups, _names(_people(table), rows) if needs_people else None)
 
 
-def _people(table: ImageTable) -> Column:
-    return Column(table.identity, table.people)
+def _people(table: ImageTable) -> CodedColumn:
+    return CodedColumn(table.identity, table.people)
 
 
-def _names(column: Column, rows: I32) -> StrArray:
+def _names(column: CodedColumn, rows: I32) -> StrArray:
     names = np.array([*column.values, ""], dtype=np.str_)
     found: StrArray = names[np.append(column.codes, -1)[rows]]
     return found

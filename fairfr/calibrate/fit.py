@@ -10,7 +10,7 @@ from fairfr.core.errors import DataError
 from fairfr.core.types import VerificationSet
 from fairfr.data.locate import locate
 from fairfr.experiment.method import make_method
-from fairfr.experiment.settings import Settings
+from fairfr.experiment.settings import CellSettings
 from fairfr.experiment.threads import limit_threads, resolve_threads
 from fairfr.library.catalogue import as_model
 from fairfr.library.model import Model
@@ -22,7 +22,7 @@ KEPT = ("auroc", "tpr_at_fpr_1e-3", "brier", "ece_15")
 GROUPS = ("all", "worst")
 
 
-def fit_on_all(settings: Settings) -> Model:
+def fit_on_all(settings: CellSettings) -> Model:
     """Fit on the pairs of all folds. The cell itself must have run: its held-out summary goes with the model."""
     located = locate(settings.dataset, settings.backbone, Path(settings.data_root), settings.source)
     key = settings.key(located.source, located.digest)
@@ -60,7 +60,7 @@ def _is_overview(row: dict[str, Any], result: Result) -> bool:
     return row["group"] in GROUPS and row["grouping"] in ("all", result["data"]["grouping"])
 
 
-def _context(settings: Settings, data: VerificationSet, threads: int) -> FitContext:
+def _context(settings: CellSettings, data: VerificationSet, threads: int) -> FitContext:
     return FitContext(
         seed=settings.seed,
         dataset=settings.dataset.id,

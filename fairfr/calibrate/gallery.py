@@ -12,7 +12,7 @@ import numpy as np
 
 from fairfr.calibrate.faces import Scorer, Vectors
 from fairfr.core.types import F32, I64, UNKNOWN
-from fairfr.data.pair_table import position
+from fairfr.data.pairs_file import position
 
 
 class Gallery:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fairfr.core.types import F64, I64, Bool
-from fairfr.report._bootstrap import Draws, interval
+from fairfr.report.uncertainty.bootstrap import Draws, interval
 
 NAN = float("nan")
 

@@ -13,9 +13,9 @@ from fairfr.core.errors import ConfigError, DataError
 from fairfr.core.types import F64, I64, Bool
 from fairfr.library.file import describe
 from fairfr.metrics.operating import OperatingPoint
-from fairfr.report._bootstrap import Draws, draw_units, interval, resampling_units
-from fairfr.report.readings import Result
+from fairfr.report.readings import Run
 from fairfr.report.scores import Scores
+from fairfr.report.uncertainty.bootstrap import Draws, draw_units, interval, resampling_units
 from fairfr.store.reading import check_files, read_run
 from fairfr.store.score_file import FILE
 
@@ -92,7 +92,7 @@ def held_out_scores(model: Path, out_root: Path, run: Path | None = None) -> Sco
     if stored["key"] != origin["run"]["key"]:
         raise DataError(f"{folder} is run {stored['key']}, but {model} comes from run {origin['run']['key']}.")
     check_files(folder, stored, [FILE])
-    return Scores(Result(stored, folder))
+    return Scores(Run(stored, folder))
 
 
 def operate(scores: Scores, wanted: Wanted) -> Operating:

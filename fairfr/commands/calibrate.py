@@ -97,8 +97,8 @@ def _run_and_fit(options: argparse.Namespace) -> None:
     from omegaconf import DictConfig
 
     from fairfr.app import read_settings, run_job
+    from fairfr.app.sweep import NOT_MIRRORED
     from fairfr.core.conf import CONF
-    from fairfr.report.sweep import NOT_MIRRORED
 
     _check_place(options.out)
     if {"-m", "--multirun"} & set(sys.argv):
@@ -136,7 +136,7 @@ def _fit_and_save(settings: Any, options: argparse.Namespace) -> None:
     print(f"model: {options.out} ({type(model).__name__}, fitted on all {model.training_['pairs']:,} pairs)")
     print("The table above is what the method does on pairs that it was not fitted on: quote that.")
     if options.register:
-        from fairfr.store.logged_model import log_model
+        from fairfr.store.mlflow.logged_model import log_model
 
         assert model.origin_ is not None
         key = model.origin_["run"]["key"]

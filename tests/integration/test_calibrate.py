@@ -20,9 +20,10 @@ import pandas as pd
 import pytest
 
 import fairfr
-from fairfr.store.logged_model import described, input_example, log_model
-from fairfr.store.mirror import Mirror
-from fairfr.store.process import MlflowError, default_uri
+from fairfr.store.mlflow.address import default_uri
+from fairfr.store.mlflow.errors import MlflowError
+from fairfr.store.mlflow.logged_model import described, input_example, log_model
+from fairfr.store.mlflow.mirror import Mirror
 from fairfr.store.settings import StoreSettings
 
 ROOT = Path(__file__).parents[2]
@@ -112,7 +113,7 @@ def small_models() -> dict[str, Any]:
 def test_a_pyfunc_gives_what_the_library_gives(tmp_path: Path) -> None:
     import mlflow.pyfunc
 
-    from fairfr.store.served import predict
+    from fairfr.store.mlflow.served import predict
 
     for name, model in small_models().items():
         model.save(tmp_path / f"{name}.fairfr")

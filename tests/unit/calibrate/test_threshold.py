@@ -13,7 +13,7 @@ from fairfr.calibrate.rates import Subset, clopper_pearson, fewest_pairs, measur
 from fairfr.calibrate.threshold import Wanted, as_dict, held_out_scores, operate
 from fairfr.calibrate.threshold_text import as_text
 from fairfr.core.errors import ConfigError, DataError
-from fairfr.report._bootstrap import Draws, draw_units, resampling_units
+from fairfr.report.uncertainty.bootstrap import Draws, draw_units, resampling_units
 
 
 class Held:

@@ -2,6 +2,6 @@
 
 import mlflow
 
-from fairfr.store.served import ServedCalibrator
+from fairfr.store.mlflow.served import ServedCalibrator
 
 mlflow.models.set_model(ServedCalibrator())

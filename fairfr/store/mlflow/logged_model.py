@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from fairfr import __version__
-from fairfr.store.mlflow_client import open_client, search_runs
-from fairfr.store.process import MlflowError, default_uri
+from fairfr.store.mlflow.address import EXPERIMENT, default_uri
+from fairfr.store.mlflow.client import open_client, search_runs
+from fairfr.store.mlflow.errors import MlflowError
 from fairfr.store.settings import StoreSettings
 
 ENTRY = Path(__file__).with_name("served_entry.py")
@@ -25,7 +26,7 @@ def log_model(store: StoreSettings, out_root: Path, path: Path, key: str, regist
     uri = store.tracking_uri or default_uri(out_root)
     try:
         client = open_client(uri, store.patience)
-        run = _run(client, store.experiment or "fairfr", key)
+        run = _run(client, store.experiment or EXPERIMENT, key)
         with _environment(MLFLOW_TRACKING_URI=uri, MLFLOW_EXPERIMENT_ID=run.info.experiment_id):
             logged = _log(path, run.info.run_id, registered)
     except MlflowError:
@@ -62,7 +63,7 @@ def _log(path: Path, run: str, registered: str) -> Any:
 def described(path: Path) -> dict[str, Any]:
     """What MLflow is told about a model file: its code, signature, an example, what it needs."""
     import fairfr
-    from fairfr.store.served import MODEL, predict
+    from fairfr.store.mlflow.served import MODEL, predict
 
     model = fairfr.load(path)
     example = input_example(model)
@@ -81,7 +82,7 @@ def signature(model: Any, predicted: Any) -> Any:
     from mlflow.models import ModelSignature
     from mlflow.types.schema import Array, ColSpec, DataType, Schema
 
-    from fairfr.store.served import SIDES, label_columns, takes_scores
+    from fairfr.store.mlflow.served import SIDES, label_columns, takes_scores
 
     text = [ColSpec(DataType.string, name, required=False) for name in label_columns(model)]
     numbers = (
@@ -98,7 +99,7 @@ def input_example(model: Any) -> Any:
     """Pairs of made-up vectors (or cosines) with unknown labels."""
     import pandas as pd
 
-    from fairfr.store.served import SIDES, label_columns, takes_scores
+    from fairfr.store.mlflow.served import SIDES, label_columns, takes_scores
 
     if takes_scores(model):
         return pd.DataFrame({"cosine": np.linspace(0.2, 0.8, EXAMPLES)})
