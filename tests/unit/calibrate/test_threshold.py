@@ -148,3 +148,17 @@ def test_a_model_without_a_run_sets_no_threshold(scene: Any, tmp_path: Path) -> 
     scene.model.save(scene / "model.fairfr")
     with pytest.raises(DataError, match=r"runs/a/b/c/d is no completed run.*--out-root"):
         held_out_scores(scene / "model.fairfr", tmp_path)
+
+
+def test_a_person_behind_most_false_matches_raises_the_vouched_threshold() -> None:
+    """The same values, once in pairs of strangers, once with the highest ones all of one person."""
+    left, right = np.triu_indices(60, 1)
+    n = len(left)
+    values = np.random.default_rng(2).permutation(n) / (2 * n)
+    values[(left == 3) | (right == 3)] += 0.5
+    both = [np.append(side, 60 + np.arange(40) * 2 + k) for k, side in enumerate((left, right))]
+    same, values = np.arange(n + 40) >= n, np.append(values, np.full(40, 0.999))
+    wanted = Wanted(0.03, draws=300)
+    apart = operate(Held(same, values, strangers(n + 40)), wanted)  # type: ignore[arg-type]
+    together = operate(Held(same, values, both), wanted)  # type: ignore[arg-type]
+    assert together.threshold == apart.threshold < apart.vouched < together.vouched
