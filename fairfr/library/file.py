@@ -10,6 +10,7 @@ The header's metadata has one key, ``fairfr``, with the JSON of
     width        of the vectors; null for a model of cosines
     groups       ids of the groups that must be given
     training     counts of what it was fitted on; digest: of the data; seed; report: what the fit told
+    origin       where the model comes from, such as the run that held pairs out; absent if nothing was noted
     versions     of Python and of the packages that fitted it
     arrays       dtype and shape of each array
     state        the fitted attributes (fairfr.core.state), and overlay: the map from score to probability
@@ -184,6 +185,8 @@ def _describe(model: Model) -> tuple[dict[str, Any], Arrays]:
         "state": state,
         "overlay": pack(model.overlay_, arrays, "overlay"),
     }
+    if model.origin_ is not None:
+        about["origin"] = model.origin_
     about["fingerprint"] = _fingerprint(about)
     about["arrays"] = {name: [array.dtype.name, list(array.shape)] for name, array in sorted(arrays.items())}
     return about, arrays
@@ -263,6 +266,7 @@ def _restored(cls: type[Model], about: dict[str, Any], arrays: Arrays) -> Model:
     model.width_, model.groups_ = about["width"], tuple(about["groups"])
     model.training_, model.digest_ = about["training"], about["digest"]
     model.seed_, model.report_ = about["seed"], unpack(about["report"], arrays)
+    model.origin_ = about.get("origin")
     if about["needs"] != sorted(cls.needs):
         raise DataError(f"it says that {about['method']} needs {about['needs']}, not {sorted(cls.needs)}")
     _rehearse(model)

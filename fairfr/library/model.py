@@ -45,7 +45,8 @@ class Model:
     Parameters are stored as given and checked by ``fit``. Fitted: ``method_`` (what the method learned), ``overlay_``
     (the map that makes its score a probability; None if it has a probability of its own), ``width_`` (of the vectors;
     None if fitted on scores), ``groups_`` (ids of the groups it was fitted with), ``training_`` (counts), ``digest_``
-    (of the data), ``seed_``, ``report_`` (what the fit tells) and ``classes_``.
+    (of the data), ``seed_``, ``report_`` (what the fit tells) and ``classes_``. ``origin_`` is plain JSON about where a
+    model comes from, kept with it: ``fairfr calibrate fit`` notes the run that held pairs out (None: nothing noted).
     """
 
     method_class: ClassVar[type[Any]]
@@ -59,6 +60,7 @@ class Model:
     digest_: str
     seed_: int
     report_: dict[str, Any]
+    origin_: dict[str, Any] | None = None
 
     # -- parameters ----------------------------------------------------------------------------------------------------
 
@@ -169,7 +171,7 @@ class Model:
         self.groups_ = (groups or (ctx.grouping,)) if "groups" in self.needs and ctx.grouping is not None else ()
         self.training_ = _counts(data, method.needs, ctx.grouping)
         self.digest_ = data_digest(data)
-        self.seed_, self.report_ = ctx.seed, dict(ctx.report)
+        self.seed_, self.report_, self.origin_ = ctx.seed, dict(ctx.report), None
         return self
 
     def _made(self) -> Calibrator:

@@ -1,6 +1,6 @@
 """What fairfr costs, as ratios against plain scikit-learn and faiss code in the same run: make bench
 
-python tests/benchmarks/bench.py [algebra] [cells]
+python tests/benchmarks/bench.py [algebra] [models] [tables] [cells]
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from fairfr.core.types import F32, Pairs
 
 ROOT = Path(__file__).resolve().parents[2]
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-PARTS = ["algebra", "tables", "cells"]
+PARTS = ["algebra", "models", "tables", "cells"]
 CELLS = (
     # dataset, method, promised seconds (None: nothing promised), promised MB; fsn follows faircal and uses its clusters
     ("rfw", "ac_linear", 12, 3000),
@@ -204,6 +204,10 @@ def main() -> None:
     console.print(f"{CORES} cores")
     if "algebra" in parts:
         show_algebra(console)
+    if "models" in parts:
+        from bench_models import show_models
+
+        show_models(console, CORES)
     if "tables" in parts:
         show_tables(console)
     if "cells" in parts:

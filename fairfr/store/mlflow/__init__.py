@@ -9,5 +9,6 @@ describe.py      name, tags, parameters, data set and description of a run
 names.py         metric names that MLflow accepts
 views.py         saved views of MLflow's page
 reading_back.py  results and page addresses from MLflow alone
+logged_model.py  calibrators as MLflow models; served.py is their code, served_entry.py what MLflow runs to load it
 client.py, address.py, errors.py
 """

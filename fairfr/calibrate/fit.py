@@ -1,0 +1,74 @@
+"""A model of one cell's configuration, fitted on all its pairs, that knows what the method did on held-out ones."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from fairfr.core.calibrator import FitContext
+from fairfr.core.errors import DataError
+from fairfr.core.types import VerificationSet
+from fairfr.data.locate import locate
+from fairfr.experiment.method import make_method
+from fairfr.experiment.settings import CellSettings
+from fairfr.experiment.threads import limit_threads, resolve_threads
+from fairfr.library.catalogue import as_model
+from fairfr.library.model import Model
+from fairfr.library.state import parameters_of
+from fairfr.pairs.table import PairTable
+from fairfr.store.folder import Result, RunFolders
+
+KEPT = ("auroc", "tpr_at_fpr_1e-3", "brier", "ece_15")
+GROUPS = ("all", "worst")
+
+
+def fit_on_all(settings: CellSettings) -> Model:
+    """Fit on the pairs of all folds. The cell itself must have run: its held-out summary goes with the model."""
+    located = locate(settings.dataset, settings.backbone, Path(settings.data_root), settings.source)
+    key = settings.key(located.source, located.digest)
+    result = RunFolders(Path(settings.out_root)).completed(key)
+    if result is None:
+        raise DataError(f"no completed run {key} below {settings.out_root}: run the cell first, with fairfr run.")
+    threads = resolve_threads(settings.threads)
+    limit_threads(threads)
+    data = located.load()
+    method = make_method(settings)
+    model = as_model(type(method))(**parameters_of(method))
+    groups = tuple(settings.dataset.grouping) if "groups" in method.needs else ()
+    model.fit_table(PairTable(data, threads), _context(settings, data, threads), groups)
+    model.origin_ = origin_of(result)
+    return model
+
+
+def origin_of(result: Result) -> dict[str, Any]:
+    """What a model keeps of the run that held its pairs out, fold by fold."""
+    return {
+        "run": {noun: result[noun]["id"] for noun in ("dataset", "backbone", "method")} | {"key": result["key"]},
+        "source": result["source"],
+        "data": result["data"]["digest"],
+        "folds": len(result["data"]["folds"]),
+        "held_out": [_kept(row) for row in result["metrics"] if row["metric"] in KEPT and _is_overview(row, result)],
+    }
+
+
+def _kept(row: dict[str, Any]) -> dict[str, Any]:
+    return {name: row[name] for name in ("metric", "group", "rule", "mean", "std", "pooled")}
+
+
+def _is_overview(row: dict[str, Any], result: Result) -> bool:
+    """All pairs, and the worst group of the data set's own grouping."""
+    return row["group"] in GROUPS and row["grouping"] in ("all", result["data"]["grouping"])
+
+
+def _context(settings: CellSettings, data: VerificationSet, threads: int) -> FitContext:
+    return FitContext(
+        seed=settings.seed,
+        dataset=settings.dataset.id,
+        backbone=settings.backbone.id,
+        fold="all",
+        threads=threads,
+        max_references=settings.dataset.max_references,
+        grouping=data.grouping,
+        oracle_mixed=settings.dataset.oracle_mixed,
+        cache=Path(settings.out_root) / "cache",
+    )

@@ -1,0 +1,172 @@
+"""Scores of new pairs, from files to a file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fairfr.calibrate.blocks import PairFile, in_file
+from fairfr.calibrate.faces import Scorer, Vectors, load_model
+from fairfr.calibrate.gallery import Gallery
+from fairfr.calibrate.parts import Parts, check_ending
+from fairfr.core.errors import ConfigError, DataError, UnmetNeedError
+from fairfr.core.types import I32
+from fairfr.data.files import DataFile
+from fairfr.experiment.threads import limit_threads, resolve_threads
+from fairfr.library.model import Model
+
+BLOCK = 2**18
+"""Pairs at a time: some hundred MB at the most, whatever the method."""
+EVERY = "all"
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What the command line asks for. ``pairs`` is a file, or ``all``: every image of ``left`` among ``right``."""
+
+    model: Path
+    pairs: str
+    out: Path
+    embeddings: Path | None = None
+    left: Path | None = None
+    right: Path | None = None
+    images: Path | None = None
+    top: int = 10
+    threads: int | None = None
+    block: int = BLOCK
+
+
+class Progress:
+    """What is told while blocks are scored."""
+
+    def start(self, blocks: int, done: int) -> None:
+        """Of about ``blocks`` blocks, ``done`` are there from an earlier call."""
+
+    def block_done(self) -> None:
+        """One more."""
+
+
+def score_file(wanted: Wanted, progress: Progress) -> int:
+    """Score and write; returns the number of rows."""
+    check_ending(wanted.out)
+    _check(wanted)
+    threads = resolve_threads(wanted.threads)
+    limit_threads(threads)
+    model = load_model(wanted.model)
+    files = _files(wanted)
+    parts = Parts(wanted.out, {name: file.digest for name, file in files.items()} | _shape(wanted))
+    with parts.writing() as done:
+        work = (
+            _gallery(model, files, wanted, threads) if wanted.pairs == EVERY else _pairs(model, files, wanted, threads)
+        )
+        progress.start(work.n_blocks, done)
+        for number, table in enumerate(work.tables(done), start=done):
+            parts.write(number, table)
+            progress.block_done()
+        return parts.finish()
+
+
+def _shape(wanted: Wanted) -> dict[str, Any]:
+    return {"block": wanted.block, "top": wanted.top if wanted.pairs == EVERY else None, "ending": wanted.out.suffix}
+
+
+def _check(wanted: Wanted) -> None:
+    every = wanted.pairs == EVERY
+    for name, needed in (("left", every), ("right", every), ("embeddings", False)):
+        given = getattr(wanted, name) is not None
+        if needed and not given:
+            raise ConfigError(f"--pairs all needs --left A.npz and --right B.npz; --{name} is missing.")
+        if given and every != (name != "embeddings"):
+            raise ConfigError(f"--{name} does not go with --pairs {wanted.pairs}. See fairfr calibrate score --help.")
+    if wanted.top < 1 or wanted.block < 1:
+        raise ConfigError("--top and --block must be at least 1.")
+
+
+def _files(wanted: Wanted) -> dict[str, DataFile]:
+    paths = {name: getattr(wanted, name) for name in ("model", "embeddings", "left", "right", "images")}
+    paths["pairs"] = None if wanted.pairs == EVERY else Path(wanted.pairs)
+    return {name: DataFile.at(path) for name, path in paths.items() if path is not None}
+
+
+class _Pairs:
+    """The pairs of a file, with vectors, or with cosines alone (``scorer`` is None)."""
+
+    def __init__(
+        self, file: DataFile, model: Model, block: int, vectors: Vectors | None, scorer: Scorer | None
+    ) -> None:
+        columns = ("left", "right") if vectors is not None else ("cosine",)
+        self._file = PairFile(file, columns, numbers=("cosine",))
+        self._model, self._block, self._vectors, self._scorer = model, block, vectors, scorer
+        self.n_blocks = -(-self._file.count() // block)
+
+    def tables(self, skip: int) -> Iterator[Any]:
+        empty = True
+        for number, block in enumerate(self._file.blocks(self._block, skip), start=skip):
+            empty = False
+            yield self._scored(block, number * self._block)
+        if empty and not skip:
+            raise DataError(f"{self._file.path} holds no pairs.")
+
+    def _scored(self, block: Any, first: int) -> Any:
+        if self._vectors is None or self._scorer is None:
+            score, probability = self._model.prediction_scores(self._cosines(block, first))
+        else:
+            left, right = (self._rows(block, side, first) for side in ("left", "right"))
+            score, probability = self._scorer(left, right)
+        return block.append_column("score", [score]).append_column("probability", [probability])
+
+    def _cosines(self, block: Any, first: int) -> Any:
+        cosine = block["cosine"].to_numpy()
+        wrong = ~(np.abs(cosine) <= 1)
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            raise DataError(
+                f"{self._file.path}, {in_file(self._file.path, first + row)}: {cosine[row]} is no cosine, which lies "
+                "within -1..1. Convert other scores first: a cosine distance d is 1 - d."
+            )
+        return cosine
+
+    def _rows(self, block: Any, side: str, first: int) -> I32:
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        assert self._vectors is not None
+        found = pc.index_in(block[side], value_set=pa.array(self._vectors.ids, pa.string())).fill_null(-1)
+        rows = np.asarray(found.to_numpy(), dtype=np.int32)
+        if (rows < 0).any():
+            row = int(np.argmax(rows < 0))
+            raise DataError(
+                f"{self._file.path}, {in_file(self._file.path, first + row)}: {side} image '{block[side][row]}' has no "
+                f"vector in {self._vectors.path} (where the first is '{self._vectors.ids[0]}'). Add its vector or "
+                "remove the pair; ids must agree to the letter."
+            )
+        return rows
+
+
+def _pairs(model: Model, files: dict[str, DataFile], wanted: Wanted, threads: int) -> _Pairs:
+    if "embeddings" in files:
+        vectors = Vectors.read(files["embeddings"], model)
+        return _Pairs(
+            files["pairs"], model, wanted.block, vectors, Scorer(model, (vectors,), files.get("images"), threads)
+        )
+    if model.needs:
+        raise UnmetNeedError(
+            f"{type(model).__name__} needs {', '.join(sorted(model.needs))}: name the vectors, --embeddings FILE.npz. "
+            "Cosines alone (a column 'cosine' in the pairs file) are enough for methods such as Platt and Beta."
+        )
+    return _Pairs(files["pairs"], model, wanted.block, None, None)
+
+
+def _gallery(model: Model, files: dict[str, DataFile], wanted: Wanted, threads: int) -> Gallery:
+    left, right = Vectors.read(files["left"], model), Vectors.read(files["right"], model)
+    if left.unit.shape[1] != right.unit.shape[1]:
+        raise DataError(
+            f"{left.path} holds vectors of width {left.unit.shape[1]} and {right.path} of width {right.unit.shape[1]}. "
+            "Compare vectors of one network."
+        )
+    scorer = Scorer(model, (left, right), files.get("images"), threads)
+    return Gallery(left, right, scorer, wanted.top, max(1, wanted.block // wanted.top))

@@ -1,0 +1,210 @@
+"""The threshold for a wanted false match rate, from scores of held-out pairs, and what to expect at it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from fairfr.calibrate.rates import NAN, Rate, Subset, fewest_pairs, measured, upper_bound
+from fairfr.core.errors import ConfigError, DataError
+from fairfr.core.types import F64, I64, Bool
+from fairfr.library.file import describe
+from fairfr.metrics.operating import OperatingPoint
+from fairfr.report.readings import Run
+from fairfr.report.scores import Scores
+from fairfr.report.uncertainty.bootstrap import Draws, draw_units, interval, resampling_units
+from fairfr.store.reading import check_files, read_run
+from fairfr.store.score_file import FILE
+
+On: TypeAlias = Literal["probability", "score"]
+MOST_WORK = 300_000_000  # pairs times draws: some seconds
+ENOUGH_GENUINE = 30
+"""With fewer genuine pairs even no miss at all leaves an FNMR of 10 % possible (the rule of three)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is asked for: at most ``fmr`` false matches among impostors. ``rule``: which pairs are a group's."""
+
+    fmr: float
+    confidence: float = 0.95
+    on: On = "probability"
+    rule: Literal["both", "first"] = "both"
+    draws: int = 1000
+
+    def __post_init__(self) -> None:
+        if not 0 < self.fmr < 1:
+            raise ConfigError(f"--fmr {self.fmr:g}: a rate lies between 0 and 1, such as 1e-3.")
+        if not 0.5 <= self.confidence < 1:
+            raise ConfigError(f"--confidence {self.confidence:g}: between 0.5 and 1, such as 0.95.")
+        if self.draws < 1:
+            raise ConfigError(f"--draws {self.draws}: at least 1.")
+
+
+@dataclass(frozen=True, slots=True)
+class AtThreshold:
+    """Both error rates of some pairs at one threshold. ``tells_fmr``, ``tells_fnmr``: there are enough pairs."""
+
+    name: str
+    fmr: Rate
+    fnmr: Rate
+    tells_fmr: bool
+    tells_fnmr: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Operating:
+    """``threshold`` reaches the wanted rate on the held-out pairs (``span``: its interval over identities).
+
+    ``vouched`` keeps the rate with the wanted confidence, NaN where there are too few pairs; ``at_vouched`` are the
+    rates of all pairs there.
+    """
+
+    threshold: float
+    span: tuple[float, float]
+    vouched: float
+    all_pairs: AtThreshold
+    at_vouched: AtThreshold | None
+    groups: tuple[AtThreshold, ...]
+    draws: int
+    identities_known: bool
+
+
+def held_out_scores(model: Path, out_root: Path, run: Path | None = None) -> Scores:
+    """The scores of the run that a model names, or of another run folder of the same run."""
+    origin = describe(model).get("origin")
+    if not isinstance(origin, dict) or "run" not in origin:
+        raise DataError(
+            f"{model} names no run with held-out scores: it was fitted through the library. A threshold set on the "
+            "pairs it was fitted on would promise too much. Fit it with fairfr calibrate fit, or set the threshold on "
+            "pairs of your own that it has not seen."
+        )
+    folder = run or out_root.joinpath("runs", *map(str, origin["run"].values()))
+    stored = read_run(folder, in_place=run is None)
+    if stored is None or stored["status"] != "completed":
+        raise DataError(
+            f"{folder} is no completed run. Name the folder that holds runs/ with --out-root DIR, or the run itself "
+            "with --run DIR; or fit the model again with fairfr calibrate fit."
+        )
+    if stored["key"] != origin["run"]["key"]:
+        raise DataError(f"{folder} is run {stored['key']}, but {model} comes from run {origin['run']['key']}.")
+    check_files(folder, stored, [FILE])
+    return Scores(Run(stored, folder))
+
+
+def operate(scores: Scores, wanted: Wanted) -> Operating:
+    """Find the threshold and measure what happens at it."""
+    same, values = scores.same, scores.probability if wanted.on == "probability" else scores.score
+    drawn = _drawn(scores, wanted.draws)
+    impostors = Subset(drawn, np.flatnonzero(~same))
+    threshold = OperatingPoint.find(same, values, wanted.fmr, "conservative").thresholds[0]
+    vouched = _vouched(impostors, values[~same], same, values, wanted)
+
+    def at(name: str, chosen: Bool, threshold: float) -> AtThreshold:
+        return _at(name, drawn, chosen, same, values < threshold, wanted)
+
+    everybody = np.ones(len(same), dtype=bool)
+    group = scores.pair_groups("strict" if wanted.rule == "both" else "paper")
+    return Operating(
+        threshold=threshold,
+        span=_span(impostors, values[~same], np.unique(values), wanted),
+        vouched=vouched,
+        all_pairs=at("all pairs", everybody, threshold),
+        at_vouched=None if np.isnan(vouched) else at("all pairs", everybody, vouched),
+        groups=tuple(at(level, group == code, threshold) for code, level in enumerate(scores.levels)),
+        draws=len(drawn.multiplicity),
+        identities_known=scores.identities is not None and bool((scores.identities[0] >= 0).all()),
+    )
+
+
+def _drawn(scores: Scores, asked: int) -> Draws:
+    units = resampling_units(*scores.images, scores.same, scores.identities)
+    return draw_units(units, max(1, min(asked, MOST_WORK // len(scores.same))))
+
+
+def _at(name: str, drawn: Draws, chosen: Bool, same: Bool, refused: Bool, wanted: Wanted) -> AtThreshold:
+    impostor, genuine = np.flatnonzero(chosen & ~same), np.flatnonzero(chosen & same)
+    return AtThreshold(
+        name,
+        fmr=measured(Subset(drawn, impostor), ~refused[impostor], wanted.confidence),
+        fnmr=measured(Subset(drawn, genuine), refused[genuine], wanted.confidence),
+        tells_fmr=len(impostor) >= fewest_pairs(wanted.fmr, wanted.confidence),
+        tells_fnmr=len(genuine) >= ENOUGH_GENUINE,
+    )
+
+
+def _span(impostors: Subset, values: F64, observed: F64, wanted: Wanted) -> tuple[float, float]:
+    """Interval of the threshold itself, set anew in each draw over the impostors' ``values`` (n,).
+
+    As for the threshold, it is the smallest of the ``observed`` values, sorted, above the impostors to be refused.
+    """
+    order = np.argsort(-values, kind="stable")
+    found = np.full(len(impostors.totals), NAN)
+    for draw, total in enumerate(impostors.totals):
+        if total:
+            passed = np.cumsum(impostors.weights(draw, order))
+            first_refused = min(int(np.searchsorted(passed, wanted.fmr * total, side="right")), len(order) - 1)
+            above = np.searchsorted(observed, values[order[first_refused]], side="right")
+            found[draw] = observed[min(above, len(observed) - 1)]
+    return interval(found, wanted.confidence)
+
+
+def _vouched(impostors: Subset, values: F64, same: Bool, all_values: F64, wanted: Wanted) -> float:
+    """The smallest threshold whose upper bound, binomial and over identities, is at most the wanted rate; else NaN.
+
+    The number of false matches it allows is sought, not the threshold: bounds grow with it.
+    """
+    order, n = np.argsort(-values, kind="stable"), len(values)
+    fits, too_many = -1, int(wanted.fmr * n) + 1
+    while too_many - fits > 1:
+        k = (fits + too_many) // 2
+        fits, too_many = (k, too_many) if _bound(impostors, order[:k], wanted) <= wanted.fmr else (fits, k)
+    if fits < 0:
+        return NAN
+    return OperatingPoint.find(same, all_values, (fits + 0.5) / n, "conservative").thresholds[0]
+
+
+def _bound(impostors: Subset, errors: I64, wanted: Wanted) -> float:
+    exact = upper_bound(len(errors), len(impostors), wanted.confidence)
+    if exact > wanted.fmr or not len(errors):
+        return exact
+    return max(exact, float(np.nanquantile(impostors.shares(errors), wanted.confidence)))
+
+
+def as_dict(found: Operating, wanted: Wanted, scores: Scores) -> dict[str, Any]:
+    """For programs."""
+
+    def rate(of: Rate, tells: bool) -> dict[str, Any]:
+        return {
+            "rate": _plain(of.value),
+            "errors": of.errors,
+            "pairs": of.pairs,
+            "binomial": [_plain(end) for end in of.binomial],
+            "over_identities": [_plain(end) for end in of.clustered],
+            "enough_pairs": tells,
+        }
+
+    def both(of: AtThreshold) -> dict[str, Any]:
+        return {"name": of.name, "fmr": rate(of.fmr, of.tells_fmr), "fnmr": rate(of.fnmr, of.tells_fnmr)}
+
+    return {
+        "run": scores.result.stored["key"],
+        "source": scores.result.stored["source"],
+        "on": wanted.on,
+        "wanted_fmr": wanted.fmr,
+        "confidence": wanted.confidence,
+        "threshold": _plain(found.threshold),
+        "threshold_over_identities": [_plain(end) for end in found.span],
+        "vouched_threshold": _plain(found.vouched),
+        "draws": found.draws,
+        "all": both(found.all_pairs),
+        "all_at_vouched": None if found.at_vouched is None else both(found.at_vouched),
+        "groups": [both(group) for group in found.groups],
+    }
+
+
+def _plain(value: float) -> float | None:
+    return float(value) if np.isfinite(value) else None

@@ -1,0 +1,181 @@
+"""Fit a calibrator to take home, score new pairs with it, find its threshold, see what is in its file.
+
+fairfr calibrate fit dataset=mine backbone=mynet method=ac_linear --out mine.fairfr
+fairfr calibrate score --model mine.fairfr --pairs new.csv --embeddings new.npz --out scores.parquet
+fairfr calibrate score --model mine.fairfr --pairs all --left probes.npz --right gallery.npz --top 10 --out best.csv
+fairfr calibrate threshold --model mine.fairfr --fmr 1e-3 --confidence 0.95
+fairfr calibrate inspect mine.fairfr
+
+fit takes the overrides of fairfr run. From a checkout: python scripts/calibrate.py
+"""
+
+import argparse
+import json
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from fairfr.commands._telling import tell
+from fairfr.core.errors import ConfigError, DataError, FairfrError
+
+
+def main() -> None:
+    """Do what the first word says."""
+    options, rest = arguments().parse_known_args()
+    if options.do == "fit":
+        fit(options, rest)
+    elif rest:
+        sys.exit(f"fairfr calibrate {options.do}: unknown argument '{rest[0]}'. See fairfr calibrate {options.do} -h")
+    else:
+        tell(lambda: str({"score": score, "threshold": threshold, "inspect": inspect}[options.do](options)))
+
+
+def arguments() -> argparse.ArgumentParser:
+    """The command line."""
+    raw = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=raw)
+    kinds = parser.add_subparsers(dest="do", required=True, metavar="{fit,score,threshold,inspect}")
+
+    def kind(name: str, told: str, **more: Any) -> argparse.ArgumentParser:
+        return kinds.add_parser(name, help=told, description=told, allow_abbrev=False, formatter_class=raw, **more)
+
+    _fit_arguments(kind("fit", "fit on all folds, after the same configuration was run on held-out ones", usage=FIT))
+    _score_arguments(kind("score", "probabilities of new pairs, or of the best matches in a gallery"))
+    _threshold_arguments(kind("threshold", "the threshold for a false match rate, and what to expect at it"))
+    inspected = kind("inspect", "what is in a model's file")
+    inspected.add_argument("model", type=Path)
+    inspected.add_argument("--json", action="store_true", help="for programs")
+    return parser
+
+
+FIT = "fairfr calibrate fit [dataset=... backbone=... method=... data_root=... ...] --out FILE [--register NAME]"
+
+
+def _fit_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="the model, such as mine.fairfr")
+    parser.add_argument("--register", metavar="NAME", help="also log it to MLflow, and register it under this name")
+
+
+def _score_arguments(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("--model", type=Path, required=True, help="from fit, or from model.save")
+    add("--pairs", required=True, metavar="FILE|all", help="csv or parquet with columns left and right; all: a gallery")
+    add("--embeddings", type=Path, help="npz with image (n,) and vectors (n, d); without: --pairs has a column cosine")
+    add("--left", type=Path, help="npz of the probes, for --pairs all")
+    add("--right", type=Path, help="npz of the gallery, for --pairs all")
+    add("--top", type=int, default=10, help="matches for each probe, found by cosine (default: 10)")
+    add("--images", type=Path, help="csv or parquet with image and the groups (or identity) that the method needs")
+    add("--out", type=Path, required=True, help=".parquet or .csv; an interrupted call goes on where it was")
+    add("--threads", type=int, help="default: all cores, or OMP_NUM_THREADS")
+    add("--block", type=int, default=2**18, help="pairs at a time (default: %(default)s)")
+
+
+def _threshold_arguments(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("--model", type=Path, required=True, help="from fairfr calibrate fit")
+    add("--fmr", type=float, required=True, help="wanted false match rate, such as 1e-3")
+    add("--confidence", type=float, default=0.95, help="of the intervals (default: 0.95)")
+    add("--on", choices=("probability", "score"), default="probability", help="what is compared (default: %(default)s)")
+    add("--rule", choices=("both", "first"), default="both", help="whose pair is a group's: both images, or the left")
+    add("--draws", type=int, default=1000, help="of the bootstrap over identities (default: 1000)")
+    add("--out-root", type=Path, default=Path("outputs"), help="where runs/ is (default: outputs)")
+    add("--run", type=Path, metavar="DIR", help="the run's folder, if it was moved")
+    add("--json", action="store_true", help="for programs")
+
+
+def fit(options: argparse.Namespace, overrides: list[str]) -> None:
+    """Run the cell (or find it done), which shows what the method does on held-out pairs; then fit on all of them."""
+    from fairfr.app import guarded
+    from fairfr.core.conf import CONF
+
+    guarded(lambda: _run_and_fit(options), overrides, CONF)
+
+
+def _run_and_fit(options: argparse.Namespace) -> None:
+    import hydra
+    from omegaconf import DictConfig
+
+    from fairfr.app import read_settings, run_job
+    from fairfr.app.sweep import NOT_MIRRORED
+    from fairfr.core.conf import CONF
+
+    _check_place(options.out)
+    if {"-m", "--multirun"} & set(sys.argv):
+        raise ConfigError("fit makes one model of one configuration: leave out -m, and call it for each.")
+    found: list[Any] = []
+
+    @hydra.main(version_base="1.3", config_path=str(CONF), config_name="config")
+    def run(config: DictConfig) -> None:
+        try:
+            run_job(config)
+        finally:
+            with suppress(FairfrError):  # which run_job has told
+                found.append(read_settings(config)[0])
+
+    code = None
+    try:
+        run()
+    except SystemExit as error:
+        if error.code != NOT_MIRRORED:
+            raise
+        code = error.code  # the run is stored, MLflow can have it later
+    for settings in found:  # none where Hydra was only asked to show something
+        _fit_and_save(settings, options)
+    if code is not None:
+        sys.exit(code)
+
+
+def _fit_and_save(settings: Any, options: argparse.Namespace) -> None:
+    from fairfr.calibrate.fit import fit_on_all
+
+    if options.register and settings.store.id == "folder":
+        raise ConfigError("--register needs MLflow, and store=folder does without. Leave one of them out.")
+    model = fit_on_all(settings)
+    model.save(options.out)
+    print(f"model: {options.out} ({type(model).__name__}, fitted on all {model.training_['pairs']:,} pairs)")
+    print("The table above is what the method does on pairs that it was not fitted on: quote that.")
+    if options.register:
+        from fairfr.store.mlflow.logged_model import log_model
+
+        assert model.origin_ is not None
+        key = model.origin_["run"]["key"]
+        place = log_model(settings.store, Path(settings.out_root), options.out, key, options.register)
+        print(f"registered in MLflow: {place}")
+
+
+def _check_place(out: Path) -> None:
+    """Told before anything is computed."""
+    if out.is_dir() or not out.absolute().parent.is_dir():
+        what = "is a folder" if out.is_dir() else f"cannot be written: there is no folder {out.absolute().parent}"
+        raise DataError(f"{out} {what}. Name a file, such as --out mine.fairfr.")
+
+
+def score(options: argparse.Namespace) -> str:
+    """New pairs."""
+    from fairfr.calibrate.score import Wanted, score_file
+    from fairfr.commands._score_bar import ScoreBar
+
+    names = ("model", "pairs", "out", "embeddings", "left", "right", "images", "top", "threads", "block")
+    with ScoreBar() as bar:
+        rows = score_file(Wanted(**{name: getattr(options, name) for name in names}), bar)
+    return f"{options.out}: {rows:,} pairs scored" + (f", {bar.kept} blocks from before" if bar.kept else "")
+
+
+def threshold(options: argparse.Namespace) -> str:
+    """The operating point."""
+    from fairfr.calibrate.threshold import Wanted, as_dict, held_out_scores, operate
+    from fairfr.calibrate.threshold_text import as_text
+
+    wanted = Wanted(options.fmr, options.confidence, options.on, options.rule, options.draws)
+    scores = held_out_scores(options.model, options.out_root, options.run)
+    found = operate(scores, wanted)
+    return json.dumps(as_dict(found, wanted, scores), indent=1) if options.json else as_text(found, wanted, scores)
+
+
+def inspect(options: argparse.Namespace) -> str:
+    """What is in the file."""
+    from fairfr.calibrate.inspect import as_text, inspect
+
+    about = inspect(options.model)
+    return json.dumps(about, indent=1) if options.json else as_text(about)

@@ -1,0 +1,144 @@
+"""What calibrators cost in use: rates, ratios against plain numpy and faiss, latency, loading, memory of ``score``."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+import fairfr
+
+N_IMAGES, N_PAIRS, N_REFERENCES, WIDTH = 20_000, 1_000_000, 6_000, 512
+BLOCK = 20_000
+PEAK = """
+import resource, sys
+from pathlib import Path
+from fairfr.calibrate.score import Progress, Wanted, score_file
+folder, pairs = Path(sys.argv[1]), sys.argv[2]
+score_file(Wanted(folder / "m.fairfr", pairs, folder / "out.parquet", folder / "new.npz"), Progress())
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
+"""
+
+
+def made() -> tuple[Any, Any, Any, Any]:
+    """Vectors, pairs to score, and pairs with labels to fit on."""
+    rng = np.random.default_rng(0)
+    vectors = rng.standard_normal((N_IMAGES, WIDTH), dtype=np.float32)
+    pairs = rng.integers(0, N_IMAGES, (N_PAIRS, 2), dtype=np.int32)
+    training = rng.integers(0, N_IMAGES, (N_REFERENCES, 2), dtype=np.int32)
+    return vectors, pairs, training, rng.random(N_REFERENCES) < 0.5
+
+
+def plain_linear(vectors: Any, pairs: Any, weights: Any) -> Any:
+    """Two gathers and one product for each pair, by blocks; weights of [midpoint, cosine]."""
+    unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    out = np.empty(len(pairs))
+    for start in range(0, len(pairs), BLOCK):
+        left, right = (unit[pairs[start : start + BLOCK, side]] for side in (0, 1))
+        logit = (left + right) @ weights[:-1] / 2 + weights[-1] * np.einsum("ij,ij->i", left, right)
+        out[start : start + BLOCK] = 1 / (1 + np.exp(-logit))
+    return out
+
+
+def plain_search(vectors: Any, pairs: Any, training: Any, threads: int) -> None:
+    """faiss on built midpoints."""
+    import faiss
+
+    faiss.omp_set_num_threads(threads)
+    unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    lookup = faiss.IndexFlatL2(WIDTH)
+    lookup.add((unit[training[:, 0]] + unit[training[:, 1]]) / 2)
+    for start in range(0, len(pairs), BLOCK):
+        part = pairs[start : start + BLOCK]
+        lookup.search((unit[part[:, 0]] + unit[part[:, 1]]) / 2, 20)
+
+
+def seconds(call: Callable[[], Any], repeats: int = 1) -> float:
+    """The best of some calls."""
+    times = []
+    for _ in range(repeats):
+        started = time.perf_counter()
+        call()
+        times.append(time.perf_counter() - started)
+    return min(times)
+
+
+def show_models(console: Console, threads: int, n_dense: int = N_PAIRS) -> None:
+    """One table; ``n_dense``: pairs for AC-Density, whose plain form is slow."""
+    vectors, pairs, training, same = made()
+    linear = fairfr.ACLinear().fit(vectors, training, same)
+    density = fairfr.ACDensity().fit(vectors, training, same, threads=threads)
+    few = pairs[:n_dense]
+    density.probability(vectors, pairs[:100])  # compile
+    weights = np.random.default_rng(1).normal(size=WIDTH + 1).astype(np.float32)
+    rows: list[tuple[str, float, float, int]] = [
+        (
+            "ac_linear, 1M pairs of 20k images (aim 2 s), against gathers and one product",
+            seconds(lambda: linear.probability(vectors, pairs, threads=threads)),
+            seconds(lambda: plain_linear(vectors, pairs, weights)),
+            len(pairs),
+        ),
+        (
+            f"ac_density, 6,000 references, {len(few):,} pairs (aim 30 s for 1M), against faiss on built midpoints",
+            seconds(lambda: density.probability(vectors, few, threads=threads)),
+            seconds(lambda: plain_search(vectors, few, training, threads)),
+            len(few),
+        ),
+    ]
+    table = Table("what", "fairfr s", "plain s", "plain / fairfr", "pairs/s", title=f"models in use, {threads} threads")
+    for what, ours, plain, n in rows:
+        table.add_row(what, f"{ours:.2f}", f"{plain:.2f}", f"{plain / ours:.1f}", f"{n / ours:,.0f}")
+    console.print(table)
+    show_latency(console, {"ac_linear": linear, "ac_density": density}, vectors)
+    show_memory(console, linear, vectors)
+
+
+def show_latency(console: Console, models: dict[str, Any], vectors: Any) -> None:
+    """A single pair of a loaded model, and loading it."""
+    left, right = vectors[:1], vectors[1:2]
+    platt = fairfr.Platt().fit_scores(np.linspace(0, 1, 100), np.arange(100) % 3 > 1)
+    with tempfile.TemporaryDirectory() as folder:
+        for name, model in {**models, "platt": platt}.items():
+            path = Path(folder) / f"{name}.fairfr"
+            model.save(path)
+            loaded = fairfr.load(path)
+            one = (lambda m: lambda: m.probability_scores([0.3]))(loaded)
+            if name != "platt":
+                one = (lambda m: lambda: m.probability((left, right)))(loaded)
+            latency, loading = seconds(one, 200), seconds(lambda path=path: fairfr.load(path), 10)
+            console.print(f"{name}: one pair {1000 * latency:.3f} ms, loading {1000 * loading:.1f} ms")
+    console.print("aims: one pair ac_linear 1 ms, platt 0.1 ms; loading 50 ms")
+
+
+def show_memory(console: Console, model: Any, vectors: Any) -> None:
+    """Peak memory of scoring files of 1M and of 10M pairs, each in a process of its own."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    ids = np.array([f"image-{i}" for i in range(N_IMAGES)])
+    rng = np.random.default_rng(2)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        model.save(folder / "m.fairfr")
+        np.savez(folder / "new.npz", image=ids, vectors=vectors)
+        for millions in (1, 10):
+            path = folder / f"{millions}.parquet"
+            schema = pa.schema([("left", pa.string()), ("right", pa.string())])
+            with parquet.ParquetWriter(path, schema) as writer:
+                for _ in range(millions):
+                    left, right = rng.integers(0, N_IMAGES, (2, 1_000_000))
+                    writer.write_table(pa.table({"left": ids[left], "right": ids[right]}).cast(schema))
+            started = time.perf_counter()
+            done = subprocess.run(
+                [sys.executable, "-c", PEAK, name, str(path)], capture_output=True, text=True, check=True
+            )
+            wall = time.perf_counter() - started
+            console.print(f"score, {millions}M pairs from parquet: {wall:.1f} s, peak {done.stdout.strip()} MB")

@@ -1,0 +1,203 @@
+"""fairfr calibrate as people call it, and calibrators in MLflow: logged, registered, loaded, served."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import fairfr
+from fairfr.store.mlflow.address import default_uri
+from fairfr.store.mlflow.errors import MlflowError
+from fairfr.store.mlflow.logged_model import described, input_example, log_model
+from fairfr.store.mlflow.mirror import Mirror
+from fairfr.store.settings import StoreSettings
+
+ROOT = Path(__file__).parents[2]
+PATIENCE = 100.0  # seconds: importing MLflow on a busy machine is no fault
+ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1", "COLUMNS": "160", "MLFLOW_DISABLE_TELEMETRY": "true"}
+
+
+def calibrate(folder: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(ROOT / "scripts" / "calibrate.py"), *map(str, arguments)]
+    return subprocess.run(command, cwd=folder, env=ENVIRONMENT, capture_output=True, text=True, timeout=120)
+
+
+def test_from_data_to_a_threshold(tmp_path: Path, write_set: Callable[..., Path]) -> None:
+    data_root = write_set()
+    overrides = ["dataset=mine", "backbone=mynet", "method=ac_linear", "dataset.grouping=[gender]", "threads=1"]
+    chosen = [*overrides, f"data_root={data_root}", "store=folder", "out_root=out"]
+    done = calibrate(tmp_path, "fit", *chosen, "--out", "mine.fairfr")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "AUROC" in done.stdout and "mine.fairfr (ACLinear, fitted on all 120 pairs)" in done.stdout
+
+    # the held-out summary is that of the run, and the model that of the library on the same pairs
+    model = fairfr.load(tmp_path / "mine.fairfr")
+    assert model.origin_ is not None
+    run = tmp_path.joinpath("out", "runs", *model.origin_["run"].values())
+    stored = json.loads((run / "result.json").read_text())
+    auroc = next(row for row in stored["metrics"] if row["metric"] == "auroc" and row["group"] == "all")
+    assert model.origin_["held_out"][0]["mean"] == auroc["mean"]
+    images = np.load(data_root / "mine" / "embeddings" / "mynet.npz")
+    pairs = pd.read_csv(data_root / "mine" / "pairs.csv")
+    place = {id: row for row, id in enumerate(images["image"])}
+    rows = np.array([[place[a], place[b]] for a, b in zip(pairs["left"], pairs["right"], strict=True)])
+    by_hand = fairfr.ACLinear().fit(images["vectors"], rows, pairs["same"].to_numpy())
+    expected = by_hand.probability(images["vectors"], rows)
+    np.testing.assert_allclose(model.probability(images["vectors"], rows), expected, rtol=1e-6)
+
+    scored = calibrate(
+        tmp_path,
+        *("score", "--model", "mine.fairfr", "--pairs", data_root / "mine" / "pairs.csv"),
+        *("--embeddings", data_root / "mine" / "embeddings" / "mynet.npz", "--out", "scores.csv"),
+    )
+    assert scored.stdout == "scores.csv: 120 pairs scored\n", scored.stderr
+    np.testing.assert_allclose(pd.read_csv(tmp_path / "scores.csv")["probability"], expected, rtol=1e-6)
+
+    asked = calibrate(tmp_path, "threshold", "--model", "mine.fairfr", "--fmr", "0.1", "--out-root", "out", "--json")
+    found = json.loads(asked.stdout)
+    held_out = pd.read_parquet(run / "scores.parquet")
+    passed = held_out["probability"] >= found["threshold"]
+    assert found["all"]["fmr"]["errors"] == int((passed & ~held_out["same"]).sum()) <= 6
+    assert {group["name"] for group in found["groups"]} == {"female", "male"}
+    assert (
+        "FNMR" in calibrate(tmp_path, "threshold", "--model", "mine.fairfr", "--fmr", 0.1, "--out-root", "out").stdout
+    )
+
+    page = calibrate(tmp_path, "inspect", "mine.fairfr").stdout
+    assert "ACLinear(C=1.0, solver='paper')" in page and "of width 12" in page and "worst group" in page
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("fit", "method=ac_linar", "--out", "m.fairfr"), "Did you mean 'ac_linear'"),
+        (("fit", "-m", "method=platt,beta", "--out", "m.fairfr"), "one configuration"),
+        (("fit", "--out", "no/m.fairfr"), "there is no folder"),
+        (("inspect", "none.fairfr"), "none.fairfr"),
+        (("threshold", "--model", "none.fairfr", "--fmr", "2"), "--fmr 2"),
+    ],
+)
+def test_mistakes_are_one_sentence(tmp_path: Path, arguments: tuple[str, ...], message: str) -> None:
+    done = calibrate(tmp_path, *arguments)
+    assert done.returncode == 1 and message in done.stdout + done.stderr
+    assert "Traceback" not in done.stderr and not any(tmp_path.glob("*.fairfr"))
+
+
+def small_models() -> dict[str, Any]:
+    """Models of each kind of input."""
+    rng = np.random.default_rng(0)
+    vectors, pairs = rng.normal(size=(40, 6)), rng.integers(0, 40, (300, 2))
+    same, groups = rng.random(300) < 0.5, {"half": np.where(np.arange(40) < 20, "lower", "upper")}
+    return {
+        "vectors": fairfr.ACLinear().fit(vectors, pairs, same),
+        "groups": fairfr.Oracle().fit(vectors, pairs, same, groups=groups),
+        "scores": fairfr.Platt().fit_scores(rng.random(300), same),
+    }
+
+
+@pytest.mark.filterwarnings("ignore")  # MLflow's own
+def test_a_pyfunc_gives_what_the_library_gives(tmp_path: Path) -> None:
+    import mlflow.pyfunc
+
+    from fairfr.store.mlflow.served import predict
+
+    for name, model in small_models().items():
+        model.save(tmp_path / f"{name}.fairfr")
+        mlflow.pyfunc.save_model(tmp_path / name, **described(tmp_path / f"{name}.fairfr"))
+        loaded = mlflow.pyfunc.load_model(str(tmp_path / name))
+        table = input_example(model)
+        if name == "groups":
+            table["left_half"] = table["right_half"] = ["lower", "upper"]
+        pd.testing.assert_frame_equal(loaded.predict(table), predict(model, table))
+        assert list(loaded.predict(table)) == ["score", "probability"]
+        assert not any(path.suffix in (".pkl", ".pickle") for path in (tmp_path / name).rglob("*"))
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_model_is_registered_under_its_run(
+    cell: Callable[..., Any], small: tuple[str, ...], mirror: Mirror, out: Path, tmp_path: Path
+) -> None:
+    import mlflow
+
+    store, path = StoreSettings("mlflow", experiment="fairfr", patience=PATIENCE), tmp_path / "m.fairfr"
+    model = small_models()["vectors"]
+    model.save(path)
+    outcome = cell(*small, "method=platt")
+    with pytest.raises(MlflowError, match=r"has no run .* fairfr sync"):
+        log_model(store, out, path, str(outcome.key), "mine")
+    mirror.log(outcome.result, outcome.folder)
+    before = mlflow.get_tracking_uri()
+    assert log_model(store, out, path, str(outcome.key), "mine") == "models:/mine/1"
+    assert log_model(store, out, path, str(outcome.key), "mine") == "models:/mine/2"
+    assert mlflow.get_tracking_uri() == before and "MLFLOW_EXPERIMENT_ID" not in os.environ
+    client = mlflow.MlflowClient(default_uri(out))
+    run = client.get_run(client.get_model_version("mine", "2").run_id)
+    assert run.info.status == "FINISHED" and run.data.tags["run_key"] == str(outcome.key)
+    logged = client.search_logged_models([run.info.experiment_id])
+    assert [found.source_run_id for found in logged] == [run.info.run_id] * 2
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@contextmanager
+def served(model: Path) -> Iterator[str]:
+    """The address of ``mlflow models serve``, which ends with the block, or when its time is out."""
+    port = free_port()
+    command = [sys.executable, "-m", "mlflow", "models", "serve", "-m", str(model), "--env-manager", "local"]
+    place = ["--host", "127.0.0.1", "--port", str(port)]
+    server = subprocess.Popen(
+        [*command, *place], env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        start_new_session=True,
+    )  # fmt: skip
+    limit = threading.Timer(PATIENCE, lambda: os.killpg(server.pid, signal.SIGKILL))
+    limit.start()
+    try:
+        assert server.stdout is not None
+        said: list[str] = []
+        for line in server.stdout:
+            said.append(line)
+            if "Uvicorn running" in line:
+                break
+        else:
+            pytest.fail("the server ended: " + "".join(said))
+        yield f"http://127.0.0.1:{port}/invocations"
+    finally:
+        limit.cancel()
+        os.killpg(server.pid, signal.SIGKILL)
+        server.communicate()
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_mlflow_serves_a_calibrator(tmp_path: Path) -> None:
+    import mlflow.pyfunc
+
+    model = small_models()["vectors"]
+    model.save(tmp_path / "m.fairfr")
+    mlflow.pyfunc.save_model(tmp_path / "served", **described(tmp_path / "m.fairfr"))
+    left, right = np.random.default_rng(5).normal(size=(2, 7, 6))
+    rows = [[a.tolist(), b.tolist()] for a, b in zip(left, right, strict=True)]
+    body = json.dumps({"dataframe_split": {"columns": ["left", "right"], "data": rows}}).encode()
+    with served(tmp_path / "served") as address:
+        request = urllib.request.Request(address, body, {"Content-Type": "application/json"})
+        with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
+            predictions = json.load(answer)["predictions"]
+    expected = model.probability((left, right))
+    np.testing.assert_allclose([row["probability"] for row in predictions], expected, rtol=1e-12)

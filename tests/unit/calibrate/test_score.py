@@ -1,0 +1,201 @@
+"""Scores of new pairs from files: those of the library, in blocks of any size, resumable, with errors that help."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import fairfr
+from fairfr.calibrate.score import Progress, Wanted, score_file
+from fairfr.core.errors import DataError, FairfrError, StorageError, UnmetNeedError
+
+
+class Heard(Progress):
+    """Counts blocks; can pull the plug after some."""
+
+    def __init__(self, stop_after: int = 10**9) -> None:
+        self.before, self.blocks, self.stop_after = 0, 0, stop_after
+
+    def start(self, blocks: int, done: int) -> None:
+        self.total, self.before = blocks, done
+
+    def block_done(self) -> None:
+        self.blocks += 1
+        if self.blocks == self.stop_after:
+            raise KeyboardInterrupt
+
+
+def wanted(scene: Any, out: str = "scores.parquet", **changed: Any) -> Wanted:
+    return Wanted(
+        **{
+            "model": scene / "model.fairfr",
+            "pairs": str(scene / "new.csv"),
+            "embeddings": scene / "new.npz",
+            "out": scene / out,
+            "threads": 1,
+            **changed,
+        }
+    )
+
+
+def read(path: Path) -> pd.DataFrame:
+    return pd.read_csv(path) if path.suffix == ".csv" else pd.read_parquet(path)
+
+
+def close(found: Any, expected: Any) -> None:
+    """But for the last bit, which depends on how many pairs are multiplied at once."""
+    np.testing.assert_allclose(found, expected, rtol=1e-13)
+
+
+@pytest.mark.parametrize("block", [1, 7, 499, 500, 501, 2**18])
+@pytest.mark.parametrize("out", ["scores.csv", "scores.parquet"])
+def test_a_file_holds_what_the_library_gives(scene: Any, out: str, block: int) -> None:
+    if block == 1:
+        scene.pairs = scene.pairs[:5]
+        scene.table().to_csv(scene / "new.csv", index=False)
+    assert score_file(wanted(scene, out, block=block), Heard()) == len(scene.pairs)
+    found = read(scene / out)
+    assert found[["left", "right"]].to_numpy().tolist() == scene.ids[scene.pairs].tolist()
+    close(found["probability"], scene.model.probability(scene.vectors, scene.pairs))
+    close(found["score"], scene.model.decision_function(scene.vectors, scene.pairs))
+    assert {path.name for path in scene.folder.iterdir()} == {"model.fairfr", "new.npz", "new.csv", out}
+
+
+def test_pairs_may_be_parquet_with_categories(scene: Any) -> None:
+    scene.table().astype("category").to_parquet(scene / "new.parquet", row_group_size=130)
+    score_file(wanted(scene, pairs=str(scene / "new.parquet"), block=90), Heard())
+    close(read(scene / "scores.parquet")["probability"], scene.model.probability(scene.vectors, scene.pairs))
+
+
+def test_an_interrupted_call_goes_on(scene: Any) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        score_file(wanted(scene, block=100), Heard(stop_after=3))
+    assert not (scene / "scores.parquet").exists()
+    again = Heard()
+    assert score_file(wanted(scene, block=100), again) == 500
+    assert (again.before, again.blocks, again.total) == (3, 2, 5)
+    close(read(scene / "scores.parquet")["probability"], scene.model.probability(scene.vectors, scene.pairs))
+
+
+def test_what_other_inputs_left_is_not_used(scene: Any) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        score_file(wanted(scene, block=100), Heard(stop_after=3))
+    np.savez(scene / "new.npz", image=scene.ids, vectors=scene.vectors[::-1])
+    again = Heard()
+    score_file(wanted(scene, block=100), again)
+    assert (again.before, again.blocks) == (0, 5)
+    close(read(scene / "scores.parquet")["probability"], scene.model.probability(scene.vectors[::-1], scene.pairs))
+
+
+def test_a_part_that_was_cut_short_does_not_count(scene: Any) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        score_file(wanted(scene, block=100), Heard(stop_after=2))
+    (scene / ".scores.parquet.partial" / "unfinished").write_bytes(b"PAR1 half of")
+    score_file(wanted(scene, block=100), Heard())
+    assert len(read(scene / "scores.parquet")) == 500
+
+
+def test_two_do_not_write_one_file(scene: Any) -> None:
+    class Second(Heard):
+        def start(self, blocks: int, done: int) -> None:
+            score_file(wanted(scene), Heard())
+
+    with pytest.raises(StorageError, match="another process is writing"):
+        score_file(wanted(scene), Second())
+
+
+def test_cosines_are_enough_for_methods_of_scores(scene: Any) -> None:
+    cosine = np.linspace(-1, 1, 41)
+    model = fairfr.Platt().fit_scores(np.linspace(-0.2, 0.9, 50), np.arange(50) % 3 < np.arange(50) / 25)
+    model.save(scene / "platt.fairfr")
+    pd.DataFrame({"cosine": cosine}).to_csv(scene / "cosines.csv", index=False)
+    given = wanted(scene, "s.csv", model=scene / "platt.fairfr", pairs=str(scene / "cosines.csv"), embeddings=None)
+    score_file(given, Heard())
+    np.testing.assert_allclose(read(scene / "s.csv")["probability"], model.probability_scores(cosine), rtol=0)
+    with pytest.raises(UnmetNeedError, match="--embeddings"):
+        score_file(wanted(scene, pairs=str(scene / "cosines.csv"), embeddings=None), Heard())
+    pd.DataFrame({"cosine": [0.1, 7.0]}).to_csv(scene / "cosines.csv", index=False)
+    with pytest.raises(DataError, match=r"cosines.csv, line 3: 7.0 is no cosine"):
+        score_file(given, Heard())
+
+
+def test_groups_come_from_a_table_of_images(scene: Any) -> None:
+    half = np.where(np.arange(len(scene.ids)) % 2 == 0, "even", "odd")
+    half[:5] = ""
+    model = fairfr.Oracle().fit(scene.vectors, *scene.training, groups={"half": half})
+    model.save(scene / "oracle.fairfr")
+    asked = wanted(scene, model=scene / "oracle.fairfr", images=scene / "images.csv")
+    with pytest.raises(UnmetNeedError, match=r"needs 'half' of every image: --images"):
+        score_file(wanted(scene, model=scene / "oracle.fairfr"), Heard())
+    # in another order, without the images whose group is unknown
+    pd.DataFrame({"image": scene.ids, "half": half})[:4:-1].to_csv(scene / "images.csv", index=False)
+    score_file(asked, Heard())
+    expected = model.probability(scene.vectors, scene.pairs, groups={"half": half})
+    np.testing.assert_allclose(read(scene / "scores.parquet")["probability"], expected, rtol=1e-12)
+
+
+def test_the_best_of_a_gallery(scene: Any) -> None:
+    """Against all pairs, sorted: images that are on both sides do not match themselves."""
+    np.savez(scene / "A.npz", image=scene.ids[:25], vectors=scene.vectors[:25] * 3)
+    np.savez(scene / "B.npz", image=scene.ids[15:], vectors=scene.vectors[15:])
+    sides = {"left": scene / "A.npz", "right": scene / "B.npz"}
+    rows = score_file(wanted(scene, pairs="all", embeddings=None, top=4, block=30, **sides), Heard())
+    found = read(scene / "scores.parquet")
+    assert rows == len(found) == 25 * 4
+    unit = scene.vectors / np.linalg.norm(scene.vectors, axis=1, keepdims=True)
+    for i in range(25):
+        others = np.array([j for j in range(15, 60) if j != i])
+        best = others[np.argsort(-(unit[others] @ unit[i]))[:4]]
+        probability = scene.model.probability(scene.vectors, np.column_stack([np.full(4, i), best]))
+        order = np.argsort(-probability)
+        mine = found[found["left"] == scene.ids[i]]
+        assert mine["right"].tolist() == scene.ids[best[order]].tolist() and mine["rank"].tolist() == [1, 2, 3, 4]
+        np.testing.assert_allclose(mine["probability"], probability[order], rtol=1e-6)
+        np.testing.assert_allclose(mine["cosine"], (unit[best] @ unit[i])[order], rtol=1e-5)
+
+
+def test_a_gallery_smaller_than_what_is_asked_for(scene: Any) -> None:
+    np.savez(scene / "B.npz", image=scene.ids[:3], vectors=scene.vectors[:3])
+    asked = wanted(scene, pairs="all", embeddings=None, left=scene / "new.npz", right=scene / "B.npz")
+    assert score_file(asked, Heard()) == 57 * 3 + 3 * 2
+
+
+def test_mistakes_are_told_before_anything_is_written(scene: Any) -> None:
+    bad = scene.table()
+    bad.loc[321, "right"] = "nobody.jpg"
+    bad.to_csv(scene / "bad.csv", index=False)
+    (scene / "empty.csv").write_text("left,right\n")
+    (scene / "ragged.csv").write_text("left,right\na,b\nc\n")
+    np.savez(scene / "wide.npz", image=scene.ids, vectors=np.ones((len(scene.ids), 9), dtype=np.float32))
+    cases: list[tuple[dict[str, Any], str]] = [
+        (
+            {"pairs": str(scene / "bad.csv"), "block": 50},
+            r"bad.csv, line 323: right image 'nobody.jpg' has no vector in",
+        ),
+        ({"pairs": str(scene / "empty.csv")}, "holds no pairs"),
+        ({"pairs": str(scene / "ragged.csv")}, "Expected 2 columns, got 1"),
+        ({"pairs": str(scene / "no.csv")}, r"no.csv is gone"),
+        ({"pairs": str(scene / "new.npz")}, "zip archive"),
+        ({"embeddings": scene / "wide.npz"}, "width 9, but the model was fitted on width 8"),
+        ({"model": scene / "new.csv"}, "no fairfr model"),
+        ({"model": scene / "none.fairfr"}, "none.fairfr"),
+        ({"out": scene / "scores.txt"}, "parquet or .csv"),
+        ({"out": scene / "no" / "scores.csv"}, "there is no folder"),
+        ({"pairs": "all"}, "--left"),
+        ({"left": scene / "new.npz"}, "--left does not go with"),
+        ({"top": 0}, "at least 1"),
+    ]
+    for changed, message in cases:
+        with pytest.raises(FairfrError, match=message):
+            score_file(wanted(scene, **changed), Heard())
+        assert not (scene / "scores.parquet").exists()
+
+
+def test_a_missing_column_is_named(scene: Any) -> None:
+    scene.table().rename(columns={"left": "Left"}).to_csv(scene / "new.csv", index=False)
+    with pytest.raises(DataError, match=r"no column 'left'\. Did you mean 'Left'"):
+        score_file(wanted(scene), Heard())
