@@ -127,11 +127,13 @@ def _drawn(scores: Scores, asked: int) -> Draws:
 
 def _at(name: str, drawn: Draws, chosen: Bool, same: Bool, refused: Bool, wanted: Wanted) -> AtThreshold:
     impostor, genuine = np.flatnonzero(chosen & ~same), np.flatnonzero(chosen & same)
+    fmr = measured(Subset(drawn, impostor), ~refused[impostor], wanted.confidence)
     return AtThreshold(
         name,
-        fmr=measured(Subset(drawn, impostor), ~refused[impostor], wanted.confidence),
+        fmr=fmr,
         fnmr=measured(Subset(drawn, genuine), refused[genuine], wanted.confidence),
-        tells_fmr=len(impostor) >= fewest_pairs(wanted.fmr, wanted.confidence),
+        # few pairs cannot vouch for a low rate, but they can show a high one
+        tells_fmr=len(impostor) >= fewest_pairs(wanted.fmr, wanted.confidence) or fmr.bounds[0] > wanted.fmr,
         tells_fnmr=len(genuine) >= ENOUGH_GENUINE,
     )
 

@@ -162,3 +162,20 @@ def test_a_person_behind_most_false_matches_raises_the_vouched_threshold() -> No
     apart = operate(Held(same, values, strangers(n + 40)), wanted)  # type: ignore[arg-type]
     together = operate(Held(same, values, both), wanted)  # type: ignore[arg-type]
     assert together.threshold == apart.threshold < apart.vouched < together.vouched
+
+
+def test_few_pairs_can_show_that_a_group_is_above_the_wanted_rate() -> None:
+    """120 impostors in group b, 12 of them accepted: too few to vouch for 1 %, more than enough to deny it."""
+    n = 3000
+    group = (np.arange(n + 60) % 25 == 0).astype(int)
+    rank = np.arange(n) / n
+    rank[np.flatnonzero(group[:n] == 1)[:12]] += 1
+    rank[np.flatnonzero(group[:n] == 0)[:18]] += 1
+    same = np.arange(n + 60) >= n
+    held = Held(same, np.append(rank, np.full(60, 3.0)), strangers(n + 60), group)
+    wanted = Wanted(0.01, draws=100)
+    found = operate(held, wanted)  # type: ignore[arg-type]
+    assert (found.groups[1].fmr.errors, found.groups[1].fmr.pairs) == (12, 120)
+    assert found.groups[1].tells_fmr and found.groups[1].fmr.bounds[0] > 0.01
+    text = as_text(found, wanted, held)  # type: ignore[arg-type]
+    assert " 10 % (" in next(line for line in text.splitlines() if "12 of 120" in line)
