@@ -16,7 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from fairfr.commands._telling import tell
+from fairfr.commands._messages import tell
 from fairfr.core.errors import ConfigError, DataError, FairfrError
 
 

@@ -7,7 +7,7 @@ From a checkout: python scripts/import_data.py check
 
 import argparse
 
-from fairfr.commands._telling import tell
+from fairfr.commands._messages import tell
 
 
 def main() -> None:

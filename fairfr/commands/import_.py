@@ -15,7 +15,7 @@ import importlib
 import sys
 from collections.abc import Sequence
 
-from fairfr.commands._telling import tell
+from fairfr.commands._messages import tell
 
 KINDS = {
     "rfw": ("fairfr.data.importers.rfw", "RFW's pair lists, or a table made from them"),

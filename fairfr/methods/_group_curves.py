@@ -49,7 +49,7 @@ class GroupCurves:
                 out[groups == g] = curve(cosine[groups == g])
         return out
 
-    def told(self, levels: tuple[str, ...]) -> dict[str, Any]:
+    def summary(self, levels: tuple[str, ...]) -> dict[str, Any]:
         """What fell back, for the report."""
         without = [g for g, curve in enumerate(self.curves) if curve is None]
         return {

@@ -26,7 +26,7 @@ class Thresholds:
     fpr: float
     corners: Corners
     pick: Pick = "nearest"
-    told: dict[str, int] = field(
+    counts: dict[str, int] = field(
         default_factory=lambda: {"defined": 0, "at_smallest_genuine": 0, "moved_by_corners": 0}
     )
 
@@ -35,9 +35,9 @@ class Thresholds:
         find = {"nearest": threshold_at_fpr, "reaching": threshold_reaching_fpr}[self.pick]
         found = find(score, same, self.fpr, self.corners)
         if found is not None:
-            self.told["defined"] += 1
-            self.told["at_smallest_genuine"] += int(found == score[same].min())
-            self.told["moved_by_corners"] += int(found != find(score, same, self.fpr, "all"))
+            self.counts["defined"] += 1
+            self.counts["at_smallest_genuine"] += int(found == score[same].min())
+            self.counts["moved_by_corners"] += int(found != find(score, same, self.fpr, "all"))
         return found
 
 

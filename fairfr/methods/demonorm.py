@@ -109,7 +109,7 @@ class DemoNorm:
         ctx.report.update(
             cohort={name: len(cohort) for name, cohort in zip(names, self.cohorts_, strict=True)},
             train_pairs_by_group_statistics=int(np.count_nonzero(~moments.usable)),
-            **self.fallback_.told(names),
+            **self.fallback_.summary(names),
         )
         return self
 
@@ -197,7 +197,7 @@ class DemoNormGroup:
         self.rule_ = GroupRule(Levels.of(view, ctx, "DemoNormGroup"), self.rule)
         groups, levels = self.rule_.groups(view), self.rule_.levels.names
         self.curves_ = GroupCurves.fit(FIT_CURVE[self.variant], view.cosine, same, groups, len(levels))
-        ctx.report.update(self.curves_.told(levels))
+        ctx.report.update(self.curves_.summary(levels))
         return self
 
     def predict(self, view: PairView) -> Prediction:

@@ -88,7 +88,7 @@ class FSN:
         reach = (low - float(self.shift_.max()), high - float(self.shift_.min()))
         self.map_ = fit_beta(self._shifted(cosine, left, right), same, reach)
         ctx.report.update(clusters=len(self.shift_), fallback_clusters=sum(fallbacks.values()), fallbacks=fallbacks)
-        ctx.report["cluster_thresholds"] = thresholds.told
+        ctx.report["cluster_thresholds"] = thresholds.counts
         return self
 
     def predict(self, view: PairView) -> Prediction:

@@ -85,7 +85,7 @@ class GST:
             groups_without_threshold=len(undefined),
             groups_without_threshold_names=names_of(levels, undefined),
             train_pairs_unshifted=unshifted,
-            group_thresholds=by_group.told,
+            group_thresholds=by_group.counts,
         )
         return self
 

@@ -21,6 +21,8 @@ from fairfr.core.code import code_digest
 from fairfr.core.errors import DataError, FairfrError, UnmetNeedError
 from fairfr.core.keys import digest_of
 from fairfr.core.types import MetricRow
+from fairfr.store.mlflow.mirror import Mirror
+from fairfr.store.settings import StoreSettings
 
 CONF = Path(__file__).parents[2] / "conf"
 SMALL = ("dataset=lfw", "++dataset.standin.scale=0.03", "source=synthetic")
@@ -326,10 +328,11 @@ def test_help_speaks_of_choices_and_keys(run_py: Any) -> None:
 
 
 def test_the_hint_to_mlflow_names_the_folder(capsys: pytest.CaptureFixture[str]) -> None:
-    Terminal().mlflow_hint("outputs")
-    Terminal().mlflow_hint("my runs")
-    plain, named = capsys.readouterr().out.splitlines()
+    for out_root, uri in (("outputs", None), ("my runs", None), ("outputs", "http://me:secret@server:5000")):
+        Terminal().mlflow_hint(out_root, Mirror(StoreSettings("mlflow", uri), Path(out_root)))
+    plain, named, elsewhere = capsys.readouterr().out.splitlines()
     assert "make ui   or   fairfr ui   (" in plain
+    assert elsewhere == "MLflow: http://me:***@server:5000"
     assert "make ui OUT='my runs'   or   fairfr ui --out-root 'my runs'" in named
 
 

@@ -71,7 +71,7 @@ def test_what_corners_did_is_counted() -> None:
         thresholds = Thresholds(0.4, corners)
         found = [thresholds.of(*pairs) for pairs in (apart, overlapping, one_class)]
         assert found == [0.8 if corners == "source" else 0.4, 0.3, None]
-        assert thresholds.told == {"defined": 2, "at_smallest_genuine": smallest, "moved_by_corners": moved}
+        assert thresholds.counts == {"defined": 2, "at_smallest_genuine": smallest, "moved_by_corners": moved}
 
 
 @pytest.mark.parametrize("same", [[], [True, True], [False, False]])
