@@ -28,7 +28,14 @@ from fairfr.store.settings import StoreSettings
 
 ROOT = Path(__file__).parents[2]
 PATIENCE = 100.0  # seconds: importing MLflow on a busy machine is no fault
-ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1", "COLUMNS": "160", "MLFLOW_DISABLE_TELEMETRY": "true"}
+# mlflow starts uvicorn by its name, which lies beside this Python whether or not the environment is activated
+ENVIRONMENT = {
+    **os.environ,
+    "OMP_NUM_THREADS": "1",
+    "COLUMNS": "160",
+    "MLFLOW_DISABLE_TELEMETRY": "true",
+    "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+}
 
 
 def calibrate(folder: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
