@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from rich import box
 from rich.table import Table
@@ -13,26 +13,8 @@ from fairfr.core.variants import Parameters, variant_text
 from fairfr.core.visible import visible
 from fairfr.report.readings import Reading, Run
 from fairfr.report.selection import Selection
+from fairfr.report.tables.columns import RESULTS, Column
 
-
-class Column(NamedTuple):
-    """One printed number of a run."""
-
-    heading: str
-    metric: str
-    group: str
-    higher_is_better: bool
-
-
-COLUMNS = (
-    Column("AUROC", "auroc", "all", True),
-    Column("TPR@1e-3", "tpr_at_fpr_1e-3", "all", True),
-    Column("Brier", "brier", "all", False),
-    Column("ECE", "ece_15", "all", False),
-    Column("worst\nAUROC", "auroc", "worst", True),
-    Column("worst\nTPR@1e-3", "tpr_at_fpr_1e-3", "worst", True),
-    Column("worst\nBrier", "brier", "worst", False),
-)
 DIGITS = 3
 DAGGER = "†"
 
@@ -49,14 +31,14 @@ def results_table(stored: Sequence[dict[str, Any]], reading: Reading = "paper") 
     )
     table.caption_justify = "left"
     table.add_column("method", no_wrap=True)
-    for column in COLUMNS:
+    for column in RESULTS:
         table.add_column(column.heading, justify="right")
     table.add_column("s", justify="right", style="dim")
-    best = [_best(results, column, reading) for column in COLUMNS]
+    best = [_best(results, column, reading) for column in RESULTS]
     for result in results:
         # as Text: brackets in a label are part of it, not rich's markup
         label = Text(visible(result.label) + (DAGGER if result.needs_groups else ""))
-        cells = [_cell(result, column, reading, top) for column, top in zip(COLUMNS, best, strict=True)]
+        cells = [_cell(result, column, reading, top) for column, top in zip(RESULTS, best, strict=True)]
         seconds = result.stored.get("seconds")
         table.add_row(label, *cells, "" if seconds is None else f"{seconds:.1f}")
     return table
@@ -93,6 +75,6 @@ def _best(results: Sequence[Run], column: Column, reading: Reading) -> float | N
 def _cell(result: Run, column: Column, reading: Reading, best: float | None) -> Text:
     value = result.mean(column.metric, column.group, reading)
     if value is None:
-        return Text("failed" if result.stored["status"] == "failed" and column is COLUMNS[0] else "", style="red")
+        return Text("failed" if result.stored["status"] == "failed" and column is RESULTS[0] else "", style="red")
     is_best = not result.needs_groups and best is not None and round(value, DIGITS) == best
     return Text(f"{value:.{DIGITS}f}", style="bold" if is_best else "")

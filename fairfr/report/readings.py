@@ -83,6 +83,3 @@ class Run:
         """Its mean over folds; None where there is no number."""
         row = self.row(metric, group, reading)
         return None if row is None else row["mean"]
-
-
-Result = Run  # the name by which other rooms still know it
