@@ -6,7 +6,6 @@ Hydra's own config loader is asked what exists, so a user's folders (--config-di
 from __future__ import annotations
 
 import argparse
-import math
 import os
 import re
 import sys
@@ -29,13 +28,14 @@ from hydra.core.plugins import Plugins
 from hydra.errors import CompactHydraException, OverrideParseException
 from hydra.plugins.search_path_plugin import SearchPathPlugin
 
+from fairfr.app.grids import DATA, OF_SWEEP, Cells
 from fairfr.core.errors import ConfigError, did_you_mean
 from fairfr.data.locate import stored_names
 from fairfr.experiment.settings import DATA_ROOT, CellSettings
 from fairfr.store.secrets import masked
 
 CONFIG = "config"
-TOP_LEVEL = frozenset(key.name for key in fields(CellSettings))
+TOP_LEVEL = frozenset(key.name for key in fields(CellSettings)) | set(OF_SWEEP)
 
 
 def prepare(arguments: Sequence[str], conf: Path) -> list[str]:
@@ -138,19 +138,21 @@ class Configurations:
             raise ConfigError(f"unknown {group} '{choice}'.{did_you_mean(choice, names)}{hint}")
 
 
+def chosen_pair(known: Configurations, setting: str) -> dict[str, str]:
+    """Data set and backbone that ``setting=`` chooses."""
+    choices = compose(known.name or CONFIG, [f"setting={setting}"], return_hydra_config=True).hydra.runtime.choices
+    return {noun: str(choices[noun]) for noun in DATA}
+
+
 def first_cell(arguments: Sequence[str], known: Configurations) -> list[str]:
     """Overrides of the first cell of a sweep, which is what ``-c job -m`` shows."""
     parser = OverridesParser.create(config_loader=known.loader)
-    named = {o.get_key_element(): o for o in parser.parse_overrides([let_through(argument) for argument in arguments])}
-    fixed = [o.input_line or "" for o in named.values() if not o.is_sweep_override()]
+    typed = [let_through(argument) for argument in arguments]
+    fixed = [o.input_line or "" for o in parser.parse_overrides(typed) if not o.is_sweep_override()]
     config = compose(known.name or CONFIG, overrides=fixed, return_hydra_config=True)
-    params = [f"{key}={value}" for key, value in (config.hydra.sweeper.get("params") or {}).items()]
-    cells = {o.get_key_element(): o for o in parser.parse_overrides(params)} | named
-    values = {key: list(o.sweep_string_iterator()) for key, o in cells.items() if o.is_discrete_sweep()}
-    # a comment, so that the output stays one yaml document
-    sys.stdout.write(f"# the first of {math.prod(map(len, values.values()))} cells\n")
-    single = [o.input_line or "" for o in cells.values() if not o.is_sweep_override()]
-    return [*single, *(f"{key}={options[0]}" for key, options in values.items())]
+    jobs = Cells(known.loader, known.name or CONFIG, lambda setting: chosen_pair(known, setting)).jobs(config, typed)
+    sys.stdout.write(f"# the first of {len(jobs)} cells\n")  # a comment, so that the output stays one yaml document
+    return jobs[0]
 
 
 @contextmanager

@@ -15,6 +15,7 @@ from omegaconf import DictConfig, OmegaConf, open_dict
 from omegaconf.errors import OmegaConfBaseException
 
 from fairfr.app.arguments import check_out_root, is_imported
+from fairfr.app.grids import OF_SWEEP
 from fairfr.core.conform import build
 from fairfr.core.errors import ConfigError
 from fairfr.experiment.settings import DATA_ROOT, CellSettings
@@ -31,6 +32,8 @@ def read_settings(config: DictConfig) -> tuple[CellSettings, dict[str, Any]]:
     except OmegaConfBaseException as error:
         raise ConfigError(str(error).splitlines()[0]) from error
     assert isinstance(plain, dict)
+    for key in OF_SWEEP:
+        plain.pop(key, None)
     settings = build(CellSettings, plain)
     check_out_root(settings.out_root)
     if settings.source == "auto" and _names_data_root(settings):
@@ -53,13 +56,13 @@ def _unset(node: Any, at: str) -> Iterator[str]:
 
 
 def default_settings(config: DictConfig) -> CellSettings:
-    """The same data set, backbone and method as their yaml files have them, with the default protocol and seed.
+    """The same data set, backbone, method and protocol as their yaml files have them, with the default seed.
 
     What a yaml leaves open (``???``) has no default: there the configuration's own values stand, and so does the
     grouping of a data set that has no yaml of its own.
     """
     hydra = HydraConfig.get()
-    chosen = [f"{noun}={hydra.runtime.choices[noun]}" for noun in ("dataset", "backbone", "method")]
+    chosen = [f"{noun}={hydra.runtime.choices[noun]}" for noun in ("dataset", "backbone", "method", "protocol")]
     defaults = _composed(hydra, chosen)
     with open_dict(defaults):
         del defaults["hydra"]

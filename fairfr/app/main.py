@@ -22,6 +22,7 @@ from fairfr.app.arguments import prepare
 from fairfr.app.config import build_store, chosen_pair, default_settings, read_settings
 from fairfr.app.display import SweepDisplay
 from fairfr.app.forecast import Forecast, places, stored_seconds
+from fairfr.app.grids import Cells, PairOf, expand_sweep
 from fairfr.app.launch import watch_launcher
 from fairfr.app.listed import log_run
 from fairfr.app.progress import ProgressFile
@@ -171,6 +172,7 @@ class SweepReport(Callback):
             mirror = _mirror(store, config.out_root)
             _sweep = RunningSweep(about, folder, Path(config.out_root), mirror, store.report)
             watching = _display(config, folder).watching
+            expand_sweep(lambda loader: Cells(loader, config.hydra.job.config_name, _pair_of(config)), config)
             watch_launcher(_sweep.plan, watching, folder, go_on=config.get("on_error") != "stop")
             _sweep.start(in_parallel="BasicLauncher" not in str(config.hydra.launcher.get("_target_")))
         except FairfrError as error:  # the cells go on: their run folders are complete without MLflow
@@ -192,9 +194,13 @@ class SweepReport(Callback):
 def _display(config: DictConfig, folder: Path) -> SweepDisplay:
     """What shows the sweep of this configuration."""
     chosen = {str(noun): str(choice) for noun, choice in config.hydra.runtime.choices.items()}
-    pair_of = cache(lambda setting: chosen_pair(config.hydra, setting))
     forecast = Forecast(lambda place: stored_seconds(Path(config.out_root), place))
-    return SweepDisplay(folder, lambda jobs: places(jobs, chosen, pair_of), forecast, Terminal())
+    return SweepDisplay(folder, lambda jobs: places(jobs, chosen, _pair_of(config)), forecast, Terminal())
+
+
+def _pair_of(config: DictConfig) -> PairOf:
+    """The data set and backbone that a setting chooses, composed once for each."""
+    return cache(lambda setting: chosen_pair(config.hydra, setting))
 
 
 def check_writable(config: DictConfig) -> None:

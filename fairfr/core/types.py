@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -144,14 +144,42 @@ class VerificationSet:
     def n_pairs(self) -> int:
         return len(self.pairs)
 
+    def take(self, rows: I64) -> VerificationSet:
+        """The same set with some of its pairs only; ``rows`` (q,) strictly increasing."""
+        if len(rows) == self.n_pairs:
+            return self
+        return replace(
+            self,
+            pairs=self.pairs.take(rows),
+            same=self.same[rows],
+            fold=self.fold[rows],
+            cosine=None if self.cosine is None else self.cosine[rows],
+            row=rows if self.row is None else self.row[rows],
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class FoldSplit:
-    """Rows of the pair table to fit on and to score; over all splits, the tests cover every pair once."""
+    """Rows to fit on and rows to score.
+
+    ``test`` are rows of the pair table; over all splits none occurs twice, and pairs in none are not part of the
+    result. ``train`` are rows of the same table, disjoint from ``test``, or, where a protocol takes a training set of
+    its own, rows of that set.
+
+    ``fold``: what the scores are measured as part of; splits that share one are measured together. ``fit``: splits
+    that share one have the same training rows, follow one another, and are scored by one fitted method, whose random
+    numbers it seeds. Both are ``id`` unless given.
+    """
 
     id: str
     train: I64
     test: I64
+    fold: str = ""
+    fit: str = ""
+
+    def __post_init__(self) -> None:
+        for name in ("fold", "fit"):
+            object.__setattr__(self, name, getattr(self, name) or self.id)
 
 
 class Prediction(NamedTuple):
@@ -163,7 +191,7 @@ class Prediction(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ScoreFrame:
-    """Held-out scores of one cell: one entry per pair of the set, in its order, all finite."""
+    """Held-out scores of one cell: one entry per scored pair, in the set's order, all finite."""
 
     fold: I16
     same: Bool

@@ -8,8 +8,10 @@ from typing import Any, TypeAlias
 Parameters: TypeAlias = dict[str, Any]
 """``{"method.estimator.k": 20, "seed": 0, ...}``"""
 
-PLACE = ("dataset.id", "backbone.id", "backbone.column", "method.id")
-"""Which row and column a run belongs to: no parameters."""
+PLACE = ("dataset.id", "backbone.id", "backbone.column", "method.id", "protocol.id")
+"""Which row and column a run belongs to, and the protocol: no parameters."""
+PUBLISHED = "published"
+"""The protocol of tables: leave one published fold out."""
 PREFIXES = ("method.estimator.", "dataset.", "backbone.", "protocol.splitter.")
 
 
@@ -26,13 +28,11 @@ def flatten(mapping: Mapping[str, Any], prefix: str = "") -> Parameters:
 
 
 def differences(parameters: Parameters, defaults: Parameters) -> Parameters:
-    """The parameters that are not as in ``defaults``; another protocol counts as one difference."""
+    """The parameters that are not as in ``defaults``; another protocol than the published folds is one of them."""
     absent = object()
     found = {key: value for key, value in parameters.items() if key not in PLACE and defaults.get(key, absent) != value}
-    if "protocol.id" in found:
-        rest = {key: value for key, value in found.items() if not key.startswith("protocol.")}
-        return {"protocol": found["protocol.id"], **rest}
-    return found
+    protocol = parameters.get("protocol.id", PUBLISHED)
+    return found if protocol == PUBLISHED else {"protocol": protocol, **found}
 
 
 def common(several: Iterable[Parameters]) -> Parameters:

@@ -18,10 +18,11 @@ from fairfr.core.keys import RunKey
 from fairfr.core.storing import storing
 from fairfr.core.types import PAIR_RULES
 from fairfr.core.versions import versions
-from fairfr.data.locate import LocatedData, locate
+from fairfr.data.locate import LocatedData
 from fairfr.experiment.held_out import HeldOut, check_needs, score_held_out
+from fairfr.experiment.located import LocatedCell
 from fairfr.experiment.machine import code_version, peak_memory_mb, reset_peak_memory
-from fairfr.experiment.method import make_method, make_splitter
+from fairfr.experiment.method import make_method, make_splits, make_splitter
 from fairfr.experiment.record import Origin, describe_result, failed_result, score_columns
 from fairfr.experiment.resume import ResumableFolds
 from fairfr.experiment.settings import CellSettings
@@ -77,8 +78,8 @@ def run_cell(
     """
     make_method(settings)  # a wrong target is the user's mistake, reported before anything is read
     make_splitter(settings)
-    located = locate(settings.dataset, settings.backbone, Path(settings.data_root), settings.source)
-    key = settings.key(located.source, located.digest)
+    located = LocatedCell.of(settings)
+    key = located.key(settings)
     runs = RunFolders(Path(settings.out_root))
     stored = None if settings.force else runs.completed(key, lambda damage: progress.warn(_computed_anew(damage)))
     kept = KeptFolds(runs.out_root, str(key), versions())
@@ -89,8 +90,8 @@ def run_cell(
     before_computing()
     origin = Origin.of(settings, (defaults or (lambda: settings))(), located, key)
     code_version()  # as it is now, before anybody edits it
-    if located.warning:
-        progress.warn(located.warning)
+    if located.test.warning:
+        progress.warn(located.test.warning)
     with storing(runs.out_root), runs.draft(key) as draft, _run_log(draft / "run.log"):
         log.info("%s / %s / %s, key %s, source %s", key.dataset, key.backbone, key.method, key, key.source)
         try:
@@ -115,25 +116,22 @@ class _Workspace(NamedTuple):
     progress: Progress
 
 
-def _compute(settings: CellSettings, located: LocatedData, origin: Origin, space: _Workspace) -> Result:
+def _compute(settings: CellSettings, located: LocatedCell, origin: Origin, space: _Workspace) -> Result:
     from fairfr.metrics.by_group import PairGroups, evaluate
-    from fairfr.pairs.table import PairTable
 
     started = time.perf_counter()
     reset_peak_memory()
     threads = resolve_threads(settings.threads)
     limit_threads(threads)
-    data = located.load()
-    for finding in data.warnings:
-        log.warning(finding.text)
-        space.progress.warn(finding)
-    check_needs(make_method(settings), settings.method.id, data)
-    table = PairTable(data, threads)
+    table = _load(located.test, settings, threads, space.progress)
+    training = None if located.train is None else _load(located.train, settings, threads, space.progress)
     folds = ResumableFolds(space.kept, threads, space.progress.fold_done)
-    held_out = _score(settings, table, folds, space.progress)
+    held_out = _score(settings, (table, training), folds, space.progress)
+    scored = slice(None) if held_out.rows is None else held_out.rows
+    data, cosine = table.data if held_out.rows is None else table.data.take(held_out.rows), table.cosine[scored]
     groups = [PairGroups.of(grouping, data.pairs, rule) for grouping in data.groupings.values() for rule in PAIR_RULES]
-    rows = evaluate(held_out.frame, held_out.split_ids, groups, settings.dataset.min_pairs)
-    write_scores(space.draft / "scores.parquet", score_columns(data, table.cosine, held_out))
+    rows = evaluate(held_out.frame, held_out.folds, groups, settings.dataset.min_pairs)
+    write_scores(space.draft / "scores.parquet", score_columns(data, cosine, held_out))
     write_metrics(space.draft / "metrics.parquet", rows)
     usage = {
         "threads": threads,
@@ -142,14 +140,29 @@ def _compute(settings: CellSettings, located: LocatedData, origin: Origin, space
         **folds.describe(),
     }
     log.info("done in %.1f s", usage["seconds"])
-    result = describe_result(settings, origin, data, held_out.fit_report, rows, usage)
+    result = describe_result(settings, origin, data, held_out, rows, usage)
     for stored in result["metric_warnings"]:
         space.progress.warn(Finding.from_dict(stored))
     return result
 
 
-def _score(settings: CellSettings, table: PairTable, folds: ResumableFolds, progress: Progress) -> HeldOut:
-    splits = list(make_splitter(settings).split(table.data))
+def _load(located: LocatedData, settings: CellSettings, threads: int, progress: Progress) -> PairTable:
+    from fairfr.pairs.table import PairTable
+
+    data = located.load()
+    for finding in data.warnings:
+        log.warning(finding.text)
+        progress.warn(finding)
+    check_needs(make_method(settings), settings.method.id, data)
+    return PairTable(data, threads)
+
+
+def _score(
+    settings: CellSettings, tables: tuple[PairTable, PairTable | None], folds: ResumableFolds, progress: Progress
+) -> HeldOut:
+    """``tables``: of the set to test, and of the set to fit on where that is another one."""
+    table, training = tables
+    splits = make_splits(settings, table.data, None if training is None else training.data)
     progress.start(len(splits))
 
     def context(fold: str) -> FitContext:
@@ -160,12 +173,12 @@ def _score(settings: CellSettings, table: PairTable, folds: ResumableFolds, prog
             fold=fold,
             threads=folds.threads,
             max_references=settings.dataset.max_references,
-            grouping=table.data.grouping,
+            grouping=(training or table).data.grouping,
             oracle_mixed=settings.dataset.oracle_mixed,
             cache=Path(settings.out_root) / "cache",
         )
 
-    return score_held_out(table, splits, lambda: make_method(settings), context, folds)
+    return score_held_out(table, splits, lambda: make_method(settings), context, folds, training)
 
 
 def _store_failure(

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
 
 from fairfr.core.calibrator import Calibrator, FitContext
 from fairfr.core.errors import UnmetNeedError, no_groups
-from fairfr.core.types import F64, FoldSplit, ScoreFrame, VerificationSet
+from fairfr.core.types import F64, I64, FoldSplit, ScoreFrame, VerificationSet
+from fairfr.methods._beta import BetaMap
 from fairfr.methods._overlay import fit_overlay
 from fairfr.pairs.table import PairTable
 from fairfr.pairs.view import PairView
@@ -19,11 +21,16 @@ from fairfr.store.kept_folds import ScoredFold
 
 @dataclass(slots=True)
 class HeldOut:
-    """Held-out scores of every pair, with what each fit reported."""
+    """Held-out scores with what each fit reported.
+
+    ``frame.fold`` indexes ``folds``, what the scores are measured in; ``rows`` (q,) are the pairs that were scored, in
+    the set's order (None: all).
+    """
 
     frame: ScoreFrame
-    split_ids: tuple[str, ...]
+    folds: tuple[str, ...]
     fit_report: dict[str, dict[str, Any]] = field(default_factory=dict)
+    rows: I64 | None = None
 
 
 class Folds(Protocol):
@@ -48,25 +55,33 @@ def score_held_out(
     splits: list[FoldSplit],
     make_method: Callable[[], Calibrator],
     context: Callable[[str], FitContext],
-    folds: Folds | None = None,
+    kept: Folds | None = None,
+    training: PairTable | None = None,
 ) -> HeldOut:
-    """Run one method over all splits. A fresh method for each: nothing learned crosses over."""
-    data, folds = table.data, folds or NothingKept()
+    """Run one method over all splits. A fresh method for each fit: nothing learned crosses over.
+
+    ``training``: the set that the splits' training rows belong to, if it is another one than ``table``.
+    """
+    data, kept = table.data, kept or NothingKept()
     score, probability = np.full(data.n_pairs, np.nan), np.full(data.n_pairs, np.nan)
     fold = np.full(data.n_pairs, -1, dtype=np.int16)
+    folds = tuple(dict.fromkeys(split.fold for split in splits))
     report: dict[str, dict[str, Any]] = {}
-    for code, split in enumerate(splits):
+    fitted: _Fitted | None = None
+    for split in splits:
         assert np.all(fold[split.test] < 0), "the splits' tests do not overlap"
-        scored = folds.resume(split)
+        scored = kept.resume(split)
         if scored is None:
-            scored = _fit_and_predict(table, split, make_method(), context(split.id))
-            folds.computed(split, scored)
+            if fitted is None or fitted.id != split.fit:
+                fitted = _Fitted(training or table, split, make_method(), context(split.fit))
+            scored = fitted.score(table, split)
+            kept.computed(split, scored)
         score[split.test], probability[split.test] = scored.score, scored.probability
-        fold[split.test] = code
-        report[split.id] = scored.report
-    assert np.all(fold >= 0), "the splits' tests cover every pair"
-    frame = ScoreFrame(fold, data.same, score, probability)
-    return HeldOut(frame, tuple(split.id for split in splits), report)
+        fold[split.test] = folds.index(split.fold)
+        report[split.fit] = scored.report
+    rows = np.flatnonzero(fold >= 0)
+    frame = ScoreFrame(fold[rows], data.same[rows], score[rows], probability[rows])
+    return HeldOut(frame, folds, report, rows)
 
 
 def check_needs(method: Calibrator, method_id: str, data: VerificationSet) -> None:
@@ -80,20 +95,29 @@ def check_needs(method: Calibrator, method_id: str, data: VerificationSet) -> No
         raise no_groups(method_id, data.id)
 
 
-def _fit_and_predict(table: PairTable, split: FoldSplit, method: Calibrator, ctx: FitContext) -> ScoredFold:
-    name = type(method).__name__
-    train = PairView(table, split.train, method.needs, name)
-    test = PairView(table, split.test, method.needs, name)
-    same = table.data.same[split.train]
-    method.fit(train, same, ctx)
-    held_out = method.predict(test)
-    probability = held_out.probability
-    if probability is None:
-        overlay = fit_overlay(method, method.predict(train).score, same)
-        ctx.report["overlay"] = {"a": overlay.a, "b": overlay.b, "c": overlay.c}
-        probability = overlay.probability(held_out.score)
-    _check_prediction(name, split, held_out.score, probability)
-    return ScoredFold(held_out.score, probability, dict(ctx.report))
+class _Fitted:
+    """A method fitted on the training rows of a split, which scores that split and those that share its fit."""
+
+    def __init__(self, table: PairTable, split: FoldSplit, method: Calibrator, ctx: FitContext) -> None:
+        self.id, self._method, self._name, self._report = split.fit, method, type(method).__name__, ctx.report
+        self._train = PairView(table, split.train, method.needs, self._name)
+        self._same = table.data.same[split.train]
+        method.fit(self._train, self._same, ctx)
+
+    def score(self, table: PairTable, split: FoldSplit) -> ScoredFold:
+        held_out = self._method.predict(PairView(table, split.test, self._method.needs, self._name))
+        probability = held_out.probability
+        if probability is None:
+            probability = self._overlay.probability(held_out.score)
+        _check_prediction(self._name, split, held_out.score, probability)
+        return ScoredFold(held_out.score, probability, dict(self._report))
+
+    @cached_property
+    def _overlay(self) -> BetaMap:
+        """The probability of a method that returns none."""
+        overlay = fit_overlay(self._method, self._method.predict(self._train).score, self._same)
+        self._report["overlay"] = {"a": overlay.a, "b": overlay.b, "c": overlay.c}
+        return overlay
 
 
 def _check_prediction(name: str, split: FoldSplit, score: F64, probability: F64) -> None:

@@ -7,14 +7,18 @@ from typing import Any, Protocol, runtime_checkable
 
 from fairfr.core.calibrator import Calibrator
 from fairfr.core.conform import instantiate
-from fairfr.core.errors import ConfigError
+from fairfr.core.errors import ConfigError, DataError
 from fairfr.core.types import FoldSplit, VerificationSet
 from fairfr.experiment.settings import CellSettings
 
 
 @runtime_checkable
 class Splitter(Protocol):
-    """A protocol's class: which pairs are fitted on, and which are scored."""
+    """A protocol's class: which pairs are fitted on, and which are scored.
+
+    One that fits on another data set than it tests on says so by ``needs_training_set = True``, and its ``split`` gets
+    that set as second argument.
+    """
 
     def split(self, data: VerificationSet) -> Iterator[FoldSplit]: ...
 
@@ -28,7 +32,30 @@ def make_method(settings: CellSettings) -> Calibrator:
 def make_splitter(settings: CellSettings) -> Splitter:
     """The protocol's."""
     made: Splitter = _made(settings.protocol.splitter, "protocol.splitter", Splitter)
+    needs_set = getattr(made, "needs_training_set", False)
+    if needs_set and settings.train is None:
+        raise ConfigError(
+            f"protocol={settings.protocol.id} fits on another data set than it tests on. Name one: "
+            "dataset@train=rfw, or dataset@train=custom train.id=mine."
+        )
+    if settings.train is not None and not needs_set:
+        raise ConfigError(
+            f"train={settings.train.id} names a data set to fit on, but protocol={settings.protocol.id} fits on the "
+            "pairs of the data set itself. Add protocol=transfer."
+        )
     return made
+
+
+def make_splits(settings: CellSettings, data: VerificationSet, training: VerificationSet | None) -> list[FoldSplit]:
+    """The protocol's splits of ``data``; ``training`` is the set to fit on, for protocols that need one."""
+    splitter: Any = make_splitter(settings)
+    splits = list(splitter.split(data) if training is None else splitter.split(data, training))
+    for split in splits:
+        if not len(split.train):
+            raise DataError(f"protocol={settings.protocol.id} leaves no pairs to fit on for fold {split.id}.")
+    if not splits:
+        raise DataError(f"protocol={settings.protocol.id} finds nothing to test in {data.id}.")
+    return splits
 
 
 def _made(spec: dict[str, Any], at: str, kind: type) -> Any:

@@ -14,8 +14,8 @@ from fairfr.core.keys import RunKey
 from fairfr.core.types import F64, I32, UNKNOWN, Grouping, MetricRow, Pairs, VerificationSet
 from fairfr.core.variants import Parameters, differences
 from fairfr.core.versions import versions
-from fairfr.data.locate import LocatedData
 from fairfr.experiment.held_out import HeldOut
+from fairfr.experiment.located import LocatedCell
 from fairfr.experiment.machine import code_version
 from fairfr.experiment.method import make_method
 from fairfr.experiment.settings import CellSettings
@@ -33,16 +33,17 @@ class Origin:
     differs: Parameters
 
     @classmethod
-    def of(cls, settings: CellSettings, defaults: CellSettings, located: LocatedData, key: RunKey) -> Origin:
-        differs = differences(settings.parameters(located.source), defaults.parameters(located.source))
-        return cls(key, settings.identity(located.source, located.digest), differs)
+    def of(cls, settings: CellSettings, defaults: CellSettings, located: LocatedCell, key: RunKey) -> Origin:
+        source = located.test.source
+        differs = differences(settings.parameters(source), defaults.parameters(source))
+        return cls(key, located.identity(settings), differs)
 
 
 def describe_result(
     settings: CellSettings,
     origin: Origin,
     data: VerificationSet,
-    fit_report: dict[str, dict[str, Any]],
+    held_out: HeldOut,
     rows: list[MetricRow],
     usage: dict[str, Any],
 ) -> Result:
@@ -58,13 +59,14 @@ def describe_result(
             "images": len(data.images),
             "dimensions": None if data.embeddings is None else int(data.embeddings.vectors.shape[1]),
             "folds": list(data.fold_labels),
+            "measured_folds": list(held_out.folds),
             "grouping": data.grouping,
             "min_pairs": settings.dataset.min_pairs,
             "groups": {id: list(grouping.levels) for id, grouping in data.groupings.items()},
         },
         **usage,
         "warnings": [finding.as_dict() for finding in data.warnings],
-        "fit_report": jsonable(fit_report),
+        "fit_report": jsonable(held_out.fit_report),
         **describe_metrics(rows),
     }
 
@@ -98,6 +100,8 @@ def _header(settings: CellSettings, origin: Origin, status: str) -> Result:
             "native_probability": method.native_probability,
         },
         "protocol": settings.protocol.id,
+        "study": settings.study,
+        "train": None if settings.train is None else {"id": settings.train.id, "label": settings.train.label},
         "seed": settings.seed,
         "identity": jsonable(origin.identity),
         "differs": jsonable(origin.differs),
@@ -114,7 +118,7 @@ def score_columns(data: VerificationSet, cosine: F64, held_out: HeldOut) -> dict
     columns: dict[str, npt.NDArray[Any]] = {
         "pair": np.arange(data.n_pairs, dtype=np.int64) if data.row is None else data.row,
         "fold": np.array(data.fold_labels, dtype=object)[data.fold],
-        "split": np.array(held_out.split_ids, dtype=object)[frame.fold],
+        "split": np.array(held_out.folds, dtype=object)[frame.fold],
         "left": images[data.pairs.left],
         "right": images[data.pairs.right],
         "identity_left": _identity_codes(data, data.pairs.left),

@@ -99,7 +99,7 @@ def _check_grouping(stored: Result, attributes: Sequence[str]) -> None:
 
 def _measured(draft: Path, result: Result) -> Result:
     scores = ScoreFile(draft / FILE)
-    splits = tuple(result["fit_report"])
+    splits = tuple(result["data"].get("measured_folds") or result["fit_report"])
     groupings, pairs = _groupings(scores, result)
     groups = [PairGroups.of(grouping, pairs, rule) for grouping in groupings for rule in PAIR_RULES]
     frame = ScoreFrame(_splits_of(scores, splits), scores.same, scores.score, scores.probability)

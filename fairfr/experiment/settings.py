@@ -36,7 +36,11 @@ class ProtocolSettings:
 
 @dataclass(frozen=True, slots=True)
 class CellSettings:
-    """conf/config.yaml with its choices made."""
+    """conf/config.yaml with its choices made.
+
+    ``study`` is the named study that the run belongs to, if any. ``train`` is the data set to fit on, for protocols
+    that fit on another one than they test on.
+    """
 
     dataset: DatasetSettings
     backbone: BackboneSettings
@@ -50,20 +54,25 @@ class CellSettings:
     threads: int | None
     force: bool
     on_error: Literal["continue", "stop"]
+    study: str | None = None
+    train: DatasetSettings | None = None
 
-    def key(self, source: Source, data_digest: str) -> RunKey:
+    def key(self, source: Source, data_digest: str, train_digest: str | None = None) -> RunKey:
         """The run's name: a digest of its ``identity``."""
         check_id("method.id", self.method.id)
-        identity = self.identity(source, data_digest)
+        identity = self.identity(source, data_digest, train_digest)
         return RunKey(self.dataset.id, self.backbone.id, self.method.id, source, digest_of(identity))
 
-    def identity(self, source: Source, data_digest: str) -> dict[str, Any]:
+    def identity(self, source: Source, data_digest: str, train_digest: str | None = None) -> dict[str, Any]:
         """All that decides the numbers: configuration, data, the method's own code and the results version.
 
         Paths, store, threads, force, on_error and labels do not. Estimators count with all their fields, so a default
         that is written out makes no new run. Of the stand-in only the digest counts: another backbone's parameters do
-        not matter.
+        not matter. A study's runs are its own, whatever else has run; a training set counts like the data.
         """
+        optional: dict[str, Any] = {} if self.study is None else {"study": self.study}
+        if self.train is not None:
+            optional["train"] = {**_described_set(self.train), "data": train_digest}
         return {
             "results_version": keys.RESULTS_VERSION,
             **self._chosen(),
@@ -73,6 +82,7 @@ class CellSettings:
             },
             "source": source,
             "data": data_digest,
+            **optional,
         }
 
     def parameters(self, source: Source) -> Parameters:
@@ -82,17 +92,24 @@ class CellSettings:
             standin = asdict(self.dataset.standin)
             standin["backbones"] = {self.backbone.id: standin["backbones"].get(self.backbone.id)}
             chosen["dataset"] = {**chosen["dataset"], "standin": standin}
+        if self.study is not None:
+            chosen["study"] = self.study
+        if self.train is not None:
+            chosen["train"] = self.train.id
         return flatten(chosen)
 
     def _chosen(self) -> dict[str, Any]:
-        dataset = {k: v for k, v in asdict(self.dataset).items() if k not in ("label", "standin")}
         return {
-            "dataset": dataset,
+            "dataset": _described_set(self.dataset),
             "backbone": {"id": self.backbone.id, "column": self.backbone.column},
             "method": {"id": self.method.id, "estimator": _described(self.method.estimator, "method.estimator")},
             "protocol": {"id": self.protocol.id, "splitter": _described(self.protocol.splitter, "protocol.splitter")},
             "seed": self.seed,
         }
+
+
+def _described_set(dataset: DatasetSettings) -> dict[str, Any]:
+    return {k: v for k, v in asdict(dataset).items() if k not in ("label", "standin")}
 
 
 def _described(spec: dict[str, Any], at: str) -> dict[str, Any]:

@@ -67,8 +67,13 @@ class Run:
         """Whether its data has a grouping."""
         return bool(self.stored.get("data", {}).get("grouping"))
 
-    def row(self, metric: str, group: str, reading: Reading) -> dict[str, Any] | None:
-        """The summary of a metric for ``all`` pairs, the ``worst`` group, the ``gap`` or a named group."""
+    def row(
+        self, metric: str, group: str, reading: Reading, grouping: str | None = None, rule: PairRule | None = None
+    ) -> dict[str, Any] | None:
+        """The summary of a metric for ``all`` pairs, the ``worst`` group, the ``gap`` or a named group.
+
+        ``grouping``: another one than the data set's own. ``rule``: another than that of the reading.
+        """
         native = self.stored["method"]["native_probability"]
         if reading == "paper" and native and f"{metric}_on_probability" in METRIC_BY_ID:
             metric = f"{metric}_on_probability"
@@ -76,8 +81,8 @@ class Run:
             metric = "brier_raw"
         if group == "all":
             return self._rows.get(("all", "all", "all", metric))
-        grouping = self.stored.get("data", {}).get("grouping")
-        return self._rows.get((grouping, RULE[reading], group, metric))
+        grouping = grouping or self.stored.get("data", {}).get("grouping")
+        return self._rows.get((grouping or "", rule or RULE[reading], group, metric))
 
     def mean(self, metric: str, group: str, reading: Reading) -> float | None:
         """Its mean over folds; None where there is no number."""

@@ -27,7 +27,7 @@ class MixedResultsError(FairfrError):
 
 
 class Runs:
-    """One run for each cell, all of one data source.
+    """One run for each cell, all of one data source. Runs of a study are no cells: they never fill a row.
 
     ``shared`` are parameters that differ from the yaml in every one of them, ``outdated`` the cells for which runs of
     older code were passed over, ``stale`` those whose only run was made by other code than is installed now. Raises
@@ -37,6 +37,7 @@ class Runs:
     def __init__(self, results: Iterable[Run], source: Source, selection: Selection | None = None) -> None:
         self.source = source
         of_source = [r for r in results if r.stored["source"] == source and r.stored["status"] == "completed"]
+        of_source = [r for r in of_source if not r.stored.get("study")]
         chosen, self.shared = (selection or Selection()).of(of_source)
         places: dict[tuple[str, str, str], list[Run]] = defaultdict(list)
         for result in sorted(chosen, key=lambda r: (r.stored["finished"], r.stored["key"])):

@@ -76,9 +76,12 @@ class Selection:
             result.variant = {key: value for key, value in result.differs.items() if key not in shared}
         return admitted, shared
 
-    def whatever(self, key: str, results: Iterable[Run]) -> list[Run]:
-        """The chosen runs, whatever their value of one parameter: for a study of that parameter."""
-        return [result for result in results if self.everything or self._admits(result, besides={key})]
+    def whatever(self, varied: Collection[str], results: Iterable[Run]) -> list[Run]:
+        """The chosen runs, whatever their values of ``varied`` parameters: for a study of these.
+
+        Each is named by the whole, the first or the last part of its key.
+        """
+        return [result for result in results if self.everything or self._admits(result, varied)]
 
     def _admits(self, result: Run, besides: Collection[str] = ()) -> bool:
         parameters = parameters_of(result)
@@ -87,7 +90,8 @@ class Selection:
             if not of_method and not condition.holds(parameters):
                 return False
         asked_for = {key for c in self.conditions if c.holds(parameters) for key in c.named(parameters)}
-        return set(result.differs) - set(besides) <= asked_for
+        varied = {key for key in result.differs if {key, key.partition(".")[0], key.rpartition(".")[2]} & set(besides)}
+        return set(result.differs) - varied <= asked_for
 
     def _check_values(self, results: Sequence[Run], admitted: Sequence[Run]) -> None:
         """A condition that no chosen run meets is a mistake: say what the runs that meet it differ in besides."""

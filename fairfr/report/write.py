@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import get_args
@@ -15,7 +15,8 @@ from fairfr.report.paper.coverage import coverage
 from fairfr.report.readings import Reading, Run
 from fairfr.report.runs import Runs
 from fairfr.report.selection import Selection
-from fairfr.report.tables.density_forms import density_forms
+from fairfr.report.studies.study import all_studies, of_studies
+from fairfr.report.studies.study_runs import StudyRuns
 from fairfr.report.tables.grid import SOURCE_LABEL, Grid
 from fairfr.report.tables.paper_tables import paper_tables
 from fairfr.report.uncertainty.by_setting import Bootstraps
@@ -40,38 +41,41 @@ def write_report(results: Iterable[Run], out_root: Path, reading: Reading, wante
     folders = []
     for source in get_args(Source):
         runs = Runs(results, source, wanted.selection)
-        if len(runs):
-            studies = density_forms(results, source, wanted.selection)
+        studies = of_studies(results, source, reading, wanted.selection)
+        if len(runs) or studies:
             with storing(out_root):
                 folders.append(_write_source(runs, studies, out_root, reading, wanted))
     return folders
 
 
-def _write_source(runs: Runs, studies: list[Grid], out_root: Path, reading: Reading, wanted: Wanted) -> Path:
+def _write_source(
+    runs: Runs, studies: Mapping[str, StudyRuns], out_root: Path, reading: Reading, wanted: Wanted
+) -> Path:
     place = Path(runs.source, reading)
-    grids = [*all_tables(runs, reading, wanted), *studies]
+    grids = all_tables(runs, studies, reading, wanted)
     figures: list[Path] = []
     if wanted.figures:
-        from fairfr.report.figures.draw import draw
+        from fairfr.report.figures.draw import draw, draw_studies
 
         target = out_root / "figures" / place
         target.mkdir(parents=True, exist_ok=True)
-        figures = draw(runs, reading, target)
+        figures = [*draw(runs, reading, target), *draw_studies(studies, target)]
     folder = out_root / "tables" / place
     write_tables(grids, folder, f"fairfr: {SOURCE_LABEL[runs.source]}, {reading} reading", figures)
     return folder
 
 
-def all_tables(runs: Runs, reading: Reading, wanted: Wanted) -> list[Grid]:
-    """What has run and the paper's tables, then ours against the paper's, the claims, and uncertainty on request."""
+def all_tables(runs: Runs, studies: Mapping[str, StudyRuns], reading: Reading, wanted: Wanted) -> list[Grid]:
+    """What has run and the paper's tables, then ours against the paper's, the claims, uncertainty on request, and the
+    studies."""
     bootstraps = Bootstraps(runs, reading, wanted.draws) if wanted.draws else None
-    grids = paper_tables(runs, reading)
-    grids += [coverage(runs, reading), *companions(runs, reading), claims(runs, reading, bootstraps)]
+    grids = [*paper_tables(runs, reading), coverage(runs, reading), *companions(runs, reading)] if len(runs) else []
+    grids.append(claims(runs, reading, bootstraps, studies))
     if bootstraps is not None:
         from fairfr.report.uncertainty.tables import uncertainty_tables
 
         grids += uncertainty_tables(bootstraps)
-    return grids
+    return grids + [grid for name, of_study in studies.items() for grid in all_studies()[name].tables(of_study)]
 
 
 def write_tables(grids: Sequence[Grid], folder: Path, title: str, figures: Sequence[Path] = ()) -> list[Path]:

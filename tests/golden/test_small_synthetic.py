@@ -61,7 +61,7 @@ def fold_means(data: VerificationSet, conf: Path, name: str) -> dict[str, float]
 
     held_out = score_held_out(PairTable(data), list(LeaveOneFoldOut().split(data)), make, context)
     groups = [PairGroups.of(g, data.pairs, rule) for g in data.groupings.values() for rule in PAIR_RULES]
-    rows = summarise(evaluate(held_out.frame, held_out.split_ids, groups, min_pairs=20))
+    rows = summarise(evaluate(held_out.frame, held_out.folds, groups, min_pairs=20))
     return {
         f"{row['group']} {row['metric']}": row["mean"]
         for row in rows

@@ -6,6 +6,7 @@ Drawn on Figure objects of their own, never through pyplot: nothing global chang
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,8 @@ from fairfr.report.figures.reliability import FEWEST_PAIRS, reliability_figure
 from fairfr.report.readings import Reading
 from fairfr.report.runs import Runs
 from fairfr.report.scores import Scores, where
+from fairfr.report.studies.study import all_studies
+from fairfr.report.studies.study_runs import StudyRuns
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -45,6 +48,12 @@ def draw(runs: Runs, reading: Reading, folder: Path) -> list[Path]:
     if overview is not None:
         written += _save(overview, folder / "worst_group_auroc")
     return written
+
+
+def draw_studies(studies: Mapping[str, StudyRuns], folder: Path) -> list[Path]:
+    """``study_<name>`` of every study that has a figure, as PNG and PDF."""
+    figures = {name: all_studies()[name].figure(runs) for name, runs in studies.items()}
+    return [path for name, drawn in figures.items() if drawn for path in _save(drawn, folder / f"study_{name}")]
 
 
 def _first_at_hand(runs: Runs, setting: tuple[str, str], methods: tuple[str, ...]) -> Scores | None:

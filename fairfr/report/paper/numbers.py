@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Protocol
 
@@ -9,16 +10,13 @@ from fairfr.report.paper.published import StudyRow, headline, study
 from fairfr.report.quantity import LIFTED, Quantity
 from fairfr.report.readings import Reading, Run
 from fairfr.report.runs import Runs
+from fairfr.report.studies.study import all_studies
+from fairfr.report.studies.study_runs import StudyRuns
 from fairfr.report.tables.levels import Level, group_means, level, levels_of
-from fairfr.report.tables.order import BACKBONES, BASELINE, DATASETS, GROUP_AWARE, ROWS, SCORE_ONLY, SETTINGS
+from fairfr.report.tables.order import BACKBONES, BASELINE, DATASETS, GROUP_AWARE, ROWS, SCORE_ONLY
 
 DIGITS = 3
 GROUP_DIGITS = 2  # of percentages, as the paper prints per-group values
-
-
-COMPONENT_DIGITS = 4
-COMPONENTS = "components"
-_COMPONENT_RUNS = {"beta": "beta_paper"}  # the study's beta is the unconstrained one
 
 
 class NotThereError(LookupError):
@@ -86,8 +84,8 @@ class RunNumbers:
     exact = False
     absent = "no run gives"
 
-    def __init__(self, runs: Runs, reading: Reading) -> None:
-        self._runs = runs
+    def __init__(self, runs: Runs, reading: Reading, studies: Mapping[str, StudyRuns] = MappingProxyType({})) -> None:
+        self._runs, self._studies = runs, studies
         self._reading: Reading = reading
         self._method = {row.id: row.method(reading) for row in ROWS}
 
@@ -135,28 +133,9 @@ class RunNumbers:
         return None
 
     def study(self, name: str) -> tuple[StudyRow, ...]:
-        """The component ablation, one row for each setting in which all of its methods have run.
-
-        The other studies change data or folds: their runs are no cells of the tables.
-        """
-        if name != COMPONENTS:
-            return ()
-        found = ((setting, self._components(setting)) for setting in SETTINGS)
-        return tuple(
-            StudyRow((f"{DATASETS[dataset]}, {BACKBONES[backbone]}",), MappingProxyType(values))
-            for (dataset, backbone), values in found
-            if values
-        )
-
-    def _components(self, setting: tuple[str, str]) -> dict[str, tuple[float, ...]]:
-        """Worst-group AUROC of each method; empty unless all have one. Mixed pairs are left out in either reading."""
-        methods = {column: _COMPONENT_RUNS.get(column, column) for column in study(COMPONENTS)[0].values}
-        results = {column: self._runs.get(*setting, method) for column, method in methods.items()}
-        means = {c: r.mean("auroc", "worst", "strict") for c, r in results.items() if r is not None}
-        values: dict[str, tuple[float, ...]] = {
-            column: (round(mean, COMPONENT_DIGITS),) for column, mean in means.items() if mean is not None
-        }
-        return values if len(values) == len(methods) else {}
+        """Numbers of the study's own runs."""
+        runs = self._studies.get(name)
+        return () if runs is None else all_studies()[name].as_printed(runs)
 
     def result(self, dataset: str, backbone: str, method: str) -> Run | None:
         """The run that this reading takes for a row of the paper's tables (or for any other method)."""

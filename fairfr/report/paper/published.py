@@ -6,6 +6,7 @@ import csv
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from itertools import pairwise
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -99,6 +100,8 @@ def study(name: str) -> tuple[StudyRow, ...]:
     """An appendix study: components, lfw_accuracy, calibration_size, attributes, coverage or split."""
     rows = _rows(name)
     labels = [column for column in rows[0] if column in _STUDY_LABELS]
+    for above, row in pairwise(rows):  # a blank label is that of the row above
+        row |= {column: row[column] or above[column] for column in labels}
     return tuple(
         StudyRow(
             tuple(row[column] for column in labels),

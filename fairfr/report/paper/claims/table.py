@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from fairfr.report.paper.comparison import simulation
 from fairfr.report.paper.numbers import NotThereError, Numbers, PrintedNumbers, RunNumbers
 from fairfr.report.readings import Reading
 from fairfr.report.runs import Runs
+from fairfr.report.studies.study_runs import StudyRuns
 from fairfr.report.tables.grid import Entry, Grid, Line, Note, Section, Spanner, Tone
 from fairfr.report.tables.layout import Layout
 from fairfr.report.tables.order import ROWS, SETTINGS
@@ -95,14 +97,19 @@ def _in_draws(claim: Claim, point: Verdict, verdicts: list[Verdict], share: floa
     return f"{claim.figure}, 95 % interval {low:.3g} to {high:.3g}; {agree}"
 
 
-def claims(runs: Runs, reading: Reading, bootstraps: Bootstraps | None = None) -> Grid:
+def claims(
+    runs: Runs,
+    reading: Reading,
+    bootstraps: Bootstraps | None = None,
+    studies: Mapping[str, StudyRuns] = MappingProxyType({}),
+) -> Grid:
     """One line for each claim: where it stands, its verdict from the printed tables and, if there are, from our runs.
 
     With ``bootstraps`` the verdicts from our runs come with their intervals, wherever scores are at hand.
     """
-    judged = _judge_all(runs, reading, bootstraps)
+    judged = _judge_all(RunNumbers(runs, reading, studies), bootstraps)
     provenance = Provenance(Layout(runs, reading), ROWS, SETTINGS, exact=True)
-    sides = SIDES if provenance.used else SIDES[:1]
+    sides = SIDES if provenance.used or studies else SIDES[:1]
     sections = tuple(
         Section(heading, tuple(_line(claim, *judged[claim.id][: len(sides)]) for claim in section))
         for heading, section in SECTIONS.items()
@@ -117,7 +124,7 @@ def claims(runs: Runs, reading: Reading, bootstraps: Bootstraps | None = None) -
         sections=sections,
         notes=(
             Note("tally", " ".join(f"{side}: {counts}." for side, counts in tally.items())),
-            *((IN_KIND, intervals) if provenance.used else ()),
+            *((IN_KIND, intervals) if len(sides) > 1 else ()),
             NO_GROUP_TABLES,
         ),
         about=("The same arithmetic judges both.", *simulation(runs)),
@@ -126,9 +133,9 @@ def claims(runs: Runs, reading: Reading, bootstraps: Bootstraps | None = None) -
     return provenance.complete(bare, shrink=False)
 
 
-def _judge_all(runs: Runs, reading: Reading, bootstraps: Bootstraps | None) -> dict[str, tuple[Verdict, Verdict]]:
+def _judge_all(ours: RunNumbers, bootstraps: Bootstraps | None) -> dict[str, tuple[Verdict, Verdict]]:
     """The verdicts on each claim, by its id: from the printed tables, and from our runs."""
-    printed, ours = PrintedNumbers(), RunNumbers(runs, reading)
+    printed = PrintedNumbers()
     judged = {claim.id: (judge(claim, printed), judge(claim, ours)) for claim in CLAIMS}
     if bootstraps is None:
         return judged

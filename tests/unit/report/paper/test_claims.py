@@ -148,17 +148,6 @@ def test_columns_without_both_forms_are_left_out(paper_runs: Callable[..., Runs]
     assert none == Verdict("cannot be told", "no run gives: TPR at FPR=1e-3 of both forms of AC-Density in one column")
 
 
-def test_components_come_from_runs_of_all_their_methods(make_run: Callable[..., Run]) -> None:
-    values = {"platt": 0.9, "beta_paper": 0.9, "midpoint_only": 0.55, "density_score": 0.9, "ac_linear": 0.91}
-    results = [make_run(("rfw", "facenet", m), {("auroc", "worst"): v}) for m, v in values.items()]
-    assert ours(Runs(results, "files"), "location-alone").status == "cannot be told"
-    best = make_run(("rfw", "facenet", "ac_density"), {("auroc", "worst"): 0.95})
-    runs = Runs([*results, best], "files")
-    assert ours(runs, "location-alone") == Verdict("holds", "worst-group AUROC 0.550 to 0.550 (settings: 1)")
-    assert ours(runs, "context-helps").status == "holds"
-    assert ours(runs, "not-uniform") == Verdict("does not hold", "AC-Density best in 1 of 1 settings")
-
-
 def test_runs_may_hold_a_claim_with_other_figures(paper_runs: Callable[..., Runs]) -> None:
     cell = ("rfw", "magface", "ac_density")
     better = paper_runs(change={cell: {("auroc", "worst"): 0.999}})

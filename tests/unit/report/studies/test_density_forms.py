@@ -8,9 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from fairfr.core.types import Source
 from fairfr.report.readings import Run
 from fairfr.report.selection import Selection
-from fairfr.report.tables.density_forms import density_forms, max_references_of
+from fairfr.report.studies.density_forms import STUDY
+from fairfr.report.studies.study import of_studies
 from fairfr.report.tables.grid import Grid
 
 
@@ -32,9 +34,16 @@ def form(fake_run: Any) -> Any:
         stored["method"] = {**stored["method"], "native_probability": True}
         stored["identity"] = {"dataset": {"max_references": limit}}
         stored["differs"] = differs or {}
+        stored["study"] = "density_forms"
         return Run(stored, run.folder)
 
     return make
+
+
+def density_forms(results: list[Run], source: Source, selection: Selection | None = None) -> list[Grid]:
+    """The study's tables of these runs."""
+    found = of_studies(results, source, "paper", selection or Selection())
+    return STUDY.tables(found["density_forms"]) if found else []
 
 
 def lines(grid: Grid) -> dict[str, Any]:
@@ -83,7 +92,6 @@ def test_another_limit_belongs_here_and_other_changes_only_where_asked_for(form:
     seed = form("ac_density", 60, differs={"dataset.max_references": 60, "seed": 1})
     other = form("ac_density", 70, differs={"method.estimator.k": 5})
     runs = [limit, seed, other]
-    assert [max_references_of(run) for run in runs] == [50, 60, 70]
 
     def shown(selection: Selection | None = None) -> list[str]:
         (grid,) = density_forms(runs, "synthetic", selection)
@@ -91,7 +99,7 @@ def test_another_limit_belongs_here_and_other_changes_only_where_asked_for(form:
 
     assert shown() == ["self, 50, clipped"]
     assert shown(Selection.where(["seed=1"])) == ["self, 60, clipped"]
-    assert shown(Selection(everything=True)) == ["self, 50, clipped", "self, 60, clipped"]
+    assert shown(Selection(everything=True)) == [f"self, {n}, clipped" for n in (50, 60, 70)]
 
 
 def test_without_scores_the_bias_is_empty(form: Any) -> None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import TypeAlias
 
-from fairfr.core.types import Source
 from fairfr.report.quantity import higher_is_better
 from fairfr.report.readings import Reading, Run
 from fairfr.report.scores import Scores
-from fairfr.report.selection import OF_METHOD, Selection, parameters_of
+from fairfr.report.studies.study import CHAPTER, Study
+from fairfr.report.studies.study_runs import Setting, StudyRuns
 from fairfr.report.tables.grid import Entry, Grid, Line, Note, Section, Spanner, mark_best, number_entry
 from fairfr.report.tables.order import DENSITY, DENSITY_LOO
 from fairfr.report.tables.provenance import short_key
@@ -19,7 +18,7 @@ FORMS = {DENSITY.id: "self", DENSITY_LOO.id: "LOO"}
 RANKINGS: dict[str, Reading] = {"clipped": "paper", "unclipped": "strict"}
 METRICS = {"auroc": "AUROC", "tpr_at_fpr_1e-3": "TPR@1e-3", "brier": "Brier", "ece_15": "ECE-15"}
 DIGITS = 4
-MAX_REFERENCES = "dataset.max_references"
+LIMIT = "max_references"
 NOTES = (
     Note(
         "forms",
@@ -47,62 +46,36 @@ NOTES = (
 Form: TypeAlias = tuple[str, int | None]
 
 
-def density_forms(results: Iterable[Run], source: Source, selection: Selection | None = None) -> list[Grid]:
-    """A section for each data set and backbone with such runs, two lines for each form; nothing without any."""
-    forms = [result for result in results if _is_form(result, source)]
-    found = _newest((selection or Selection()).whatever(MAX_REFERENCES, forms))
-    if not found:
-        return []
-    sections = tuple(_section(setting, forms) for setting, forms in sorted(found.items()))
-    keys = ", ".join(short_key(r.stored["key"]) for forms in found.values() for r in forms.values())
+def tables(runs: StudyRuns) -> list[Grid]:
+    """A section for each data set and backbone, two lines for each form."""
+    found = {setting: _forms(runs, setting) for setting in runs.settings}
+    keys = ", ".join(short_key(run.stored["key"]) for forms in found.values() for run in forms.values())
     return [
         Grid(
             id="study_density_forms",
             title="Forms of AC-Density",
             corner=("Neighbours, references, ranking",),
             spanners=(Spanner("", (*METRICS.values(), "mean(p - y)", "Impostors at 1")),),
-            sections=sections,
+            sections=tuple(_section(runs.label(setting), forms) for setting, forms in found.items() if forms),
             notes=(*NOTES, Note("keys", f"{keys}.", "Run keys", for_print=False)),
             about=("Bold: best of a data set and backbone.",),
-            source=source,
-            chapter="Studies",
+            source=runs.source,
+            chapter=CHAPTER,
         )
     ]
 
 
-def max_references_of(result: Run) -> int | None:
-    """``dataset.max_references`` of a run; None for all training pairs."""
-    limit: int | None = parameters_of(result).get(MAX_REFERENCES)
-    return limit
+def _forms(runs: StudyRuns, setting: Setting) -> dict[Form, Run]:
+    """The runs of each form in the table's order."""
+    limits = {runs.value(run, LIMIT) for run in runs.find(setting)}
+    forms = [(method, limit) for method in FORMS for limit in sorted(limits, key=lambda limit: limit or 0)]
+    found = {form: runs.one(setting, form[0], **{LIMIT: form[1]}) for form in forms}
+    return {form: run for form, run in found.items() if run is not None}
 
 
-def _is_form(result: Run, source: Source) -> bool:
-    """Completed, on this source, and as the yaml has it but for the references: another k is another study."""
-    stored = result.stored
-    is_one = stored["method"]["id"] in FORMS and stored["status"] == "completed" and stored["source"] == source
-    return is_one and not any(key.startswith(OF_METHOD) for key in result.differs)
-
-
-def _newest(results: Iterable[Run]) -> dict[tuple[str, str], dict[Form, Run]]:
-    """The last run of each form, by data set and backbone; forms in the table's order."""
-    found: dict[tuple[str, str], dict[Form, Run]] = {}
-    for result in sorted(results, key=lambda r: str(r.stored["finished"])):
-        form = (result.stored["method"]["id"], max_references_of(result))
-        found.setdefault(result.cell[:2], {})[form] = result
-    order = list(FORMS)
-    return {
-        setting: dict(sorted(forms.items(), key=lambda item: (order.index(item[0][0]), item[0][1] or 0)))
-        for setting, forms in found.items()
-    }
-
-
-def _section(setting: tuple[str, str], forms: dict[Form, Run]) -> Section:
+def _section(label: str, forms: dict[Form, Run]) -> Section:
     lines = [_line(form, ranking, result) for form, result in forms.items() for ranking in RANKINGS]
-    some = next(iter(forms.values())).stored
-    return Section(
-        f"{some['dataset']['label']} x {some['backbone']['label']}",
-        tuple(mark_best(lines, [*map(higher_is_better, METRICS), None, None])),
-    )
+    return Section(label, tuple(mark_best(lines, [*map(higher_is_better, METRICS), None, None])))
 
 
 def _line(form: Form, ranking: str, result: Run) -> Line:
@@ -123,3 +96,6 @@ def _line(form: Form, ranking: str, result: Run) -> Line:
 
 def _number(value: float | None, sign: str = "") -> Entry:
     return number_entry(value, DIGITS, sign=sign)
+
+
+STUDY = Study("density_forms", tables, varies=(LIMIT,))

@@ -1,0 +1,106 @@
+"""From a named experiment and a command line to the cells of a sweep.
+
+Hydra's own sweeper makes one grid, the product of ``hydra.sweeper.params`` and the command line. Two keys of an
+experiment's yaml go beyond it: ``grids``, a list of grids that are run one after another, and ``experiments``, names
+of other experiments whose cells belong to this one. ``repeats`` is a number that grids may refer to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
+from hydra.core.config_loader import ConfigLoader
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.core.override_parser.types import Override
+from hydra.core.plugins import Plugins
+from hydra.plugins.sweeper import Sweeper
+from hydra.types import RunMode
+from omegaconf import DictConfig, OmegaConf
+
+OF_SWEEP = ("grids", "experiments", "repeats")
+"""Keys that say which cells there are: no part of a cell's own configuration."""
+DATA = ("dataset", "backbone")
+
+Job: TypeAlias = list[str]
+PairOf: TypeAlias = Callable[[str], Mapping[str, str]]
+
+
+class Cells:
+    """The jobs of a sweep. ``pair_of`` gives the data set and backbone that ``setting=`` chooses."""
+
+    def __init__(self, loader: ConfigLoader, config_name: str | None, pair_of: PairOf) -> None:
+        self._loader, self._config_name, self._pair_of = loader, config_name, pair_of
+        self._parser = OverridesParser.create(config_loader=loader)
+
+    def jobs(self, config: DictConfig, typed: Sequence[str]) -> list[Job]:
+        """The overrides of every cell, each cell once, in the order of the experiment's yaml."""
+        overrides = self._parser.parse_overrides(list(typed))
+        found = self._of_config(config, overrides)
+        return [list(job) for job in dict.fromkeys(map(tuple, found))]
+
+    def _of_config(self, config: DictConfig, typed: list[Override]) -> list[Job]:
+        params = _plain(config.hydra.sweeper, "params") or {}
+        grids: list[Mapping[str, Any]] = _plain(config, "grids") or [{}]
+        named: list[str] = _plain(config, "experiments") or []
+        own = [] if named and not params and grids == [{}] else grids
+        jobs = [job for grid in own for job in self._of_grid({**params, **grid}, typed)]
+        return jobs + [job for name in named for job in self._of_experiment(name, typed)]
+
+    def _of_experiment(self, name: str, typed: list[Override]) -> list[Job]:
+        (chosen,) = self._parser.parse_overrides([f"experiment={name}"])
+        rest = [override for override in typed if override.key_or_group != "experiment"]
+        fixed = [override.input_line or "" for override in rest if not override.is_sweep_override()]
+        config = self._loader.load_configuration(self._config_name, [f"experiment={name}", *fixed], RunMode.MULTIRUN)
+        return self._of_config(config, [chosen, *rest])
+
+    def _of_grid(self, grid: Mapping[str, Any], typed: list[Override]) -> list[Job]:
+        """The product of a grid; what is typed replaces the grid's own values, and picks among its settings."""
+        replaced = {override.key_or_group for override in typed}
+        own = [f"{key}={value}" for key, value in grid.items() if key not in replaced]
+        params = self._parser.parse_overrides(own)
+        lists = [self._settings(o, typed) if o.key_or_group == "setting" else [o] for o in params]
+        overrides = [override for several in lists for override in several]
+        return [list(job) for job in BasicSweeper.split_arguments([*overrides, *typed], None)[0]]
+
+    def _settings(self, swept: Override, typed: Iterable[Override]) -> list[Override]:
+        """The settings of a sweep that have the data set and backbone of the command line.
+
+        Where it names others, they alone are meant, and there is no setting.
+        """
+        given = {o.key_or_group: o.value() for o in typed if o.key_or_group in DATA and not o.is_sweep_override()}
+        if not given or not swept.is_sweep_override():
+            return [swept]
+        names = [str(name) for name in swept.sweep_string_iterator()]
+        fitting = [name for name in names if all(self._pair_of(name).get(k) == v for k, v in given.items())]
+        return self._parser.parse_overrides([f"setting={','.join(fitting)}"]) if fitting else []
+
+
+def _plain(node: DictConfig, key: str) -> Any:
+    """A key of a configuration as plain values, interpolations resolved; None where it is absent."""
+    value = node.get(key)
+    return OmegaConf.to_container(value, resolve=True) if OmegaConf.is_config(value) else value
+
+
+def expand_sweep(cells_of: Callable[[ConfigLoader], Cells], config: DictConfig) -> None:
+    """Let the next sweeper that Hydra makes run the cells of ``config``, for one sweep.
+
+    Hydra takes sweepers only from packages of its own, so the place where it makes one is wrapped, and unwrapped at
+    once.
+    """
+    plugins = Plugins.instance()
+    make = plugins.instantiate_sweeper
+
+    def instantiate_sweeper(**about: Any) -> Sweeper:
+        del plugins.instantiate_sweeper  # the method of the class is there again
+        sweeper = make(**about)
+        if type(sweeper).__name__ == BasicSweeper.__name__:  # Hydra loads its plugins a second time: another class
+            cells = cells_of(about["hydra_context"].config_loader)
+            typed = list(config.hydra.overrides.task)
+            sweeper.split_arguments = lambda overrides, size: list(  # type: ignore[attr-defined]
+                BasicSweeper.split_overrides_to_chunks(cells.jobs(config, typed), size)
+            )
+        return sweeper
+
+    plugins.instantiate_sweeper = instantiate_sweeper  # type: ignore[method-assign]
