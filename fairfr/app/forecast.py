@@ -61,7 +61,7 @@ class Forecast:
     ) -> float | None:
         """Seconds until ``workers`` processes are through; None while too little is known."""
         rests = [self._rest(place, state, now) for place, state in running]
-        expected = [self._expected(place) for place in waiting]
+        expected = [self.expected(place) for place in waiting]
         certain = [rest for rest in rests if rest is not None]
         if len(certain) < len(rests):
             return None
@@ -79,10 +79,11 @@ class Forecast:
         by_folds = state.seconds_left(now)
         if by_folds is not None:
             return by_folds
-        expected, elapsed = self._expected(place), now - state.started
+        expected, elapsed = self.expected(place), now - state.started
         return expected - elapsed if expected is not None and elapsed < expected else None
 
-    def _expected(self, place: Place) -> float | None:
+    def expected(self, place: Place) -> float | None:
+        """Seconds that a cell is expected to take; None while nothing is known that is like it."""
         stored = self._stored(place)
         if stored is not None:
             return stored * self._slowness()

@@ -83,24 +83,25 @@ def _plain(node: DictConfig, key: str) -> Any:
     return OmegaConf.to_container(value, resolve=True) if OmegaConf.is_config(value) else value
 
 
-def expand_sweep(cells_of: Callable[[ConfigLoader], Cells], config: DictConfig) -> None:
+def expand_sweep(config: DictConfig, pair_of: PairOf, arrange: Callable[[ConfigLoader, list[Job]], list[Job]]) -> None:
     """Let the next sweeper that Hydra makes run the cells of ``config``, for one sweep.
 
-    Hydra takes sweepers only from packages of its own, so the place where it makes one is wrapped, and unwrapped at
-    once.
+    ``arrange`` composes the jobs, which Hydra's own check would only do again, and puts them in order. Hydra takes
+    sweepers only from packages of its own, so the place where it makes one is wrapped, and unwrapped at once.
     """
     plugins = Plugins.instance()
     make = plugins.instantiate_sweeper
 
     def instantiate_sweeper(**about: Any) -> Sweeper:
         del plugins.instantiate_sweeper  # the method of the class is there again
-        sweeper = make(**about)
+        sweeper: Any = make(**about)
         if type(sweeper).__name__ == BasicSweeper.__name__:  # Hydra loads its plugins a second time: another class
-            cells = cells_of(about["hydra_context"].config_loader)
-            typed = list(config.hydra.overrides.task)
-            sweeper.split_arguments = lambda overrides, size: list(  # type: ignore[attr-defined]
-                BasicSweeper.split_overrides_to_chunks(cells.jobs(config, typed), size)
-            )
-        return sweeper
+            loader = about["hydra_context"].config_loader
+            cells = Cells(loader, config.hydra.job.config_name, pair_of)
+            jobs = arrange(loader, cells.jobs(config, list(config.hydra.overrides.task)))
+            chunks = BasicSweeper.split_overrides_to_chunks
+            sweeper.split_arguments = lambda overrides, size: list(chunks(jobs, size))
+            sweeper.validate_batch_is_legal = lambda batch: None
+        return sweeper  # type: ignore[no-any-return]
 
     plugins.instantiate_sweeper = instantiate_sweeper  # type: ignore[method-assign]

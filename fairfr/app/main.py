@@ -13,6 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from hydra.core.config_loader import ConfigLoader
 from hydra.core.hydra_config import HydraConfig
 from hydra.experimental.callback import Callback
 from hydra.types import RunMode
@@ -22,9 +23,10 @@ from fairfr.app.arguments import prepare
 from fairfr.app.config import build_store, chosen_pair, default_settings, read_settings
 from fairfr.app.display import SweepDisplay
 from fairfr.app.forecast import Forecast, places, stored_seconds
-from fairfr.app.grids import Cells, PairOf, expand_sweep
+from fairfr.app.grids import Job, PairOf, expand_sweep
 from fairfr.app.launch import watch_launcher
 from fairfr.app.listed import log_run
+from fairfr.app.plan import describe, in_order, planned_cells, workers_of
 from fairfr.app.progress import ProgressFile
 from fairfr.app.sweep import FAILED, NOT_MIRRORED, RunningSweep
 from fairfr.app.terminal import Terminal
@@ -170,10 +172,11 @@ class SweepReport(Callback):
         try:
             store = build_store(config)
             mirror = _mirror(store, config.out_root)
-            _sweep = RunningSweep(about, folder, Path(config.out_root), mirror, store.report)
-            watching = _display(config, folder).watching
-            expand_sweep(lambda loader: Cells(loader, config.hydra.job.config_name, _pair_of(config)), config)
-            watch_launcher(_sweep.plan, watching, folder, go_on=config.get("on_error") != "stop")
+            _sweep = RunningSweep(about, folder, Path(config.out_root), mirror, store.report, chosen is not None)
+            forecast = Forecast(lambda place: stored_seconds(Path(config.out_root), place))
+            display = _display(config, folder, forecast)
+            expand_sweep(config, _pair_of(config), lambda loader, jobs: _arranged(loader, config, jobs, forecast))
+            watch_launcher(_sweep.plan, display.watching, folder, go_on=config.get("on_error") != "stop")
             _sweep.start(in_parallel="BasicLauncher" not in str(config.hydra.launcher.get("_target_")))
         except FairfrError as error:  # the cells go on: their run folders are complete without MLflow
             Terminal().error(str(error))
@@ -191,10 +194,20 @@ class SweepReport(Callback):
             sys.exit(code)
 
 
-def _display(config: DictConfig, folder: Path) -> SweepDisplay:
+def _arranged(loader: ConfigLoader, config: DictConfig, jobs: Sequence[Job], forecast: Forecast) -> list[Job]:
+    """The jobs of a sweep in order, each cell once. A sweep with a name shows its plan first."""
+    terminal, workers = Terminal(), workers_of(config)
+    is_named = config.hydra.runtime.choices.get("experiment") is not None
+    with terminal.working(f"looking at {len(jobs)} cells") if is_named else nullcontext():
+        cells = planned_cells(loader, config, jobs)
+    if is_named:
+        terminal.plan(describe(cells, forecast, workers))
+    return [cell.job for cell in in_order(cells, forecast, workers)]
+
+
+def _display(config: DictConfig, folder: Path, forecast: Forecast) -> SweepDisplay:
     """What shows the sweep of this configuration."""
     chosen = {str(noun): str(choice) for noun, choice in config.hydra.runtime.choices.items()}
-    forecast = Forecast(lambda place: stored_seconds(Path(config.out_root), place))
     return SweepDisplay(folder, lambda jobs: places(jobs, chosen, _pair_of(config)), forecast, Terminal())
 
 

@@ -22,13 +22,22 @@ FAILED, NOT_MIRRORED = 1, 3  # exit codes: something has no result; all has, but
 
 
 class RunningSweep:
-    """One sweep; ``folder`` is where its jobs leave their outcomes, ``mirror`` None where there is no MLflow."""
+    """One sweep; ``folder`` is where its jobs leave their outcomes, ``mirror`` None where there is no MLflow.
+
+    ``is_named``: it is an experiment with a yaml, at whose end the tables are written.
+    """
 
     def __init__(
-        self, sweep: Sweep, folder: Path, out_root: Path, mirror: Mirror | None, with_report: bool = True
+        self,
+        sweep: Sweep,
+        folder: Path,
+        out_root: Path,
+        mirror: Mirror | None,
+        with_report: bool = True,
+        is_named: bool = False,
     ) -> None:
         self._sweep, self._folder, self._out_root, self._mirror = sweep, folder, out_root, mirror
-        self._with_report = with_report
+        self._with_report, self._is_named = with_report, is_named
 
     def start(self, in_parallel: bool) -> None:
         """Parallel workers would race to make the database and the parent run: they find both, or know why not."""
@@ -58,6 +67,8 @@ class RunningSweep:
         over = self._sweep.over(time.time(), status, outcomes)
         with contextlib.suppress(OSError):  # on a full disk, which the missing cells show
             over.write(self._folder)
+        if self._is_named and status != "KILLED":
+            self._write_tables(outcomes, terminal)
         if self._mirror is None:
             return FAILED if failed else 0
         refusals = [o["unmirrored"] for o in outcomes if o.get("unmirrored")]
@@ -70,6 +81,27 @@ class RunningSweep:
         else:
             terminal.not_mirrored(refusal, self._out_root, self._mirror.uri)
         return FAILED if failed else (0 if refusal is None else NOT_MIRRORED)
+
+    def _write_tables(self, outcomes: Sequence[Outcome], terminal: Terminal) -> None:
+        """The tables of all runs below ``out_root`` that share what the sweep's own runs share, in both readings.
+
+        Where older runs stand in the way, that is said: the sweep itself has not failed.
+        """
+        from fairfr.report.runs import read_results
+        from fairfr.report.write import Wanted, write_report
+
+        try:
+            results, _ = read_results(self._out_root)
+            keys = {read["key"] for o in outcomes if "folder" in o and (read := read_result(Path(o["folder"])))}
+            chosen = Selection.like([run for run in results if run.stored["key"] in keys])
+            made = [
+                write_report(results, self._out_root, reading, Wanted(figures=reading == "paper", selection=chosen))
+                for reading in get_args(Reading)
+            ]
+        except FairfrError as error:
+            terminal.error(f"no tables: {error}")
+            return
+        terminal.tables([folder for folders in made for folder in folders])
 
     def _mirror_end(self, over: Sweep, outcomes: Sequence[Outcome], terminal: Terminal) -> tuple[bool, str | None]:
         """Whether the report could be made, and why MLflow does not have the end of the sweep, if so."""

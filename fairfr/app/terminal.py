@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -71,11 +71,28 @@ class Terminal:
     def _note(self, finding: Finding) -> None:
         self._console.print(Text.assemble(("note: ", "yellow"), visible(finding.text)), soft_wrap=True)
 
+    def working(self, on: str) -> AbstractContextManager[object]:
+        """Something that turns, where there is a terminal, while nothing else can be shown."""
+        return self._console.status(visible(on)) if self._console.is_terminal else nullcontext()
+
+    def plan(self, lines: Sequence[str]) -> None:
+        """What a sweep will do."""
+        for line in lines:
+            self._console.print(Text(visible(line)), soft_wrap=True)
+
+    def tables(self, folders: Sequence[Path]) -> None:
+        """Where a sweep's tables are."""
+        for folder in folders:
+            place = visible(str(folder / "index.html"))
+            self._console.print(Text.assemble(("tables: ", "bold"), place), soft_wrap=True)
+
     def cell_line(
         self, status: str, stored: dict[str, Any], error: str | None, position: str = "", left: str | None = None
     ) -> None:
         """One line for a cell of a sweep, with the time ``left`` where no bar shows it."""
-        method = labelled(stored["method"]["label"], stored["differs"])
+        known = ("study", "protocol") if stored.get("study") else ()  # by the name of the sweep
+        differs = {key: value for key, value in stored["differs"].items() if key not in known}
+        method = labelled(stored["method"]["label"], differs)
         name = visible(f"{stored['dataset']['label']} x {stored['backbone']['label']} x {method}")
         if error is not None:
             self.failed(f"{position}{name}", error)

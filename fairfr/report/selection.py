@@ -13,6 +13,7 @@ from fairfr.core.variants import Parameters, common, flatten, variant_text
 from fairfr.report.readings import Run
 
 OF_METHOD = "method."
+OF_STUDY = ("study", "protocol", "train")
 LISTED = 5  # variants named in a message
 NOT_CHOSEN = ("code", "data", "source", "results_version")
 
@@ -64,6 +65,13 @@ class Selection:
     @classmethod
     def where(cls, texts: Iterable[str]) -> Selection:
         return cls(tuple(Condition.parse(text) for text in texts))
+
+    @classmethod
+    def like(cls, results: Sequence[Run]) -> Selection:
+        """What these runs share beside their study and protocol: a sweep's own changes of the data or the seed."""
+        shared = common(_beyond_method(result.differs) for result in results)
+        kept = {key: value for key, value in shared.items() if key.partition(".")[0] not in OF_STUDY}
+        return cls(tuple(Condition(key, value) for key, value in kept.items()))
 
     def of(self, results: Sequence[Run]) -> tuple[list[Run], Parameters]:
         """The chosen runs, each with what sets it apart from the others, and in what all differ from the yaml."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from fairfr.core.types import Source
 from fairfr.report.paper.published import StudyRow, study
 from fairfr.report.readings import Reading, Run
-from fairfr.report.selection import Selection
+from fairfr.report.selection import OF_STUDY, Selection
 from fairfr.report.studies.study_runs import StudyRuns
 from fairfr.report.tables.grid import Entry, Grid, Line, Note, Section, Spanner, number_entry
 from fairfr.report.tables.provenance import short_key
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 CHAPTER = "Studies"
-ALWAYS_VARIED = ("study", "protocol", "train")
 DIGITS = 4  # of the paper's studies
 
 
@@ -161,7 +160,7 @@ def of_studies(results: Iterable[Run], source: Source, reading: Reading, selecti
     found: dict[str, StudyRuns] = {}
     for name, one in all_studies().items():
         own = [run for run in completed if run.stored.get("study") == name]
-        if runs := selection.whatever((*ALWAYS_VARIED, *one.varies), own):
+        if runs := selection.whatever((*OF_STUDY, *one.varies), own):
             found[name] = StudyRuns(name, source, reading, runs)
     return found
 

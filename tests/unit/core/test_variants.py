@@ -26,7 +26,6 @@ def test_another_protocol_is_a_difference_and_so_are_its_changed_parameters() ->
     assert differences(published, published) == {}
 
 
-
 def test_common_is_what_all_share() -> None:
     assert common([{"a": 1, "b": 2}, {"a": 1, "b": 3}, {"a": 1}]) == {"a": 1}
     assert common([]) == {}
