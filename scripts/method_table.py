@@ -10,8 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import yaml
-
+from fairfr.app.config import read_method
 from fairfr.core.conform import instantiate
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -48,15 +47,15 @@ def table() -> str:
 def row(path: Path, choice: str) -> str:
     """One method: its yaml's opening comment says what it does, its class what it sees and gives."""
     opening = path.read_text(encoding="utf-8").splitlines()[0]
-    config = yaml.safe_load(path.read_text(encoding="utf-8"))
-    cls: Any = type(instantiate(config["estimator"], f"{choice}.estimator"))
+    method = read_method(path)
+    cls: Any = type(instantiate(method.estimator, f"{choice}.estimator"))
     card = Path(inspect.getfile(cls)).relative_to(ROOT)
     check_card(cls, card)
     dagger = " †" if "groups" in cls.needs else ""
     sees = ", ".join(["scores", *sorted(cls.needs)])
     gives = "probability" if cls.native_probability else "score"
     what = opening.removeprefix("#").strip()
-    return f"| `{choice}` | {config['label']}{dagger} | {what} | {sees} | {gives} | [{card.name}](../{card}) |"
+    return f"| `{choice}` | {method.label}{dagger} | {what} | {sees} | {gives} | [{card.name}](../{card}) |"
 
 
 def check_card(cls: type, card: Path) -> None:

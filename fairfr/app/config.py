@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
+from dataclasses import MISSING, fields, replace
+from pathlib import Path
 from typing import Any
 
 from hydra._internal.config_loader_impl import ConfigLoaderImpl
@@ -18,27 +19,46 @@ from fairfr.app.arguments import check_out_root, is_imported
 from fairfr.app.grids import OF_SWEEP
 from fairfr.core.conform import build
 from fairfr.core.errors import ConfigError
-from fairfr.experiment.settings import DATA_ROOT, CellSettings
+from fairfr.data.settings import DatasetSettings
+from fairfr.experiment.settings import DATA_ROOT, CellSettings, MethodSettings
 from fairfr.store.settings import StoreSettings
 
 
 def read_settings(config: DictConfig) -> tuple[CellSettings, dict[str, Any]]:
     """Typed settings, and the resolved configuration as plain values."""
-    missing = next(_unset(OmegaConf.to_container(config), ""), None)
+    composed = OmegaConf.to_container(config)
+    missing = next(_unset(composed, ""), None)
     if missing is not None:
         raise ConfigError(f"'{missing}' is not set. Add {missing}=... to the command line.")
-    try:
-        plain = OmegaConf.to_container(config, resolve=True)
-    except OmegaConfBaseException as error:
-        raise ConfigError(str(error).splitlines()[0]) from error
-    assert isinstance(plain, dict)
+    assert isinstance(composed, dict)
+    plain = _resolved(composed)
     for key in OF_SWEEP:
         plain.pop(key, None)
     settings = build(CellSettings, plain)
     check_out_root(settings.out_root)
     if settings.source == "auto" and _names_data_root(settings):
         settings = replace(settings, source="files")  # whoever names a place means what lies there
-    return settings, plain  # type: ignore[return-value]
+    return settings, plain
+
+
+def read_method(path: Path, dataset: Mapping[str, Any] | None = None) -> MethodSettings:
+    """One yaml of conf/method by itself, with what it takes from a data set's keys (None: from their defaults)."""
+    composed = {"dataset": dict(dataset or {}), "method": OmegaConf.to_container(OmegaConf.load(path))}
+    return build(MethodSettings, _resolved(composed)["method"], "method")
+
+
+def _resolved(composed: dict[Any, Any]) -> dict[str, Any]:
+    """Interpolations replaced by what they name; a data set's yaml need not have all keys that methods refer to."""
+    dataset = composed.get("dataset")
+    if isinstance(dataset, dict):
+        defaults = {f.name: f.default for f in fields(DatasetSettings) if f.default is not MISSING}
+        composed = {**composed, "dataset": {**defaults, **dataset}}
+    try:
+        plain = OmegaConf.to_container(OmegaConf.create(composed), resolve=True)
+    except OmegaConfBaseException as error:
+        raise ConfigError(str(error).splitlines()[0]) from error
+    assert isinstance(plain, dict)
+    return plain  # type: ignore[return-value]
 
 
 def _names_data_root(settings: CellSettings) -> bool:

@@ -67,8 +67,6 @@ def _context(settings: CellSettings, data: VerificationSet, threads: int) -> Fit
         backbone=settings.backbone.id,
         fold="all",
         threads=threads,
-        max_references=settings.dataset.max_references,
         grouping=data.grouping,
-        oracle_mixed=settings.dataset.oracle_mixed,
         cache=Path(settings.out_root) / "cache",
     )

@@ -31,9 +31,7 @@ class FitContext:
     backbone: str
     fold: str
     threads: int = 1
-    max_references: int | None = None
     grouping: str | None = None
-    oracle_mixed: str = "global"
     cache: Path | None = None
     report: dict[str, Any] = field(default_factory=dict)
 

@@ -111,10 +111,10 @@ def instantiate(spec: Mapping[str, Any], at: str) -> Any:
     return build(cls, rest, at)
 
 
-def at_least(low: float, **values: float) -> None:
-    """Check constructor fields in ``__post_init__``: each value must not be below ``low``."""
+def at_least(low: float, **values: float | None) -> None:
+    """Check constructor fields in ``__post_init__``: each value must not be below ``low``; None is no limit."""
     for name, value in values.items():
-        if not value >= low:
+        if value is not None and not value >= low:
             raise ConfigError(f"method.estimator.{name} must be at least {low:g}, found {value:g}.")
 
 

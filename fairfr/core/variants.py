@@ -12,6 +12,12 @@ PLACE = ("dataset.id", "backbone.id", "backbone.column", "method.id", "protocol.
 """Which row and column a run belongs to, and the protocol: no parameters."""
 PUBLISHED = "published"
 """The protocol of tables: leave one published fold out."""
+CARRIED = {
+    "dataset.max_references": "method.estimator.max_references",
+    "dataset.oracle_mixed": "method.estimator.mixed",
+}
+"""Keys of a data set that decide numbers only through the methods whose yaml refers to them: the method's field
+counts, the data set's key does not."""
 PREFIXES = ("method.estimator.", "dataset.", "backbone.", "protocol.splitter.")
 
 

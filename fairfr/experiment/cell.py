@@ -172,9 +172,7 @@ def _score(
             backbone=settings.backbone.id,
             fold=fold,
             threads=folds.threads,
-            max_references=settings.dataset.max_references,
             grouping=(training or table).data.grouping,
-            oracle_mixed=settings.dataset.oracle_mixed,
             cache=Path(settings.out_root) / "cache",
         )
 

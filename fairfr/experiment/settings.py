@@ -10,7 +10,7 @@ from fairfr.core.code import code_digest
 from fairfr.core.conform import instantiate
 from fairfr.core.keys import RunKey, check_id, digest_of
 from fairfr.core.types import Source
-from fairfr.core.variants import Parameters, flatten
+from fairfr.core.variants import CARRIED, Parameters, flatten
 from fairfr.data.settings import BackboneSettings, DatasetSettings
 from fairfr.store.settings import StoreSettings
 
@@ -66,9 +66,10 @@ class CellSettings:
     def identity(self, source: Source, data_digest: str, train_digest: str | None = None) -> dict[str, Any]:
         """All that decides the numbers: configuration, data, the method's own code and the results version.
 
-        Paths, store, threads, force, on_error and labels do not. Estimators count with all their fields, so a default
-        that is written out makes no new run. Of the stand-in only the digest counts: another backbone's parameters do
-        not matter. A study's runs are its own, whatever else has run; a training set counts like the data.
+        Paths, store, threads, force, on_error and labels do not, nor do a data set's keys that methods carry in fields
+        of their own. Estimators count with all their fields, so a default that is written out makes no new run. Of the
+        stand-in only the digest counts: another backbone's parameters do not matter. A study's runs are its own,
+        whatever else has run; a training set counts like the data.
         """
         optional: dict[str, Any] = {} if self.study is None else {"study": self.study}
         if self.train is not None:
@@ -109,7 +110,8 @@ class CellSettings:
 
 
 def _described_set(dataset: DatasetSettings) -> dict[str, Any]:
-    return {k: v for k, v in asdict(dataset).items() if k not in ("label", "standin")}
+    left_out = {"label", "standin", *(key.removeprefix("dataset.") for key in CARRIED)}
+    return {key: value for key, value in asdict(dataset).items() if key not in left_out}
 
 
 def _described(spec: dict[str, Any], at: str) -> dict[str, Any]:

@@ -257,8 +257,9 @@ def _bytes(array: npt.NDArray[Any]) -> memoryview | bytes:
 
 
 def _restored(cls: type[Model], about: dict[str, Any], arrays: Arrays) -> Model:
-    method = restore_method(cls.method_class, about["parameters"], about["state"], arrays)
-    model = cls(**about["parameters"])
+    parameters = _parameters(about)
+    method = restore_method(cls.method_class, parameters, about["state"], arrays)
+    model = cls(**parameters)
     model.set_params(**{name: getattr(method, name) for name in model.get_params()})
     model.method_, model.overlay_ = method, unpack(about["overlay"], arrays)
     if not isinstance(model.overlay_, BetaMap | None):
@@ -271,6 +272,14 @@ def _restored(cls: type[Model], about: dict[str, Any], arrays: Arrays) -> Model:
         raise DataError(f"it says that {about['method']} needs {about['needs']}, not {sorted(cls.needs)}")
     _rehearse(model)
     return model
+
+
+def _parameters(about: dict[str, Any]) -> dict[str, Any]:
+    """Those that the model was fitted with; what Oracle once called the data set's rule is in its state by name."""
+    given: dict[str, Any] = about["parameters"]
+    if about["method"] == "Oracle" and given.get("mixed") == "dataset":
+        return {**given, "mixed": about["state"]["mixed_"]}
+    return given
 
 
 def _rehearse(model: Model) -> None:

@@ -113,14 +113,16 @@ class Model:
         seed : int
             Of what a method draws.
         max_references : int, optional
-            At most so many of the pairs serve AC-Density as references (a random part; default: all).
+            As the parameter of that name, for methods that have one: ``set_params(max_references=...)`` before fitting.
         """
+        if max_references is not None:
+            self.set_params(max_references=max_references)
         faces = Faces.of(embeddings, pairs)
         truth = arrays.labels(same, len(faces.pairs))
         given = chosen_groups(groups, None, type(self).__name__) if "groups" in self.needs else {}
         labels = Labels.of(faces, given, identities if "identities" in self.needs else None)
         faces, labels, ids = distinct(faces, labels, image_ids(faces))
-        return self._fit(verification_set(faces, labels, truth, ids), tuple(given), seed, threads, max_references)
+        return self._fit(verification_set(faces, labels, truth, ids), tuple(given), seed, threads)
 
     def fit_scores(
         self,
@@ -140,15 +142,11 @@ class Model:
         truth = arrays.labels(same, len(faces.pairs))
         given = chosen_groups(groups, None, type(self).__name__) if "groups" in self.needs else {}
         data = verification_set(faces, Labels.of(faces, given, None), truth, image_ids(faces))
-        return self._fit(data, tuple(given), seed, 1, None)
+        return self._fit(data, tuple(given), seed, 1)
 
-    def _fit(
-        self, data: VerificationSet, groups: tuple[str, ...], seed: int, threads: int, max_references: int | None
-    ) -> Self:
+    def _fit(self, data: VerificationSet, groups: tuple[str, ...], seed: int, threads: int) -> Self:
         _check_levels(data)
-        ctx = FitContext(
-            seed, data.id, data.backbone, "all", threads, max_references=max_references, grouping=data.grouping
-        )
+        ctx = FitContext(seed, data.id, data.backbone, "all", threads, grouping=data.grouping)
         return self.fit_table(PairTable(data, threads), ctx, groups)
 
     def fit_table(self, table: PairTable, ctx: FitContext, groups: tuple[str, ...] = ()) -> Self:

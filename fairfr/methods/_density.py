@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
@@ -36,14 +37,24 @@ class LocalDensity:
         return view.mean_distance_to_others(self.references, self.k, self.engine)
 
 
-def fit_density(view: PairView, k: int, self_neighbour: bool, engine: Engine, ctx: FitContext) -> LocalDensity:
-    """References are all training pairs, or a random ``ctx.max_references`` of them."""
-    if view.n_pairs < (1 if self_neighbour else 2):
+class DensityFields(Protocol):
+    """The constructor fields of a method that measures local density."""
+
+    k: int
+    self_neighbour: bool
+    engine: Engine
+    max_references: int | None
+
+
+def fit_density(method: DensityFields, view: PairView, ctx: FitContext) -> LocalDensity:
+    """References are all training pairs, or a random ``max_references`` of them."""
+    if view.n_pairs < (1 if method.self_neighbour else 2):
         raise DataError(f"local density found {view.n_pairs} training pairs; it needs others to measure distances to.")
     chosen = None
-    if ctx.max_references is not None and ctx.max_references < view.n_pairs:
-        drawn = ctx.rng("references").choice(view.n_pairs, ctx.max_references, replace=False)
+    limit = method.max_references
+    if limit is not None and limit < view.n_pairs:
+        drawn = ctx.rng("references").choice(view.n_pairs, limit, replace=False)
         chosen = view.by_id()[np.sort(drawn)]
     references = view.references(chosen)
     ctx.report["references"] = len(references)
-    return LocalDensity(references, k, self_neighbour, engine)
+    return LocalDensity(references, method.k, method.self_neighbour, method.engine)

@@ -1,9 +1,9 @@
 """AC-Density: a Platt base plus a ridge correction by place and local density (paper, section 3.4).
 
 p = clip(p_base(s) + psi . [m, rho, s] + psi_0, 0, 1). p_base is Platt's curve; rho(m) is the mean Euclidean distance
-from the midpoint m to its k = 20 nearest reference midpoints among the training pairs (a random 6,000 of them where
-the data set says so: ``max_references``). Features are standardised on the training pairs; psi is closed-form ridge,
-alpha = 1, on the residual y - p_base(s).
+from the midpoint m to its k = 20 nearest reference midpoints among the training pairs: all of them, or a random
+``max_references`` (the yaml takes ``dataset.max_references``, which is 6,000 on BFW). Features are standardised on the
+training pairs; psi is closed-form ridge, alpha = 1, on the residual y - p_base(s).
 
 Emits ``score``, the unclipped value, and ``probability``, the clipped one: clipping makes ties, which
 move AUROC and TPR.
@@ -48,16 +48,17 @@ class ACDensity:
     C: float = 1.0
     self_neighbour: bool = True
     engine: Engine = "auto"
+    max_references: int | None = None
 
     def __post_init__(self) -> None:
-        at_least(1, k=self.k)
+        at_least(1, k=self.k, max_references=self.max_references)
         at_least(0, alpha=self.alpha)
         above(0, C=self.C)
 
     def fit(self, view: PairView, same: Bool, ctx: FitContext) -> Self:
         cosine = view.cosine
         self.base_ = fit_logistic(Columns(cosine), same, self.C)
-        self.density_ = fit_density(view, self.k, self.self_neighbour, self.engine, ctx)
+        self.density_ = fit_density(self, view, ctx)
         density = self.density_.of_training(view)
         residual = same - self.base_.probability(Columns(cosine))
         self.ridge_ = fit_ridge_standardised(view.midpoints().append(density, cosine), residual, self.alpha)

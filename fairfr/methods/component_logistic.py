@@ -39,10 +39,11 @@ class ComponentLogistic:
     k: int = 20
     self_neighbour: bool = True
     engine: Engine = "auto"
+    max_references: int | None = None
 
     def __post_init__(self) -> None:
         above(0, C=self.C)
-        at_least(1, k=self.k)
+        at_least(1, k=self.k, max_references=self.max_references)
         if not self.inputs:
             raise ConfigError("method.estimator.inputs is empty: name some of midpoint, density, cosine.")
 
@@ -50,7 +51,7 @@ class ComponentLogistic:
         self.density_: LocalDensity | None = None
         density = None
         if "density" in self.inputs:
-            self.density_ = fit_density(view, self.k, self.self_neighbour, self.engine, ctx)
+            self.density_ = fit_density(self, view, ctx)
             density = self.density_.of_training(view)
         self.model_ = fit_logistic(self._features(view, density), same, self.C)
         return self

@@ -14,7 +14,7 @@ probability, which is also its score.
 Pairs of two groups (``mixed``): ``first`` puts them into the left image's group, in training too. Otherwise they are in
 none. ``global`` (``method=oracle``): the beta map of all training pairs. ``zero``: probability 0, as the published code
 leaves them. ``combo``: one map for each unordered combination of groups, the base rate where a combination has pairs
-of one class only. ``dataset`` (``method=oracle_paper``): what the data set says about the paper's Oracle
+of one class only. ``method=oracle_paper`` takes what the data set's yaml says about the paper's Oracle
 (``dataset.oracle_mixed``: zero on BFW, first on LFW, global elsewhere). All coincide where no pair is mixed.
 
 Unknown groups are treated like mixed pairs: 0 under ``zero``; under ``first`` the map of the left image's group, and
@@ -30,18 +30,15 @@ all impostors (BFW) Oracle looks better than any calibration is, so ``global`` i
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal, Self, TypeAlias
+from typing import ClassVar, Literal, Self
 
 import numpy as np
 
 from fairfr.core.calibrator import FitContext
-from fairfr.core.conform import conform
 from fairfr.core.types import F64, I64, UNKNOWN, Bool, Need, Prediction
 from fairfr.methods._beta import BetaMap, fit_beta
 from fairfr.methods._group import GroupRule, Levels, names_of
 from fairfr.pairs.view import PairView
-
-Mixed: TypeAlias = Literal["global", "zero", "first", "combo"]
 
 MIN_PAIRS = 10
 
@@ -53,29 +50,28 @@ class Oracle:
     needs: ClassVar[frozenset[Need]] = frozenset({"groups"})
     native_probability: ClassVar[bool] = True
 
-    mixed: Literal["global", "zero", "first", "combo", "dataset"] = "global"
+    mixed: Literal["global", "zero", "first", "combo"] = "global"
 
     @property
     def symmetric(self) -> bool:
         """Whether exchanging left and right changes nothing."""
-        return self.mixed not in ("first", "dataset")
+        return self.mixed != "first"
 
     def fit(self, view: PairView, same: Bool, ctx: FitContext) -> Self:
-        self.mixed_: Mixed = conform(ctx.oracle_mixed if self.mixed == "dataset" else self.mixed, Mixed, "oracle_mixed")
-        self.rule_ = GroupRule(Levels.of(view, ctx, "Oracle"), "first" if self.mixed_ == "first" else "both")
+        self.rule_ = GroupRule(Levels.of(view, ctx, "Oracle"), "first" if self.mixed == "first" else "both")
         cosine, groups, levels = view.cosine, self.rule_.groups(view), self.rule_.levels.names
         self.global_ = fit_beta(cosine, same)
         fitted = {g: _fit(cosine, same, groups == g) for g in range(len(levels))}
         self.maps_ = {g: own for g, own in fitted.items() if own is not None}
         without = [g for g in fitted if g not in self.maps_]
         ctx.report.update(
-            mixed=self.mixed_,
+            mixed=self.mixed,
             rule=self.rule_.rule,
             train_pairs_without_group=int(np.count_nonzero(groups == UNKNOWN)),
             groups_by_global_map=len(without),
             groups_by_global_map_names=names_of(levels, without),
         )
-        self.combinations_ = self._fit_combinations(view, same, ctx) if self.mixed_ == "combo" else {}
+        self.combinations_ = self._fit_combinations(view, same, ctx) if self.mixed == "combo" else {}
         return self
 
     def predict(self, view: PairView) -> Prediction:
@@ -83,9 +79,9 @@ class Oracle:
         probability = self.global_.probability(cosine)
         groups = self.rule_.groups(view)
         _apply(self.maps_, groups.astype(np.int64), cosine, probability)
-        if self.mixed_ == "zero":
+        if self.mixed == "zero":
             probability[groups == UNKNOWN] = 0.0
-        if self.mixed_ == "combo":
+        if self.mixed == "combo":
             _apply(self.combinations_, self._combination(view), cosine, probability)
         return Prediction(score=probability, probability=probability)
 

@@ -9,7 +9,7 @@ from typing import Any
 from fairfr.core.code import code_digest
 from fairfr.core.errors import ConfigError, FairfrError, did_you_mean
 from fairfr.core.keys import RESULTS_VERSION
-from fairfr.core.variants import Parameters, common, flatten, variant_text
+from fairfr.core.variants import CARRIED, Parameters, common, flatten, variant_text
 from fairfr.report.readings import Run
 
 OF_METHOD = "method."
@@ -24,7 +24,10 @@ class AmbiguousRunsError(FairfrError):
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """``key=value`` of ``--where``; the key may leave out what stands before its last parts (``k=500``)."""
+    """``key=value`` of ``--where``; the key may leave out what stands before its last parts (``k=500``).
+
+    A data set's key that methods carry (``dataset.max_references``) means the methods' field.
+    """
 
     key: str
     value: Any
@@ -40,7 +43,8 @@ class Condition:
             read = yaml.safe_load(value)
         except yaml.YAMLError as error:
             raise ConfigError(f"--where {text}: the value cannot be read.") from error
-        return cls(key.strip(), _number(read) if isinstance(read, str) else read)
+        key = key.strip()
+        return cls(CARRIED.get(key, key), _number(read) if isinstance(read, str) else read)
 
     def named(self, parameters: Parameters) -> Parameters:
         """The parameters that the key means: the one of exactly that name, else those that end in it."""
@@ -142,7 +146,7 @@ def one_of(results: Sequence[Run]) -> tuple[Run, bool]:
 
 
 def is_current(result: Run) -> bool:
-    """Whether the code that made a run is the code that is installed now."""
+    """Whether a run is one that the code which is installed now would make, and name so."""
     identity = result.stored.get("identity", {})
     target = identity.get("method", {}).get("estimator", {}).get("_target_")
     return (
@@ -150,6 +154,7 @@ def is_current(result: Run) -> bool:
         and target is not None
         and identity.get("code", {}).get("method") == code_digest(target)
         and identity.get("code", {}).get("protocol") == _protocol_code(identity)
+        and not any(f"dataset.{key}" in CARRIED for key in identity.get("dataset", {}))
     )
 
 

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import yaml
 
+from fairfr.app.config import read_method
 from fairfr.core.calibrator import Calibrator, FitContext
 from fairfr.core.conform import instantiate
 from fairfr.core.types import EmbeddingSet, Grouping, Pairs, VerificationSet
@@ -25,14 +25,14 @@ LEVELS = ("a", "b", "c")
 FACES, PROBED = 40, 30
 
 
-def estimator(path: Path) -> dict[str, object]:
-    found: dict[str, object] = yaml.safe_load(path.read_text(encoding="utf-8"))["estimator"]
-    return found
+def make(path: Path, mixed: str = "global") -> Calibrator:
+    """The method of a yaml on a data set that says ``mixed`` about the paper's Oracle."""
+    method: Calibrator = instantiate(read_method(path, {"oracle_mixed": mixed}).estimator, "method.estimator")
+    return method
 
 
 def needs_groups(path: Path) -> bool:
-    method: Calibrator = instantiate(estimator(path), "method.estimator")
-    return "groups" in method.needs
+    return "groups" in make(path).needs
 
 
 GROUP_METHODS = [path for path in sorted(METHODS.rglob("*.yaml")) if needs_groups(path)]
@@ -83,10 +83,10 @@ def data() -> VerificationSet:
 
 def scores(path: Path, mixed: str, data: VerificationSet, same: np.ndarray) -> np.ndarray:
     """Scores of the probed faces, (3, 3, PROBED) by left and right group: equal faces under every two groups."""
-    method: Calibrator = instantiate(estimator(path), "method.estimator")
+    method = make(path, mixed)
     table = PairTable(data)
     train, test = np.flatnonzero(data.fold == 0), np.flatnonzero(data.fold == 1)
-    ctx = FitContext(0, data.id, data.backbone, "0", grouping="g", oracle_mixed=mixed)
+    ctx = FitContext(0, data.id, data.backbone, "0", grouping="g")
     method.fit(PairView(table, train, method.needs), same[train], ctx)
     return method.predict(PairView(table, test, method.needs)).score.reshape(3, 3, PROBED)
 

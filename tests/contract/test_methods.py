@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-import yaml
 
+from fairfr.app.config import read_method
 from fairfr.core.calibrator import Calibrator, FitContext
-from fairfr.core.conform import build, instantiate
+from fairfr.core.conform import instantiate
 from fairfr.core.errors import ConfigError
 from fairfr.core.types import EmbeddingSet, Pairs, Prediction, VerificationSet
 from fairfr.experiment.settings import MethodSettings
@@ -25,7 +25,7 @@ PATHS = sorted(METHODS.rglob("*.yaml"))
 BLIND_TO_THE_COSINE = {"midpoint_only"}
 FOLD = 1
 FLOAT64, FLOAT32 = 1e-9, 1e-5
-LOW_LIMITS, MAX_REFERENCES = {"people": 25, "max_images": 400, "max_clustered": 500, "K": 20}, 300
+LOW_LIMITS = {"people": 25, "max_images": 400, "max_clustered": 500, "K": 20, "max_references": 300}
 
 
 @dataclass
@@ -39,7 +39,7 @@ class Fitted:
 
 
 def settings_of(path: Path) -> MethodSettings:
-    return build(MethodSettings, yaml.safe_load(path.read_text(encoding="utf-8")), "method")
+    return read_method(path)
 
 
 def make(path: Path) -> Calibrator:
@@ -60,7 +60,6 @@ def run(path: Path, data: VerificationSet, seed: int = 0, drawing: bool = False)
         method = replace(method, **{name: limit for name, limit in LOW_LIMITS.items() if name in present})  # type: ignore[type-var]
     train, test = np.flatnonzero(data.fold != FOLD), np.flatnonzero(data.fold == FOLD)
     ctx = FitContext(seed=seed, dataset="bfw", backbone="magface", fold="2", grouping=data.grouping)
-    ctx = replace(ctx, max_references=MAX_REFERENCES if drawing else None)
     views = [PairView(table, rows, method.needs, type(method).__name__) for rows in (train, test)]
     try:
         assert method.fit(views[0], data.same[train], ctx) is method

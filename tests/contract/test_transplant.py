@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-import yaml
 
 import fairfr
+from fairfr.app.config import read_method
 from fairfr.core.calibrator import Calibrator, FitContext
 from fairfr.core.conform import instantiate
 from fairfr.core.errors import ConfigError
@@ -37,8 +37,7 @@ DENSITY = [path for path in PATHS if path.stem in ("ac_density", "ac_density_loo
 
 
 def estimator(path: Path) -> dict[str, Any]:
-    found: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))["estimator"]
-    return found
+    return read_method(path).estimator
 
 
 def is_missing(path: Path, error: ConfigError) -> bool:
@@ -107,8 +106,8 @@ def elsewhere(data: VerificationSet, rows: np.ndarray) -> VerificationSet:
 
 
 def fit(path: Path, view: PairView, same: np.ndarray, data: VerificationSet, references: int | None) -> Calibrator:
-    method: Calibrator = instantiate(estimator(path), "method.estimator")
-    ctx = FitContext(0, "bfw", "magface", "2", grouping=data.grouping, max_references=references)
+    method: Calibrator = instantiate(read_method(path, {"max_references": references}).estimator, "method.estimator")
+    ctx = FitContext(0, "bfw", "magface", "2", grouping=data.grouping)
     try:
         return method.fit(view, same, ctx)
     except ConfigError as error:
@@ -233,6 +232,7 @@ import sys
 from pathlib import Path
 import numpy as np
 import fairfr
+from fairfr.app.config import read_method
 folder = Path(sys.argv[1])
 with np.load(folder / "given.npz") as given:
     embeddings, pairs, identities = given["embeddings"], given["pairs"], given["identities"]

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
+from fairfr.app.config import read_method
 from fairfr.core.calibrator import Calibrator, FitContext
 from fairfr.core.code import code_digest
 from fairfr.core.conform import instantiate
@@ -45,12 +45,12 @@ def data(synthetic_set: Callable[..., VerificationSet]) -> VerificationSet:
     return synthetic_set("rfw", scale=0.1)
 
 
-def _yaml(conf: Path, name: str) -> str:
-    return (conf / "method" / f"{name}.yaml").read_text(encoding="utf-8")
+def _yaml(conf: Path, name: str) -> Path:
+    return conf / "method" / f"{name}.yaml"
 
 
 def fold_means(data: VerificationSet, conf: Path, name: str) -> dict[str, float]:
-    estimator = yaml.safe_load(_yaml(conf, name))["estimator"]
+    estimator = read_method(_yaml(conf, name)).estimator
 
     def make() -> Calibrator:
         method: Calibrator = instantiate(estimator, "method.estimator")
@@ -84,7 +84,7 @@ def test_small_synthetic_rfw_golden(data: VerificationSet, conf: Path, request: 
 def measured(data: VerificationSet, conf: Path, name: str) -> dict[str, Any]:
     numbers = {place: round(value, 9) for place, value in fold_means(data, conf, name).items()}
     assert len(numbers) == len(KEPT)
-    return {"code": code_digest(yaml.safe_load(_yaml(conf, name))["estimator"]["_target_"]), "numbers": numbers}
+    return {"code": code_digest(read_method(_yaml(conf, name)).estimator["_target_"]), "numbers": numbers}
 
 
 def check_versions(golden: dict[str, Any], found: dict[str, Any]) -> None:

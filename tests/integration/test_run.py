@@ -179,6 +179,7 @@ def test_same_seed_and_threads_give_the_same_bytes(cell: Any, small: tuple[str, 
     other = cell(*small, "method=ac_density", "dataset.max_references=40", "seed=1")
     one, two = (pd.read_parquet(o.folder / "scores.parquet")["score"] for o in (again, other))
     assert other.key != first.key and not np.array_equal(one, two)
+    assert cell(*small, "method=ac_density", "++method.estimator.max_references=40").status == "skipped"
 
 
 def test_stored_configuration_is_resolved(cell: Any, small: tuple[str, ...]) -> None:
@@ -373,6 +374,10 @@ MISTAKES = {
     "method taken away": (["~method"], ["ConfigError", "a run needs a method"]),
     "long id": ([f"method.id={'x' * 300}", *SMALL], ["ConfigError", "method.id=xxx", "200 bytes"]),
     "no references": (["dataset.max_references=0"], ["ConfigError", "dataset.max_references", "at least 1"]),
+    "no references of its own": (
+        ["method=ac_density", "method.estimator.max_references=0"],
+        ["ConfigError", "method.estimator.max_references", "at least 1"],
+    ),
     "no pairs in a group": (["dataset.min_pairs=0"], ["ConfigError", "dataset.min_pairs", "at least 1"]),
     "no protocol": (["protocol.splitter._target_=fairfr.methods.platt.Platt"], ["ConfigError", "Platt is no protocol"]),
     "no such folder": (["--config-dir", "nowhere"], ["ConfigError", "nowhere: no such folder"]),

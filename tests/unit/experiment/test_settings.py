@@ -8,18 +8,24 @@ from typing import Any
 import pytest
 import yaml
 from hydra import compose, initialize_config_dir
+from omegaconf import DictConfig, open_dict
 
 from fairfr.app import read_settings
 from fairfr.core import keys
+from fairfr.core.variants import differences
 from fairfr.experiment.settings import CellSettings
 
 CONF = Path(__file__).parents[3] / "conf"
 BASE = ("dataset=lfw", "backbone=magface", "method=platt")
 
 
-def settings(*overrides: str) -> CellSettings:
+def composed(*overrides: str) -> DictConfig:
     with initialize_config_dir(config_dir=str(CONF), version_base="1.3"):
-        return read_settings(compose("config", overrides=[*BASE, *overrides]))[0]
+        return compose("config", overrides=[*BASE, *overrides])
+
+
+def settings(*overrides: str) -> CellSettings:
+    return read_settings(composed(*overrides))[0]
 
 
 def key(*overrides: str, source: Any = "files", digest: str = "d" * 64) -> keys.RunKey:
@@ -49,6 +55,8 @@ def plain() -> keys.RunKey:
         "method.estimator={_target_: fairfr.methods.platt.Platt}",
         "dataset.standin.seed=1",
         "dataset.standin=null",
+        "dataset.max_references=100",
+        "dataset.oracle_mixed=zero",
     ],
 )
 def test_what_does_not_decide_the_result_is_not_in_the_key(plain: keys.RunKey, override: str) -> None:
@@ -62,9 +70,7 @@ def test_what_does_not_decide_the_result_is_not_in_the_key(plain: keys.RunKey, o
         "method.estimator.C=0.5",
         "dataset.min_pairs=21",
         "dataset.missing=drop",
-        "dataset.max_references=100",
         "dataset.grouping=[gender]",
-        "++dataset.oracle_mixed=zero",
         "dataset.id=other",
         "backbone.id=other",
         "backbone.column=vendor",
@@ -88,6 +94,48 @@ def test_a_default_written_out_makes_no_new_run() -> None:
     assert bare == key("method=ac_density", f"method.estimator={{{target}, k: 20, alpha: 1}}")
     assert bare == key("method=ac_density")
     assert bare != key("method=ac_density", "method.estimator.k=21")
+
+
+METHODS_FIELDS = [
+    ("ac_density", "max_references", "max_references", 100),
+    ("ac_density_loo", "max_references", "max_references", 100),
+    ("ablation/density_score", "max_references", "max_references", 100),
+    ("oracle_paper", "oracle_mixed", "mixed", "combo"),
+]
+
+
+@pytest.mark.parametrize(("method", "of_dataset", "of_method", "value"), METHODS_FIELDS)
+def test_what_a_method_takes_from_the_data_set_counts_once_as_its_own(
+    method: str, of_dataset: str, of_method: str, value: object
+) -> None:
+    plain, named = settings(f"method={method}"), f"method.estimator.{of_method}"
+    by_dataset = settings(f"method={method}", f"dataset.{of_dataset}={value}")
+    by_method = settings(f"method={method}", f"++{named}={value}")
+    for changed in (by_dataset, by_method):
+        assert differences(changed.parameters("files"), plain.parameters("files")) == {named: value}
+        assert changed.key("files", "d") != plain.key("files", "d")
+    assert by_dataset.key("files", "d") == by_method.key("files", "d")
+
+
+def test_every_data_set_has_its_own_defaults_of_them() -> None:
+    def fields(dataset: str) -> tuple[object, object]:
+        density, oracle = (settings(f"dataset={dataset}", f"method={m}").method for m in ("ac_density", "oracle_paper"))
+        return density.estimator["max_references"], oracle.estimator["mixed"]
+
+    assert {d: fields(d) for d in ("rfw", "bfw", "lfw")} == {
+        "rfw": (None, "global"),
+        "bfw": (6000, "zero"),
+        "lfw": (None, "first"),
+    }
+
+
+@pytest.mark.parametrize(("method", "field"), [("ac_density", "max_references"), ("oracle_paper", "mixed")])
+def test_a_data_sets_yaml_need_not_have_the_keys_that_methods_refer_to(method: str, field: str) -> None:
+    bare = composed("dataset=rfw", f"method={method}")
+    with open_dict(bare):
+        del bare.dataset.max_references, bare.dataset.oracle_mixed
+    assert read_settings(bare)[0] == settings("dataset=rfw", f"method={method}")
+    assert field in read_settings(bare)[1]["method"]["estimator"]
 
 
 def test_a_whole_number_for_a_real_one_makes_no_new_run(plain: keys.RunKey) -> None:

@@ -60,7 +60,7 @@ def test_importing_fairfr_imports_none_of_its_libraries() -> None:
 
 def test_a_class_documents_itself() -> None:
     cls = fairfr.ACDensity
-    assert list(inspect.signature(cls).parameters) == ["k", "alpha", "C", "self_neighbour", "engine"]
+    assert list(inspect.signature(cls).parameters) == ["k", "alpha", "C", "self_neighbour", "engine", "max_references"]
     assert inspect.signature(cls).parameters["k"].default == 20
     assert "reference midpoints" in (cls.__doc__ or "")
     assert "alpha : float, default 1.0" in (cls.__doc__ or "")
@@ -72,7 +72,8 @@ def test_a_class_documents_itself() -> None:
 
 def test_parameters_are_kept_as_given_and_can_be_set() -> None:
     model = fairfr.ACDensity(k=7)
-    assert model.get_params() == {"k": 7, "alpha": 1.0, "C": 1.0, "self_neighbour": True, "engine": "auto"}
+    default = {"alpha": 1.0, "C": 1.0, "self_neighbour": True, "engine": "auto", "max_references": None}
+    assert model.get_params() == {"k": 7, **default}
     assert model.set_params(k=3, alpha=0.5) is model
     assert (model.k, model.alpha) == (3, 0.5)
     with pytest.raises(ValueError, match="no parameter 'kk'"):
@@ -170,9 +171,17 @@ def test_the_seed_decides_what_is_drawn(faces: Faces) -> None:
 
 
 def test_references_can_be_limited(faces: Faces) -> None:
-    model = fairfr.ACDensity().fit(faces.embeddings, faces.pairs, faces.same, max_references=50)
+    given = (faces.embeddings, faces.pairs, faces.same)
+    model = fairfr.ACDensity(max_references=50).fit(*given)
     assert model.report_["references"] == 50
     assert len(model.method_.density_.references) == 50
+    named_late = fairfr.ACDensity().fit(*given, max_references=50)
+    assert named_late.get_params() == model.get_params()
+    assert named_late.probability(*given[:2]).tobytes() == model.probability(*given[:2]).tobytes()
+    with pytest.raises(ValueError, match="Platt has no parameter 'max_references'"):
+        fairfr.Platt().fit(*given, max_references=50)
+    with pytest.raises(ConfigError, match="ACDensity: max_references must be at least 1, found 0"):
+        fairfr.ACDensity(max_references=0).fit(*given)
 
 
 # -- what goes in ------------------------------------------------------------------------------------------------------

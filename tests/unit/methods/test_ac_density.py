@@ -111,8 +111,8 @@ def reference_rows(data: VerificationSet, method: ACDensity) -> np.ndarray:
 
 @pytest.mark.parametrize("self_neighbour", [True, False])
 def test_a_subsample_of_references_equals_the_plain_form(data: VerificationSet, self_neighbour: bool) -> None:
-    ctx = context(max_references=120)
-    method, prediction = fitted(data, ctx, self_neighbour=self_neighbour)
+    ctx = context()
+    method, prediction = fitted(data, ctx, self_neighbour=self_neighbour, max_references=120)
     references = reference_rows(data, method)
     assert len(references) == ctx.report["references"] == 120
     assert set(references) <= set(split(data)[0])
@@ -122,7 +122,7 @@ def test_a_subsample_of_references_equals_the_plain_form(data: VerificationSet, 
 
 @pytest.mark.parametrize("max_references", [None, 120])
 def test_a_pair_alone_is_predicted_as_among_others(data: VerificationSet, max_references: int | None) -> None:
-    method, prediction = fitted(data, replace(context(), max_references=max_references))
+    method, prediction = fitted(data, context(), max_references=max_references)
     view = PairView(PairTable(data), split(data)[1], NEEDS)
     for position in (0, 7, 31):
         alone = method.predict(view.subset(np.array([position])))
@@ -131,7 +131,7 @@ def test_a_pair_alone_is_predicted_as_among_others(data: VerificationSet, max_re
 
 def test_the_subsample_is_seeded(data: VerificationSet) -> None:
     def rows(**changes: object) -> list[int]:
-        chosen: list[int] = reference_rows(data, fitted(data, context(max_references=50, **changes))[0]).tolist()  # type: ignore[arg-type]
+        chosen: list[int] = reference_rows(data, fitted(data, context(**changes), max_references=50)[0]).tolist()  # type: ignore[arg-type]
         return chosen
 
     assert rows() == rows()
@@ -142,13 +142,13 @@ def test_the_subsample_is_seeded(data: VerificationSet) -> None:
 def test_all_training_pairs_are_references_where_the_limit_allows(data: VerificationSet) -> None:
     train = split(data)[0]
     for limit in (len(train), len(train) + 1):
-        method, _ = fitted(data, context(max_references=limit))
+        method, _ = fitted(data, context(), max_references=limit)
         assert reference_rows(data, method).tolist() == train.tolist()
 
 
 @pytest.mark.parametrize("self_neighbour", [True, False])
 def test_fewer_references_than_k_are_all_used(data: VerificationSet, self_neighbour: bool) -> None:
-    method, prediction = fitted(data, context(max_references=7), self_neighbour=self_neighbour)
+    method, prediction = fitted(data, context(), self_neighbour=self_neighbour, max_references=7)
     # with the query left out, some training means are over six
     assert np.isfinite(prediction.score).all()
     if self_neighbour:
@@ -178,7 +178,7 @@ def test_no_other_pair_to_measure_distances_to_is_an_error(
 ) -> None:
     view = PairView(PairTable(data), np.arange(n_pairs), NEEDS)
     with pytest.raises(DataError, match=f"local density found {n_pairs} training pairs"):
-        fit_density(view, 20, self_neighbour, "auto", context())
+        fit_density(ACDensity(self_neighbour=self_neighbour), view, context())
 
 
 @pytest.mark.parametrize("options", [{"k": 0}, {"alpha": -1.0}, {"C": 0.0}])

@@ -7,12 +7,15 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from itertools import combinations_with_replacement
+from pathlib import Path
 
 import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
+from fairfr.app.config import read_method
 from fairfr.core.calibrator import FitContext
+from fairfr.core.conform import instantiate
 from fairfr.core.errors import ConfigError, UnmetNeedError
 from fairfr.core.types import Grouping, Pairs, VerificationSet
 from fairfr.methods.oracle import Oracle
@@ -25,10 +28,10 @@ LEVELS = ("a", "b", "c")
 
 
 def run(
-    data: VerificationSet, method: Oracle, train: np.ndarray, test: np.ndarray, oracle_mixed: str = "global"
+    data: VerificationSet, method: Oracle, train: np.ndarray, test: np.ndarray
 ) -> tuple[np.ndarray, dict[str, object]]:
     table = PairTable(data)
-    ctx = FitContext(0, data.id, data.backbone, "0", grouping=data.grouping, oracle_mixed=oracle_mixed)
+    ctx = FitContext(0, data.id, data.backbone, "0", grouping=data.grouping)
     method.fit(PairView(table, train, method.needs, "Oracle"), data.same[train], ctx)
     prediction = method.predict(PairView(table, test, method.needs, "Oracle"))
     np.testing.assert_array_equal(prediction.score, prediction.probability)
@@ -150,7 +153,7 @@ def test_ranks_inside_a_group_stay(synthetic_set: MakeSet) -> None:
 def test_all_rules_coincide_where_no_pair_is_mixed(synthetic_set: MakeSet) -> None:
     data = synthetic_set("rfw", scale=0.08)
     reference, _ = run(data, Oracle(), *halves(data))
-    for mixed in ("zero", "first", "combo", "dataset"):
+    for mixed in ("zero", "first", "combo"):
         np.testing.assert_array_equal(run(data, Oracle(mixed=mixed), *halves(data))[0], reference)
 
 
@@ -158,20 +161,26 @@ MIXED = [(0, 0, 50, 50), (1, 1, 50, 50), (0, 1, 30, 30), (1, 0, 30, 30)]
 
 
 @pytest.mark.parametrize("mixed", ["global", "zero", "first", "combo"])
-def test_dataset_rule_is_the_rule_the_dataset_names(mixed: str) -> None:
+def test_the_report_says_which_rule_it_was(mixed: str) -> None:
     data = made_set(MIXED)
     everything = np.arange(data.n_pairs)
-    named, report = run(data, Oracle(mixed="dataset"), everything, everything, oracle_mixed=mixed)
-    np.testing.assert_array_equal(named, run(data, Oracle(mixed=mixed), everything, everything)[0])
+    report = run(data, Oracle(mixed=mixed), everything, everything)[1]
     assert report["mixed"] == mixed
     assert report["rule"] == ("first" if mixed == "first" else "both")
     assert report["train_pairs_without_group"] == (0 if mixed == "first" else 120)
 
 
-def test_dataset_rule_must_be_known() -> None:
-    data = made_set(MIXED)
-    with pytest.raises(ConfigError, match="oracle_mixed=second is not one of global, zero, first, combo"):
-        run(data, Oracle(mixed="dataset"), np.arange(9), np.arange(9), oracle_mixed="second")
+@pytest.mark.parametrize("mixed", ["global", "zero", "first", "combo"])
+def test_the_papers_form_takes_the_rule_that_the_data_set_names(conf: Path, mixed: str) -> None:
+    path = conf / "method" / "oracle_paper.yaml"
+    assert instantiate(read_method(path, {"oracle_mixed": mixed}).estimator, "method.estimator") == Oracle(mixed=mixed)
+    assert instantiate(read_method(path).estimator, "method.estimator") == Oracle(mixed="global")
+
+
+def test_the_rule_must_be_known(conf: Path) -> None:
+    unknown = read_method(conf / "method" / "oracle_paper.yaml", {"oracle_mixed": "second"}).estimator
+    with pytest.raises(ConfigError, match="mixed=second is not one of global, zero, first, combo"):
+        instantiate(unknown, "method.estimator")
 
 
 def test_only_first_sees_which_image_is_left() -> None:

@@ -23,9 +23,11 @@ Make = Callable[..., Run]
 def run(result: Make) -> Make:
     """``run(0.9, seed=1, k=500)``: a run of AC-Density with this AUROC, and its identity."""
 
-    def make(auroc: float, seed: int = 0, k: int = 20, code: str | None = None, **data: Any) -> Run:
+    def make(
+        auroc: float, seed: int = 0, k: int = 20, code: str | None = None, references: int | None = None, **data: Any
+    ) -> Run:
         made = result("ac_density", overall={"auroc": auroc}, key=f"key-{auroc}", label="AC-Density")
-        estimator = {"_target_": TARGET, "k": k}
+        estimator = {"_target_": TARGET, "k": k, "max_references": references}
         made.stored["identity"] = {
             "results_version": RESULTS_VERSION,
             "method": {"id": "ac_density", "estimator": estimator},
@@ -34,7 +36,8 @@ def run(result: Make) -> Make:
             "data": "d",
             **data,
         }
-        differs = {"method.estimator.k": k} if k != 20 else {}
+        differs: dict[str, Any] = {"method.estimator.k": k} if k != 20 else {}
+        differs |= {} if references is None else {"method.estimator.max_references": references}
         made.stored["differs"] = differs | ({"seed": seed} if seed else {})
         return made
 
@@ -62,6 +65,12 @@ def test_only_default_configurations_fill_the_tables(run: Make) -> None:
 def test_a_variant_of_the_method_is_a_row_of_its_own(run: Make, key: str) -> None:
     found = chosen(run(0.9), run(0.99, k=500), run(0.97, k=300), run(0.98, seed=1), where=(f"{key}=500",))
     assert rows(found) == {"AC-Density": 0.9, "AC-Density (k=500)": 0.99}
+
+
+@pytest.mark.parametrize("key", ["max_references", "dataset.max_references", "method.estimator.max_references"])
+def test_a_data_sets_key_that_methods_carry_means_their_field(run: Make, key: str) -> None:
+    runs = run(0.9), run(0.99, references=500), run(0.97, references=300)
+    assert rows(chosen(*runs, where=(f"{key}=500",))) == {"AC-Density": 0.9, "AC-Density (max_references=500)": 0.99}
 
 
 def test_conditions_on_what_methods_share_choose_and_captions_say_so(run: Make) -> None:
@@ -109,6 +118,11 @@ def test_of_runs_before_and_after_an_edit_the_present_code_counts(run: Make) -> 
     assert chosen(run(0.9)).stale == set()
     with pytest.raises(AmbiguousRunsError):
         chosen(run(0.8, code="old"), run(0.7, code="older"))
+
+
+def test_a_run_that_was_named_by_a_key_which_no_longer_counts_does_not_compete(run: Make) -> None:
+    earlier = run(0.8, dataset={"id": "rfw", "max_references": None})
+    assert rows(chosen(earlier, run(0.9, dataset={"id": "rfw"}))) == {"AC-Density": 0.9}
 
 
 def test_results_of_different_versions_do_not_stand_in_one_table(run: Make, result: Make) -> None:

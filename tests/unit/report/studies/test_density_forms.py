@@ -32,7 +32,7 @@ def form(fake_run: Any) -> Any:
         run = fake_run(method, dataset=where, **more)
         stored = {**run.stored, "finished": finished, "dataset": {"id": dataset, "label": dataset.upper()}}
         stored["method"] = {**stored["method"], "native_probability": True}
-        stored["identity"] = {"dataset": {"max_references": limit}}
+        stored["identity"] = {"method": {"estimator": {"max_references": limit}}}
         stored["differs"] = differs or {}
         stored["study"] = "density_forms"
         return Run(stored, run.folder)
@@ -88,8 +88,8 @@ def test_the_newest_run_of_a_form_counts_and_others_stay_away(form: Any, fake_ru
 
 
 def test_another_limit_belongs_here_and_other_changes_only_where_asked_for(form: Any) -> None:
-    limit = form("ac_density", 50, differs={"dataset.max_references": 50})
-    seed = form("ac_density", 60, differs={"dataset.max_references": 60, "seed": 1})
+    limit = form("ac_density", 50, differs={"method.estimator.max_references": 50})
+    seed = form("ac_density", 60, differs={"method.estimator.max_references": 60, "seed": 1})
     other = form("ac_density", 70, differs={"method.estimator.k": 5})
     runs = [limit, seed, other]
 

@@ -51,7 +51,7 @@ def test_scores_without_vectors_are_chosen_by_their_column(result: Callable[...,
 
 def test_what_all_runs_share_is_typed_too(result: Callable[..., Run]) -> None:
     made = result("baseline", overall={"auroc": 0.9}, source="synthetic")
-    made.stored["differs"] = {"seed": 1, "dataset.max_references": None}
+    made.stored["differs"] = {"seed": 1, "protocol.splitter.limit": None}
     runs = Runs([made], "synthetic", Selection(everything=True))
     (command,) = commands({("rfw", "magface"): ["platt"]}, Layout(runs, "paper"))
-    assert command.endswith("method=platt seed=1 dataset.max_references=null source=synthetic")
+    assert command.endswith("method=platt seed=1 protocol.splitter.limit=null source=synthetic")
