@@ -79,26 +79,30 @@ class Selection:
 
     def of(self, results: Sequence[Run]) -> tuple[list[Run], Parameters]:
         """The chosen runs, each with what sets it apart from the others, and in what all differ from the yaml."""
+        known = _known_keys(results)
         if not self.everything:
-            self._check_keys(results)
-        admitted = [result for result in results if self.everything or self._admits(result)]
+            self._check_keys(known)
+        admitted = [result for result in results if self.everything or self._admits(result, known)]
         self._check_values(results, admitted)
         shared = common(_beyond_method(result.differs) for result in admitted)
         for result in admitted:
             result.variant = {key: value for key, value in result.differs.items() if key not in shared}
         return admitted, shared
 
-    def whatever(self, varied: Collection[str], results: Iterable[Run]) -> list[Run]:
+    def whatever(self, varied: Collection[str], results: Sequence[Run]) -> list[Run]:
         """The chosen runs, whatever their values of ``varied`` parameters: for a study of these.
 
         Each is named by the whole, the first or the last part of its key.
         """
-        return [result for result in results if self.everything or self._admits(result, varied)]
+        known = _known_keys(results)
+        return [result for result in results if self.everything or self._admits(result, known, varied)]
 
-    def _admits(self, result: Run, besides: Collection[str] = ()) -> bool:
+    def _admits(self, result: Run, known: Parameters, besides: Collection[str] = ()) -> bool:
+        """Whether a run is chosen; ``known`` has the keys of all runs, for what this one's method has no field for."""
         parameters = parameters_of(result)
         for condition in self.conditions:
-            of_method = all(key.startswith(OF_METHOD) for key in condition.named(parameters) or ("",))
+            named = condition.named(parameters) or condition.named(known) or ("",)
+            of_method = all(key.startswith(OF_METHOD) for key in named)
             if not of_method and not condition.holds(parameters):
                 return False
         asked_for = {key for c in self.conditions if c.holds(parameters) for key in c.named(parameters)}
@@ -113,10 +117,9 @@ class Selection:
                 besides = f" Runs that have it differ by: {'; '.join(sorted(near)[:LISTED])}." if near else ""
                 raise ConfigError(f"--where {condition.key}={condition.value}: no run is chosen by it.{besides}")
 
-    def _check_keys(self, results: Sequence[Run]) -> None:
-        known = {key for result in results for key in parameters_of(result)}
+    def _check_keys(self, known: Parameters) -> None:
         for condition in self.conditions:
-            if known and not condition.named(dict.fromkeys(known)):
+            if known and not condition.named(known):
                 raise ConfigError(
                     f"--where {condition.key}: no run has such a key.{did_you_mean(condition.key, known)}"
                 )
@@ -127,6 +130,11 @@ def parameters_of(result: Run) -> Parameters:
     identity = result.stored.get("identity", {})
     chosen = {key: value for key, value in identity.items() if key not in NOT_CHOSEN}
     return {**flatten(chosen), **result.differs}
+
+
+def _known_keys(results: Iterable[Run]) -> Parameters:
+    """The names of all parameters that any of the runs has, without values."""
+    return dict.fromkeys(key for result in results for key in parameters_of(result))
 
 
 def one_of(results: Sequence[Run]) -> tuple[Run, bool]:

@@ -67,6 +67,14 @@ def test_a_variant_of_the_method_is_a_row_of_its_own(run: Make, key: str) -> Non
     assert rows(found) == {"AC-Density": 0.9, "AC-Density (k=500)": 0.99}
 
 
+def test_methods_that_have_no_such_field_stay_beside_the_variant(run: Make, result: Make) -> None:
+    baseline = result("baseline", overall={"auroc": 0.5}, label="Baseline", key="key-baseline")
+    baseline.stored["identity"] = {"results_version": RESULTS_VERSION, "seed": 0}
+    found = chosen(run(0.9), run(0.99, k=500), baseline, where=("k=500",))
+    assert rows(found) == {"Baseline": 0.5, "AC-Density": 0.9, "AC-Density (k=500)": 0.99}
+    assert rows(chosen(run(0.98, seed=1), baseline, where=("seed=1",))) == {"AC-Density": 0.98}
+
+
 @pytest.mark.parametrize("key", ["max_references", "dataset.max_references", "method.estimator.max_references"])
 def test_a_data_sets_key_that_methods_carry_means_their_field(run: Make, key: str) -> None:
     runs = run(0.9), run(0.99, references=500), run(0.97, references=300)
