@@ -9,7 +9,7 @@ import numpy as np
 from fairfr.core.calibrator import FitContext
 from fairfr.core.errors import no_groups
 from fairfr.core.state import piece
-from fairfr.core.types import I16, UNKNOWN, PairRule
+from fairfr.core.types import I16, UNKNOWN, PairRule, pair_groups
 from fairfr.pairs.view import PairView
 
 
@@ -65,10 +65,7 @@ class GroupRule:
 
     def groups(self, view: PairView) -> I16:
         """Group of each pair, (p,); -1 where the rule finds none: mixed (``both``) or unknown."""
-        left, right = self.ends(view)
-        if self.rule == "first":
-            return left
-        return np.where(left == right, left, np.int16(UNKNOWN))
+        return pair_groups(*self.ends(view), self.rule)
 
     def ends(self, view: PairView) -> tuple[I16, I16]:
         """Group of the left and of the right image of each pair, (p,) and (p,)."""
