@@ -13,7 +13,10 @@ Codes = npt.NDArray[np.integer[Any]]
 
 
 def pair_keys(left: Codes, right: Codes, n_images: int) -> I64:
-    """One number for each pair (p,), whichever way round it is written; equal keys are the same two images."""
+    """One number for each pair (p,), whichever way round it is written; equal keys are the same two images.
+
+    Keys sort pairs by the smaller code, then by the larger one.
+    """
     return np.minimum(left, right).astype(np.int64) * n_images + np.maximum(left, right)
 
 

@@ -7,6 +7,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from fairfr.core.overlap import pair_keys
 from fairfr.core.types import F32, F64, I64, UNKNOWN, Bool, StrArray, VerificationSet
 from fairfr.pairs.cosine import pair_cosines
 from fairfr.pairs.design import PairDesign
@@ -51,8 +52,8 @@ class PairTable:
     @cached_property
     def pair_rank(self) -> I64:
         """A number for every pair, (p,), that sorts pairs by the ids of their two images, whichever is left."""
-        left, right = self.image_rank[self.data.pairs.left], self.image_rank[self.data.pairs.right]
-        return np.minimum(left, right) * len(self.image_rank) + np.maximum(left, right)
+        rank, pairs = self.image_rank, self.data.pairs
+        return pair_keys(rank[pairs.left], rank[pairs.right], len(rank))
 
     @cached_property
     def identity_names(self) -> StrArray:
