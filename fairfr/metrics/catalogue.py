@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal, TypeAlias
 
-from fairfr.core.rates import ALPHAS as ALPHAS
+from fairfr.core.rates import ALPHAS
 from fairfr.core.types import F64, Bool
 from fairfr.metrics.calibration import brier, brier_raw, ece, ks
 from fairfr.metrics.gaps import GAP_RATES

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from fairfr.core.findings import Finding
-from fairfr.core.rates import ALPHAS
-from fairfr.core.rates import ENOUGH_FALSE_MATCHES as ENOUGH_FALSE_MATCHES
+from fairfr.core.rates import ALPHAS, ENOUGH_FALSE_MATCHES
 from fairfr.core.types import MetricRow
 from fairfr.metrics.by_group import ALL, POOLED
 

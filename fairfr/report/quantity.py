@@ -6,7 +6,8 @@ import re
 from dataclasses import dataclass
 
 from fairfr.core.names import ALL
-from fairfr.metrics.catalogue import ALPHAS, METRIC_BY_ID, GapOf, RateAt
+from fairfr.core.rates import ALPHAS
+from fairfr.metrics.catalogue import METRIC_BY_ID, GapOf, RateAt
 
 IDENTIFIER = re.compile(r"[a-z0-9]+(_[a-z0-9]+)*")
 LIFTED = "lifted"

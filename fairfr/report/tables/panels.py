@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import chain
 
-from fairfr.metrics.catalogue import ALPHAS
+from fairfr.core.rates import ALPHAS
 from fairfr.report.tables.columns import Column, alphas_of, column, lifted
 from fairfr.report.tables.grid import Grid, Note, Section, Spanner
 from fairfr.report.tables.layout import Layout, Place, Setting, rows_of

@@ -7,9 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from fairfr.core.rates import ALPHAS, ENOUGH_FALSE_MATCHES
 from fairfr.core.variants import variant_text
-from fairfr.metrics.catalogue import ALPHAS
-from fairfr.metrics.summary import ENOUGH_FALSE_MATCHES
 from fairfr.report.readings import Reading, Run
 from fairfr.report.tables.commands import commands, paper_command
 from fairfr.report.tables.grid import UNDEFINED, Grid, Missing, Note, Section

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from fairfr.core.rates import ALPHAS
 from fairfr.core.types import F64, I16, UNKNOWN
-from fairfr.metrics.catalogue import ALPHAS
 from fairfr.report.readings import Reading, Run
 from fairfr.report.runs import Runs
 from fairfr.report.scores import Scores

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fairfr.metrics.summary import ENOUGH_FALSE_MATCHES
+from fairfr.core.rates import ENOUGH_FALSE_MATCHES
 from fairfr.report.tables.grid import Note
 from fairfr.report.uncertainty.by_setting import ALPHA, Bootstrapped
 
