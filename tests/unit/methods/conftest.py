@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +72,34 @@ def _fit(data: VerificationSet, method: Any, ctx: FitContext | None = None) -> t
     view = PairView(table, train, method.needs, name)
     fitted = method.fit(view, data.same[train], ctx or _context(data))
     return fitted, PairView(table, test, method.needs, name)
+
+
+@pytest.fixture
+def eight_images(make_set: Callable[..., VerificationSet]) -> VerificationSet:
+    """80 pairs of eight images in two folds: fewer images than clusters; labels follow the cosine with noise."""
+    rng = np.random.default_rng(0)
+    vectors = rng.normal(size=(8, 4))
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    left, step = rng.integers(8, size=80), rng.integers(1, 8, size=80)
+    right = (left + step) % 8
+    same = (vectors[left] * vectors[right]).sum(axis=1) + rng.normal(scale=0.3, size=80) > 0
+    return make_set(vectors, left, right, same, np.arange(80) % 2)
+
+
+@pytest.fixture(scope="session")
+def other_test_fold() -> Callable[[VerificationSet], VerificationSet]:
+    """Makes the same set with other labels, and other vectors of images not met in training, in the first fold."""
+
+    def change(data: VerificationSet) -> VerificationSet:
+        assert data.embeddings is not None
+        train = data.fold != 0
+        used = np.union1d(data.pairs.left[train], data.pairs.right[train])
+        vectors = np.roll(data.embeddings.vectors, 1, axis=0).copy()
+        vectors[used] = data.embeddings.vectors[used]
+        assert not np.array_equal(vectors, data.embeddings.vectors)
+        return replace(data, same=data.same ^ ~train, embeddings=EmbeddingSet("other", "0", data.images, vectors))
+
+    return change
 
 
 @pytest.fixture

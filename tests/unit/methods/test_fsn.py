@@ -14,7 +14,7 @@ from sklearn.metrics import roc_curve
 
 from fairfr.core.calibrator import FitContext
 from fairfr.core.errors import ConfigError
-from fairfr.core.types import EmbeddingSet, Pairs, VerificationSet
+from fairfr.core.types import Pairs, VerificationSet
 from fairfr.methods import _kmeans, fsn
 from fairfr.methods._kmeans import ClusterEngine, Clusters
 from fairfr.methods.faircal import FairCal
@@ -180,20 +180,14 @@ def test_one_cluster_shifts_nothing(fit: Fit, synthetic_set: Callable[..., Verif
     assert (method.map_.low, method.map_.high) == (-1, 1)
 
 
-def test_fewer_images_than_clusters(context: Callable[..., FitContext], fit: Fit, make_set: MakeSet) -> None:
-    rng = np.random.default_rng(0)
-    vectors = rng.normal(size=(8, 4))
-    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-    left, step = rng.integers(8, size=80), rng.integers(1, 8, size=80)
-    right = (left + step) % 8
-    same = (vectors[left] * vectors[right]).sum(axis=1) + rng.normal(scale=0.3, size=80) > 0
-    data = make_set(vectors, left, right, same, np.arange(80) % 2)
-    ctx = context(data)
-    method, test = fit(data, FSN(), ctx)
+def test_fewer_images_than_clusters(
+    context: Callable[..., FitContext], fit: Fit, eight_images: VerificationSet
+) -> None:
+    ctx = context(eight_images)
+    method, test = fit(eight_images, FSN(), ctx)
     assert ctx.report["clusters"] == 8
-    np.testing.assert_allclose(
-        method.predict(test).score, plain_fsn(data, method.clusters_.centres, 0.05)[0], atol=1e-9
-    )
+    expected = plain_fsn(eight_images, method.clusters_.centres, 0.05)[0]
+    np.testing.assert_allclose(method.predict(test).score, expected, atol=1e-9)
 
 
 def test_the_range_holds_every_score_there_can_be(fit: Fit, synthetic_set: Callable[..., VerificationSet]) -> None:
@@ -252,15 +246,11 @@ def test_swapping_left_and_right_changes_nothing(fit: Fit, synthetic_set: Callab
     assert np.array_equal(one.probability, two.probability)
 
 
-def test_the_fit_does_not_see_the_test_fold(fit: Fit, synthetic_set: Callable[..., VerificationSet]) -> None:
+def test_the_fit_does_not_see_the_test_fold(
+    fit: Fit, synthetic_set: MakeSet, other_test_fold: Callable[[VerificationSet], VerificationSet]
+) -> None:
     data = synthetic_set("rfw", scale=0.02)
-    assert data.embeddings is not None
-    train = data.fold != 0
-    used = np.union1d(data.pairs.left[train], data.pairs.right[train])
-    vectors = np.roll(data.embeddings.vectors, 1, axis=0).copy()
-    vectors[used] = data.embeddings.vectors[used]
-    other = replace(data, same=data.same ^ ~train, embeddings=EmbeddingSet("other", "0", data.images, vectors))
-    one, two = (fit(d, FSN(K=9))[0] for d in (data, other))
+    one, two = (fit(d, FSN(K=9))[0] for d in (data, other_test_fold(data)))
     assert np.array_equal(one.shift_, two.shift_)
     assert one.map_ == two.map_
 
