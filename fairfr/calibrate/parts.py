@@ -89,7 +89,7 @@ class Parts:
 
 
 def check_ending(out: Path) -> None:
-    """Told before anything is computed."""
+    """ConfigError for a file that could not be written; checked before anything is computed."""
     if out.suffix not in ENDINGS:
         raise ConfigError(f"--out {out}: scores are written as .parquet or .csv. Give the file one of these endings.")
     if not out.absolute().parent.is_dir():

@@ -41,7 +41,7 @@ class Wanted:
 
 
 class Progress:
-    """What is told while blocks are scored."""
+    """Shows how far the scoring of blocks is; this one shows nothing."""
 
     def start(self, blocks: int, done: int) -> None:
         """Of about ``blocks`` blocks, ``done`` are there from an earlier call."""

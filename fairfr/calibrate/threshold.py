@@ -46,13 +46,13 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class AtThreshold:
-    """Both error rates of some pairs at one threshold. ``tells_fmr``, ``tells_fnmr``: there are enough pairs."""
+    """Both error rates of some pairs at one threshold, and whether there are enough pairs for each."""
 
     name: str
     fmr: Rate
     fnmr: Rate
-    tells_fmr: bool
-    tells_fnmr: bool
+    enough_for_fmr: bool
+    enough_for_fnmr: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,8 +133,8 @@ def _at(name: str, drawn: Draws, chosen: Bool, same: Bool, refused: Bool, wanted
         fmr=fmr,
         fnmr=measured(Subset(drawn, genuine), refused[genuine], wanted.confidence),
         # few pairs cannot vouch for a low rate, but they can show a high one
-        tells_fmr=len(impostor) >= fewest_pairs(wanted.fmr, wanted.confidence) or fmr.bounds[0] > wanted.fmr,
-        tells_fnmr=len(genuine) >= ENOUGH_GENUINE,
+        enough_for_fmr=len(impostor) >= fewest_pairs(wanted.fmr, wanted.confidence) or fmr.bounds[0] > wanted.fmr,
+        enough_for_fnmr=len(genuine) >= ENOUGH_GENUINE,
     )
 
 
@@ -179,18 +179,18 @@ def _bound(impostors: Subset, errors: I64, wanted: Wanted) -> float:
 def as_dict(found: Operating, wanted: Wanted, scores: Scores) -> dict[str, Any]:
     """For programs."""
 
-    def rate(of: Rate, tells: bool) -> dict[str, Any]:
+    def rate(of: Rate, enough_pairs: bool) -> dict[str, Any]:
         return {
             "rate": _plain(of.value),
             "errors": of.errors,
             "pairs": of.pairs,
             "binomial": [_plain(end) for end in of.binomial],
             "over_identities": [_plain(end) for end in of.clustered],
-            "enough_pairs": tells,
+            "enough_pairs": enough_pairs,
         }
 
     def both(of: AtThreshold) -> dict[str, Any]:
-        return {"name": of.name, "fmr": rate(of.fmr, of.tells_fmr), "fnmr": rate(of.fnmr, of.tells_fnmr)}
+        return {"name": of.name, "fmr": rate(of.fmr, of.enough_for_fmr), "fnmr": rate(of.fnmr, of.enough_for_fnmr)}
 
     return {
         "run": scores.result.stored["key"],

@@ -31,8 +31,8 @@ def _header(found: Operating, wanted: Wanted, scores: Scores) -> Iterator[str]:
 def _body(found: Operating, wanted: Wanted) -> Iterator[str]:
     if np.isfinite(found.threshold):
         low, high = found.span
-        told = f"({_level(wanted)} over identities: {low:.6g} to {high:.6g})"
-        yield f"accept where {wanted.on} >= {found.threshold:.6g}   {told}"
+        interval = f"({_level(wanted)} over identities: {low:.6g} to {high:.6g})"
+        yield f"accept where {wanted.on} >= {found.threshold:.6g}   {interval}"
     else:
         yield f"No threshold on the {wanted.on} reaches it: the highest value is one of too many impostors."
         yield "Try --on score, which may tell them apart." if wanted.on == "probability" else "It takes more pairs."
@@ -65,8 +65,8 @@ def _level(wanted: Wanted) -> str:
 
 def _line(of: AtThreshold) -> str:
     return (
-        f"{of.name[:23]:<24}{_count(of.fmr):<18}{_told(of.fmr, of.tells_fmr):<40}"
-        f"{_count(of.fnmr):<18}{_told(of.fnmr, of.tells_fnmr)}"
+        f"{of.name[:23]:<24}{_count(of.fmr):<18}{_rate(of.fmr, of.enough_for_fmr):<40}"
+        f"{_count(of.fnmr):<18}{_rate(of.fnmr, of.enough_for_fnmr)}"
     )
 
 
@@ -74,11 +74,11 @@ def _count(rate: Rate) -> str:
     return f"{rate.errors:,} of {rate.pairs:,}"
 
 
-def _told(rate: Rate, tells: bool) -> str:
+def _rate(rate: Rate, enough_pairs: bool) -> str:
     low, high = rate.bounds
     if not rate.pairs:
         return "no pairs"
-    if not tells:
+    if not enough_pairs:
         return f"{TOO_FEW} (below {_percent(high)})"
     return f"{_percent(rate.value)} ({_percent(low)} to {_percent(high)})"
 

@@ -37,8 +37,8 @@ def arguments() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=raw)
     kinds = parser.add_subparsers(dest="do", required=True, metavar="{fit,score,threshold,inspect}")
 
-    def kind(name: str, told: str, **more: Any) -> argparse.ArgumentParser:
-        return kinds.add_parser(name, help=told, description=told, allow_abbrev=False, formatter_class=raw, **more)
+    def kind(name: str, about: str, **more: Any) -> argparse.ArgumentParser:
+        return kinds.add_parser(name, help=about, description=about, allow_abbrev=False, formatter_class=raw, **more)
 
     _fit_arguments(kind("fit", "fit on all folds, after the same configuration was run on held-out ones", usage=FIT))
     _score_arguments(kind("score", "probabilities of new pairs, or of the best matches in a gallery"))
@@ -110,7 +110,7 @@ def _run_and_fit(options: argparse.Namespace) -> None:
         try:
             run_job(config)
         finally:
-            with suppress(FairfrError):  # which run_job has told
+            with suppress(FairfrError):  # which run_job has shown
                 found.append(read_settings(config)[0])
 
     code = None
@@ -145,7 +145,7 @@ def _fit_and_save(settings: Any, options: argparse.Namespace) -> None:
 
 
 def _check_place(out: Path) -> None:
-    """Told before anything is computed."""
+    """DataError for a file that could not be written; checked before anything is computed."""
     if out.is_dir() or not out.absolute().parent.is_dir():
         what = "is a folder" if out.is_dir() else f"cannot be written: there is no folder {out.absolute().parent}"
         raise DataError(f"{out} {what}. Name a file, such as --out mine.fairfr.")

@@ -36,8 +36,8 @@ def parser(words: Sequence[str]) -> argparse.ArgumentParser:
     """The command line; options are those of the kind in ``words`` alone, whose module is the only one loaded."""
     whole = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     kinds = whole.add_subparsers(dest="kind", required=True, metavar="{" + ",".join(KINDS) + "}")
-    for name, (module, told) in KINDS.items():
-        kind = kinds.add_parser(name, help=told, description=told)
+    for name, (module, about) in KINDS.items():
+        kind = kinds.add_parser(name, help=about, description=about)
         if name in words[:1]:
             importlib.import_module(module).add_arguments(kind)
     return whole

@@ -9,7 +9,7 @@ The header's metadata has one key, ``fairfr``, with the JSON of
     method       the class, and its parameters, needs and native_probability
     width        of the vectors; null for a model of cosines
     groups       ids of the groups that must be given
-    training     counts of what it was fitted on; digest: of the data; seed; report: what the fit told
+    training     counts of what it was fitted on; digest: of the data; seed; report: what the fit did
     origin       where the model comes from, such as the run that held pairs out; absent if nothing was noted
     versions     of Python and of the packages that fitted it
     arrays       dtype and shape of each array

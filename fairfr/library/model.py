@@ -45,7 +45,7 @@ class Model:
     Parameters are stored as given and checked by ``fit``. Fitted: ``method_`` (what the method learned), ``overlay_``
     (the map that makes its score a probability; None if it has a probability of its own), ``width_`` (of the vectors;
     None if fitted on scores), ``groups_`` (ids of the groups it was fitted with), ``training_`` (counts), ``digest_``
-    (of the data), ``seed_``, ``report_`` (what the fit tells) and ``classes_``. ``origin_`` is plain JSON about where a
+    (of the data), ``seed_``, ``report_`` (what the fit did) and ``classes_``. ``origin_`` is plain JSON about where a
     model comes from, kept with it: ``fairfr calibrate fit`` notes the run that held pairs out (None: nothing noted).
     """
 

@@ -32,7 +32,7 @@ def tensor_of(array: npt.NDArray[Any]) -> torch.Tensor:
 
 @contextmanager
 def torch_threads(threads: int) -> Iterator[None]:
-    """Inside, torch runs on so many threads, whatever it was told before; after, on as many as before."""
+    """Inside, torch runs on so many threads, whatever was set before; after, on as many as before."""
     import torch
 
     before = torch.get_num_threads()

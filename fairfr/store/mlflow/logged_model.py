@@ -61,7 +61,7 @@ def _log(path: Path, run: str, registered: str) -> Any:
 
 
 def described(path: Path) -> dict[str, Any]:
-    """What MLflow is told about a model file: its code, signature, an example, what it needs."""
+    """What MLflow stores about a model file: its code, signature, an example, what it needs."""
     import fairfr
     from fairfr.store.mlflow.served import MODEL, predict
 

@@ -104,8 +104,8 @@ def test_too_few_pairs_are_said_to_be() -> None:
     wanted = Wanted(1e-3, draws=50)
     held = Held(same, values, strangers(140), group)
     found = operate(held, wanted)  # type: ignore[arg-type]
-    assert np.isnan(found.vouched) and found.at_vouched is None and not found.all_pairs.tells_fmr
-    assert found.all_pairs.tells_fnmr and not found.groups[0].tells_fnmr
+    assert np.isnan(found.vouched) and found.at_vouched is None and not found.all_pairs.enough_for_fmr
+    assert found.all_pairs.enough_for_fnmr and not found.groups[0].enough_for_fnmr
     text = as_text(found, wanted, held)  # type: ignore[arg-type]
     assert "100 impostors vouch for 0.001; 2,995 would (rule of three)" in text
     assert text.count("too few pairs to say") >= 3 and "no pairs" in text
@@ -176,6 +176,6 @@ def test_few_pairs_can_show_that_a_group_is_above_the_wanted_rate() -> None:
     wanted = Wanted(0.01, draws=100)
     found = operate(held, wanted)  # type: ignore[arg-type]
     assert (found.groups[1].fmr.errors, found.groups[1].fmr.pairs) == (12, 120)
-    assert found.groups[1].tells_fmr and found.groups[1].fmr.bounds[0] > 0.01
+    assert found.groups[1].enough_for_fmr and found.groups[1].fmr.bounds[0] > 0.01
     text = as_text(found, wanted, held)  # type: ignore[arg-type]
     assert " 10 % (" in next(line for line in text.splitlines() if "12 of 120" in line)
