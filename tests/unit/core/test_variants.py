@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from fairfr.core.variants import common, differences, flatten
+from typing import Any
+
+import pytest
+
+from fairfr.core.variants import common, differences, flatten, labelled, variant_text
 
 
 def test_nested_keys_become_dotted_ones() -> None:
@@ -24,6 +28,24 @@ def test_another_protocol_is_a_difference_and_so_are_its_changed_parameters() ->
     assert differences(changed, mine) == {"protocol": "mine", "protocol.splitter.n": 5, "seed": 1}
     published = {"protocol.id": "published", "seed": 0}
     assert differences(published, published) == {}
+
+
+@pytest.mark.parametrize(
+    ("differs", "text"),
+    [
+        ({}, ""),
+        ({"method.estimator.k": 500}, "k=500"),
+        ({"method.estimator.alpha": 1e6, "seed": 1}, "alpha=1e+06, seed=1"),
+        (
+            {"dataset.grouping": ["a", "b"], "method.estimator.self_neighbour": False},
+            "grouping=[a,b], self_neighbour=false",
+        ),
+        ({"method.estimator.max_references": None, "protocol": "mine"}, "max_references=null, protocol=mine"),
+    ],
+)
+def test_a_variant_is_named_as_it_is_typed(differs: dict[str, Any], text: str) -> None:
+    assert variant_text(differs) == text
+    assert labelled("M", differs) == (f"M ({text})" if text else "M")
 
 
 def test_common_is_what_all_share() -> None:
