@@ -176,7 +176,9 @@ def _score(
             cache=Path(settings.out_root) / "cache",
         )
 
-    return score_held_out(table, splits, lambda: make_method(settings), context, folds, training)
+    return score_held_out(
+        table, splits, lambda: make_method(settings), context, folds, training, settings.training_thresholds
+    )
 
 
 def _store_failure(

@@ -11,12 +11,16 @@ import numpy as np
 
 from fairfr.core.calibrator import Calibrator, FitContext
 from fairfr.core.errors import UnmetNeedError, no_groups
-from fairfr.core.types import F64, I64, FoldSplit, ScoreFrame, VerificationSet
+from fairfr.core.types import F64, I64, FoldSplit, Prediction, ScoreFrame, VerificationSet
 from fairfr.methods._beta import BetaMap
 from fairfr.methods._overlay import fit_overlay
+from fairfr.metrics.thresholds import training_thresholds
 from fairfr.pairs.table import PairTable
 from fairfr.pairs.view import PairView
 from fairfr.store.kept_folds import ScoredFold
+
+THRESHOLDS = "training_thresholds"
+"""In a fit's report: thresholds that its training pairs set."""
 
 
 @dataclass(slots=True)
@@ -57,10 +61,12 @@ def score_held_out(
     context: Callable[[str], FitContext],
     kept: Folds | None = None,
     training: PairTable | None = None,
+    thresholds: bool = False,
 ) -> HeldOut:
     """Run one method over all splits. A fresh method for each fit: nothing learned crosses over.
 
     ``training``: the set that the splits' training rows belong to, if it is another one than ``table``.
+    ``thresholds``: each fit also reports the thresholds that its training pairs set.
     """
     data, kept = table.data, kept or NothingKept()
     score, probability = np.full(data.n_pairs, np.nan), np.full(data.n_pairs, np.nan)
@@ -74,6 +80,8 @@ def score_held_out(
         if scored is None:
             if fitted is None or fitted.id != split.fit:
                 fitted = _Fitted(training or table, split, make_method(), context(split.fit))
+                if thresholds:
+                    fitted.report_thresholds()
             scored = fitted.score(table, split)
             kept.computed(split, scored)
         score[split.test], probability[split.test] = scored.score, scored.probability
@@ -112,10 +120,21 @@ class _Fitted:
         _check_prediction(self._name, split, held_out.score, probability)
         return ScoredFold(held_out.score, probability, dict(self._report))
 
+    def report_thresholds(self) -> None:
+        """Set thresholds on the training pairs, on the score and on the probability."""
+        score, probability = self._on_training
+        probability = self._overlay.probability(score) if probability is None else probability
+        values = {"score": score, "probability": probability}
+        self._report[THRESHOLDS] = {on: training_thresholds(self._same, of) for on, of in values.items()}
+
+    @cached_property
+    def _on_training(self) -> Prediction:
+        return self._method.predict(self._train)
+
     @cached_property
     def _overlay(self) -> BetaMap:
         """The probability of a method that returns none."""
-        overlay = fit_overlay(self._method, self._method.predict(self._train).score, self._same)
+        overlay = fit_overlay(self._method, self._on_training.score, self._same)
         self._report["overlay"] = {"a": overlay.a, "b": overlay.b, "c": overlay.c}
         return overlay
 

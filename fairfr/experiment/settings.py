@@ -39,7 +39,8 @@ class CellSettings:
     """conf/config.yaml with its choices made.
 
     ``study`` is the named study that the run belongs to, if any. ``train`` is the data set to fit on, for protocols
-    that fit on another one than they test on.
+    that fit on another one than they test on. ``training_thresholds``: also score the training pairs of each fit, and
+    report the thresholds that they set; it changes no score.
     """
 
     dataset: DatasetSettings
@@ -55,6 +56,7 @@ class CellSettings:
     force: bool
     on_error: Literal["continue", "stop"]
     study: str | None = None
+    training_thresholds: bool = False
     train: DatasetSettings | None = None
 
     def key(self, source: Source, data_digest: str, train_digest: str | None = None) -> RunKey:
@@ -72,6 +74,8 @@ class CellSettings:
         whatever else has run; a training set counts like the data.
         """
         optional: dict[str, Any] = {} if self.study is None else {"study": self.study}
+        if self.training_thresholds:
+            optional["training_thresholds"] = True
         if self.train is not None:
             optional["train"] = {**_described_set(self.train), "data": train_digest}
         return {

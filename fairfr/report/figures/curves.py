@@ -38,7 +38,7 @@ def curve_figure(panels: Mapping[str, Sequence[Curve]], x_label: str, y_label: s
         ax.set_title(title, fontsize=10)
         ax.set_xlabel(x_label)
     axes[0].set_ylabel(y_label)
-    axes[-1].legend(fontsize=8)
+    made.legend(*axes[-1].get_legend_handles_labels(), fontsize=8, loc="outside right center")
     made.suptitle(SOURCE_LABEL[runs.source], fontsize=9)
     return made
 

@@ -71,9 +71,12 @@ def bootstrap(runs: Runs, setting: Setting, reading: Reading, asked: int) -> Boo
     found = [
         (row, Scores.at_hand(layout.run(setting, row))) for row in rows_of(layout.blocks([setting], only_run=True))
     ]
-    at_hand: list[tuple[Row, Scores]] = [(row, scores) for row, scores in found if scores is not None]
-    if not at_hand:
-        return None
+    at_hand = [(row, scores) for row, scores in found if scores is not None]
+    return bootstrap_together(at_hand, reading, asked) if at_hand else None
+
+
+def bootstrap_together(at_hand: Sequence[tuple[Row, Scores]], reading: Reading, asked: int) -> Bootstrapped:
+    """Measure these on the same draws, as far as they scored the pairs that the first of them scored."""
     first = at_hand[0][1]
     shared = {row: scores for row, scores in at_hand if _same_pairs(first, scores)}
     groups, group = _competing_groups(first, reading)
