@@ -1,4 +1,4 @@
-"""Fit the numbers of the synthetic stand-ins in conf/dataset to the paper's Baseline, or look how near they are.
+"""Fit the numbers of the synthetic stand-ins in conf/dataset to the paper's figures, or look how near they are.
 
 python scripts/fit_standin.py rfw magface                  fit one setting; prints its yaml line and what it reaches
 python scripts/fit_standin.py all --write                  fit every setting and put the numbers into conf/dataset
@@ -9,6 +9,7 @@ python scripts/fit_standin.py lfw magface --crowding 0.1   another value of what
 import argparse
 import re
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -19,7 +20,7 @@ from fairfr.core.conform import build
 from fairfr.core.errors import FairfrError
 from fairfr.data.settings import DatasetSettings
 from fairfr.data.synthetic import BackboneModel, model_of
-from fairfr.experiment.standin_fit import Effort, Figures, Goal, baseline_figures, fit_model, variant
+from fairfr.experiment.standin_fit import Effort, Figure, Figures, Goal, fit_model, measure, variant
 from fairfr.report.paper.published import headline
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -48,6 +49,36 @@ PLAUSIBLE = {
     ("lfw", "arcface_r50"): Figures(0.992, 0.975, 0.96, 0.90, 0.21),  # accuracy 98.80 % (regenerated vectors)
     ("lfw", "facenet"): Figures(0.970, 0.930, 0.55, 0.35, 0.22),  # attributes: worst AUROC by gender .9593
     ("lfw", "arcface_fairface"): Figures(0.900, 0.830, 0.24, 0.05, 0.23),  # accuracy 81.68 % (original ArcFace vectors)
+}
+
+# The embedding sets of the appendix's studies. Of Platt scaling, mixed pairs excluded; it ranks as the cosine does.
+AUROC, ACCURACY = Figure("auroc", "auroc"), Figure("accuracy", "accuracy")
+WORST_AUROC = Figure("worst_auroc", "auroc", "worst", "both")
+WORST_BRIER = Figure("worst_brier", "brier", "worst", "both")
+AFRICAN_AUROC, AFRICAN_BRIER = (Figure(f"african_{m}", m, "african", "both") for m in ("auroc", "brier"))
+BY_ATTRIBUTE = tuple(Figure(a, "auroc", "worst", "both", a) for a in ("gender", "ethnicity", "eyeglasses"))
+STUDY_TOLERANCE = {AUROC: 0.01, ACCURACY: 0.0025, WORST_BRIER: 0.005, AFRICAN_BRIER: 0.005}
+STUDY_TOLERANCE |= dict.fromkeys(BY_ATTRIBUTE, 0.01)  # groups of some 25 pairs in a fold
+NEAR = 0.002  # the others
+STUDY: dict[tuple[str, str], dict[Figure, float]] = {
+    ("rfw", "arcface_original"): {  # components, split; coverage
+        WORST_AUROC: 0.9600,
+        WORST_BRIER: 0.0755,
+        AFRICAN_AUROC: 0.9618,
+        AFRICAN_BRIER: 0.0745,
+    },
+    ("rfw", "arcface_r100_aligned"): {WORST_AUROC: 0.9903},  # components
+    ("rfw", "facenet_casia"): {WORST_AUROC: 0.8122, WORST_BRIER: 0.1906},  # components, split
+    ("rfw", "facenet_vggface2"): {WORST_AUROC: 0.8728},  # components
+    ("bfw", "sphereface"): {WORST_AUROC: 0.9372},  # components, as all of BFW
+    ("bfw", "arcface_r50_aligned"): {WORST_AUROC: 0.9448},
+    ("bfw", "adaface_aligned"): {WORST_AUROC: 0.9469},
+    ("bfw", "vit_b"): {WORST_AUROC: 0.9461},
+    ("lfw", "adaface_aligned"): {WORST_AUROC: 0.9906, AUROC: 0.9906, ACCURACY: 0.9873},  # components, size, accuracy
+    ("lfw", "vit_b"): {WORST_AUROC: 0.9907, ACCURACY: 0.9873},  # components, accuracy
+    ("lfw", "arcface_r50_aligned"): {ACCURACY: 0.9880},  # accuracy
+    ("lfw", "arcface_original"): {ACCURACY: 0.8168},  # accuracy
+    ("lfw", "facenet_casia"): dict(zip(BY_ATTRIBUTE, (0.9593, 0.9759, 0.9849), strict=True)),  # attributes
 }
 
 
@@ -98,7 +129,10 @@ def settings_of(name: str, options: argparse.Namespace) -> DatasetSettings:
 
 
 def goal_of(dataset: str, backbone: str) -> Goal:
-    """The printed Baseline, or what was chosen where none is printed."""
+    """What is printed, or what was chosen where nothing is."""
+    study = STUDY.get((dataset, backbone))
+    if study is not None:
+        return Goal(tuple(study.values()), tuple(STUDY_TOLERANCE.get(f, NEAR) for f in study), tuple(study))
     if (dataset, backbone) in PLAUSIBLE:
         return Goal(PLAUSIBLE[dataset, backbone], TOLERANCE[dataset])
     printed = {
@@ -112,7 +146,10 @@ def goal_of(dataset: str, backbone: str) -> Goal:
 def report(dataset: DatasetSettings, backbone: str, options: argparse.Namespace) -> None:
     """Print what the numbers reach on each seed, beside what is wanted; fit them before, unless told not to."""
     assert dataset.standin is not None
-    goal, effort = goal_of(dataset.id, backbone), EFFORT[dataset.id]
+    goal = goal_of(dataset.id, backbone)
+    effort = EFFORT[dataset.id]
+    if dataset.id != "lfw" and (dataset.id, backbone) in STUDY:
+        effort = Effort(seeds=(dataset.standin.seed,))  # other seeds vary by more than NEAR, which is asked of this one
     changes = {key: getattr(options, key) for key in ("seeds", "share", "steps")}
     effort = replace(effort, **{key: value for key, value in changes.items() if value is not None})
     model = model_of(dataset.id, backbone, dataset.standin)
@@ -123,25 +160,25 @@ def report(dataset: DatasetSettings, backbone: str, options: argparse.Namespace)
     kind = "plausible" if (dataset.id, backbone) in PLAUSIBLE else "printed"
     print(f"{dataset.id} {backbone} ({kind}), crowding {dataset.standin.crowding}, drift {dataset.standin.drift}")
     print(f"    {yaml_line(backbone, model)}")
-    show("wanted", goal.wanted)
+    show("wanted", goal.wanted, goal, judged=False)
     every = []
     for seed in effort.seeds:
-        every.append(baseline_figures(variant(dataset, backbone, model, seed), backbone, effort.share))
+        every.append(measure(variant(dataset, backbone, model, seed), backbone, goal.figures, effort.share))
         show(f"seed {seed}", every[-1], goal)
     if len(every) > 1:
-        show("mean", Figures(*np.mean(every, axis=0).tolist()), goal)
-        show("sd", Figures(*np.std(every, axis=0, ddof=1).tolist()))
+        show("mean", np.mean(every, axis=0).tolist(), goal)
+        show("sd", np.std(every, axis=0, ddof=1).tolist(), goal, judged=False)
     if options.write and not options.check:
         write(dataset.id, backbone, model)
 
 
-def show(name: str, figures: Figures, goal: Goal | None = None) -> None:
-    """One line: the five figures, and whether all are inside their tolerances."""
-    verdict = ""
-    if goal is not None:
-        outside = [key for key, miss in zip(Figures._fields, goal.misses(figures), strict=True) if abs(miss) > 1]
+def show(name: str, reached: Sequence[float], goal: Goal, judged: bool = True) -> None:
+    """One line: the figures, and whether all are inside their tolerances."""
+    names, verdict = [figure.name for figure in goal.figures], ""
+    if judged:
+        outside = [key for key, miss in zip(names, goal.misses(reached), strict=True) if not abs(miss) <= 1]
         verdict = "  outside: " + ", ".join(outside) if outside else "  inside"
-    print(f"  {name:9}" + "".join(f"  {k} {v:.4f}" for k, v in figures._asdict().items()) + verdict, flush=True)
+    print(f"  {name:9}" + "".join(f"  {k} {v:.4f}" for k, v in zip(names, reached, strict=True)) + verdict, flush=True)
 
 
 def yaml_line(backbone: str, model: BackboneModel) -> str:
@@ -153,7 +190,8 @@ def write(dataset: str, backbone: str, model: BackboneModel) -> None:
     """Replace the setting's line and leave the rest of the file, comments too, as it is."""
     path = ROOT / "conf" / "dataset" / f"{dataset}.yaml"
     text = path.read_text(encoding="utf-8")
-    path.write_text(re.sub(rf"(?m)^    {backbone}: \{{.*\}}$", f"    {yaml_line(backbone, model)}", text), "utf-8")
+    line = f"    {yaml_line(backbone, model)}"
+    path.write_text(re.sub(rf"(?m)^    {backbone}: \{{.*\}}$", line, text, count=1), "utf-8")
 
 
 if __name__ == "__main__":

@@ -32,6 +32,12 @@ FOLD_LABELS: dict[Benchmark, tuple[str, ...]] = {
     "bfw": tuple(map(str, range(1, 6))),
     "lfw": tuple(map(str, range(10))),
 }
+# Attributes that make no groups of their own: how many people have each value, sorted; of the others it is unknown.
+PERSONAL: dict[Benchmark, dict[str, dict[str, float]]] = {
+    "rfw": {},
+    "bfw": {},
+    "lfw": {"eyeglasses": {"no": 0.8, "yes": 0.1}},
+}
 LFW_SHARES = (0.035, 0.05, 0.04, 0.08, 0.025, 0.05, 0.17, 0.55)  # of people, in the order of GROUPS
 
 

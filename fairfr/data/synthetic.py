@@ -12,13 +12,32 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 
 import numpy as np
 
 from fairfr.core.errors import ConfigError, did_you_mean
-from fairfr.core.types import F32, F64, EmbeddingSet, Grouping, Pairs, StrArray, VerificationSet, product_of, read_only
-from fairfr.data._synthetic_structure import ATTRIBUTES, FOLD_LABELS, GROUPS, Benchmark, Structure, make_structure
+from fairfr.core.types import (
+    F32,
+    F64,
+    UNKNOWN,
+    EmbeddingSet,
+    Grouping,
+    Pairs,
+    StrArray,
+    VerificationSet,
+    product_of,
+    read_only,
+)
+from fairfr.data._synthetic_structure import (
+    ATTRIBUTES,
+    FOLD_LABELS,
+    GROUPS,
+    PERSONAL,
+    Benchmark,
+    Structure,
+    make_structure,
+)
 
 VERSION = 2  # raise it when the same settings give other bytes
 DIMS = 512
@@ -54,11 +73,11 @@ class BackboneModel:
 class StandIn:
     """What ``standin:`` in conf/dataset says: a structure, its groups' difficulty, and each backbone's quality.
 
-    ``difficulty`` ranks the groups from -1 (easy) to 1 (hard). ``scale`` is the share of the true size. The last seven
-    are the constants common to all sets: the mean ``crowding`` of identities around their subgroup's centre (lambda),
-    its spread within a subgroup and its slope over the subgroups; how far subgroup centres lie from their group's
-    (rho); the noise of hard images (kappa); and the ``drift`` of poor images to a common place (beta), which the raw
-    cosine does not ask for and is off.
+    ``difficulty`` ranks the groups from -1 (easy) to 1 (hard); ``own_difficulty`` does so for a backbone that ranks
+    them otherwise. ``scale`` is the share of the true size. The seven after it are the constants common to all sets:
+    the mean ``crowding`` of identities around their subgroup's centre (lambda), its spread within a subgroup and its
+    slope over the subgroups; how far subgroup centres lie from their group's (rho); the noise of hard images (kappa);
+    and the ``drift`` of poor images to a common place (beta), which the raw cosine does not ask for and is off.
     """
 
     structure: Benchmark
@@ -73,16 +92,19 @@ class StandIn:
     subgroup_distance: float = 0.8
     hard_factor: float = 10.0
     drift: float = 0.0
+    own_difficulty: dict[str, dict[str, float]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Refuse what the generator cannot make."""
         groups = ["_".join(group) for group in GROUPS[self.structure]]
-        if sorted(self.difficulty) != sorted(groups):
-            found = ", ".join(sorted(self.difficulty)) or "none"
-            raise ConfigError(
-                f"dataset.standin.difficulty must name the groups of {self.structure} ({', '.join(groups)}), "
-                f"found {found}."
-            )
+        own = {f"own_difficulty.{backbone}": ranks for backbone, ranks in self.own_difficulty.items()}
+        for key, ranks in {"difficulty": self.difficulty, **own}.items():
+            if sorted(ranks) != sorted(groups):
+                found = ", ".join(sorted(ranks)) or "none"
+                raise ConfigError(
+                    f"dataset.standin.{key} must name the groups of {self.structure} ({', '.join(groups)}), "
+                    f"found {found}."
+                )
         if not 0 < self.scale <= 1:
             raise ConfigError(f"dataset.standin.scale must be above 0 and at most 1, found {self.scale}.")
 
@@ -91,6 +113,7 @@ def standin_digest(dataset: str, backbone: str, standin: StandIn) -> str:
     """Names the bytes that ``generate`` would make, from its settings alone: a sha256 in hex."""
     settings = asdict(standin)
     settings["backbones"] = asdict(model_of(dataset, backbone, standin))
+    settings["difficulty"] = settings.pop("own_difficulty").get(backbone, standin.difficulty)
     text = json.dumps([VERSION, dataset, backbone, settings], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()
 
@@ -104,9 +127,10 @@ def generate(dataset: str, backbone: str, standin: StandIn, grouping: tuple[str,
     structure = make_structure(
         standin.structure, standin.scale, standin.subgroups, _rng(standin.seed, standin.structure, "structure")
     )
-    groupings, used = _groupings(dataset, standin.structure, structure, grouping)
+    groupings, used = _groupings(dataset, standin, structure, grouping)
     images = _image_ids(standin.structure, structure)
     rng = _rng(standin.seed, standin.structure, backbone)
+    standin = replace(standin, difficulty=standin.own_difficulty.get(backbone, standin.difficulty))
     vectors = _vectors(standin, model_of(dataset, backbone, standin), structure, rng)
     left, right, identity = (
         read_only(a.astype(np.int32)) for a in (structure.left, structure.right, structure.identity)
@@ -144,25 +168,38 @@ def _rng(seed: int, *purpose: str) -> np.random.Generator:
 
 
 def _groupings(
-    dataset: str, benchmark: Benchmark, structure: Structure, wanted: tuple[str, ...]
+    dataset: str, standin: StandIn, structure: Structure, wanted: tuple[str, ...]
 ) -> tuple[Mapping[str, Grouping], str | None]:
     """Each attribute of ``wanted`` and their product by id, and the product's id."""
-    parts = []
+    known = (*ATTRIBUTES[standin.structure], *PERSONAL[standin.structure])
     for attribute in wanted:
-        if attribute not in ATTRIBUTES[benchmark]:
+        if attribute not in known:
             raise ConfigError(
                 f"dataset.grouping: the synthetic stand-in of {dataset} has no attribute '{attribute}'."
-                f"{did_you_mean(attribute, ATTRIBUTES[benchmark])}"
+                f"{did_you_mean(attribute, known)}"
             )
-        values = [group[ATTRIBUTES[benchmark].index(attribute)] for group in GROUPS[benchmark]]
-        levels, codes = np.unique(values, return_inverse=True)
-        of_image = codes[structure.group[structure.identity]].astype(np.int16)
-        parts.append(Grouping(attribute, tuple(map(str, levels)), read_only(of_image)))
-    if not parts:
+    if not wanted:
         return {}, None
-    product = product_of(tuple(parts))
+    parts = tuple(_attribute(attribute, standin, structure) for attribute in wanted)
+    product = product_of(parts)
     read_only(product.codes)
     return {part.id: part for part in [*parts, product]}, product.id
+
+
+def _attribute(attribute: str, standin: StandIn, structure: Structure) -> Grouping:
+    """One attribute of the images, which is the same on all images of a person."""
+    benchmark = standin.structure
+    if attribute in PERSONAL[benchmark]:
+        shares = PERSONAL[benchmark][attribute]
+        # draws of its own: whether it is asked for changes nothing else
+        draws = _rng(standin.seed, benchmark, "attribute", attribute).random(len(structure.group))
+        codes = np.searchsorted(np.cumsum(list(shares.values())), draws, side="right")
+        of_person, levels = np.where(codes < len(shares), codes, UNKNOWN), tuple(shares)
+    else:
+        values = [group[ATTRIBUTES[benchmark].index(attribute)] for group in GROUPS[benchmark]]
+        names, codes = np.unique(values, return_inverse=True)
+        of_person, levels = codes[structure.group], tuple(map(str, names))
+    return Grouping(attribute, levels, read_only(of_person[structure.identity].astype(np.int16)))
 
 
 def _image_ids(benchmark: Benchmark, structure: Structure) -> StrArray:

@@ -96,6 +96,8 @@ class CellSettings:
         if source == "synthetic" and self.dataset.standin is not None:
             standin = asdict(self.dataset.standin)
             standin["backbones"] = {self.backbone.id: standin["backbones"].get(self.backbone.id)}
+            own = standin.pop("own_difficulty").get(self.backbone.id)
+            standin["difficulty"] = own or standin["difficulty"]
             chosen["dataset"] = {**chosen["dataset"], "standin": standin}
         if self.study is not None:
             chosen["study"] = self.study

@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hydra import compose, initialize_config_dir
 from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
@@ -15,6 +16,10 @@ from hydra.core.override_parser.overrides_parser import OverridesParser
 from omegaconf import OmegaConf
 
 from fairfr.app import SweepReport
+from fairfr.core.conform import build
+from fairfr.data.locate import locate
+from fairfr.data.settings import BackboneSettings, DatasetSettings
+from fairfr.report.tables.order import SETTINGS
 
 pytestmark = pytest.mark.slow
 CONF = Path(__file__).parents[2] / "conf"
@@ -130,3 +135,28 @@ def test_the_headline_sweep_is_every_method_on_nine_settings() -> None:
     settings = [(d, b) for d in ("rfw", "bfw", "lfw") for b in ("arcface_r100", "adaface", "magface")]
     wanted = {(f"backbone={b}", f"dataset={d}", f"method={m}") for d, b in settings for m in methods}
     assert cells == wanted
+
+
+def test_the_appendix_sweep_is_the_16_settings_of_the_papers_tables() -> None:
+    """``glob(*)`` does not look into conf/setting/study, where the studies' own embedding sets lie."""
+    with initialize_config_dir(config_dir=str(CONF), version_base="1.3"):
+        config = compose("config", overrides=["experiment=appendix"], return_hydra_config=True)
+        params = [f"setting={config.hydra.sweeper.params.setting}"]
+        parser = OverridesParser.create(GlobalHydra.instance().config_loader())
+        (jobs,) = BasicSweeper.split_arguments(parser.parse_overrides(params), max_batch_size=None)
+    found = [job[0].removeprefix("setting=") for job in jobs]
+    assert sorted(found) == sorted(f"{dataset}_{backbone}" for dataset, backbone in SETTINGS)
+    assert len(found) == 16
+
+
+@pytest.mark.parametrize("path", sorted((CONF / "setting" / "study").glob("*.yaml")), ids=lambda path: path.stem)
+def test_a_setting_of_a_study_composes_and_makes_its_set(path: Path) -> None:
+    with initialize_config_dir(config_dir=str(CONF), version_base="1.3"):
+        config = compose("config", overrides=[f"setting=study/{path.stem}", "+dataset.standin.scale=0.02"])
+    dataset = build(DatasetSettings, OmegaConf.to_container(config.dataset, resolve=True))
+    backbone = build(BackboneSettings, OmegaConf.to_container(config.backbone, resolve=True))
+    assert f"{dataset.id}_{backbone.id}" == path.stem
+    assert f"setting=study/{path.stem}\n" in path.read_text(), "says the command that chooses it"
+    made = locate(dataset, backbone, Path("nowhere"), "synthetic").load()
+    assert made.backbone == backbone.id and made.embeddings is not None
+    assert np.isfinite(made.embeddings.vectors).all()
