@@ -152,6 +152,8 @@ def first_cell(arguments: Sequence[str], known: Configurations) -> list[str]:
     config = compose(known.name or CONFIG, overrides=fixed, return_hydra_config=True)
     jobs = Cells(known.loader, known.name or CONFIG, lambda setting: chosen_pair(known, setting)).jobs(config, typed)
     sys.stdout.write(f"# the first of {len(jobs)} cells\n")  # a comment, so that the output stays one yaml document
+    if not jobs:
+        raise ConfigError("this sweep has no cells.")
     return jobs[0]
 
 

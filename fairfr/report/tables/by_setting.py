@@ -17,12 +17,16 @@ from fairfr.report.tables.panels import GAPS, LIFTED, panels, summary
 GROUP_METRICS = {"auroc": ("AUROC", "AUROC"), "pauc": ("partial AUC (FPR ≤ 10 %)", "pAUC")}
 MOST_GROUPS = 8
 """Columns that fit on a page; more groups have several tables."""
+OF_ATTRIBUTE = (
+    column("TPR@1e-3", "tpr_at_fpr_1e-3", "worst", percent=True, digits=2, spread=True),
+    column("Brier", "brier", "worst", spread=True),
+)
 MCCLISH = Note("mcclish", "Partial AUC up to FPR 0.1, standardised after McClish: 50 is chance, 100 perfect.")
 COLOURS = Note("colours", "Green (▲ in Markdown): above the Baseline as printed; red (▼): below.")
 
 
 def setting_tables(layout: Layout, setting: Setting) -> Iterator[Grid]:
-    """The summary, then AUROC and partial AUC of each group where the data has groups."""
+    """The summary, then AUROC and partial AUC of each group, and each attribute apart where groups have several."""
     dataset, backbone = setting
     where = f"{layout.label(backbone)} on {layout.label(dataset)}"
     id = f"appendix_summary_{dataset}_{backbone}"
@@ -30,6 +34,25 @@ def setting_tables(layout: Layout, setting: Setting) -> Iterator[Grid]:
     yield panels(layout, id, f"Summary: {where}", (setting,), summary(), (GAPS, LIFTED), chapter)
     for metric in GROUP_METRICS:
         yield from _groups(layout, setting, metric)
+    yield from _attributes(layout, setting)
+
+
+def _attributes(layout: Layout, setting: Setting) -> Iterator[Grid]:
+    """A table for each single attribute whose product with others the data set's groups are."""
+    some = layout.some_run(setting)
+    groupings = {} if some is None else some.stored["data"].get("groups", {})
+    dataset, backbone = setting
+    where = f"{layout.label(backbone)} on {layout.label(dataset)}"
+    for attribute, levels in groupings.items():
+        if some is None or attribute == some.stored["data"]["grouping"]:
+            continue
+        shown = (*levels, "worst") if len(levels) < MOST_GROUPS else ("worst",)
+        columns = {
+            "AUROC, %": tuple(replace(per_group("auroc", group), grouping=attribute) for group in shown),
+            "Worst group": tuple(replace(one, grouping=attribute) for one in OF_ATTRIBUTE),
+        }
+        id, title = f"appendix_groups_{attribute}_{dataset}_{backbone}", f"By {attribute}: {where}"
+        yield panels(layout, id, title, (setting,), columns, (), chapter_of(layout, setting))
 
 
 def chapter_of(layout: Layout, setting: Setting) -> str:

@@ -14,13 +14,17 @@ from fairfr.report.tables.levels import level
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """``percent`` multiplies by 100, ``spread`` adds the std over folds."""
+    """``percent`` multiplies by 100, ``spread`` adds the std over folds.
+
+    ``grouping``: whose groups are meant, if not those of the data set's own grouping.
+    """
 
     heading: str
     quantity: Quantity
     digits: int = 3
     percent: bool = False
     spread: bool = False
+    grouping: str | None = None
 
     @property
     def metric(self) -> str:
@@ -38,7 +42,7 @@ class Column:
         """What a run prints in this column; the Baseline's run of its setting is there for groups lifted."""
         if self.group == LIFTED:
             return self._lifted(run, baseline, reading)
-        row = run.row(self.metric, self.group, reading) or {}
+        row = run.row(self.metric, self.group, reading, self.grouping) or {}
         scale, std = 100 if self.percent else 1, row.get("std")
         spread = f"±{scale * std:.{self.digits}f}" if self.spread and std is not None else ""
         entry = number_entry(row.get("mean"), self.digits, scale=scale, spread=spread)

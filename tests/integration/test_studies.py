@@ -1,0 +1,63 @@
+"""Studies from the command line to their tables, at small size."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SMALL = ("dataset.standin.scale=0.1", "store=folder", "threads=1", "source=synthetic")
+
+
+def run(out: Path, *arguments: str, code: int = 0) -> str:
+    command = [sys.executable, "run.py", "-m", *arguments, f"out_root={out}"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == code, done.stdout + done.stderr
+    return done.stdout
+
+
+def table(out: Path, name: str, reading: str = "strict") -> str:
+    return (out / "tables" / "synthetic" / reading / f"{name}.md").read_text()
+
+
+def test_components_and_attributes_and_sizes(tmp_path: Path) -> None:
+    run(tmp_path, "experiment=components", "dataset=lfw", "backbone=vit_b", *SMALL)
+    run(tmp_path, "experiment=attributes", "method=platt,ac_linear", *SMALL)
+    sizes = ("protocol.splitter.size=100,200", "repeats=2", "method=platt,ac_linear")
+    run(tmp_path, "experiment=calibration_size", *sizes, *SMALL)
+    components = table(tmp_path, "study_components")
+    (line,) = [line for line in components.splitlines() if line.startswith("| LFW x ViT-B")]
+    ours, paper = (line.split("|")[column].strip() for column in (2, 3))
+    assert paper == "0.9907" and 0.5 < float(ours) <= 1 and "0.5796" in line  # printed beside ours
+    by_attribute = table(tmp_path, "study_attributes")
+    assert all(f"| {name} |" in by_attribute for name in ("Gender", "Ethnicity", "Eyeglasses"))
+    groups = table(tmp_path, "study_attributes_groups")
+    assert all(f"| {name} |" in groups for name in ("Female", "Male", "Asian", "No", "Yes"))
+    assert "| 100 |" in table(tmp_path, "study_calibration_size")
+    assert (tmp_path / "figures" / "synthetic" / "paper" / "study_calibration_size.png").stat().st_size > 10_000
+    results = [json.loads(path.read_text()) for path in tmp_path.glob("runs/*/*/*/*/result.json")]
+    assert {result["study"] for result in results} == {"components", "attributes", "calibration_size"}
+    assert not list((tmp_path / "tables" / "synthetic" / "paper").glob("table*")), "no headline row is filled"
+
+
+def test_a_study_s_runs_do_not_stand_for_the_same_configuration_without_it(tmp_path: Path) -> None:
+    chosen = ("dataset=lfw", "backbone=vit_b", "method=platt")
+    run(tmp_path, "experiment=components", *chosen, *SMALL)
+    shown = run(tmp_path, "seed=0", *chosen, *SMALL)
+    assert "1 computed" in shown and len(list(tmp_path.glob("runs/lfw/vit_b/platt/*"))) == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("experiment=calibration_size", "method=platt", "protocol.splitter.size=9999"), "size=9999"),
+        (("experiment=attributes", "method=platt", "dataset.grouping=[gender,hats]"), "no attribute 'hats'"),
+    ],
+)
+def test_bad_input_is_said_before_anything_is_fitted(tmp_path: Path, arguments: tuple[str, ...], said: str) -> None:
+    shown = run(tmp_path, *arguments, *SMALL, code=1)
+    assert said in shown and "Traceback" not in shown
+    assert not [path for path in tmp_path.glob("runs/*/*/*/*/scores.parquet")]
