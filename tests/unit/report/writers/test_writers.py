@@ -255,3 +255,11 @@ def test_the_style_is_part_of_the_page_and_fits_a_phone(grid: Grid) -> None:
     text = html.page([grid], "T")
     assert "@media (max-width: 640px)" in text and "attr(data-label)" in text
     assert 'class="synthetic"' in text and 'class="synthetic"' not in html.page([replace(grid, source="files")], "T")
+
+
+def test_a_note_about_the_whole_report_stands_below_its_title(grid: Grid, wordy: Grid) -> None:
+    note = Note("hidden_variants", "2 runs.", "Not shown", ("fairfr tables --where a=<b>",), for_print=False)
+    page, text = html.page([grid, wordy], "All", note=note), markdown.document([grid, wordy], "All", note)
+    assert "Not shown: 2 runs. <code>fairfr tables --where a=&lt;b&gt;</code>" in page
+    assert page.index("<h1>") < page.index("Not shown") < page.index("<h2>" if "<h2>" in page else "<figure")
+    assert text.startswith("# All\n\nNot shown: 2 runs. `fairfr tables --where a=<b>`\n")
