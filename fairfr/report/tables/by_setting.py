@@ -18,7 +18,7 @@ GROUP_METRICS = {"auroc": ("AUROC", "AUROC"), "pauc": ("partial AUC (FPR ≤ 10 
 MOST_GROUPS = 8
 """Columns that fit on a page; more groups have several tables."""
 OF_ATTRIBUTE = (
-    column("TPR@1e-3", "tpr_at_fpr_1e-3", "worst", percent=True, digits=2, spread=True),
+    column("TPR@1e-3, %", "tpr_at_fpr_1e-3", "worst", percent=True, digits=2, spread=True),
     column("Brier", "brier", "worst", spread=True),
 )
 MCCLISH = Note("mcclish", "Partial AUC up to FPR 0.1, standardised after McClish: 50 is chance, 100 perfect.")
@@ -47,12 +47,11 @@ def _attributes(layout: Layout, setting: Setting) -> Iterator[Grid]:
         if some is None or attribute == some.stored["data"]["grouping"]:
             continue
         shown = (*levels, "worst") if len(levels) < MOST_GROUPS else ("worst",)
-        columns = {
-            "AUROC, %": tuple(replace(per_group("auroc", group), grouping=attribute) for group in shown),
-            "Worst group": tuple(replace(one, grouping=attribute) for one in OF_ATTRIBUTE),
-        }
+        by_group = tuple(replace(per_group("auroc", group), grouping=attribute) for group in shown)
+        columns = {"AUROC, %": by_group, "Worst group": tuple(replace(one, grouping=attribute) for one in OF_ATTRIBUTE)}
         id, title = f"appendix_groups_{attribute}_{dataset}_{backbone}", f"By {attribute}: {where}"
-        yield panels(layout, id, title, (setting,), columns, (), chapter_of(layout, setting))
+        notes = [*_folds_of_groups(some, by_group, layout.reading)]
+        yield panels(layout, id, title, (setting,), columns, notes, chapter_of(layout, setting))
 
 
 def chapter_of(layout: Layout, setting: Setting) -> str:
@@ -75,24 +74,25 @@ def _groups(layout: Layout, setting: Setting, metric: str) -> Iterator[Grid]:
     for number, part in enumerate(parts, start=1):
         assert some is not None
         more, said = (f"_{number}", f", part {number} of {len(parts)}") if len(parts) > 1 else ("", "")
+        columns = tuple(per_group(metric, group) for group in part)
         grid = panels(
             layout,
             f"appendix_groups_{metric}_{dataset}_{backbone}{more}",
             f"Per-group {name}: {layout.label(backbone)} on {layout.label(dataset)}{said}",
             (setting,),
-            {f"{short}, %": tuple(per_group(metric, group) for group in part)},
-            [COLOURS, *([MCCLISH] if metric == "pauc" else []), *_folds_of_groups(some, metric, part, layout.reading)],
+            {f"{short}, %": columns},
+            [COLOURS, *([MCCLISH] if metric == "pauc" else []), *_folds_of_groups(some, columns, layout.reading)],
             chapter_of(layout, setting),
         )
         yield replace(grid, sections=coloured(grid.sections))
 
 
-def _folds_of_groups(run: Run, metric: str, groups: Sequence[str], reading: Reading) -> Iterator[Note]:
+def _folds_of_groups(run: Run, columns: Sequence[Column], reading: Reading) -> Iterator[Note]:
     """Which groups have a value in fewer folds than there are: their means are not comparable with the others'."""
-    rows = {group: run.row(metric, group, reading) for group in groups}
+    rows = [(one.heading, run.row(one.metric, one.group, reading, one.grouping)) for one in columns]
     short = [
-        f"{per_group(metric, group).heading} {row['folds']} of {row['folds_total']}"
-        for group, row in rows.items()
+        f"{heading} {row['folds']} of {row['folds_total']}"
+        for heading, row in rows
         if row is not None and row["folds"] < row["folds_total"]
     ]
     if short:

@@ -71,3 +71,20 @@ def test_data_without_groups_has_tables_without_group_numbers(
     assert [entry.shown for entry in entries if entry.text] == ["90.00±1.00"]
     assert entries[3].missing == "no groups"
     assert notes(summary, "no_groups")
+
+
+def test_each_attribute_has_its_table_which_says_where_few_folds_count(
+    result: Make, runs: MakeRuns, find: Find, notes: Callable[..., list[str]]
+) -> None:
+    made = result("baseline", "mine/mynet", groups={"a": {"auroc": 0.9}})
+    made.stored["data"] = {"folds": ["0", "1"], "grouping": "kind_x_sex", "groups": {"kind": ["a", "b"]}}
+    place = {"grouping": "kind", "rule": "first", "metric": "auroc", "std": 0.0, "folds_total": 2}
+    made.stored["metrics"] += [
+        {**place, "group": "a", "mean": 0.75, "folds": 1},
+        {**place, "group": "b", "mean": 0.5, "folds": 2},
+    ]
+    grid = find(paper_tables(runs(made), "paper"), "appendix_groups_kind_mine_mynet")
+    assert grid.columns == ("A", "B", "Worst", "TPR@1e-3, %", "Brier")
+    entries = find([grid], grid.id, "Baseline").entries
+    assert [entry.shown for entry in entries[:2]] == ["75.00", "50.00±0.00"], "one fold has no spread"
+    assert notes(grid, "few_folds") == ["Folds with enough pairs, where not all: A 1 of 2."]
