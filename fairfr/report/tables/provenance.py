@@ -110,7 +110,7 @@ class Provenance:
     def _folds(self) -> str:
         counts: dict[str, set[int]] = defaultdict(set)
         for _, run in self.used:
-            counts[self.layout.label(run.cell[0])].add(len(run.stored["data"]["folds"]))
+            counts[self.layout.label(run.cell[0])].add(run.n_folds)
         each = ", ".join(f"{label} {' or '.join(map(str, sorted(n)))}" for label, n in counts.items())
         return f"mean over held-out folds ({each})"
 
