@@ -33,9 +33,9 @@ def results_table(stored: Sequence[dict[str, Any]], reading: Reading = "paper") 
         title_justify="left",
     )
     table.caption_justify = "left"
-    table.add_column("method", no_wrap=True)
+    table.add_column("method")  # a long label is wrapped before a number is cut short
     for column in RESULTS:
-        table.add_column(column.heading, justify="right")
+        table.add_column(column.heading, justify="right", no_wrap=True)
     table.add_column("s", justify="right", style="dim")
     for result, line in zip(results, _lines(results, reading), strict=True):
         # as Text: brackets in a label are part of it, not rich's markup
