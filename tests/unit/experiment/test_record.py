@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pytest
 
+from fairfr.core.names import COLUMNS
 from fairfr.core.types import Grouping, Pairs, ScoreFrame, VerificationSet
 from fairfr.experiment.held_out import HeldOut
 from fairfr.experiment.record import jsonable, pair_level_names, score_columns
@@ -84,3 +88,35 @@ def test_arrays_in_a_report_become_lists() -> None:
         "levels": ["a", "b"],
     }
     assert jsonable({"cache": Path("a/b")}) == {"cache": "a/b"}
+
+
+def test_every_column_of_scores_parquet_is_reserved(synthetic_set: object) -> None:
+    data = synthetic_set("rfw", scale=0.01)  # type: ignore[operator]
+    bare = replace(data, groupings={})
+    frame = ScoreFrame(data.fold, data.same, np.zeros(data.n_pairs), np.zeros(data.n_pairs))
+    assert set(score_columns(bare, np.zeros(data.n_pairs), HeldOut(frame, data.fold_labels))) <= COLUMNS
+
+
+def test_no_grouping_ever_replaces_a_column(make_set: object) -> None:
+    data = make_set(np.eye(4), [0, 1], [2, 3])  # type: ignore[operator]
+    half = data.groupings["half"]
+    held_out = HeldOut(ScoreFrame(data.fold, data.same, np.zeros(2), np.zeros(2)), data.fold_labels)
+    for name in ("score", "left"):
+        with pytest.raises(AssertionError, match=name):
+            score_columns(replace(data, groupings={name: replace(half, id=name)}), np.zeros(2), held_out)
+
+
+def test_twenty_thousand_groups_take_memory_by_groups() -> None:
+    n = 20_000
+    levels = tuple(f"g{k}" for k in range(n))
+    grouping = Grouping("kind", levels, np.arange(n, dtype=np.int16))
+    rng = np.random.default_rng(0)
+    pairs = Pairs(*(rng.integers(n, size=5000).astype(np.int32) for _ in range(2)))
+    tracemalloc.start()
+    words = pair_level_names(grouping, pairs)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2**25
+    for at in (0, 17, 4999):
+        left, right = levels[pairs.left[at]], levels[pairs.right[at]]
+        assert words[at] == (left if left == right else f"{left}|{right}")
