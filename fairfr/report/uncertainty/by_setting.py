@@ -46,7 +46,7 @@ class Bootstrapped:
         return self.runs[self.rows[0].id]
 
     def value(self, row: Row, metric: str, place: str) -> tuple[float, F64]:
-        """The pooled value of ``all`` pairs or of the ``worst`` group, and those of the draws."""
+        """The pooled value of ``all`` pairs or of the ``worst`` group, and those of the draws, (draws,)."""
         measured = self.measured[row.id]
         return measured.worst(metric) if place == "worst" else measured.all_pairs(metric)
 
