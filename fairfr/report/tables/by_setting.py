@@ -1,4 +1,4 @@
-"""One data set with one backbone: a summary of every method that has run, then each group."""
+"""One data set with one backbone: a summary of every method that has run, then each group; backbones side by side."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from fairfr.report.tables.columns import Column, column
 from fairfr.report.tables.grid import Entry, Grid, Line, Note, Section
 from fairfr.report.tables.layout import Layout, Setting
 from fairfr.report.tables.levels import levels_of
-from fairfr.report.tables.order import BASELINE
-from fairfr.report.tables.panels import GAPS, LIFTED, panels, summary
+from fairfr.report.tables.order import BASELINE, SETTINGS
+from fairfr.report.tables.panels import GAPS, LIFTED, accuracy, gaps, panels, summary
 
 GROUP_METRICS = {"auroc": ("AUROC", "AUROC"), "pauc": ("partial AUC (FPR ≤ 10 %)", "pAUC")}
 MOST_GROUPS = 8
@@ -35,6 +35,23 @@ def setting_tables(layout: Layout, setting: Setting) -> Iterator[Grid]:
     for metric in GROUP_METRICS:
         yield from _groups(layout, setting, metric)
     yield from _attributes(layout, setting)
+
+
+def own_backbones(layout: Layout, dataset: str) -> Iterator[Grid]:
+    """A data set's backbones that the paper does not have beside each other, if there are several."""
+    settings = tuple(s for s in layout.settings if s[0] == dataset and s not in SETTINGS)
+    if len(settings) > 1:
+        yield from backbone_tables(layout, settings, "own", f"{layout.label(dataset)}, by backbone")
+
+
+def backbone_tables(layout: Layout, settings: tuple[Setting, ...], part: str, chapter: str) -> Iterator[Grid]:
+    """Accuracy and calibration, then gaps, of one data set, a panel for each backbone."""
+    dataset = settings[0][0]
+    label, names = layout.label(dataset), ", ".join(layout.label(backbone) for _, backbone in settings)
+    title = f"{label} accuracy and calibration: {names}"
+    yield panels(layout, f"appendix_{dataset}_accuracy_{part}", title, settings, accuracy(), (LIFTED,), chapter)
+    title = f"{label} fairness gaps: {names}"
+    yield panels(layout, f"appendix_{dataset}_gaps_{part}", title, settings, gaps(), (GAPS,), chapter)
 
 
 def _attributes(layout: Layout, setting: Setting) -> Iterator[Grid]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -12,10 +13,11 @@ from pyarrow import parquet
 
 from fairfr.core.errors import DataError
 from fairfr.core.names import ATTRIBUTES
-from fairfr.core.types import VerificationSet
+from fairfr.core.types import Grouping, Pairs, VerificationSet
 from fairfr.data.locate import locate
 from fairfr.data.settings import BackboneSettings, DatasetSettings
 from fairfr.data.validation import lookalikes
+from fairfr.experiment.record import pair_level_names
 
 SEEN = (
     *("score", "probability", "cosine", "same", "fold", "pair", "left", "right", "split"),
@@ -109,6 +111,22 @@ def test_folds_and_groups_that_look_alike_are_reported(tmp_path: Path) -> None:
 )
 def test_what_looks_alike(values: tuple[str, ...], told: int) -> None:
     assert len(lookalikes(Path("f"), "folds", values)) == told
+
+
+def test_twenty_thousand_groups_take_memory_by_groups() -> None:
+    n = 20_000
+    levels = tuple(f"g{k}" for k in range(n))
+    grouping = Grouping("kind", levels, np.arange(n, dtype=np.int16))
+    rng = np.random.default_rng(0)
+    pairs = Pairs(*(rng.integers(n, size=5000).astype(np.int32) for _ in range(2)))
+    tracemalloc.start()
+    words = pair_level_names(grouping, pairs)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2**25
+    for at in (0, 17, 4999):
+        left, right = levels[pairs.left[at]], levels[pairs.right[at]]
+        assert words[at] == (left if left == right else f"{left}|{right}")
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tracemalloc
 from dataclasses import replace
 from pathlib import Path
 
@@ -104,19 +103,3 @@ def test_no_grouping_ever_replaces_a_column(make_set: object) -> None:
     for name in ("score", "left"):
         with pytest.raises(AssertionError, match=name):
             score_columns(replace(data, groupings={name: replace(half, id=name)}), np.zeros(2), held_out)
-
-
-def test_twenty_thousand_groups_take_memory_by_groups() -> None:
-    n = 20_000
-    levels = tuple(f"g{k}" for k in range(n))
-    grouping = Grouping("kind", levels, np.arange(n, dtype=np.int16))
-    rng = np.random.default_rng(0)
-    pairs = Pairs(*(rng.integers(n, size=5000).astype(np.int32) for _ in range(2)))
-    tracemalloc.start()
-    words = pair_level_names(grouping, pairs)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak < 2**25
-    for at in (0, 17, 4999):
-        left, right = levels[pairs.left[at]], levels[pairs.right[at]]
-        assert words[at] == (left if left == right else f"{left}|{right}")
