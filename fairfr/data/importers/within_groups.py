@@ -63,19 +63,19 @@ def run(arguments: argparse.Namespace) -> str:
 
 def pairs_within_groups(images: ImageTable, wanted: Wanted) -> ImportedSet:
     """Pairs of ``images`` inside groups of all their attributes; people of unknown identity or group are left out."""
-    order = np.argsort(np.array(images.ids))  # draws go over sorted ids: the order of a file means nothing
-    codes = np.column_stack([column.codes for column in images.attributes.values()])[order]
-    usable = (images.identity[order] != UNKNOWN) & np.all(codes != UNKNOWN, axis=1)
-    rows = order[usable]
-    group: I64 = np.unique(codes[usable], axis=0, return_inverse=True)[1]
-    rng = np.random.default_rng(wanted.seed)
+    order = np.argsort(np.array(images.ids))  # draws go over sorted ids and names: the order of a file means nothing
+    usable = (images.identity != UNKNOWN) & np.all([c.codes != UNKNOWN for c in images.attributes.values()], axis=0)
+    rows = order[usable[order]]
+    names = zip(*(np.array(c.values)[c.codes[rows]] for c in images.attributes.values()), strict=True)
+    group: I64 = np.unique(["\x1f".join(parts) for parts in names], return_inverse=True)[1]
     person: I64 = np.unique(np.array(images.people)[images.identity[rows]], return_inverse=True)[1]
+    rng = np.random.default_rng(wanted.seed)
     fold_of = _folds_of_people(person, group, wanted.folds, rng)
     drawn = [
-        pair
+        (rows[left], rows[right], same, fold)
         for one in range(int(group.max(initial=-1)) + 1)
         for fold in range(wanted.folds)
-        for pair in _draw(_by_person(rows, person, (group == one) & (fold_of[person] == fold)), fold, wanted, rng)
+        for left, right, same in _draw(_by_person(person, (group == one) & (fold_of[person] == fold)), wanted, rng)
     ]
     if not drawn:
         raise DataError(f"{images.path}: no group has somebody with two images, and somebody else: nothing to pair.")
@@ -92,23 +92,20 @@ def _folds_of_people(person: I64, group: I64, n_folds: int, rng: np.random.Gener
     return fold
 
 
-def _by_person(rows: I64, person: I64, chosen: Bool) -> list[I64]:
+def _by_person(person: I64, chosen: Bool) -> list[I64]:
     """The images of each person among those that are ``chosen``."""
-    return [rows[chosen & (person == who)] for who in np.unique(person[chosen])]
+    return [np.flatnonzero(chosen & (person == who)) for who in np.unique(person[chosen])]
 
 
-def _draw(
-    people: Sequence[I64], fold: int, wanted: Wanted, rng: np.random.Generator
-) -> list[tuple[int, int, bool, int]]:
-    """Genuine pairs of these people and as many impostors among them: left, right, same, fold."""
+def _draw(people: Sequence[I64], wanted: Wanted, rng: np.random.Generator) -> list[tuple[int, int, bool]]:
+    """Genuine pairs of these people and as many impostors among them: left, right, same."""
     genuine = [pair for images in people for pair in _genuine(images, wanted.per_person, rng)]
     impostors: set[tuple[int, int]] = set()
-    most = sum(len(a) * len(b) for a, b in combinations(people, 2)) if len(people) < 100 else np.inf
-    while len(impostors) < min(len(genuine), most):
+    possible = sum(len(a) * len(b) for a, b in combinations(people, 2))
+    while len(impostors) < min(len(genuine), possible):
         a, b = sorted(rng.choice(len(people), 2, replace=False))
         impostors.add((int(rng.choice(people[a])), int(rng.choice(people[b]))))
-    labelled = [(*pair, True) for pair in genuine] + [(*pair, False) for pair in sorted(impostors)]
-    return [(left, right, same, fold) for left, right, same in labelled]
+    return [(*pair, True) for pair in genuine] + [(*pair, False) for pair in sorted(impostors)]
 
 
 def _genuine(images: I64, most: int, rng: np.random.Generator) -> list[tuple[int, int]]:
@@ -116,7 +113,7 @@ def _genuine(images: I64, most: int, rng: np.random.Generator) -> list[tuple[int
     return pairs if len(pairs) <= most else [pairs[i] for i in np.sort(rng.choice(len(pairs), most, replace=False))]
 
 
-def _assembled(images: ImageTable, drawn: Sequence[tuple[int, int, bool, int]]) -> ImportedSet:
+def _assembled(images: ImageTable, drawn: Sequence[tuple[np.int64, np.int64, bool, int]]) -> ImportedSet:
     left, right, same, fold = (np.array(column) for column in zip(*drawn, strict=True))
     used = np.zeros(len(images.ids), dtype=bool)
     used[left] = used[right] = True
