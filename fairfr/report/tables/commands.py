@@ -11,8 +11,8 @@ from typing import Any, TypeAlias
 
 from fairfr.core.variants import typed
 from fairfr.report.readings import Run
-from fairfr.report.tables.layout import Layout, Setting
-from fairfr.report.tables.order import DATASETS, HEADLINE
+from fairfr.report.tables.layout import Layout
+from fairfr.report.tables.order import DATASETS, HEADLINE, Setting
 
 DEFAULT_DATA_ROOT = "data"
 Absent: TypeAlias = Mapping[Setting, Sequence[str]]

@@ -22,10 +22,9 @@ from fairfr.report.tables.order import (
     ROWS,
     SETTINGS,
     Row,
+    Setting,
 )
 
-Setting: TypeAlias = tuple[str, str]
-"""A data set and a backbone."""
 Block: TypeAlias = tuple[str, tuple[Row, ...]]
 """Rows under a heading ("" = none)."""
 OTHER_HEADING = "Other methods that have run"

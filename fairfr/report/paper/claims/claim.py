@@ -10,12 +10,20 @@ from typing import Literal, NamedTuple, TypeAlias
 from fairfr.report.paper.numbers import GROUP_AWARE_IDS, Numbers, need
 from fairfr.report.paper.published import headline
 from fairfr.report.quantity import Quantity
-from fairfr.report.tables.order import ADAPTIVE, DATASETS, HEADLINE, HEADLINE_BACKBONES, PAPER_ROWS, ROWS, SCORE_ONLY
+from fairfr.report.tables.order import (
+    ADAPTIVE,
+    DATASETS,
+    HEADLINE,
+    HEADLINE_BACKBONES,
+    PAPER_ROWS,
+    ROWS,
+    SCORE_ONLY,
+    Setting,
+)
 
 Status: TypeAlias = Literal["holds", "does not hold", "cannot be told"]
 LABEL = {row.id: row.label for row in (*ROWS, *SCORE_ONLY)}
 AC = tuple(row.id for row in ADAPTIVE if row in PAPER_ROWS)
-Setting: TypeAlias = tuple[str, str]
 
 
 class Verdict(NamedTuple):
