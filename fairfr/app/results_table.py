@@ -26,9 +26,10 @@ def results_table(stored: Sequence[dict[str, Any]], reading: Reading = "paper") 
     """
     results = [Run(s) for s in stored]
     _, shared = Selection(everything=True).of(results)
+    lines = _lines(results, reading)
     table = Table(
-        title=_title(results[0], reading, shared),
-        caption=_caption(results, reading),
+        title=_title(results, reading, shared),
+        caption=_caption(results, lines, reading),
         box=box.SIMPLE_HEAD,
         title_justify="left",
     )
@@ -37,7 +38,7 @@ def results_table(stored: Sequence[dict[str, Any]], reading: Reading = "paper") 
     for column in RESULTS:
         table.add_column(column.heading, justify="right", no_wrap=True)
     table.add_column("s", justify="right", style="dim")
-    for result, line in zip(results, _lines(results, reading), strict=True):
+    for result, line in zip(results, lines, strict=True):
         # as Text: brackets in a label are part of it, not rich's markup
         label = Text(visible(line.label) + (DAGGER if line.dagger else ""))
         cells = [Text(entry.shown, style="bold" if entry.bold else "") for entry in line.entries]
@@ -57,19 +58,21 @@ def _lines(results: Sequence[Run], reading: Reading) -> list[Line]:
     return mark_best(lines, [column.higher_is_better for column in RESULTS])
 
 
-def _title(run: Run, reading: Reading, shared: Parameters) -> Text:
-    stored = run.stored
+def _title(results: Sequence[Run], reading: Reading, shared: Parameters) -> Text:
+    stored = results[0].stored
     where = visible(f"{stored['dataset']['label']} x {stored['backbone']['label']}")
     synthetic = ("   SYNTHETIC stand-in, not faces", "bold yellow") if stored["source"] == "synthetic" else ("", "")
     variant = f", {visible(variant_text(shared))}" if shared else ""
-    about = f"\nmean over {run.n_folds} held-out folds, {reading} reading{variant}"
+    folds = " or ".join(str(n) for n in sorted({result.n_folds for result in results if result.n_folds}))
+    about = f"\nmean over {folds or 'the'} held-out folds, {reading} reading{variant}"
     return Text.assemble((where, "bold"), synthetic, (about, "dim"))
 
 
-def _caption(results: Sequence[Run], reading: Reading) -> str:
-    caption = "bold: best method that sees no group labels"
-    if any(result.needs_groups for result in results):
-        caption += f"   {DAGGER} needs group labels"
-    if reading == "paper" and any(r.has_groups and not r.stored["method"]["native_probability"] for r in results):
-        caption += "\nworst Brier: of the raw score where a method has no probability, as in the paper"
-    return caption
+def _caption(results: Sequence[Run], lines: Sequence[Line], reading: Reading) -> str | None:
+    """What the marks of this table mean; nothing where it has none."""
+    is_bold = any(entry.bold for line in lines for entry in line.entries)
+    marks = ["bold: best method that sees no group labels"] if is_bold else []
+    marks += [f"{DAGGER} needs group labels"] if any(line.dagger for line in lines) else []
+    raw = reading == "paper" and any(r.has_groups and not r.stored["method"]["native_probability"] for r in results)
+    said = "worst Brier: of the raw score where a method has no probability, as in the paper" if raw else ""
+    return "\n".join(filter(None, ("   ".join(marks), said))) or None

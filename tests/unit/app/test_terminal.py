@@ -79,6 +79,8 @@ def test_folds_are_those_that_were_scored() -> None:
     half["data"] = {**half.get("data", {}), "folds": ["0", "1"]}
     half["metrics"] = [{**row, "folds_total": 1} for row in half["metrics"]]
     assert "mean over 1 held-out folds" in shown(half)
+    failed = stored("Beta", None, status="failed", metrics=[], data={})
+    assert "mean over 1 or 2 held-out folds" in shown(failed, half, stored("Isotonic", 0.9))
 
 
 def test_the_brier_score_of_raw_scores_is_named() -> None:
@@ -104,8 +106,9 @@ def test_a_method_that_sees_groups_is_marked_and_never_bold() -> None:
 
 
 def test_where_all_print_the_same_nobody_wins() -> None:
-    winners = bold(shown(stored("One", 0.95, 0.2), stored("Two", 0.95, 0.1), ansi=True))
-    assert "0.950" not in winners and "0.100" in winners
+    text = shown(stored("One", 0.95, 0.2), stored("Two", 0.95, 0.1), ansi=True)
+    assert "0.950" not in bold(text) and "0.100" in bold(text) and "bold: best method" in text
+    assert "bold:" not in shown(stored("One", 0.95), stored("Two", 0.95)), "no legend for a mark that is not there"
 
 
 def test_a_single_run_has_no_winner() -> None:
