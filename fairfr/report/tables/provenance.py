@@ -118,10 +118,15 @@ class Provenance:
         rows = self.layout.replaced(self.rows, self.settings)
         if not rows:
             return None
-        each = ", ".join(f"{row.label} is {row.strict} ({row.paper} has not run)" for row in rows)
+        each = ", ".join(self._replacement(row, where) for row, where in rows.items())
         return Note(
             "replaced", f"{each}; the paper's row is another variant.", "Filled by the plain method", severity="warning"
         )
+
+    def _replacement(self, row: Row, where: Sequence[Setting]) -> str:
+        everywhere = all(setting in where for setting in self.settings if self.run(setting, row) is not None)
+        at = "" if everywhere else f" on {', '.join(' x '.join(map(self.layout.label, s)) for s in where)}"
+        return f"{row.label} is {row.strict}{at} ({row.paper} has not run)"
 
     def _few_pairs(self, some: bool) -> Note:
         found = {run.stored["data"].get("min_pairs") for _, run in self.used} - {None}
