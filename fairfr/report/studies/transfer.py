@@ -168,4 +168,4 @@ def figure(runs: StudyRuns) -> Figure | None:
     return change_figure(bars, runs.source)
 
 
-STUDY = Study("transfer", tables, figure=figure, varies=("dataset", "noise", "label"))
+STUDY = Study("transfer", tables, figure=figure, varies=("noise",))
