@@ -65,7 +65,7 @@ def test_coverage_and_split_and_transfer(tmp_path: Path) -> None:
     sections = ("*RFW x MagFace, fitted without the group*", "*LFW (degraded) x MagFace, fitted on LFW*")
     assert all(section in transfer for section in sections) and transfer.count("| AC-Linear |") == 2
     assert "| Asian |" in table(tmp_path, "study_transfer_groups")
-    figures = {path.name for path in (tmp_path / "figures" / "synthetic" / "strict").glob("*.png")}
+    figures = {path.name for path in (tmp_path / "figures" / "synthetic" / "paper").glob("*.png")}
     assert {"study_coverage.png", "study_transfer.png"} <= figures
     away = list(tmp_path.glob("runs/lfw_degraded/magface/platt/synthetic-from_lfw-*"))
     assert len(away) == 1, "the run key names both sides"
