@@ -73,10 +73,13 @@ class Selection:
         return cls(tuple(Condition.parse(text) for text in texts))
 
     @classmethod
-    def like(cls, results: Sequence[Run]) -> Selection:
-        """What these runs share beside their study and protocol: a sweep's own changes of the data or the seed."""
+    def like(cls, results: Sequence[Run], varied: Collection[str] = ()) -> Selection:
+        """What these runs share beside their study and protocol: a sweep's own changes of the data or the seed.
+
+        ``varied``: parameters of their studies, named as for ``whatever``, which are no changes.
+        """
         shared = common(_beyond_method(result.differs) for result in results)
-        kept = {key: value for key, value in shared.items() if key.partition(".")[0] not in OF_STUDY}
+        kept = {key: value for key, value in shared.items() if not _is_named(key, (*OF_STUDY, *varied))}
         return cls(tuple(Condition(key, value) for key, value in kept.items()))
 
     def of(self, results: Sequence[Run], among: Sequence[Run] = ()) -> tuple[list[Run], Parameters]:
@@ -122,12 +125,14 @@ class Selection:
             if not of_method and not condition.holds(parameters):
                 return False
         asked_for = {key for c in self.conditions if c.holds(parameters) for key in c.named(parameters)}
-        varied = {key for key in result.differs if {key, key.partition(".")[0], key.rpartition(".")[2]} & set(besides)}
+        varied = {key for key in result.differs if _is_named(key, besides)}
         return set(result.differs) - varied <= asked_for
 
     def _check_values(self, results: Sequence[Run], known: Parameters) -> None:
         """A condition that no chosen run meets is a mistake: say what the runs that meet it differ in besides."""
-        admitted = [run for run in results if self._admits(run, known, () if is_cell(run) else OF_STUDY)]
+        admitted = [
+            run for run in results if not is_cell(run) or self._admits(run, known)
+        ]  # studies vary what they vary
         for condition in self.conditions:
             if results and not any(condition.holds(parameters_of(run)) for run in admitted):
                 near = {variant_text(run.differs) for run in results if condition.holds(parameters_of(run))}
@@ -150,6 +155,11 @@ def is_cell(run: Run) -> bool:
 def _options(run: Run) -> str:
     """What to type so that the tables show a variant."""
     return " ".join(f"--where {shlex.quote(f'{key}={typed(value)}')}" for key, value in run.differs.items())
+
+
+def _is_named(key: str, names: Collection[str]) -> bool:
+    """Whether one of ``names`` is the whole, the first or the last part of a key."""
+    return bool({key, key.partition(".")[0], key.rpartition(".")[2]} & set(names))
 
 
 def parameters_of(result: Run) -> Parameters:
