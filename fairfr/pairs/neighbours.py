@@ -9,19 +9,24 @@ show in them.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
+from fairfr.core.overlap import pair_keys
 from fairfr.core.state import piece
 from fairfr.core.types import F32, F64, I64, Pairs
 
 Engine: TypeAlias = Literal["auto", "scan", "faiss"]
 
-REFERENCE_BLOCK = 1024
+REFERENCE_BLOCK = 8192
+SMALLEST_BLOCK = 512
+SUMS_BYTES = 400 * 2**20
 QUERY_BLOCK = 16_384
 
 
@@ -82,25 +87,45 @@ def _search_faiss(queries: Midpoints, references: Midpoints, k: int, threads: in
 def _scan(queries: Midpoints, references: Midpoints, k: int, threads: int) -> I64:
     from fairfr.pairs._topk import update_top_k
 
-    p = len(queries)
-    used, compact = queries.pairs.compact(len(queries.vectors))
-    left, right = compact.left.astype(np.int64), compact.right.astype(np.int64)
-    images = queries.vectors[used]
+    p, d = len(queries), queries.vectors.shape[1]
+    used, pairs = queries.pairs.compact(len(queries.vectors))
+    order = _by_image(pairs)
+    left, right = pairs.left.astype(np.int64), pairs.right.astype(np.int64)
     index = np.full((p, k), -1, dtype=np.int64)
     best = np.full((p, k), -np.inf, dtype=np.float32)
-    with ThreadPoolExecutor(threads) as pool:
-        for start in range(0, len(references), REFERENCE_BLOCK):
-            block = references.build(start, min(start + REFERENCE_BLOCK, len(references)))
-            half_norms = np.einsum("ij,ij->i", block, block) / 2
-            sums = images @ block.T
-            sums -= half_norms
-            jobs = [
-                pool.submit(update_top_k, sums, left[part], right[part], start, best[part], index[part])
-                for part in _shares(p, threads)
-            ]
-            for job in jobs:
-                job.result()
+    # the last column meets -|R|^2 / 2, so that the product is H itself
+    images = np.ones((len(used), d + 1), dtype=np.float32)
+    images[:, :d] = queries.vectors[used]
+    for start, stop in pairwise(_block_bounds(len(references), len(used))):
+        sums = images @ _block(references, start, stop).T
+        merge = partial(update_top_k, sums, left, right, offset=start, best=best, index=index)
+        _in_threads(threads, order, merge)
     return index
+
+
+def _block(references: Midpoints, start: int, stop: int) -> F32:
+    """Some references R as rows [R, -|R|^2 / 2]; rows [0, -inf], which are nobody's neighbours, fill the last lanes."""
+    from fairfr.pairs._topk import MULTIPLE
+
+    midpoints = references.build(start, stop)
+    n, d = midpoints.shape
+    out = np.zeros((-(-n // MULTIPLE) * MULTIPLE, d + 1), dtype=np.float32)
+    out[:n, :d] = midpoints
+    out[:n, d] = np.einsum("ij,ij->i", midpoints, midpoints) / -2
+    out[n:, d] = -np.inf
+    return out
+
+
+def _block_bounds(n_references: int, n_images: int) -> list[int]:
+    """Where blocks of references begin and end: of about one size, H of one block within SUMS_BYTES."""
+    size = min(REFERENCE_BLOCK, max(SMALLEST_BLOCK, SUMS_BYTES // (4 * n_images)))
+    bounds: list[int] = np.linspace(0, n_references, -(-n_references // size) + 1).astype(int).tolist()
+    return bounds
+
+
+def _by_image(pairs: Pairs) -> I64:
+    """Rows of pairs by left image, then right: what one pair has brought into the cache serves the next."""
+    return np.argsort(pair_keys(pairs.left, pairs.right, int(max(pairs.left.max(), pairs.right.max())) + 1))
 
 
 def _measure(queries: Midpoints, references: Midpoints, index: I64, threads: int) -> F64:
@@ -108,20 +133,22 @@ def _measure(queries: Midpoints, references: Midpoints, index: I64, threads: int
     from fairfr.pairs._topk import measure
 
     distance = np.empty(index.shape)
-    left, right = queries.pairs.left.astype(np.int64), queries.pairs.right.astype(np.int64)
+    own, theirs = (np.ascontiguousarray(side.vectors) for side in (queries, references))
     ends = np.column_stack([references.pairs.left, references.pairs.right]).astype(np.int64)
-    vectors = (np.ascontiguousarray(side.vectors) for side in (queries, references))
-    own, theirs = vectors
-    with ThreadPoolExecutor(threads) as pool:
-        jobs = [
-            pool.submit(measure, own, left[part], right[part], theirs, ends, index[part], distance[part])
-            for part in _shares(len(queries), threads)
-        ]
-        for job in jobs:
-            job.result()
+    sums = np.empty((0, own.shape[1]))
+    if len(references) * own.shape[1] * 8 <= SUMS_BYTES:
+        sums = theirs[ends[:, 0]].astype(np.float64) + theirs[ends[:, 1]]
+    left, right = queries.pairs.left.astype(np.int64), queries.pairs.right.astype(np.int64)
+    _in_threads(
+        threads,
+        _by_image(queries.pairs),
+        lambda part: measure(own, left, right, part, theirs, ends, sums, index, distance),
+    )
     return distance
 
 
-def _shares(n: int, threads: int) -> list[slice]:
-    bounds = np.linspace(0, n, threads + 1).astype(np.int64)
-    return [slice(a, b) for a, b in pairwise(bounds)]
+def _in_threads(threads: int, order: I64, work: Callable[[I64], None]) -> None:
+    """``work`` on an equal share of ``order`` in each thread."""
+    with ThreadPoolExecutor(threads) as pool:
+        for _ in pool.map(work, np.array_split(order, threads)):
+            pass
