@@ -1,8 +1,9 @@
-"""Nearest reference midpoints of query midpoints: two engines find them, one measure says how far they are.
+"""Nearest reference midpoints of query midpoints: some engines find them, one measure says how far they are.
 
 ``scan`` factors through images. For a reference R let H = Z @ R.T - |R|^2 / 2; then H[left] + H[right] = 2 m.R - |R|^2,
 so the largest sums are the nearest references: every image meets every reference once, however many pairs share it.
-``faiss`` builds the midpoints and searches them; it is faster where images barely repeat. Both search in float32.
+``faiss`` builds the midpoints and searches them; it is faster where images barely repeat. Many midpoints that look for
+neighbours among themselves compare every two once (``mutual``). All search in float32.
 Distances to what they found are then taken in float64, so that neither the engine nor the other pairs of a table
 show in them.
 """
@@ -21,6 +22,7 @@ import numpy as np
 from fairfr.core.overlap import pair_keys
 from fairfr.core.state import piece
 from fairfr.core.types import F32, F64, I64, Pairs
+from fairfr.pairs.mutual import mutual_neighbours
 
 Engine: TypeAlias = Literal["auto", "scan", "faiss"]
 
@@ -28,6 +30,7 @@ REFERENCE_BLOCK = 8192
 SMALLEST_BLOCK = 512
 SUMS_BYTES = 400 * 2**20
 QUERY_BLOCK = 16_384
+MUTUAL_FROM = 50_000  # below, finding the axes costs as much as it saves
 
 
 @piece
@@ -48,8 +51,12 @@ class Midpoints:
 
     def build(self, start: int, stop: int) -> F32:
         """Some of them in float32, (stop - start, d)."""
-        left, right = self.pairs.left[start:stop], self.pairs.right[start:stop]
-        return (self.vectors[left] + self.vectors[right]) / np.float32(2)
+        return self.build_some(np.arange(start, stop))
+
+    def build_some(self, rows: I64) -> F32:
+        """Those at ``rows`` in float32, (r, d)."""
+        pairs = self.pairs.take(rows)
+        return (self.vectors[pairs.left] + self.vectors[pairs.right]) / np.float32(2)
 
 
 class Neighbours(NamedTuple):
@@ -62,13 +69,20 @@ class Neighbours(NamedTuple):
 def nearest(queries: Midpoints, references: Midpoints, k: int, engine: Engine = "auto", threads: int = 1) -> Neighbours:
     """The k nearest reference midpoints of each query midpoint (k is capped at the number of references)."""
     k = min(k, len(references))
-    if engine == "auto":
-        # the engines do n and q dot products per reference; equal counts favour faiss, which skips the scan
-        n_images = len(queries.pairs.compact(len(queries.vectors))[0])
-        engine = "scan" if 2 * n_images < len(queries) else "faiss"
-    search = _scan if engine == "scan" else _search_faiss
-    index = search(queries, references, k, threads)
+    index = _search(queries, references, k, engine, threads)
     return Neighbours(index, _measure(queries, references, index, threads))
+
+
+def _search(queries: Midpoints, references: Midpoints, k: int, engine: Engine, threads: int) -> I64:
+    """Places (q, k) of the nearest references."""
+    # dot products for each reference: n by the scan, q by faiss, q / 2 or less among themselves
+    mutual = engine == "auto" and queries is references and len(queries) >= MUTUAL_FROM
+    if engine == "auto":
+        n_images = len(queries.pairs.compact(len(queries.vectors))[0])
+        engine = "scan" if (3 if mutual else 2) * n_images < len(queries) else "faiss"
+    if engine == "scan":
+        return _scan(queries, references, k, threads)
+    return mutual_neighbours(queries, k, threads) if mutual else _search_faiss(queries, references, k, threads)
 
 
 def _search_faiss(queries: Midpoints, references: Midpoints, k: int, threads: int) -> I64:
