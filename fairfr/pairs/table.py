@@ -136,6 +136,9 @@ class PairTable:
         spare = 0 if include_self else 1
         sides = self._midpoints_of(queries), self._midpoints_of(references)
         found = nearest(*sides, k + spare, engine, self.threads)
+        if include_self:
+            mean: F64 = found.distance.mean(axis=1)
+            return mean
         everything = np.ones(self.data.n_pairs, dtype=bool)
         return _mean_of_first(references[found.position], found.distance, queries, everything, k, include_self)[0]
 
