@@ -12,9 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from fairfr.core.storing import storing
-from fairfr.core.types import F64, I16, I32, I64, UNKNOWN, Bool, StrArray
+from fairfr.core.types import F64, I16, I32, I64, ROW_SIDES, UNKNOWN, Bool, RowIds, StrArray
 
 FILE = "scores.parquet"
+MANY = 100_000  # texts
 DICTIONARY = 2**26  # bytes of distinct texts, up to which a column refers to them by number
 
 
@@ -24,6 +25,11 @@ class Words:
 
     codes: npt.NDArray[np.integer[Any]]
     values: Sequence[str] | StrArray
+
+    @property
+    def hardly_repeat(self) -> bool:
+        """Whether a dictionary would be nearly as long as the column: parquet repeats it for each million rows."""
+        return len(self.values) > max(MANY, len(self.codes) // 2)
 
     def tolist(self) -> list[str | None]:
         """The text of each row; None where it is blank."""
@@ -45,6 +51,8 @@ def write_scores(path: Path, columns: Mapping[str, npt.NDArray[Any] | Words]) ->
 def _arrow(column: npt.NDArray[Any] | Words) -> Any:
     import pyarrow as pa
 
+    if isinstance(column, Words) and column.hardly_repeat:
+        return _texts(column)
     if isinstance(column, Words):
         codes = pa.array(column.codes.astype(np.int32, copy=False), mask=column.codes == UNKNOWN)
         return pa.DictionaryArray.from_arrays(codes, pa.array(column.values, pa.string()))
@@ -54,11 +62,23 @@ def _arrow(column: npt.NDArray[Any] | Words) -> Any:
     return array.dictionary_encode() if pa.types.is_string(array.type) else array
 
 
+def _texts(column: Words) -> Any:
+    """The text of each row, none of them blank."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not isinstance(column.values, RowIds):
+        return pa.array(column.values, pa.string()).take(pa.array(column.codes))
+    rows = pa.array(column.codes // 2).cast(pa.string())
+    sides = pa.DictionaryArray.from_arrays(pa.array(column.codes % 2), list(ROW_SIDES)).cast(pa.string())
+    return pc.binary_join_element_wise(pc.binary_join_element_wise("row", rows, ""), sides, "_")
+
+
 def _is_distinct(kind: Any) -> bool:
-    """Scores and row numbers hardly repeat: to look for repetitions takes longer than to write them."""
+    """Scores, row numbers and text without a dictionary: to look for repetitions takes longer than to write them."""
     import pyarrow as pa
 
-    return bool(pa.types.is_floating(kind) or pa.types.is_int64(kind))
+    return bool(pa.types.is_floating(kind) or pa.types.is_int64(kind) or pa.types.is_string(kind))
 
 
 def _for_pandas(table: Any, columns: Mapping[str, npt.NDArray[Any] | Words]) -> dict[bytes, bytes]:

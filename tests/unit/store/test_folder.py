@@ -17,7 +17,6 @@ from fairfr.core.types import MetricRow
 from fairfr.store.folder import OWNER, RunFolders, write_metrics, write_scores
 from fairfr.store.owner import Owner, _started
 from fairfr.store.reading import read_result
-from fairfr.store.score_file import Words
 
 KEY = RunKey("lfw", "magface", "platt", "files", "0123456789abcdef")
 SYNTHETIC = RunKey("lfw", "magface", "platt", "synthetic", "0123456789abcdef")
@@ -187,15 +186,3 @@ def test_a_failure_set_apart_leaves_the_run(tmp_path: Path) -> None:
     assert (folder / "error.txt").read_text() == "second"
     assert json.loads((folder / "result.json").read_text())["status"] == "failed"
     assert tmp_path / "runs" not in folder.parents
-
-
-def test_words_and_masked_numbers_are_read_by_pandas_as_such(tmp_path: Path) -> None:
-    columns = {
-        "left": Words(np.array([2, 0, 0, -1]), ["a", "never", "c"]),
-        "identity_left": np.ma.masked_array(np.array([7, 8, 9, 7], dtype=np.int32), [False, True, False, False]),
-    }
-    write_scores(tmp_path / "scores.parquet", columns)
-    frame = pd.read_parquet(tmp_path / "scores.parquet")
-    assert str(frame["left"].dtype) == "category" and str(frame["identity_left"].dtype) == "Int32"
-    assert [None if pd.isna(v) else v for v in frame["left"]] == ["c", "a", "a", None] == columns["left"].tolist()
-    assert [None if pd.isna(v) else v for v in frame["identity_left"]] == [7, None, 9, 7]
