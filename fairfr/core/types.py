@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fairfr.core.findings import Finding
+from fairfr.core.names import unnamed_image
 
 F32: TypeAlias = npt.NDArray[np.float32]
 F64: TypeAlias = npt.NDArray[np.float64]
@@ -54,7 +55,7 @@ class RowIds(Sequence[str]):
         if isinstance(at, slice):
             return tuple(self[place] for place in range(*at.indices(len(self))))
         place = range(len(self))[at]
-        return f"row{place // 2}_{ROW_SIDES[place % 2]}"
+        return unnamed_image(place // 2, ROW_SIDES[place % 2])
 
     def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> npt.NDArray[Any]:
         return np.array(self[:], dtype=dtype or np.str_)
@@ -195,7 +196,8 @@ class FoldSplit:
 
     ``fold``: what the scores are measured as part of; splits that share one are measured together. ``fit``: splits
     that share one have the same training rows, follow one another, and are scored by one fitted method, whose random
-    numbers it seeds. Both are ``id`` unless given.
+    numbers it seeds. Both are ``id`` unless given. ``findings``: what a reader of the scores should know about it;
+    one that several splits share is shown once.
     """
 
     id: str
@@ -203,6 +205,7 @@ class FoldSplit:
     test: I64
     fold: str = ""
     fit: str = ""
+    findings: tuple[Finding, ...] = ()
 
     def __post_init__(self) -> None:
         for name in ("fold", "fit"):

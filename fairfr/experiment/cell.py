@@ -18,7 +18,7 @@ from fairfr.core.keys import RunKey
 from fairfr.core.storing import storing
 from fairfr.core.types import PAIR_RULES
 from fairfr.core.versions import versions
-from fairfr.experiment.held_out import HeldOut, check_needs, score_held_out
+from fairfr.experiment.held_out import HeldOut, check_needs, findings_of, score_held_out
 from fairfr.experiment.last_tables import last_tables
 from fairfr.experiment.located import LocatedCell
 from fairfr.experiment.machine import code_version, peak_memory_mb, reset_peak_memory
@@ -165,6 +165,9 @@ def _score(
     """``tables`` as of ``_tables``."""
     table, training = tables
     splits = make_splits(settings, table.data, None if training is None else training.data)
+    for finding in findings_of(splits):
+        log.warning(finding.text)
+        progress.warn(finding)
     progress.start(len(splits))
 
     def context(fold: str) -> FitContext:
