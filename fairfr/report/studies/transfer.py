@@ -14,7 +14,7 @@ from fairfr.report.figures.changes import change_figure
 from fairfr.report.quantity import group_heading
 from fairfr.report.readings import Reading, Run
 from fairfr.report.scores import Scores
-from fairfr.report.studies.study import CHAPTER, Study
+from fairfr.report.studies.study import CHAPTER, Number, OurRow, Study
 from fairfr.report.studies.study_runs import StudyRuns
 from fairfr.report.tables.grid import Entry, Grid, Line, Note, Section, Spanner, Tone, number_entry
 from fairfr.report.uncertainty.paired import Change, Compared, compare
@@ -58,10 +58,6 @@ class Journey(NamedTuple):
     def method(self) -> str:
         return str(self.away.stored["method"]["label"])
 
-    @property
-    def leaves_groups_out(self) -> bool:
-        return self.away.stored["train"] is None
-
 
 def journeys(runs: StudyRuns) -> list[Journey]:
     """Every run away from home that has one at home, section by section."""
@@ -92,6 +88,18 @@ def _compared(home: Run, away: Run, reading: Reading) -> Compared | None:
 def tables(runs: StudyRuns) -> list[Grid]:
     """All pairs by method, then each group by method."""
     return [_by_method(runs), _by_group(runs)]
+
+
+def rows(runs: StudyRuns) -> list[OurRow]:
+    """For each section the change of AUROC and of Brier by method: what a claim about transfer is judged by."""
+    changes: dict[str, dict[str, tuple[Number, ...]]] = {}
+    for journey in journeys(runs):
+        found = _compared(journey.home, journey.away, runs.reading)
+        if found is not None:
+            method = journey.away.stored["method"]["id"]
+            of_section = changes.setdefault(journey.section, {})
+            of_section[method] = tuple(Number(found.change(metric).by) for metric in METRICS)
+    return [OurRow((), values, section) for section, values in changes.items()]
 
 
 def _by_method(runs: StudyRuns) -> Grid:
@@ -168,4 +176,4 @@ def figure(runs: StudyRuns) -> Figure | None:
     return change_figure(bars, runs.source)
 
 
-STUDY = Study("transfer", tables, figure=figure, varies=("dataset", "noise", "label"))
+STUDY = Study("transfer", tables, rows, figure, varies=("noise",))
