@@ -120,7 +120,7 @@ def test_twenty_thousand_groups_take_memory_by_groups() -> None:
     rng = np.random.default_rng(0)
     pairs = Pairs(*(rng.integers(n, size=5000).astype(np.int32) for _ in range(2)))
     tracemalloc.start()
-    words = pair_level_names(grouping, pairs)
+    words = pair_level_names(grouping, pairs).tolist()
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 2**25
