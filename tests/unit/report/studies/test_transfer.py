@@ -12,7 +12,7 @@ from fairfr.report.readings import Run
 from fairfr.report.runs import Runs
 from fairfr.report.selection import Selection
 from fairfr.report.studies.study import of_studies
-from fairfr.report.studies.transfer import STUDY, journeys
+from fairfr.report.studies.transfer import STUDY, away_and_home
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def test_each_method_away_stands_beside_itself_at_home(run: Any) -> None:
         run("ac_linear", "transfer", "rfw", digest="other"),  # another tested set
     ]
     runs = of_studies(results, "synthetic", "strict", Selection())["transfer"]
-    found = [(journey.section, journey.method) for journey in journeys(runs)]
+    found = [(both.section, both.method) for both in away_and_home(runs)]
     assert found == [
         ("LFW x FaceNet, fitted on RFW", "Platt"),
         ("LFW x FaceNet, fitted without the group", "Platt"),
