@@ -30,12 +30,13 @@ LISTED = 10  # variants for which a page names the command
 class Wanted:
     """What to build beside tables. ``draws``: of the bootstrap over identities (0: none).
 
-    ``selection``: which runs, where there are several of a method.
+    ``selection``: which runs, where there are several of a method. ``studies``: their names; None: all that have runs.
     """
 
     draws: int = 0
     figures: bool = True
     selection: Selection = field(default_factory=Selection)
+    studies: frozenset[str] | None = None
 
 
 def write_report(results: Iterable[Run], out_root: Path, reading: Reading, wanted: Wanted) -> list[Path]:
@@ -44,7 +45,8 @@ def write_report(results: Iterable[Run], out_root: Path, reading: Reading, wante
     folders = []
     for source in get_args(Source):
         runs = Runs(results, source, wanted.selection)
-        studies = of_studies(results, source, reading, wanted.selection)
+        found = of_studies(results, source, reading, wanted.selection)
+        studies = {name: one for name, one in found.items() if wanted.studies is None or name in wanted.studies}
         if len(runs) or studies:
             with storing(out_root):
                 of_source = [run for run in results if run.stored["source"] == source]
