@@ -2,8 +2,8 @@
 
 One step decides by rounding between two centres once in a while, and some steps later a tenth of the images are
 elsewhere: a step that is only nearly faiss's ends in other clusters. Here an image is compared with all centres in the
-``WIDTH`` coordinates that carry most, with a bound for the rest; the few centres that this leaves open are compared in
-float64; and where two are closer than faiss's rounding, faiss itself decides.
+principal directions that hold most of the images, with a bound for the rest; the few centres that this leaves open are
+compared in float64; and where two are closer than faiss's rounding, faiss itself decides.
 """
 
 from __future__ import annotations
@@ -14,7 +14,12 @@ import numpy as np
 
 from fairfr.core.types import F32, I64
 
-WIDTH = 64
+# fewer directions leave too many centres open, more cost more than they close; chosen on the stand-in of RFW and on two
+# real embeddings of LFW
+HELD = 0.96
+MULTIPLE = 32
+MAX_SHARE = 0.6  # of all directions; with more of them faiss is as quick
+MIN_VECTORS = 8192
 MARGIN = 4e-6  # above the rounding of float32 products of unit vectors
 # of |v|^2 - |v - c|^2, halved: faiss errs by 4e-7 at most among 3.7 million such distances in 512 dimensions
 CLOSE_CALL = 1e-6
@@ -23,20 +28,26 @@ CLOSE_CALL = 1e-6
 class Steps:
     """Lloyd's steps on ``vectors`` (n, d), unit rows."""
 
-    def __init__(self, vectors: F32) -> None:
+    def __init__(self, vectors: F32, basis: F32) -> None:
+        """``basis`` (d, m): orthonormal columns."""
         import faiss
 
         self._block = int(faiss.cvar.distance_compute_blas_query_bs)  # faiss multiplies so many rows at a time
         self._vectors = vectors
-        self._basis: F32 = np.linalg.eigh(vectors.T @ vectors)[1][:, -WIDTH:].astype(np.float32)
-        self._short = vectors @ self._basis
+        self._basis = basis
+        self._short = vectors @ basis
         self._reach = _rest(vectors, self._short)
 
     @classmethod
     def where_they_pay(cls, vectors: F32) -> Steps | None:
-        """None for small or narrow sets, where faiss is as quick."""
+        """None for small sets, and for those that fill all directions alike."""
         n, d = vectors.shape
-        return cls(vectors) if n >= 8192 and d >= 4 * WIDTH else None
+        if n < MIN_VECTORS:
+            return None
+        held, directions = np.linalg.eigh(vectors.T @ vectors)
+        share = np.cumsum(held[::-1]) / held.sum()
+        width = -(-(int(np.searchsorted(share, HELD)) + 1) // MULTIPLE) * MULTIPLE
+        return cls(vectors, directions[:, -width:].astype(np.float32)) if width <= MAX_SHARE * d else None
 
     def step(self, centres: F32) -> F32 | None:
         """The centres (K, d) after one step; None where a cluster is empty, which faiss has its own way to fill."""
