@@ -4,6 +4,7 @@ fairfr import rfw --root RFW/test --out data                 txts/<Ethnicity>/<E
 fairfr import rfw --table rfw.csv                            FairCal's table, or a reproduction's
 fairfr import bfw --table bfw-v0.1.5-datatable.csv           csv or pkl
 fairfr import lfw --root lfw --attributes lfw_attributes.txt pairs.txt, groups from a side table
+fairfr import within-groups --root data/lfw --by ethnicity gender --name lfw_within    new pairs, inside groups
 fairfr import embeddings ...                                 vectors for a set that is imported
 fairfr import check ...                                      what to know before anything is computed
 
@@ -15,12 +16,13 @@ import importlib
 import sys
 from collections.abc import Sequence
 
-from fairfr.commands._messages import tell
+from fairfr.commands._messages import print_report
 
 KINDS = {
     "rfw": ("fairfr.data.importers.rfw", "RFW's pair lists, or a table made from them"),
     "bfw": ("fairfr.data.importers.bfw", "BFW's datatable"),
     "lfw": ("fairfr.data.importers.lfw", "LFW's pairs.txt, and groups for its people"),
+    "within-groups": ("fairfr.data.importers.within_groups", "new pairs inside the groups of a set that is here"),
     "embeddings": ("fairfr.data.importers.embeddings", "vectors for a data set"),
     "check": ("fairfr.data.check.command", "look a data set over"),
 }
@@ -29,7 +31,7 @@ KINDS = {
 def main() -> None:
     """Import what was named; say what came of it."""
     arguments = parser(sys.argv[1:]).parse_args()
-    tell(lambda: importlib.import_module(KINDS[arguments.kind][0]).run(arguments))
+    print_report(lambda: importlib.import_module(KINDS[arguments.kind][0]).run(arguments))
 
 
 def parser(words: Sequence[str]) -> argparse.ArgumentParser:

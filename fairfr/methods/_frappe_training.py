@@ -181,7 +181,7 @@ def network(inputs: int, hidden: int, outputs: int, zero_last: bool = False) -> 
 
 
 def blocks(n: int) -> Iterator[I64]:
-    """Indices below n, a block at a time."""
+    """Indices below n, a block (up to PREDICT_BATCH,) at a time."""
     return (np.arange(start, min(start + PREDICT_BATCH, n)) for start in range(0, n, PREDICT_BATCH))
 
 
