@@ -156,7 +156,11 @@ def test_the_key_names_the_folder() -> None:
 @pytest.mark.parametrize("group", ["dataset", "backbone", "protocol", "store"])
 def test_every_yaml_is_well_typed(group: str) -> None:
     for path in sorted((CONF / group).glob("*.yaml")):
-        extra = {"custom": [f"{group}.id=x"], "scores": ["backbone.column=x"]}.get(path.stem, [])
+        extra = {
+            "custom": [f"{group}.id=x"],
+            "scores": ["backbone.column=x"],
+            "coverage": ["protocol.splitter.group=x"],
+        }.get(path.stem, [])
         chosen = getattr(settings(f"{group}={path.stem}", *extra), group)
         assert chosen.id == ("x" if extra else path.stem)
 
