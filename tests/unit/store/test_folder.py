@@ -99,7 +99,7 @@ def test_an_older_run_set_aside_by_a_killed_process_is_put_back(tmp_path: Path) 
     runs = RunFolders(tmp_path)
     with runs.draft(KEY) as draft:
         runs.publish(draft, KEY, DONE)
-    aside = tmp_path / ".partial" / f"replaced-lfw-magface-platt-{KEY}"
+    aside = tmp_path / ".partial" / f"replaced-{KEY}-0123456789ab"
     runs.path(KEY).rename(aside)
     assert without_files(runs.completed(KEY)) == DONE and not aside.exists()
 
