@@ -25,6 +25,7 @@ from fairfr.app.config import build_store, chosen_pair, default_settings, read_s
 from fairfr.app.display import SweepDisplay
 from fairfr.app.forecast import Forecast, places, stored_seconds
 from fairfr.app.grids import Job, PairOf, expand_sweep
+from fairfr.app.interrupt import Interruption, end_workers
 from fairfr.app.launch import Watched, WatchedLauncher, end_with_sweep, watch_launcher
 from fairfr.app.listed import log_run
 from fairfr.app.plan import describe, in_order, planned_cells
@@ -43,6 +44,7 @@ from fairfr.store.secrets import mask_files
 from fairfr.store.settings import StoreSettings
 from fairfr.store.sweep import Sweep, is_postponed, postpone, write_outcome
 
+INTERRUPTED = "interrupted. Finished cells and folds are kept; the same command goes on from there."
 LEAST_ROOM = 2**17  # bytes: Hydra's own files and a failed run need some of it
 
 _mirrors: dict[tuple[str | None, str], Mirror] = {}
@@ -51,19 +53,21 @@ _sweep: RunningSweep | None = None
 
 def guarded(main: Callable[[], Any], arguments: Sequence[str], conf: Path) -> None:
     """Run Hydra's main so that a user's mistake ends in one message and a non-zero exit code."""
+    interruption = Interruption(lambda: Terminal().error(INTERRUPTED))
     try:
         sys.argv[1:] = prepare(arguments, conf)
         main()
     except FairfrError as error:
         Terminal().error(str(error))
         sys.exit(1)
-    except SystemExit:
-        _end_sweep("FAILED")  # on_error=stop: Hydra leaves out the end of a sweep that is stopped
-        raise
-    except KeyboardInterrupt:
-        Terminal().error("interrupted. Finished cells and folds are kept; the same command goes on from there.")
+    except (SystemExit, KeyboardInterrupt) as ending:
+        if isinstance(ending, SystemExit) and not interruption.came:  # Ray turns a SIGTERM into a SystemExit
+            _end_sweep("FAILED")  # on_error=stop: Hydra leaves out the end of a sweep that is stopped
+            raise
+        interruption.tell()
+        end_workers()
         _end_sweep("KILLED")
-        sys.exit(130)
+        sys.exit(interruption.exit_code)
 
 
 def run_job(config: DictConfig) -> None:
