@@ -156,8 +156,14 @@ def stored_sweeps(out_root: Path) -> Iterator[tuple[Sweep, list[Outcome]]]:
         if sweep is not None and (sweep.id not in newest or sweep.started > newest[sweep.id][0].started):
             newest[sweep.id] = (sweep, path.parent)
     for sweep, folder in sorted(newest.values(), key=lambda found: found[0].started):
-        outcomes = read_outcomes(folder, sweep.planned)
+        outcomes = [_found_below(out_root, outcome) for outcome in read_outcomes(folder, sweep.planned)]
         yield sweep if sweep.ended is not None else sweep.over(folder.stat().st_mtime, "KILLED", outcomes), outcomes
+
+
+def _found_below(out_root: Path, outcome: Outcome) -> Outcome:
+    """The outcome with the place of its run here: a sweep may have been copied from another machine."""
+    here = out_root.joinpath("runs", *Path(outcome.get("folder", "")).parts[-4:])
+    return {**outcome, "folder": str(here)} if "folder" in outcome and here.is_dir() else outcome
 
 
 @dataclass(frozen=True, slots=True)

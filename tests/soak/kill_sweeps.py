@@ -1,6 +1,6 @@
 """Kill processes of a sweep at random moments, run it again, and compare with a sweep that nobody disturbed.
 
-python tests/soak/kill_sweeps.py --launcher joblib --rounds 20 [--seed 0] [--work DIR]
+python tests/soak/kill_sweeps.py --launcher joblib --rounds 20 [--victims worker,parent] [--store folder] [--seed 0]
 
 Each round is a small sweep on a synthetic set in a folder of its own. A worker, the process that started the sweep or
 MLflow's process, in turn, gets a SIGKILL; then the same command runs again, and MLflow is brought up to date. After
@@ -164,19 +164,22 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--launcher", choices=list(WORKERS), required=True)
     parser.add_argument("--rounds", type=int, default=20)
+    parser.add_argument("--victims", default="worker,parent,mlflow", help="whom to kill, in turn")
+    parser.add_argument("--store", choices=["mlflow", "folder"], default="mlflow")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--work", type=Path, default=None)
     arguments = parser.parse_args()
     work = Path(tempfile.mkdtemp(prefix="kill-sweeps-", dir=arguments.work))
     draw = random.Random(f"{arguments.launcher} {arguments.seed}")
-    wanted, _ = undisturbed(Round("basic", work / "first"))  # makes the database, which takes longer than a round
-    again, seconds = undisturbed(with_database(Round(arguments.launcher, work / "calm"), work / "first"))
+    store, victims = arguments.store, arguments.victims.split(",")
+    wanted, _ = undisturbed(Round("basic", work / "first", store))  # makes the database: that takes longer than a round
+    again, seconds = undisturbed(with_database(Round(arguments.launcher, work / "calm", store), work / "first"))
     assert again == wanted, "the launcher alone changes scores"
     print(f"{arguments.launcher}: undisturbed {seconds:.1f} s", flush=True)
     late = failed = done = attempt = 0
     while done < arguments.rounds and attempt < 3 * arguments.rounds:
-        kind, attempt = ("worker", "parent", "mlflow")[attempt % 3], attempt + 1
-        one = with_database(Round(arguments.launcher, work / str(attempt)), work / "first")
+        kind, attempt = victims[attempt % len(victims)], attempt + 1
+        one = with_database(Round(arguments.launcher, work / str(attempt), store), work / "first")
         after = draw.uniform(0.0, seconds)
         said = one.kill(kind, lambda this, after=after: time.monotonic() - this.started >= after)
         if said.startswith("too late"):
@@ -197,6 +200,8 @@ def main() -> None:
 def with_database(one: Round, first: Path) -> Round:
     """A round whose folder has the database of the ``first``, without its runs."""
     one.out.mkdir(parents=True)
+    if one.store == "folder":
+        return one
     shutil.copy(first / "out" / "mlflow.db", one.out)
     with closing(sqlite3.connect(one.out / "mlflow.db")) as opened, opened:
         for table in ("latest_metrics", "metrics", "params", "tags", "inputs", "input_tags", "datasets", "runs"):
