@@ -86,8 +86,8 @@ def with_threads(job: Sequence[str], threads: int | None) -> Sequence[str]:
 
 def asked_threads(overrides: Sequence[str]) -> int | None:
     """The threads that a job, or a command line, names; the most if it names several."""
-    named = [value for o in overrides if o.startswith("threads=") for value in o.partition("=")[2].split(",")]
-    return max((int(value) for value in named if value.isdigit()), default=None)
+    named = [override.partition("=")[2] for override in overrides if override.startswith("threads=")]
+    return max((int(value) for value in (named or [""])[-1].split(",") if value.isdigit()), default=None)
 
 
 class OneByOne(Launcher):

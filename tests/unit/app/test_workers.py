@@ -111,7 +111,8 @@ def test_each_job_is_told_its_threads_unless_it_names_them() -> None:
     assert with_threads(["seed=1", "threads=null"], 2) == ["seed=1", "threads=2"]
     assert with_threads(["threads=8"], 2) == ["threads=8"] and with_threads(["seed=1"], None) == ["seed=1"]
     assert asked_threads(["threads=1,4", "seed=2"]) == 4
-    assert asked_threads(["threads=null"]) is None is asked_threads([])
+    assert asked_threads(["threads=1", "threads=2"]) == 2, "the last counts, as for Hydra"
+    assert asked_threads(["threads=2", "threads=null"]) is None is asked_threads([])
 
 
 class Counting:
