@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from hydra.core.utils import JobReturn
 from hydra.plugins.launcher import Launcher
-from omegaconf import DictConfig, open_dict
+from omegaconf import DictConfig, OmegaConf, open_dict
 
 from fairfr.experiment.threads import available_cores, resolve_threads
 
@@ -57,6 +57,7 @@ def divide(launcher: Any, share: Share) -> Launcher:
         launcher.joblib["n_jobs"] = share.jobs
     elif name == "RayLauncher":
         _divide_ray(launcher.ray_cfg, share)
+        return Connected(launcher)
     elif name == "SlurmLauncher" and share.threads is not None:
         launcher.params["cpus_per_task"] = max(share.threads, launcher.params.get("cpus_per_task") or 1)
     elif name == "LocalLauncher":
@@ -73,8 +74,8 @@ def _divide_ray(settings: DictConfig, share: Share) -> None:
             settings.init.address = "local"
             settings.init.num_cpus = min(available_cores(), settings.init.get("num_cpus") or available_cores())
             settings.init.setdefault("include_dashboard", False)
-            settings.init.setdefault("logging_level", "ERROR")
-            settings.init.setdefault("log_to_driver", False)  # the display alone writes to the terminal
+        settings.init.setdefault("logging_level", "ERROR")
+        settings.init.setdefault("log_to_driver", False)  # the display alone writes to the terminal
 
 
 def with_threads(job: Sequence[str], threads: int | None) -> Sequence[str]:
@@ -88,6 +89,25 @@ def asked_threads(overrides: Sequence[str]) -> int | None:
     """The threads that a job, or a command line, names; the most if it names several."""
     named = [override.partition("=")[2] for override in overrides if override.startswith("threads=")]
     return max((int(value) for value in (named or [""])[-1].split(",") if value.isdigit()), default=None)
+
+
+class Connected(Launcher):
+    """A Ray launcher, with Ray started or its cluster found: the launcher itself asks for a store of objects of a
+    certain size, which no cluster allows."""
+
+    def __init__(self, launcher: Any) -> None:
+        self._launcher = launcher
+
+    def setup(self, **about: Any) -> None:
+        """The launcher inside is set up already."""
+
+    def launch(self, job_overrides: Sequence[Sequence[str]], initial_job_idx: int) -> Sequence[JobReturn]:
+        import ray
+
+        if not ray.is_initialized():
+            settings: Any = OmegaConf.to_container(self._launcher.ray_cfg.init, resolve=True)
+            ray.init(**settings)
+        return self._launcher.launch(job_overrides, initial_job_idx)  # type: ignore[no-any-return]
 
 
 class OneByOne(Launcher):

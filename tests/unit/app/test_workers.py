@@ -10,7 +10,7 @@ import pytest
 from omegaconf import OmegaConf
 
 from fairfr.app import workers
-from fairfr.app.workers import OneByOne, Share, asked_threads, divide, share_of, with_threads
+from fairfr.app.workers import Connected, OneByOne, Share, asked_threads, divide, share_of, with_threads
 
 JOBLIB = {"_target_": "hydra_plugins.hydra_joblib_launcher.joblib_launcher.JoblibLauncher", "n_jobs": -1}
 LOCAL = {"_target_": "hydra_plugins.hydra_submitit_launcher.submitit_launcher.LocalLauncher", "cpus_per_task": None}
@@ -91,7 +91,7 @@ class RayLauncher:
 def test_ray_is_asked_for_a_core_for_each_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("RAY_ADDRESS", raising=False)
     launcher = RayLauncher(address=None)
-    assert divide(launcher, Share(2, 4)) is launcher
+    assert isinstance(divide(launcher, Share(2, 4)), Connected)
     assert launcher.ray_cfg.remote.num_cpus == 4
     assert launcher.ray_cfg.init.num_cpus == 8 and launcher.ray_cfg.init.address == "local"
 
