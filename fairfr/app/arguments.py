@@ -35,6 +35,8 @@ from fairfr.experiment.settings import DATA_ROOT, CellSettings
 from fairfr.store.secrets import masked
 
 CONFIG = "config"
+TRAINING = "train"
+"""Where ``dataset@train`` puts the data set to fit on, which most runs have none of."""
 TOP_LEVEL = frozenset(key.name for key in fields(CellSettings)) | set(OF_SWEEP)
 
 
@@ -120,16 +122,16 @@ class Configurations:
     def check(self, override: Override) -> None:
         """Refuse a key or a choice that does not exist; what only Hydra understands is left to it."""
         key, groups = override.key_or_group, self.groups()
-        if override.is_add() or override.is_force_add() or "/" in key or override.package is not None:
+        if override.is_add() or override.is_force_add() or "/" in key or override.package not in (None, TRAINING):
             return
         if key.partition(".")[0] not in groups | TOP_LEVEL:
             raise ConfigError(f"unknown key '{key}'.{did_you_mean(key, groups | TOP_LEVEL)}")
         if key in groups:
             for choice in _chosen(override):
-                self._check_choice(key, choice)
+                self._check_choice(key, choice, optional=override.package == TRAINING)
 
-    def _check_choice(self, group: str, choice: str | None) -> None:
-        if choice is None and group in TOP_LEVEL:
+    def _check_choice(self, group: str, choice: str | None, optional: bool = False) -> None:
+        if choice is None and group in TOP_LEVEL and not optional:
             raise ConfigError(f"a run needs a {group}: {group}=... One of: {', '.join(sorted(self.choices(group)))}.")
         if choice is None or choice in self._listed(group, ObjectType.CONFIG):
             return

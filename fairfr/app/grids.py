@@ -2,7 +2,9 @@
 
 Hydra's own sweeper makes one grid, the product of ``hydra.sweeper.params`` and the command line. Two keys of an
 experiment's yaml go beyond it: ``grids``, a list of grids that are run one after another, and ``experiments``, names
-of other experiments whose cells belong to this one. ``repeats`` is a number that grids may refer to.
+of other experiments whose cells belong to this one. ``repeats`` is a number that grids may refer to. In a grid,
+``fixed`` are values that the command line does not replace, those of cells that others are compared with; null is the
+default.
 """
 
 from __future__ import annotations
@@ -57,24 +59,39 @@ class Cells:
 
     def _of_grid(self, grid: Mapping[str, Any], typed: list[Override]) -> list[Job]:
         """The product of a grid; what is typed replaces the grid's own values, and picks among its settings."""
-        replaced = {override.key_or_group for override in typed}
-        own = [f"{key}={value}" for key, value in grid.items() if key not in replaced]
+        fixed: Mapping[str, Any] = grid.get("fixed", {})
+        typed = [override for override in typed if not _is_part_of(override, fixed)]
+        replaced = {_key(override) for override in typed}
+        own = [f"{key}={value}" for key, value in grid.items() if key not in replaced and key != "fixed"]
+        own += [f"{key}={value}" for key, value in fixed.items() if value is not None]
         params = self._parser.parse_overrides(own)
         lists = [self._settings(o, typed) if o.key_or_group == "setting" else [o] for o in params]
         overrides = [override for several in lists for override in several]
         return [list(job) for job in BasicSweeper.split_arguments([*overrides, *typed], None)[0]]
 
-    def _settings(self, swept: Override, typed: Iterable[Override]) -> list[Override]:
-        """The settings of a sweep that have the data set and backbone of the command line.
+    def _settings(self, chosen: Override, typed: Iterable[Override]) -> list[Override]:
+        """The settings of a grid that have the data set and backbone of the command line.
 
         Where it names others, they alone are meant, and there is no setting.
         """
-        given = {o.key_or_group: o.value() for o in typed if o.key_or_group in DATA and not o.is_sweep_override()}
-        if not given or not swept.is_sweep_override():
-            return [swept]
-        names = [str(name) for name in swept.sweep_string_iterator()]
+        given = {_key(o): o.value() for o in typed if _key(o) in DATA and not o.is_sweep_override()}
+        if not given:
+            return [chosen]
+        names = list(map(str, chosen.sweep_string_iterator())) if chosen.is_sweep_override() else [str(chosen.value())]
         fitting = [name for name in names if all(self._pair_of(name).get(k) == v for k, v in given.items())]
         return self._parser.parse_overrides([f"setting={','.join(fitting)}"]) if fitting else []
+
+
+def _key(override: Override) -> str:
+    """What an override sets: ``dataset``, ``dataset@train``, ``method.estimator.k``."""
+    return override.key_or_group if override.package is None else f"{override.key_or_group}@{override.package}"
+
+
+def _is_part_of(override: Override, keys: Iterable[str]) -> bool:
+    """Whether an override sets one of ``keys``, or something inside: ``train.id`` is inside ``dataset@train``."""
+    key = _key(override)
+    places = [name.rpartition("@")[2] for name in keys]
+    return key in keys or any(key.startswith(f"{place}.") for place in places)
 
 
 def _plain(node: DictConfig, key: str) -> Any:

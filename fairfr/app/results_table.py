@@ -30,9 +30,9 @@ def results_table(stored: Sequence[dict[str, Any]], reading: Reading = "paper") 
         title=_title(stored[0], reading, shared), caption=_caption(stored), box=box.SIMPLE_HEAD, title_justify="left"
     )
     table.caption_justify = "left"
-    table.add_column("method", no_wrap=True)
+    table.add_column("method")  # a long label is wrapped before a number is cut short
     for column in RESULTS:
-        table.add_column(column.heading, justify="right")
+        table.add_column(column.heading, justify="right", no_wrap=True)
     table.add_column("s", justify="right", style="dim")
     best = [_best(results, column, reading) for column in RESULTS]
     for result in results:

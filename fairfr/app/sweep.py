@@ -88,12 +88,15 @@ class RunningSweep:
         Where older runs stand in the way, that is said: the sweep itself has not failed.
         """
         from fairfr.report.runs import read_results
+        from fairfr.report.studies.study import all_studies
         from fairfr.report.write import Wanted, write_report
 
         try:
             results, _ = read_results(self._out_root)
             keys = {read["key"] for o in outcomes if "folder" in o and (read := read_result(Path(o["folder"])))}
-            chosen = Selection.like([run for run in results if run.stored["key"] in keys])
+            own = [run for run in results if run.stored["key"] in keys]
+            studies = {study for run in own if (study := all_studies().get(str(run.stored.get("study")))) is not None}
+            chosen = Selection.like(own, [name for study in studies for name in study.varies])
             made = [
                 write_report(results, self._out_root, reading, Wanted(figures=reading == "paper", selection=chosen))
                 for reading in get_args(Reading)

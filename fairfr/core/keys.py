@@ -15,27 +15,32 @@ from fairfr.core.types import Source
 # mistaken for new ones. (A method's own code is in the key by itself.)
 RESULTS_VERSION = 2
 SYNTHETIC = "synthetic-"
+FROM = "from_"
 MAX_ID = 200  # bytes; file systems allow 255, and endings are added
 
 
 @dataclass(frozen=True, slots=True)
 class RunKey:
-    """Names one cell's result: what was run, on which bytes."""
+    """Names one cell's result: what was run, on which bytes; ``train``: the data set it was fitted on, if another."""
 
     dataset: str
     backbone: str
     method: str
     source: Source
     digest: str
+    train: str | None = None
 
     def __str__(self) -> str:
-        """The run's folder name; a synthetic run says so."""
-        return f"{SYNTHETIC}{self.digest}" if self.source == "synthetic" else self.digest
+        """The run's folder name; a synthetic run says so, and one that was fitted on another data set names it."""
+        source = SYNTHETIC if self.source == "synthetic" else ""
+        fitted = "" if self.train is None else f"{FROM}{self.train}-"
+        return f"{source}{fitted}{self.digest}"
 
     @classmethod
     def read(cls, dataset: str, backbone: str, method: str, source: Source, text: str) -> RunKey:
         """The key whose text, ``str(key)``, was stored."""
-        return cls(dataset, backbone, method, source, text.removeprefix(SYNTHETIC))
+        fitted, _, digest = text.removeprefix(SYNTHETIC).rpartition("-")
+        return cls(dataset, backbone, method, source, digest, fitted.removeprefix(FROM) or None)
 
     @property
     def place(self) -> tuple[str, str, str, str]:

@@ -168,7 +168,8 @@ class FoldSplit:
 
     ``fold``: what the scores are measured as part of; splits that share one are measured together. ``fit``: splits
     that share one have the same training rows, follow one another, and are scored by one fitted method, whose random
-    numbers it seeds. Both are ``id`` unless given.
+    numbers it seeds. Both are ``id`` unless given. ``findings``: what a reader of the scores should know about it;
+    one that several splits share is shown once.
     """
 
     id: str
@@ -176,6 +177,7 @@ class FoldSplit:
     test: I64
     fold: str = ""
     fit: str = ""
+    findings: tuple[Finding, ...] = ()
 
     def __post_init__(self) -> None:
         for name in ("fold", "fit"):

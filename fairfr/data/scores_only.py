@@ -109,7 +109,7 @@ def _reversed(table: Table, column: str, cosine: F64, same: Bool) -> list[Findin
 def _images_of(table: Table, with_ids: bool) -> tuple[tuple[str, ...], I32, I32]:
     """Image ids, and the two images of each row: by its ids, or two of its own."""
     if not with_ids:
-        ids = tuple(f"row{row}_{side}" for row in range(table.n_rows) for side in ("left", "right"))
+        ids = tuple(names.unnamed_image(row, side) for row in range(table.n_rows) for side in ("left", "right"))
         left = np.arange(0, 2 * table.n_rows, 2, dtype=np.int32)
         return ids, left, left + np.int32(1)
     joined, left, right = _joined(table.filled("left"), table.filled("right"))

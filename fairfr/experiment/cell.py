@@ -19,7 +19,7 @@ from fairfr.core.storing import storing
 from fairfr.core.types import PAIR_RULES
 from fairfr.core.versions import versions
 from fairfr.data.locate import LocatedData
-from fairfr.experiment.held_out import HeldOut, check_needs, score_held_out
+from fairfr.experiment.held_out import HeldOut, check_needs, findings_of, score_held_out
 from fairfr.experiment.located import LocatedCell
 from fairfr.experiment.machine import code_version, peak_memory_mb, reset_peak_memory
 from fairfr.experiment.method import make_method, make_splits, make_splitter
@@ -188,6 +188,9 @@ def _score(
     """``tables``: of the set to test, and of the set to fit on where that is another one."""
     table, training = tables
     splits = make_splits(settings, table.data, None if training is None else training.data)
+    for finding in findings_of(splits):
+        log.warning(finding.text)
+        progress.warn(finding)
     progress.start(len(splits))
 
     def context(fold: str) -> FitContext:

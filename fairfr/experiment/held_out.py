@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Protocol
@@ -11,6 +11,7 @@ import numpy as np
 
 from fairfr.core.calibrator import Calibrator, FitContext
 from fairfr.core.errors import UnmetNeedError, no_groups
+from fairfr.core.findings import Finding
 from fairfr.core.types import F64, I64, FoldSplit, Prediction, ScoreFrame, VerificationSet
 from fairfr.methods._beta import BetaMap
 from fairfr.methods._overlay import fit_overlay
@@ -28,13 +29,14 @@ class HeldOut:
     """Held-out scores with what each fit reported.
 
     ``frame.fold`` indexes ``folds``, what the scores are measured in; ``rows`` (q,) are the pairs that were scored, in
-    the set's order (None: all).
+    the set's order (None: all). ``findings`` are the protocol's.
     """
 
     frame: ScoreFrame
     folds: tuple[str, ...]
     fit_report: dict[str, dict[str, Any]] = field(default_factory=dict)
     rows: I64 | None = None
+    findings: tuple[Finding, ...] = ()
 
 
 class Folds(Protocol):
@@ -89,7 +91,15 @@ def score_held_out(
         report[split.fit] = scored.report
     rows = np.flatnonzero(fold >= 0)
     frame = ScoreFrame(fold[rows], data.same[rows], score[rows], probability[rows])
-    return HeldOut(frame, folds, report, rows)
+    return HeldOut(frame, folds, report, rows, findings_of(splits))
+
+
+def findings_of(splits: Iterable[FoldSplit]) -> tuple[Finding, ...]:
+    """What the protocol says about the splits, each finding once."""
+    found: list[Finding] = []
+    for split in splits:
+        found += [finding for finding in split.findings if finding not in found]
+    return tuple(found)
 
 
 def check_needs(method: Calibrator, method_id: str, data: VerificationSet) -> None:

@@ -52,10 +52,18 @@ def make_splits(settings: CellSettings, data: VerificationSet, training: Verific
     splits = list(splitter.split(data) if training is None else splitter.split(data, training))
     for split in splits:
         if not len(split.train):
-            raise DataError(f"protocol={settings.protocol.id} leaves no pairs to fit on for fold {split.id}.")
+            raise DataError(
+                f"protocol={settings.protocol.id} leaves no pairs to fit on for fold {split.id}.{_more_folds(data)}"
+            )
     if not splits:
         raise DataError(f"protocol={settings.protocol.id} finds nothing to test in {data.id}.")
     return splits
+
+
+def _more_folds(data: VerificationSet) -> str:
+    if len(data.fold_labels) > 1:
+        return ""
+    return f" {data.id} has one fold: protocol=identity_disjoint protocol.splitter.folds=10 makes ten of its pairs."
 
 
 def _made(spec: dict[str, Any], at: str, kind: type) -> Any:

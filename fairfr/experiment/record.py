@@ -65,7 +65,7 @@ def describe_result(
             "groups": {id: list(grouping.levels) for id, grouping in data.groupings.items()},
         },
         **usage,
-        "warnings": [finding.as_dict() for finding in data.warnings],
+        "warnings": [finding.as_dict() for finding in (*data.warnings, *held_out.findings)],
         "fit_report": jsonable(held_out.fit_report),
         **describe_metrics(rows),
     }

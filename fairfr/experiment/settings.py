@@ -63,7 +63,8 @@ class CellSettings:
         """The run's name: a digest of its ``identity``."""
         check_id("method.id", self.method.id)
         identity = self.identity(source, data_digest, train_digest)
-        return RunKey(self.dataset.id, self.backbone.id, self.method.id, source, digest_of(identity))
+        train = None if self.train is None else self.train.id
+        return RunKey(self.dataset.id, self.backbone.id, self.method.id, source, digest_of(identity), train)
 
     def identity(self, source: Source, data_digest: str, train_digest: str | None = None) -> dict[str, Any]:
         """All that decides the numbers: configuration, data, the method's own code and the results version.

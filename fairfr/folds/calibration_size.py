@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from fairfr.core.errors import ConfigError
-from fairfr.core.types import I64, Bool, FoldSplit, VerificationSet
-from fairfr.folds._draw import rng_of
+from fairfr.core.types import I64, FoldSplit, VerificationSet
+from fairfr.folds._draw import rng_of, stratified
 from fairfr.folds.published import LeaveOneFoldOut
 
 
@@ -41,8 +39,5 @@ class FewerTrainingPairs:
                 f"protocol.splitter.size={self.size}: the training folds of {data.id} have {len(split.train):,} pairs "
                 f"when fold {split.id} is held out. Ask for no more than that, or for null: all of them."
             )
-        same: Bool = data.same[split.train]
-        n_same = round(self.size * float(same.mean()))
-        order = rng_of("calibration_size", split.id, self.repeat).permutation(len(same))
-        kept = [order[same[order]][:n_same], order[~same[order]][: self.size - n_same]]
-        return split.train[np.sort(np.concatenate(kept))]
+        rng = rng_of("calibration_size", split.id, self.repeat)
+        return split.train[stratified(data.same[split.train], self.size, rng)]

@@ -8,7 +8,8 @@ import numpy as np
 
 from fairfr.core.calibrator import FitContext
 from fairfr.core.state import piece
-from fairfr.core.types import I32, I64, UNKNOWN, Bool, StrArray
+from fairfr.core.types import I32, UNKNOWN, Bool, StrArray
+from fairfr.pairs.people import connected_people
 from fairfr.pairs.unit import marks
 from fairfr.pairs.view import PairView
 
@@ -71,21 +72,4 @@ def identities_of(view: PairView, same: Bool, ctx: FitContext) -> I32:
     derived = int(np.count_nonzero(used & (known < 0)))
     ctx.report["identities"] = "genuine training pairs where unknown" if derived else "metadata"
     ctx.report["identities_derived"] = derived
-    return _components(known, left[same], right[same]) if np.any(known < 0) else known
-
-
-def _components(known: I32, left: I64, right: I64) -> I32:
-    """Connected components (n,) of images: linked to their known identity, and by genuine pairs with an unknown end."""
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
-    n = len(known)
-    named = np.flatnonzero(known >= 0)
-    # two known images are never linked by a pair: between them the metadata has the word
-    open_pair = (known[left] < 0) | (known[right] < 0)
-    heads = np.concatenate([named, left[open_pair]])
-    tails = np.concatenate([n + known[named].astype(np.int64), right[open_pair]])
-    size = n + int(known.max(initial=-1)) + 1
-    links = coo_array((np.ones(len(heads), dtype=np.int8), (heads, tails)), shape=(size, size))
-    _, labels = connected_components(links, directed=False)
-    return np.asarray(labels[:n], dtype=np.int32)
+    return connected_people(known, left[same], right[same]).astype(np.int32) if np.any(known < 0) else known

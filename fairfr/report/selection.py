@@ -71,10 +71,13 @@ class Selection:
         return cls(tuple(Condition.parse(text) for text in texts))
 
     @classmethod
-    def like(cls, results: Sequence[Run]) -> Selection:
-        """What these runs share beside their study and protocol: a sweep's own changes of the data or the seed."""
+    def like(cls, results: Sequence[Run], varied: Collection[str] = ()) -> Selection:
+        """What these runs share beside their study and protocol: a sweep's own changes of the data or the seed.
+
+        ``varied``: parameters of their studies, named as for ``whatever``, which are no changes.
+        """
         shared = common(_beyond_method(result.differs) for result in results)
-        kept = {key: value for key, value in shared.items() if key.partition(".")[0] not in OF_STUDY}
+        kept = {key: value for key, value in shared.items() if not _is_named(key, (*OF_STUDY, *varied))}
         return cls(tuple(Condition(key, value) for key, value in kept.items()))
 
     def of(self, results: Sequence[Run]) -> tuple[list[Run], Parameters]:
@@ -106,7 +109,7 @@ class Selection:
             if not of_method and not condition.holds(parameters):
                 return False
         asked_for = {key for c in self.conditions if c.holds(parameters) for key in c.named(parameters)}
-        varied = {key for key in result.differs if {key, key.partition(".")[0], key.rpartition(".")[2]} & set(besides)}
+        varied = {key for key in result.differs if _is_named(key, besides)}
         return set(result.differs) - varied <= asked_for
 
     def _check_values(self, results: Sequence[Run], admitted: Sequence[Run]) -> None:
@@ -123,6 +126,11 @@ class Selection:
                 raise ConfigError(
                     f"--where {condition.key}: no run has such a key.{did_you_mean(condition.key, known)}"
                 )
+
+
+def _is_named(key: str, names: Collection[str]) -> bool:
+    """Whether one of ``names`` is the whole, the first or the last part of a key."""
+    return bool({key, key.partition(".")[0], key.rpartition(".")[2]} & set(names))
 
 
 def parameters_of(result: Run) -> Parameters:

@@ -50,9 +50,44 @@ def test_a_study_s_runs_do_not_stand_for_the_same_configuration_without_it(tmp_p
     assert "1 computed" in shown and len(list(tmp_path.glob("runs/lfw/vit_b/platt/*"))) == 2
 
 
+def test_coverage_and_split_and_transfer(tmp_path: Path) -> None:
+    few = ("method=platt,ac_linear", *SMALL)
+    run(tmp_path, "experiment=coverage", "protocol.splitter.keep=1,0.1", *few)
+    run(tmp_path, "experiment=split", "dataset=rfw", "backbone=facenet_casia", *few)
+    run(tmp_path, "experiment=transfer_groups", *few)
+    shown = run(tmp_path, "experiment=transfer_conditions", "++train.standin.scale=0.1", *few)
+    assert "no person or image of a tested pair was fitted on" in shown
+    coverage, split = (table(tmp_path, f"study_{name}") for name in ("coverage", "split"))
+    assert "African" in coverage and "| 10% |" in coverage and "0.9649" in coverage  # the paper's, beside ours
+    assert all(f"| {name} |" in split for name in ("Original", "Endpoint-disjoint", "Identity-disjoint"))
+    assert "| Identity-disjoint | 2400 |" in table(tmp_path, "study_split_folds")
+    transfer = table(tmp_path, "study_transfer")
+    sections = ("*RFW x MagFace, fitted without the group*", "*LFW (degraded) x MagFace, fitted on LFW*")
+    assert all(section in transfer for section in sections) and transfer.count("| AC-Linear |") == 2
+    assert "| Asian |" in table(tmp_path, "study_transfer_groups")
+    figures = {path.name for path in (tmp_path / "figures" / "synthetic" / "paper").glob("*.png")}
+    assert {"study_coverage.png", "study_transfer.png"} <= figures
+    away = list(tmp_path.glob("runs/lfw_degraded/magface/platt/synthetic-from_lfw-*"))
+    assert len(away) == 1, "the run key names both sides"
+    shown = run(tmp_path, "experiment=transfer_groups", *few)
+    assert "4 already done" in shown
+
+
+def test_people_on_both_sides_are_refused(tmp_path: Path) -> None:
+    same = ("experiment=transfer_sets", "method=platt", "dataset@train=lfw", "++train.standin.scale=0.1")
+    shown = run(tmp_path, *same, *SMALL, code=1)
+    assert "600 of 600 pairs of lfw show people or images that the fit on lfw has met" in shown
+    assert "1 computed" in shown and "1 failed" in shown and "Traceback" not in shown
+    shown = run(tmp_path, *same, "protocol.splitter.leave_out=people", *SMALL)
+    assert "1 computed, 1 already done" in shown
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
+        (("experiment=coverage", "method=platt", "protocol.splitter.group=martian"), "has no such group"),
+        (("experiment=coverage", "method=platt", "dataset.grouping=[]"), "needs groups"),
+        (("experiment=transfer_sets", "method=platt", "dataset@train=lfv"), "Did you mean 'lfw'"),
         (("experiment=calibration_size", "method=platt", "protocol.splitter.size=9999"), "size=9999"),
         (("experiment=attributes", "method=platt", "dataset.grouping=[gender,hats]"), "no attribute 'hats'"),
     ],

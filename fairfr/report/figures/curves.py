@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from fairfr.report.studies.study import Number
+
 PANEL = (4.6, 3.4)  # inches
 MARKERS = "osD^vPX*"
 
@@ -25,8 +27,19 @@ class Curve(NamedTuple):
     band: tuple[float, ...]
 
 
-def curve_figure(panels: Mapping[str, Sequence[Curve]], x_label: str, y_label: str, runs: StudyRuns) -> Figure | None:
-    """A panel for each entry of ``panels``, by its title; None without any. The data source stands above them."""
+def curve_through(label: str, points: Sequence[tuple[float, Number]]) -> Curve | None:
+    """The curve through the points that have a number, with their spread as its band; None with fewer than two."""
+    known = [(x, number.value, number.std or 0.0) for x, number in points if number.value is not None]
+    return Curve(label, *(tuple(column) for column in zip(*known, strict=True))) if len(known) > 1 else None
+
+
+def curve_figure(
+    panels: Mapping[str, Sequence[Curve]], x_label: str, y_label: str, runs: StudyRuns, log: bool = False
+) -> Figure | None:
+    """A panel for each entry of ``panels``, by its title; None without any. The data source stands above them.
+
+    ``log``: x in equal ratios.
+    """
     if not panels:
         return None
     from matplotlib.figure import Figure
@@ -34,7 +47,7 @@ def curve_figure(panels: Mapping[str, Sequence[Curve]], x_label: str, y_label: s
     made = Figure(figsize=(PANEL[0] * len(panels), PANEL[1]), layout="constrained")
     axes = made.subplots(1, len(panels), squeeze=False)[0]
     for ax, (title, curves) in zip(axes, panels.items(), strict=True):
-        _panel(ax, curves)
+        _panel(ax, curves, log)
         ax.set_title(title, fontsize=10)
         ax.set_xlabel(x_label)
     axes[0].set_ylabel(y_label)
@@ -43,10 +56,14 @@ def curve_figure(panels: Mapping[str, Sequence[Curve]], x_label: str, y_label: s
     return made
 
 
-def _panel(ax: Axes, curves: Sequence[Curve]) -> None:
+def _panel(ax: Axes, curves: Sequence[Curve], log: bool) -> None:
     for curve, marker in zip(curves, MARKERS, strict=False):
         (line,) = ax.plot(curve.x, curve.y, marker=marker, markersize=4, label=curve.label)
         low, high = ([y + side * b for y, b in zip(curve.y, curve.band, strict=True)] for side in (-1, 1))
         ax.fill_between(curve.x, low, high, color=line.get_color(), alpha=0.12, linewidth=0)
-    ax.set_xticks(sorted({x for curve in curves for x in curve.x}))
+    if log:
+        ax.set_xscale("log")
+        ax.minorticks_off()
+    ticks = sorted({x for curve in curves for x in curve.x})
+    ax.set_xticks(ticks, [f"{tick:,g}" for tick in ticks])
     ax.grid(alpha=0.3)

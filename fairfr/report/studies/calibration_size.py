@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairfr.report.figures.curves import Curve, curve_figure
+from fairfr.report.figures.curves import Curve, curve_figure, curve_through
 from fairfr.report.readings import Reading, Run
 from fairfr.report.studies.study import Beside, Number, OurRow, Shown, Study
 from fairfr.report.studies.study_runs import Setting, StudyRuns
@@ -74,13 +74,11 @@ def figure(runs: StudyRuns) -> Figure | None:
 def _curves(runs: StudyRuns, setting: Setting) -> list[Curve]:
     sizes = runs.values("size", runs.find(setting))
     numbers = {size: _numbers(runs, setting, size) for size in sizes}
-    curves = []
-    for method, label in METHODS.items():
-        points = [(size, numbers[size][method][0]) for size in sizes if method in numbers[size]]
-        known = [(size, number.value, number.std or 0.0) for size, number in points if number.value is not None]
-        if len(known) > 1:
-            curves.append(Curve(label, *(tuple(column) for column in zip(*known, strict=True))))
-    return curves
+    points = {
+        label: [(size, numbers[size][method][0]) for size in sizes if method in numbers[size]]
+        for method, label in METHODS.items()
+    }
+    return [curve for label, found in points.items() if (curve := curve_through(label, found)) is not None]
 
 
 STUDY = Study("calibration_size", lambda runs: [TABLE.grid(runs, rows(runs))], rows, figure)

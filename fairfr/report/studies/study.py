@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import groupby
@@ -98,20 +98,17 @@ class Beside:
     def grid(self, runs: StudyRuns, rows: Sequence[OurRow]) -> Grid:
         """Ours and, where the paper prints such a row, the paper's to the right of it."""
         paper = {row.label: row for row in study(self.name)} if self.printed else {}
-        has_paper = any(row.paper in paper for row in rows)
+        beside = {method for row in rows if row.paper in paper for method in paper[row.paper].values}
         sections = tuple(
-            Section(heading, tuple(self._line(row, paper.get(row.paper or ()), has_paper) for row in several))
+            Section(heading, tuple(self._line(row, paper.get(row.paper or ()), beside) for row in several))
             for heading, several in groupby(rows, key=lambda row: row.section)
-        )
-        heads = tuple(
-            head for shown in self.shown for head in ((shown.heading, "paper") if has_paper else (shown.heading,))
         )
         keys = ", ".join(sorted(short_key(run.stored["key"]) for run in runs))
         return Grid(
             id=f"study_{self.name}",
             title=self.title,
             corner=self.corner,
-            spanners=tuple(Spanner(heading, heads) for heading in self.methods.values()),
+            spanners=tuple(Spanner(label, self._heads(method in beside)) for method, label in self.methods.items()),
             sections=sections,
             notes=(*self.notes, Note("keys", f"{keys}.", "Run keys", for_print=False)),
             about=self.about,
@@ -119,13 +116,18 @@ class Beside:
             chapter=CHAPTER,
         )
 
-    def _line(self, row: OurRow, printed: StudyRow | None, has_paper: bool) -> Line:
+    def _heads(self, has_paper: bool) -> tuple[str, ...]:
+        """The columns of one method."""
+        return tuple(head for shown in self.shown for head in ((shown.heading, "paper")[: 1 + has_paper]))
+
+    def _line(self, row: OurRow, printed: StudyRow | None, beside: Collection[str]) -> Line:
+        """``beside``: the methods that the paper prints."""
         entries: list[Entry] = []
         for method in self.methods:
             theirs = () if printed is None else printed.values.get(method, ())
             for at, shown in enumerate(self.shown):
                 entries.append(_entry(row.values.get(method, ()), at, shown))
-                if has_paper:
+                if method in beside:
                     entries.append(number_entry(theirs[at], shown.digits) if at < len(theirs) else Entry())
         return Line(", ".join(row.label), tuple(entries))
 

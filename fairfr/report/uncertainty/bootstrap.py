@@ -24,6 +24,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fairfr.core.types import F64, I16, I32, I64, UNKNOWN, Bool
+from fairfr.pairs.people import components, connected_people
 from fairfr.report.quantity import higher_is_better
 
 METRICS = ("auroc", "tpr_at_fpr_1e-3", "brier")
@@ -77,13 +78,7 @@ def identities(left: I64, right: I64, same: Bool, codes: tuple[I32, I32] | None 
     code = np.full(n, UNKNOWN, dtype=np.int64)
     if codes is not None:
         code[left], code[right] = codes
-    known = np.flatnonzero(code != UNKNOWN)
-    guess = same & ((code[left] == UNKNOWN) | (code[right] == UNKNOWN))
-    # beside the n images a node for each code: images of one person hang together through it
-    ends = np.concatenate([known, left[guess]]), np.concatenate([n + code[known], right[guess]])
-    component = _components(n + int(code.max()) + 1, *ends)[:n]
-    person: I64 = np.unique(component, return_inverse=True)[1]
-    return person
+    return connected_people(code, left[same], right[same])
 
 
 def resampling_units(left: I64, right: I64, same: Bool, codes: tuple[I32, I32] | None = None) -> I32:
@@ -92,7 +87,7 @@ def resampling_units(left: I64, right: I64, same: Bool, codes: tuple[I32, I32] |
     a, b = person[left], person[right]
     pairs_of = np.bincount(a, minlength=person.max() + 1) + np.bincount(b[a != b], minlength=person.max() + 1)
     alone = (a != b) & ((pairs_of[a] == 1) | (pairs_of[b] == 1))
-    unit = _components(len(pairs_of), a[alone], b[alone])
+    unit = components(len(pairs_of), a[alone], b[alone])
     return np.stack([unit[a], unit[b]]).astype(np.int32)
 
 
@@ -178,11 +173,3 @@ def true_worst(bounds: F64, higher: bool) -> tuple[float, float]:
         return float("nan"), float("nan")
     low, high = known.min(axis=1) if higher else known.max(axis=1)
     return float(low), float(high)
-
-
-def _components(n: int, a: I64, b: I64) -> I64:
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
-    links = coo_array((np.ones(len(a), dtype=np.int8), (a, b)), shape=(n, n))
-    return np.asarray(connected_components(links, directed=False)[1], dtype=np.int64)

@@ -21,12 +21,19 @@ EXPERIMENTS = {
         "grids": [{"method": "platt", "seed": "0,1"}, {"method": "beta", "seed": "range(${repeats})"}],
     },
     "settings": {"grids": [{"setting": "one,two,three", "method": "platt"}]},
+    "compared": {
+        "grids": [
+            {"setting": "one", "fixed": {"seed": 0, "dataset@train": None}},
+            {"setting": "one", "seed": 1, "dataset@train": "lfw"},
+        ]
+    },
     "together": {"experiments": ["product", "settings"], "grids": [{"method": "gst", "seed": 5}]},
 }
 PRIMARY = {
     "defaults": [
         "_self_",
         {"dataset": "rfw"},
+        {"dataset@train": None},
         {"backbone": "magface"},
         {"method": "platt"},
         {"setting": None},
@@ -98,3 +105,10 @@ def test_an_experiment_of_experiments_has_its_own_cells_and_theirs_under_their_n
     assert found[0] == ["method=gst", "seed=5", "experiment=together"]
     names = [next(o for o in job if o.startswith("experiment=")) for job in found]
     assert names == ["experiment=together"] + 4 * ["experiment=product"] + 3 * ["experiment=settings"]
+
+
+def test_fixed_values_stay_whatever_is_typed(jobs: Callable[..., list[Job]]) -> None:
+    name = "experiment=compared"
+    assert jobs(name) == [["setting=one", "seed=0", name], ["setting=one", "seed=1", "dataset@train=lfw", name]]
+    typed = ("dataset=mine", "dataset@train=lfw", "++train.id=theirs", "seed=3")
+    assert jobs(name, *typed) == [["seed=0", name, "dataset=mine"], [name, *typed]]

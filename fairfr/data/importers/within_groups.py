@@ -1,0 +1,140 @@
+"""New pairs for a data set that is here: inside groups, with as many impostors as genuine pairs, in folds without
+common people.
+
+Lists such as LFW's have hardly any impostor pair inside a small group, so nothing can be said about that group alone.
+Here every group gets pairs of its own. Images, people and vectors stay those of the set.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+
+from fairfr.core.errors import DataError
+from fairfr.core.types import I64, UNKNOWN, Bool
+from fairfr.data.files import DataFile, find_table, spell_table
+from fairfr.data.images_file import ImageTable, read_images
+from fairfr.data.importers.imported import ImportedSet, assemble_import, column_of
+from fairfr.data.importers.write_neutral import add_output_arguments, finish
+from fairfr.data.pairs_file import LabelledPairs
+from fairfr.data.tables import Table
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """How pairs are drawn: of each person at most ``per_person`` genuine ones, in ``folds`` folds."""
+
+    per_person: int = 6
+    folds: int = 10
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.per_person < 1 or self.folds < 2:
+            raise DataError("--per-person must be at least 1, and --folds at least 2.")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Options of ``import_data.py within-groups``."""
+    parser.add_argument("--root", type=Path, required=True, help="folder of a set in the neutral layout: data/lfw")
+    parser.add_argument("--by", nargs="+", required=True, metavar="ATTRIBUTE", help="columns of images.csv")
+    parser.add_argument("--per-person", type=int, default=6, help="genuine pairs of a person, at most (default: 6)")
+    parser.add_argument("--folds", type=int, default=10, help="folds without common people (default: 10)")
+    parser.add_argument("--seed", type=int, default=0, help="another draw (default: 0)")
+    add_output_arguments(parser, "within_groups")
+
+
+def run(arguments: argparse.Namespace) -> str:
+    """Draw and write; returns what was made, for people."""
+    path = find_table(arguments.root / "images")
+    if path is None:
+        raise DataError(f"{spell_table(arguments.root / 'images')}: not found. --root names the folder of a data set.")
+    wanted = Wanted(arguments.per_person, arguments.folds, arguments.seed)
+    data = pairs_within_groups(read_images(DataFile.at(path), tuple(arguments.by)), wanted)
+    said = finish(data, arguments)
+    n_files = _copy_vectors(arguments.root / "embeddings", arguments.out / arguments.name / "embeddings")
+    return f"{said}\nvectors of {n_files} backbone(s), as in {arguments.root}"
+
+
+def pairs_within_groups(images: ImageTable, wanted: Wanted) -> ImportedSet:
+    """Pairs of ``images`` inside groups of all their attributes; people of unknown identity or group are left out."""
+    order = np.argsort(np.array(images.ids))  # draws go over sorted ids and names: the order of a file means nothing
+    usable = (images.identity != UNKNOWN) & np.all([c.codes != UNKNOWN for c in images.attributes.values()], axis=0)
+    rows = order[usable[order]]
+    names = zip(*(np.array(c.values)[c.codes[rows]] for c in images.attributes.values()), strict=True)
+    group: I64 = np.unique(["\x1f".join(parts) for parts in names], return_inverse=True)[1]
+    person: I64 = np.unique(np.array(images.people)[images.identity[rows]], return_inverse=True)[1]
+    rng = np.random.default_rng(wanted.seed)
+    fold_of = _folds_of_people(person, group, wanted.folds, rng)
+    drawn = [
+        (rows[left], rows[right], same, fold)
+        for one in range(int(group.max(initial=-1)) + 1)
+        for fold in range(wanted.folds)
+        for left, right, same in _draw(_by_person(person, (group == one) & (fold_of[person] == fold)), wanted, rng)
+    ]
+    if not drawn:
+        raise DataError(f"{images.path}: no group has somebody with two images, and somebody else: nothing to pair.")
+    return _assembled(images, drawn)
+
+
+def _folds_of_people(person: I64, group: I64, n_folds: int, rng: np.random.Generator) -> I64:
+    """The fold of each person: dealt in turn, group by group, so that every fold has people of every group."""
+    first = np.unique(person, return_index=True)[1]
+    shuffled = rng.permutation(len(first))
+    dealt = shuffled[np.argsort(group[first][shuffled], kind="stable")]
+    fold = np.empty(len(first), dtype=np.int64)
+    fold[dealt] = np.arange(len(first)) % n_folds
+    return fold
+
+
+def _by_person(person: I64, chosen: Bool) -> list[I64]:
+    """The images of each person among those that are ``chosen``."""
+    return [np.flatnonzero(chosen & (person == who)) for who in np.unique(person[chosen])]
+
+
+def _draw(people: Sequence[I64], wanted: Wanted, rng: np.random.Generator) -> list[tuple[int, int, bool]]:
+    """Genuine pairs of these people and as many impostors among them: left, right, same."""
+    genuine = [pair for images in people for pair in _genuine(images, wanted.per_person, rng)]
+    impostors: set[tuple[int, int]] = set()
+    possible = sum(len(a) * len(b) for a, b in combinations(people, 2))
+    while len(impostors) < min(len(genuine), possible):
+        a, b = sorted(rng.choice(len(people), 2, replace=False))
+        impostors.add((int(rng.choice(people[a])), int(rng.choice(people[b]))))
+    return [(*pair, True) for pair in genuine] + [(*pair, False) for pair in sorted(impostors)]
+
+
+def _genuine(images: I64, most: int, rng: np.random.Generator) -> list[tuple[int, int]]:
+    pairs = [(int(a), int(b)) for a, b in combinations(images, 2)]
+    return pairs if len(pairs) <= most else [pairs[i] for i in np.sort(rng.choice(len(pairs), most, replace=False))]
+
+
+def _assembled(images: ImageTable, drawn: Sequence[tuple[np.int64, np.int64, bool, int]]) -> ImportedSet:
+    left, right, same, fold = (np.array(column) for column in zip(*drawn, strict=True))
+    used = np.zeros(len(images.ids), dtype=bool)
+    used[left] = used[right] = True
+    place = (np.cumsum(used) - 1).astype(np.int32)
+    pairs = LabelledPairs(
+        Table(DataFile(images.path, ""), (), {}, len(drawn), one_line_each=False),
+        np.arange(len(drawn)),
+        place[left],
+        place[right],
+        same.astype(bool),
+        column_of([str(code) for code in fold]),
+    )
+    kept = images.keep(used)
+    names = [images.people[code] for code in kept.identity]
+    return assemble_import(images.path, kept.ids, names, kept.attributes, pairs)
+
+
+def _copy_vectors(source: Path, target: Path) -> int:
+    """The same vectors for the new set."""
+    files = sorted(source.glob("*.npz"))
+    target.mkdir(parents=True, exist_ok=True)
+    for file in files:
+        shutil.copyfile(file, target / file.name)
+    return len(files)

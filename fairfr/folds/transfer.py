@@ -1,0 +1,111 @@
+"""Fit on one data set, and test on another: does a calibration travel?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from fairfr.core.errors import ConfigError, DataError
+from fairfr.core.findings import Finding
+from fairfr.core.types import I64, FoldSplit, VerificationSet
+from fairfr.folds._people import names_people, people_of_both, touches
+
+ALL = "all"
+
+
+@dataclass(frozen=True, slots=True)
+class FitElsewhere:
+    """Fit on the pairs of the training set, score all pairs of the data set, and measure by its published folds.
+
+    ``leave_out``: what a fit may not see when a fold is tested.
+
+    * ``nothing``: one fit on the whole training set.
+    * ``fold``: the training set's fold of the same label; for the same pairs in another condition.
+    * ``people``: the training pairs with a person of the tested fold; for sets that overlap.
+
+    ``shared``: what to do where people or images are still met on both sides: ``refuse`` it, or ``allow`` it and say
+    so.
+    """
+
+    leave_out: Literal["nothing", "fold", "people"] = "nothing"
+    shared: Literal["refuse", "allow"] = "refuse"
+    needs_training_set: ClassVar[bool] = True
+
+    def split(self, data: VerificationSet, training: VerificationSet) -> Iterator[FoldSplit]:
+        both = people_of_both(data, training)
+        tests = {label: np.flatnonzero(data.fold == code) for code, label in enumerate(data.fold_labels)}
+        trains = {label: self._rows(data, training, (label, test), both) for label, test in tests.items()}
+        findings = self._findings(data, training, (tests, trains), both)
+        shared_fit = self.leave_out == "nothing"
+        for label, test in tests.items():
+            yield FoldSplit(label, trains[label], test, fit=ALL if shared_fit else "", findings=findings)
+
+    def _rows(
+        self,
+        data: VerificationSet,
+        training: VerificationSet,
+        fold: tuple[str, I64],
+        both: tuple[I64, I64],
+    ) -> I64:
+        """The training rows for one tested fold, its label and rows."""
+        label, test = fold
+        if self.leave_out == "fold":
+            if label not in training.fold_labels:
+                raise ConfigError(
+                    f"protocol.splitter.leave_out=fold: {training.id} has no fold '{label}' ({data.id} has). Its folds "
+                    f"are {', '.join(training.fold_labels[:12])}. Set leave_out=people, or leave_out=nothing."
+                )
+            return np.flatnonzero(training.fold != training.fold_labels.index(label))
+        if self.leave_out == "people":
+            return np.flatnonzero(~touches(training.pairs, both[1], _people_in(data, test, both[0])))
+        return np.arange(training.n_pairs)
+
+    def _findings(
+        self,
+        data: VerificationSet,
+        training: VerificationSet,
+        rows: tuple[dict[str, I64], dict[str, I64]],
+        both: tuple[I64, I64],
+    ) -> tuple[Finding, ...]:
+        """What is known of people on both sides; DataError where they are not wanted there."""
+        tests, trains = rows
+        if not (names_people(data) and names_people(training)):
+            return (_cannot_be_seen(data, training, self.leave_out),)
+        shared = {
+            label: int(touches(data.pairs, both[0], _people_in(training, trains[label], both[1]))[test].sum())
+            for label, test in tests.items()
+        }
+        n_shared = sum(shared.values())
+        if not n_shared:
+            fewest = min(len(train) for train in trains.values())
+            text = f"fitted on {training.id}: no person or image of a tested pair was fitted on"
+            left = f"; at least {fewest:,} of its {training.n_pairs:,} pairs" if fewest < training.n_pairs else ""
+            return (Finding("fitted-elsewhere", "note", f"{text}{left}.", {"shared": 0, "training_pairs": fewest}),)
+        if self.shared == "refuse":
+            raise DataError(
+                f"{n_shared:,} of {data.n_pairs:,} pairs of {data.id} show people or images that the fit on "
+                f"{training.id} has met: their scores would not be held out. Set protocol.splitter.leave_out=people "
+                "(or fold, if both sets are the same pairs in two conditions), or protocol.splitter.shared=allow."
+            )
+        counts = {"shared": n_shared, "pairs": data.n_pairs}
+        text = f"{n_shared:,} of {data.n_pairs:,} pairs show people that the fit on {training.id} has met."
+        return (Finding("people-on-both-sides", "serious", text, counts),)
+
+
+def _people_in(data: VerificationSet, rows: I64, people: I64) -> I64:
+    """The people on the images of some pairs."""
+    pairs = data.pairs.take(rows)
+    return np.unique(np.concatenate([people[pairs.left], people[pairs.right]]))
+
+
+def _cannot_be_seen(data: VerificationSet, training: VerificationSet, leave_out: str) -> Finding:
+    kept_apart = " Folds of the same label are kept apart." if leave_out == "fold" else ""
+    nameless = " and ".join(side.id for side in (data, training) if not names_people(side))
+    return Finding(
+        "people-unknown",
+        "note" if kept_apart else "warning",
+        f"{nameless}: images have no ids, so whether people were fitted on and tested cannot be seen.{kept_apart}",
+    )

@@ -1,0 +1,171 @@
+"""Whether a calibration travels: each method fitted away from the tested data, beside the same method fitted at home.
+
+At home is the published protocol on the tested set. Both runs are compared on the pairs that both scored, pooled over
+folds, with intervals of the difference from a bootstrap over people.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from fairfr.report.figures.changes import Change as Bar
+from fairfr.report.figures.changes import change_figure
+from fairfr.report.quantity import group_heading
+from fairfr.report.readings import Reading, Run
+from fairfr.report.scores import Scores
+from fairfr.report.studies.study import CHAPTER, Study
+from fairfr.report.studies.study_runs import StudyRuns
+from fairfr.report.tables.grid import Entry, Grid, Line, Note, Section, Spanner, Tone, number_entry
+from fairfr.report.uncertainty.paired import Change, Compared, compare
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+HOME = "published"
+DRAWS = 1000
+DIGITS = 4
+METRICS = {"auroc": "AUROC", "brier": "Brier"}
+HEADS = ("home", "away", "change", "95 % interval")
+NOTES = (
+    Note(
+        "home_and_away",
+        "Home: fitted on the other published folds of the tested set. Away: fitted without the group, or on another "
+        "set. Both on the pairs that both scored, all folds together; AUROC over pairs of several groups also says "
+        "whether the fits of these agree.",
+    ),
+    Note(
+        "intervals",
+        f"Of the change: {DRAWS:,} draws of people, the same for both runs. One that contains 0 says that no change "
+        "can be seen.",
+    ),
+    Note(
+        "stand_ins",
+        "Stand-ins of two benchmarks do not lie in one space: fitted on another one, whatever reads the place of a "
+        "pair reads noise.",
+    ),
+)
+
+
+class Journey(NamedTuple):
+    """A method away from home: its run, the one at home, and where it was fitted, in words."""
+
+    section: str
+    away: Run
+    home: Run
+
+    @property
+    def method(self) -> str:
+        return str(self.away.stored["method"]["label"])
+
+    @property
+    def leaves_groups_out(self) -> bool:
+        return self.away.stored["train"] is None
+
+
+def journeys(runs: StudyRuns) -> list[Journey]:
+    """Every run away from home that has one at home, section by section."""
+    homes = {_tested(run): run for run in runs if run.stored["protocol"] == HOME}
+    away = [run for run in runs if run.stored["protocol"] != HOME and _tested(run) in homes]
+    found = [Journey(_section(runs, run), run, homes[_tested(run)]) for run in away]
+    return sorted(found, key=lambda journey: (journey.section, journey.method))
+
+
+def _tested(run: Run) -> tuple[str, ...]:
+    """What must be the same at home and away: the tested bytes, and the method."""
+    return (*run.cell[:2], run.stored["data"]["digest"], run.stored["method"]["id"])
+
+
+def _section(runs: StudyRuns, run: Run) -> str:
+    train = run.stored["train"]
+    where = "fitted without the group" if train is None else f"fitted on {train['label']}"
+    return f"{runs.label(run.cell[:2])}, {where}"
+
+
+@cache
+def _compared(home: Run, away: Run, reading: Reading) -> Compared | None:
+    """Tables and figure ask for the same comparison."""
+    at_home, elsewhere = Scores.at_hand(home), Scores.at_hand(away)
+    return None if at_home is None or elsewhere is None else compare(at_home, elsewhere, reading, DRAWS)
+
+
+def tables(runs: StudyRuns) -> list[Grid]:
+    """All pairs by method, then each group by method."""
+    return [_by_method(runs), _by_group(runs)]
+
+
+def _by_method(runs: StudyRuns) -> Grid:
+    lines: dict[str, list[Line]] = {}
+    for journey in journeys(runs):
+        found = _compared(journey.home, journey.away, runs.reading)
+        ece = (Entry(), Entry()) if found is None else tuple(number_entry(value, DIGITS) for value in found.ece)
+        lines.setdefault(journey.section, []).append(
+            Line(journey.method, (*_entries(found, 0), *ece), journey.away.needs_groups)
+        )
+    sections = tuple(Section(heading, tuple(several)) for heading, several in lines.items())
+    spanners = (*_spanners(), Spanner("ECE-15", HEADS[:2]))
+    return _grid(runs, "study_transfer", "Calibrations away from home", spanners, sections)
+
+
+def _by_group(runs: StudyRuns) -> Grid:
+    sections = []
+    for journey in journeys(runs):
+        found = _compared(journey.home, journey.away, runs.reading)
+        if found is None or not found.groups:
+            continue
+        known = [slot for slot in range(1, len(found.groups) + 1) if _has_both_labels(found, slot)]
+        lines = tuple(Line(group_heading(found.groups[slot - 1]), _entries(found, slot)) for slot in known)
+        if lines:
+            sections.append(Section(f"{journey.section}: {journey.method}", lines))
+    title = "Calibrations away from home, by group"
+    return _grid(runs, "study_transfer_groups", title, _spanners(), tuple(sections))
+
+
+def _has_both_labels(found: Compared, slot: int) -> bool:
+    change = found.change("auroc", slot)
+    return change.before == change.before  # NaN without both labels
+
+
+def _spanners() -> tuple[Spanner, ...]:
+    return (Spanner("", ("pairs",)), *(Spanner(heading, HEADS) for heading in METRICS.values()))
+
+
+def _grid(runs: StudyRuns, id: str, title: str, spanners: tuple[Spanner, ...], sections: tuple[Section, ...]) -> Grid:
+    notes = NOTES if runs.source == "synthetic" else NOTES[:2]
+    return Grid(id, title, ("Method",), spanners, sections, notes, source=runs.source, chapter=CHAPTER)
+
+
+def _entries(found: Compared | None, slot: int) -> tuple[Entry, ...]:
+    if found is None:
+        return tuple(Entry() for _ in range(1 + len(METRICS) * len(HEADS)))
+    changes = [_of_change(found.change(metric, slot), metric == "auroc") for metric in METRICS]
+    return (number_entry(int(found.pairs[slot]), 0), *(entry for several in changes for entry in several))
+
+
+def _of_change(change: Change, higher: bool) -> tuple[Entry, ...]:
+    """Home, away, change and interval; a change whose interval leaves out 0 is marked as better or worse."""
+    is_clear = change.low > 0 or change.high < 0
+    tone: Tone = "plain" if not is_clear else "improved" if (change.by > 0) == higher else "degraded"
+    between = Entry(f"{change.low:+.{DIGITS}f} to {change.high:+.{DIGITS}f}") if change.low == change.low else Entry()
+    return (
+        number_entry(change.before, DIGITS),
+        number_entry(change.after, DIGITS),
+        number_entry(change.by, DIGITS, sign="+", tone=tone),
+        between,
+    )
+
+
+def figure(runs: StudyRuns) -> Figure | None:
+    """The change of each method with its interval, a panel for each metric, by section."""
+    bars: dict[str, dict[str, list[Bar]]] = {}
+    for journey in journeys(runs):
+        found = _compared(journey.home, journey.away, runs.reading)
+        for metric, heading in METRICS.items() if found is not None else ():
+            change = found.change(metric) if found is not None else None
+            if change is not None and change.low == change.low:
+                bar = Bar(journey.method, change.by, change.low, change.high)
+                bars.setdefault(journey.section, {}).setdefault(f"change of {heading}", []).append(bar)
+    return change_figure(bars, runs.source)
+
+
+STUDY = Study("transfer", tables, figure=figure, varies=("noise",))
