@@ -64,7 +64,8 @@ def sync(mirror: Mirror, out_root: Path, on_refusal: Callable[[str], object] = l
     removed = mirror.tidy()
     known = mirror.logged()
     runs = list(stored_runs(out_root, on_damage=lambda line: print(f"left out: {line}")))
-    missing = [run for run in runs if measured_at(run.head) not in known.get(run.head["key"], ())]
+    newest = {key: max(times) for key, times in known.items()}  # the same cell may have run on two machines
+    missing = [run for run in runs if measured_at(run.head) > newest.get(run.head["key"], "")]
     logged = 0
     for run in _with_progress(missing):
         with _going_on(mirror, str(run.folder), on_refusal):

@@ -15,18 +15,20 @@ import sys, time
 from fairfr.app import interrupt
 interrupt.GRACE = 0.2
 interruption = interrupt.Interruption(lambda: print("told", flush=True))
-print("ready", flush=True)
+
+def wait():
+    print("ready", flush=True)
+    time.sleep(600)
 """
 DEAF = """
-while True:
-    try:
-        time.sleep(600)
-    except KeyboardInterrupt:
-        pass
+try:
+    wait()
+except KeyboardInterrupt:
+    time.sleep(600)
 """
 ORDERLY = """
 try:
-    time.sleep(600)
+    wait()
 except KeyboardInterrupt:
     interruption.tell()
     interruption.tell()
@@ -36,6 +38,7 @@ except KeyboardInterrupt:
 """
 WITH_WORKERS = """
 import subprocess
+print("ready", flush=True)
 child = "import subprocess, time; subprocess.Popen(['sleep', '600']); print('child', flush=True); time.sleep(600)"
 worker = subprocess.Popen([sys.executable, "-c", child], stdout=subprocess.PIPE)
 apart = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE, start_new_session=True)
