@@ -106,7 +106,10 @@ class Connected(Launcher):
 
         if not ray.is_initialized():
             settings: Any = OmegaConf.to_container(self._launcher.ray_cfg.init, resolve=True)
-            ray.init(**settings)
+            try:
+                ray.init(**settings)
+            except Exception as error:  # a busy machine, or no cluster at the address: Ray has no type for it
+                raise ConnectionError(f"Ray did not start, or was not found: {error}") from error
         return self._launcher.launch(job_overrides, initial_job_idx)  # type: ignore[no-any-return]
 
 
