@@ -18,7 +18,7 @@ Adaptive calibration for fair face verification, and the methods it competes wit
 
 commands:"""
 CLOSING = """
-fairfr COMMAND --help tells more. The first thing to try, on synthetic data:
+fairfr COMMAND --help says more. The first thing to try, on synthetic data:
   fairfr run -m dataset=lfw backbone=magface method=platt,beta,ac_linear source=synthetic
 Tab completion in this shell:
   eval "$(fairfr run -sc install=bash)\""""

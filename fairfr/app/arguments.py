@@ -37,6 +37,8 @@ from fairfr.store.secrets import masked
 CONFIG = "config"
 TRAINING = "train"
 """Where ``dataset@train`` puts the data set to fit on, which most runs have none of."""
+NAMED = ("setting", "experiment")
+"""Groups that choose for others, and are no keys of a run."""
 TOP_LEVEL = frozenset(key.name for key in fields(CellSettings)) | set(OF_SWEEP)
 
 
@@ -44,6 +46,7 @@ def prepare(arguments: Sequence[str], conf: Path) -> list[str]:
     """``arguments`` as Hydra takes them, flags first; a name that does not exist is a ConfigError with a suggestion."""
     parsed = get_args_parser().parse_intermixed_args(list(arguments))
     flags = _flags(arguments, parsed)
+    parsed.overrides = [of_folder(override) for override in parsed.overrides]
     if parsed.cfg or parsed.info:  # printed by Hydra itself
         parsed.overrides = [masked(override) for override in parsed.overrides]
     if parsed.shell_completion and "COMP_LINE" in os.environ:
@@ -79,6 +82,18 @@ def flag_first(line: str) -> str:
     rest, found = re.subn(r"\s(-m|--multirun)(?=\s)", "", line)
     program = re.match(r"\s*(\S*python\S*\s+)?\S+", rest)
     return f"{program[0]} -m{rest[program.end() :]}" if found and program else line
+
+
+def of_folder(argument: str) -> str:
+    """``method/ablation=density_score``, as Hydra's help and completion have it, in the form that it takes.
+
+    Names only: ``glob(*)`` stays as it is.
+    """
+    key, equals, names = argument.partition("=")
+    group, slash, folder = key.partition("/")
+    if not (equals and slash and group in {*TOP_LEVEL, *NAMED}) or "(" in names or "@" in key:
+        return argument
+    return f"{group}={','.join(f'{folder}/{name}' for name in names.split(','))}"
 
 
 def let_through(argument: str) -> str:

@@ -18,7 +18,7 @@ from typing import Any, get_args
 
 from fairfr.metrics.catalogue import METRICS, GapOf
 from fairfr.report.readings import Reading, Run
-from fairfr.store.metric_file import FILE, Row, fold_values
+from fairfr.store.metric_file import FILE, NumberId, fold_values
 from fairfr.store.mlflow.mirror import Mirror
 from fairfr.store.mlflow.names import metric_name
 from fairfr.store.sweep import Sweep
@@ -70,7 +70,7 @@ def _by_group(result: Run, reading: Reading) -> Iterator[tuple[str, float | None
 
 
 def _by_fold(
-    result: Run, reading: Reading, values: Mapping[Row, list[float | None]]
+    result: Run, reading: Reading, values: Mapping[NumberId, list[float | None]]
 ) -> Iterator[tuple[str, list[float | None]]]:
     for metric in DETAILED:
         for group, name in (("all", metric), ("worst", f"worst_{metric}")):

@@ -13,9 +13,9 @@ from fairfr.core.variants import Parameters, variant_text
 from fairfr.core.visible import visible
 from fairfr.report.readings import Reading, Run
 from fairfr.report.selection import Selection
-from fairfr.report.tables.columns import RESULTS, Column
+from fairfr.report.tables.columns import RESULTS
+from fairfr.report.tables.grid import Line, mark_best
 
-DIGITS = 3
 DAGGER = "†"
 
 
@@ -26,55 +26,53 @@ def results_table(stored: Sequence[dict[str, Any]], reading: Reading = "paper") 
     """
     results = [Run(s) for s in stored]
     _, shared = Selection(everything=True).of(results)
+    lines = _lines(results, reading)
     table = Table(
-        title=_title(stored[0], reading, shared), caption=_caption(stored), box=box.SIMPLE_HEAD, title_justify="left"
+        title=_title(results, reading, shared),
+        caption=_caption(results, lines, reading),
+        box=box.SIMPLE_HEAD,
+        title_justify="left",
     )
     table.caption_justify = "left"
     table.add_column("method")  # a long label is wrapped before a number is cut short
     for column in RESULTS:
         table.add_column(column.heading, justify="right", no_wrap=True)
     table.add_column("s", justify="right", style="dim")
-    best = [_best(results, column, reading) for column in RESULTS]
-    for result in results:
+    for result, line in zip(results, lines, strict=True):
         # as Text: brackets in a label are part of it, not rich's markup
-        label = Text(visible(result.label) + (DAGGER if result.needs_groups else ""))
-        cells = [_cell(result, column, reading, top) for column, top in zip(RESULTS, best, strict=True)]
+        label = Text(visible(line.label) + (DAGGER if line.dagger else ""))
+        cells = [Text(entry.shown, style="bold" if entry.bold else "") for entry in line.entries]
+        if result.stored["status"] == "failed":
+            cells = [Text("failed", style="red"), *(Text("") for _ in RESULTS[1:])]
         seconds = result.stored.get("seconds")
         table.add_row(label, *cells, "" if seconds is None else f"{seconds:.1f}")
     return table
 
 
-def _title(stored: dict[str, Any], reading: Reading, shared: Parameters) -> Text:
+def _lines(results: Sequence[Run], reading: Reading) -> list[Line]:
+    """The rows as the report would print them: what is best and what has too few pairs is decided in one place."""
+    lines = [
+        Line(result.label, tuple(column.entry(result, None, reading) for column in RESULTS), result.needs_groups)
+        for result in results
+    ]
+    return mark_best(lines, [column.higher_is_better for column in RESULTS])
+
+
+def _title(results: Sequence[Run], reading: Reading, shared: Parameters) -> Text:
+    stored = results[0].stored
     where = visible(f"{stored['dataset']['label']} x {stored['backbone']['label']}")
     synthetic = ("   SYNTHETIC stand-in, not faces", "bold yellow") if stored["source"] == "synthetic" else ("", "")
-    folds = len(stored.get("data", {}).get("folds", []))
     variant = f", {visible(variant_text(shared))}" if shared else ""
-    about = f"\nmean over {folds} held-out folds, {reading} reading{variant}"
+    folds = " or ".join(str(n) for n in sorted({result.n_folds for result in results if result.n_folds}))
+    about = f"\nmean over {folds or 'the'} held-out folds, {reading} reading{variant}"
     return Text.assemble((where, "bold"), synthetic, (about, "dim"))
 
 
-def _caption(stored: Sequence[dict[str, Any]]) -> str:
-    caption = "bold: best method that sees no group labels"
-    if any("groups" in s["method"]["needs"] for s in stored):
-        caption += f"   {DAGGER} needs group labels"
-    return caption
-
-
-def _best(results: Sequence[Run], column: Column, reading: Reading) -> float | None:
-    """Decided on the rounded values that are printed, so that ties are bold together."""
-    values = [
-        round(value, DIGITS)
-        for result in results
-        if not result.needs_groups and (value := result.mean(column.metric, column.group, reading)) is not None
-    ]
-    if len(values) < 2:
-        return None
-    return max(values) if column.higher_is_better else min(values)
-
-
-def _cell(result: Run, column: Column, reading: Reading, best: float | None) -> Text:
-    value = result.mean(column.metric, column.group, reading)
-    if value is None:
-        return Text("failed" if result.stored["status"] == "failed" and column is RESULTS[0] else "", style="red")
-    is_best = not result.needs_groups and best is not None and round(value, DIGITS) == best
-    return Text(f"{value:.{DIGITS}f}", style="bold" if is_best else "")
+def _caption(results: Sequence[Run], lines: Sequence[Line], reading: Reading) -> str | None:
+    """What the marks of this table mean; nothing where it has none."""
+    is_bold = any(entry.bold for line in lines for entry in line.entries)
+    marks = ["bold: best method that sees no group labels"] if is_bold else []
+    marks += [f"{DAGGER} needs group labels"] if any(line.dagger for line in lines) else []
+    raw = reading == "paper" and any(r.has_groups and not r.stored["method"]["native_probability"] for r in results)
+    said = "worst Brier: of the raw score where a method has no probability, as in the paper" if raw else ""
+    return "\n".join(filter(None, ("   ".join(marks), said))) or None

@@ -85,6 +85,7 @@ class RunningSweep:
     def _write_tables(self, outcomes: Sequence[Outcome], terminal: Terminal) -> None:
         """The tables of all runs below ``out_root`` that share what the sweep's own runs share, in both readings.
 
+        Of studies only those that it belongs to: intervals of others would be drawn anew. ``fairfr tables`` makes all.
         Where older runs stand in the way, that is said: the sweep itself has not failed.
         """
         from fairfr.report.runs import read_results
@@ -95,10 +96,11 @@ class RunningSweep:
             results, _ = read_results(self._out_root)
             keys = {read["key"] for o in outcomes if "folder" in o and (read := read_result(Path(o["folder"])))}
             own = [run for run in results if run.stored["key"] in keys]
-            studies = {study for run in own if (study := all_studies().get(str(run.stored.get("study")))) is not None}
+            names = frozenset(str(run.stored.get("study")) for run in own)
+            studies = [study for name, study in all_studies().items() if name in names]
             chosen = Selection.like(own, [name for study in studies for name in study.varies])
             made = [
-                write_report(results, self._out_root, reading, Wanted(figures=reading == "paper", selection=chosen))
+                write_report(results, self._out_root, reading, Wanted(0, reading == "paper", chosen, names))
                 for reading in get_args(Reading)
             ]
         except FairfrError as error:

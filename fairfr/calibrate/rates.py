@@ -71,7 +71,7 @@ class Subset:
         return len(self._a)
 
     def weights(self, draw: int, at: I64 | slice = slice(None)) -> I64:
-        """How often the pairs ``at`` count in one draw: a pair across two identities by the product."""
+        """How often the pairs ``at`` (m,) count in one draw, (m,): a pair across two identities by the product."""
         count, a, b = self.multiplicity[draw].astype(np.int64), self._a[at], self._b[at]
         weights: I64 = np.where(a == b, count[a], count[a] * count[b])
         return weights

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 import numpy as np
 
 from fairfr.calibrate.rates import NAN, Rate, Subset, fewest_pairs, measured, upper_bound
 from fairfr.core.errors import ConfigError, DataError
-from fairfr.core.types import F64, I64, Bool
+from fairfr.core.types import F64, I64, Bool, PairRule
 from fairfr.library.file import describe
+from fairfr.metrics.catalogue import On
 from fairfr.metrics.operating import OperatingPoint
 from fairfr.report.readings import Run
 from fairfr.report.scores import Scores
@@ -19,7 +20,6 @@ from fairfr.report.uncertainty.bootstrap import Draws, draw_units, interval, res
 from fairfr.store.reading import check_files, read_run
 from fairfr.store.score_file import FILE
 
-On: TypeAlias = Literal["probability", "score"]
 MOST_WORK = 300_000_000  # pairs times draws: some seconds
 ENOUGH_GENUINE = 30
 """With fewer genuine pairs even no miss at all leaves an FNMR of 10 % possible (the rule of three)."""
@@ -32,7 +32,7 @@ class Wanted:
     fmr: float
     confidence: float = 0.95
     on: On = "probability"
-    rule: Literal["both", "first"] = "both"
+    rule: PairRule = "both"
     draws: int = 1000
 
     def __post_init__(self) -> None:

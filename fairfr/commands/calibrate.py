@@ -16,7 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from fairfr.commands._messages import tell
+from fairfr.commands._messages import print_report
 from fairfr.core.errors import ConfigError, DataError, FairfrError
 
 
@@ -28,7 +28,7 @@ def main() -> None:
     elif rest:
         sys.exit(f"fairfr calibrate {options.do}: unknown argument '{rest[0]}'. See fairfr calibrate {options.do} -h")
     else:
-        tell(lambda: str({"score": score, "threshold": threshold, "inspect": inspect}[options.do](options)))
+        print_report(lambda: str({"score": score, "threshold": threshold, "inspect": inspect}[options.do](options)))
 
 
 def arguments() -> argparse.ArgumentParser:

@@ -7,7 +7,7 @@ From a checkout: python scripts/import_data.py check
 
 import argparse
 
-from fairfr.commands._messages import tell
+from fairfr.commands._messages import print_report
 
 
 def main() -> None:
@@ -17,4 +17,4 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     command.add_arguments(parser)
     arguments = parser.parse_args()
-    tell(lambda: command.run(arguments))
+    print_report(lambda: command.run(arguments))

@@ -19,7 +19,7 @@ from fairfr.core.variants import variant_text
 from fairfr.report.readings import Run
 from fairfr.report.runs import read_results
 from fairfr.report.selection import Selection
-from fairfr.report.write import Wanted, write_report
+from fairfr.report.write import Wanted, hidden_variants, write_report
 
 MOST_LISTED = 10
 
@@ -40,6 +40,8 @@ def main() -> None:
         sys.exit(_nothing_to_show(results, place))
     failed = sum(result.stored["status"] == "failed" for result in results)
     print(f"{len(results)} runs read" + (f", {failed} of them failed: their cells are empty" if failed else ""))
+    if (hidden := hidden_variants(wanted.selection, results, options.out_root, options.reading)) is not None:
+        print(f"{hidden.lead.lower()}: {hidden.text}", *hidden.commands, sep="\n  ")
     for folder in folders:
         print(f"tables: {folder / 'index.html'} (also .md, .tex, .csv)")
 

@@ -30,21 +30,21 @@ def code_digest(target: str) -> str | None:
     """
     module = target.rpartition(".")[0]
     found: dict[str, str] = {}
-    _collect(module, _Home.of(module), found)
+    _collect(module, _OwnModules.of(module), found)
     if module not in found:
         return None
     text = "\n".join(f"{name} {found[name]}" for name in sorted(found))
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-class _Home:
+class _OwnModules:
     """Which modules belong to the code of one class."""
 
     def __init__(self, package: str, folder: Path | None) -> None:
         self._package, self._folder = package, folder
 
     @classmethod
-    def of(cls, module: str) -> _Home:
+    def of(cls, module: str) -> _OwnModules:
         parent, top = module.rpartition(".")[0], module.partition(".")[0]
         if not parent:
             path = _source_of(module)
@@ -62,7 +62,7 @@ class _Home:
         return path is not None and path.parent == self._folder
 
 
-def _collect(module: str, home: _Home, found: dict[str, str]) -> None:
+def _collect(module: str, home: _OwnModules, found: dict[str, str]) -> None:
     path = _source_of(module)
     if module in found or path is None:
         return

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, SupportsIndex, TypeAlias, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from fairfr.core.findings import Finding
+from fairfr.core.names import unnamed_image
 
 F32: TypeAlias = npt.NDArray[np.float32]
 F64: TypeAlias = npt.NDArray[np.float64]
@@ -24,6 +25,7 @@ PairRule: TypeAlias = Literal["both", "first"]
 Source: TypeAlias = Literal["files", "synthetic"]
 
 PAIR_RULES: tuple[PairRule, ...] = ("both", "first")
+ROW_SIDES = ("left", "right")
 UNKNOWN = -1
 
 
@@ -31,6 +33,32 @@ def read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """The same array, with writing switched off: shared data is never modified in place."""
     array.flags.writeable = False
     return array
+
+
+@dataclass(frozen=True, slots=True)
+class RowIds(Sequence[str]):
+    """Names of images that have none, two for each of ``n_rows`` rows: ``row0_left``, ``row0_right``, ``row1_left``.
+
+    Spelled out only where somebody looks: millions of texts would take most of a run's time and memory.
+    """
+
+    n_rows: int
+
+    def __len__(self) -> int:
+        return 2 * self.n_rows
+
+    @overload
+    def __getitem__(self, at: SupportsIndex) -> str: ...
+    @overload
+    def __getitem__(self, at: slice) -> tuple[str, ...]: ...
+    def __getitem__(self, at: SupportsIndex | slice) -> str | tuple[str, ...]:
+        if isinstance(at, slice):
+            return tuple(self[place] for place in range(*at.indices(len(self))))
+        place = range(len(self))[at]
+        return unnamed_image(place // 2, ROW_SIDES[place % 2])
+
+    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> npt.NDArray[Any]:
+        return np.array(self[:], dtype=dtype or np.str_)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +154,7 @@ class VerificationSet:
     source: Source
     backbone: str
     digest: str
-    images: StrArray
+    images: StrArray | RowIds
     identity: I32
     pairs: Pairs
     same: Bool

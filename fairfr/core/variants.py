@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
 
@@ -53,6 +54,13 @@ def variant_text(differs: Parameters) -> str:
     return ", ".join(f"{_short(key)}={_plain(value)}" for key, value in differs.items())
 
 
+def typed(value: Any) -> str:
+    """A value as the command line takes it, with all its digits: ``null``, ``true``, ``0.25``, ``[gender]``."""
+    if isinstance(value, list):
+        return f"[{','.join(map(typed, value))}]"
+    return value if isinstance(value, str) else json.dumps(value)
+
+
 def labelled(label: str, differs: Parameters) -> str:
     """``AC-Density (k=500)``."""
     return f"{label} ({variant_text(differs)})" if differs else label
@@ -63,11 +71,7 @@ def _short(key: str) -> str:
 
 
 def _plain(value: Any) -> str:
-    """A value as it is typed: ``null``, ``true``, ``1e+06``, ``[gender]``."""
-    if value is None or isinstance(value, bool):
-        return {None: "null", True: "true", False: "false"}[value]
-    if isinstance(value, float):
-        return f"{value:g}"
+    """A value as it is typed, in six digits at the most: ``1e+06``."""
     if isinstance(value, list):
         return f"[{','.join(map(_plain, value))}]"
-    return str(value)
+    return f"{value:g}" if isinstance(value, float) else typed(value)

@@ -11,7 +11,7 @@ import numpy as np
 
 from fairfr.core import names
 from fairfr.core.errors import ConfigError, DataError
-from fairfr.core.types import I32, UNKNOWN, Bool, Grouping, StrArray, product_of, read_only
+from fairfr.core.types import I32, UNKNOWN, Bool, Grouping, RowIds, StrArray, product_of, read_only
 from fairfr.data.files import DataFile
 from fairfr.data.tables import CodedColumn, Table, read_table
 
@@ -28,19 +28,23 @@ class ImageTable:
     """
 
     path: Path
-    ids: tuple[str, ...]
+    ids: tuple[str, ...] | RowIds
     identity: I32
     attributes: Mapping[str, CodedColumn]
     people: tuple[str, ...] = ()
 
     def keep(self, chosen: Bool) -> ImageTable:
         """Only the images marked in ``chosen`` (n,)."""
+        if chosen.all():
+            return self
         ids = tuple(self.ids[i] for i in np.flatnonzero(chosen).tolist())
         attributes = {name: CodedColumn(c.codes[chosen], c.values) for name, c in self.attributes.items()}
         return ImageTable(self.path, ids, self.identity[chosen], attributes, self.people)
 
-    def id_array(self) -> StrArray:
+    def id_array(self) -> StrArray | RowIds:
         """The ids (n,), each in as much room as the longest takes."""
+        if isinstance(self.ids, RowIds):
+            return self.ids
         longest = max(self.ids, key=len)
         if 4 * len(longest) * len(self.ids) > max(WIDE, 64 * sum(map(len, self.ids))):
             raise DataError(

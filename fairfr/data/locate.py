@@ -22,11 +22,15 @@ LISTED = 12  # names shown of what a folder holds
 
 @dataclass(frozen=True, slots=True)
 class LocatedData:
-    """Data that is there and can be loaded; ``digest`` names its bytes."""
+    """Data that is there and can be loaded; ``digest`` names its bytes.
+
+    ``spec`` is all else that decides what is loaded: what is located alike is loaded alike.
+    """
 
     source: Source
     digest: str
     warning: Finding | None
+    spec: tuple[DatasetSettings, BackboneSettings, Mapping[str, Path]] = field(repr=False, hash=False)
     _load: Callable[[], VerificationSet] = field(repr=False, compare=False)
 
     def load(self) -> VerificationSet:
@@ -106,7 +110,7 @@ def _files(dataset: DatasetSettings, backbone: BackboneSettings, paths: Mapping[
             return load_scores(spec, files["pairs"], files.get("images"))
         return load_neutral(spec, files["images"], files["pairs"], files["embeddings"])
 
-    return LocatedData("files", digest, None, load)
+    return LocatedData("files", digest, None, (dataset, backbone, paths), load)
 
 
 def _has_standin(dataset: DatasetSettings, backbone: BackboneSettings) -> bool:
@@ -126,7 +130,11 @@ def _standin(dataset: DatasetSettings, backbone: BackboneSettings, warning: Find
         raise ConfigError(f"source=synthetic: dataset {dataset.id} has no synthetic stand-in. Set source=files.")
     digest = standin_digest(dataset.id, backbone.id, standin)
     return LocatedData(
-        "synthetic", digest, warning, lambda: generate(dataset.id, backbone.id, standin, dataset.grouping)
+        "synthetic",
+        digest,
+        warning,
+        (dataset, backbone, {}),
+        lambda: generate(dataset.id, backbone.id, standin, dataset.grouping),
     )
 
 

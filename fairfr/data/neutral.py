@@ -8,7 +8,7 @@ import numpy as np
 
 from fairfr.core.errors import DataError
 from fairfr.core.findings import Finding
-from fairfr.core.types import F64, I64, UNKNOWN, EmbeddingSet, Pairs, StrArray, VerificationSet, read_only
+from fairfr.core.types import F64, I64, UNKNOWN, EmbeddingSet, Pairs, VerificationSet, read_only
 from fairfr.core.wording import counted, spaced
 from fairfr.data.embeddings import RawVectors, read_vectors
 from fairfr.data.files import DataFile
@@ -55,8 +55,8 @@ def load_neutral(spec: SetSpec, images: DataFile, pairs: DataFile, embeddings: D
     raw = read_vectors(embeddings)
     labelled, dropped = _with_vectors(labelled, image_table, raw, spec.dataset.missing)
     image_table, labelled = only_used(image_table, labelled)
-    ids = image_table.id_array()
     rows = position(image_table.ids, raw.images).astype(np.int64)
+    ids = np.asarray(image_table.id_array())
     vectors = EmbeddingSet(spec.backbone.id, embeddings.digest, ids, unit_rows(raw.vectors, rows))
     return assemble(spec, image_table, labelled, vectors, found + dropped + _unused(raw, rows))
 
@@ -107,7 +107,7 @@ def assemble(
         *group_oddities(both, pairs.same, groupings.values(), spec.dataset.min_pairs),
     ]
     embeddings = content if isinstance(content, EmbeddingSet) else None
-    ids: StrArray = embeddings.images if embeddings else images.id_array()
+    ids = embeddings.images if embeddings else images.id_array()
     return VerificationSet(
         id=spec.dataset.id,
         source="files",

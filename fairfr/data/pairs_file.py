@@ -55,13 +55,13 @@ class LabelledPairs:
 
 
 def label_pairs(table: Table, left: I32, right: I32) -> LabelledPairs:
-    """Add ``same`` and ``fold`` of each row of ``table`` to its two images."""
+    """Add ``same`` and ``fold`` of each row of ``table`` to its two images ``left`` and ``right`` (rows,)."""
     same = read_same(table, "same", lambda value: LABELS.get(value.lower()))
     return LabelledPairs(table, np.arange(table.n_rows, dtype=np.int64), left, right, same, table.filled("fold"))
 
 
 def position(values: Sequence[str], among: Sequence[str]) -> I32:
-    """Where each of ``values`` stands ``among`` distinct others; -1 if nowhere."""
+    """Where each of ``values`` stands ``among`` distinct others, (values,); -1 if nowhere."""
     number = {value: i for i, value in enumerate(among)}
     return np.fromiter((number.get(value, UNKNOWN) for value in values), dtype=np.int32, count=len(values))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 from fairfr.core import names
 from fairfr.core.errors import ConfigError, DataError
 from fairfr.core.findings import Finding
-from fairfr.core.types import F64, I32, UNKNOWN, Bool, VerificationSet
+from fairfr.core.types import F64, I32, UNKNOWN, Bool, RowIds, VerificationSet
 from fairfr.data.files import DataFile
 from fairfr.data.images_file import ImageTable, check_attribute_names, one_value_each, read_attribute, read_images
 from fairfr.data.neutral import SetSpec, assemble, only_used
@@ -106,12 +106,11 @@ def _reversed(table: Table, column: str, cosine: F64, same: Bool) -> list[Findin
     return [Finding("reversed-scores", "serious", text)]
 
 
-def _images_of(table: Table, with_ids: bool) -> tuple[tuple[str, ...], I32, I32]:
+def _images_of(table: Table, with_ids: bool) -> tuple[tuple[str, ...] | RowIds, I32, I32]:
     """Image ids, and the two images of each row: by its ids, or two of its own."""
     if not with_ids:
-        ids = tuple(names.unnamed_image(row, side) for row in range(table.n_rows) for side in ("left", "right"))
         left = np.arange(0, 2 * table.n_rows, 2, dtype=np.int32)
-        return ids, left, left + np.int32(1)
+        return RowIds(table.n_rows), left, left + np.int32(1)
     joined, left, right = _joined(table.filled("left"), table.filled("right"))
     return joined, left, right
 
@@ -124,12 +123,14 @@ def _joined(left: CodedColumn, right: CodedColumn) -> tuple[tuple[str, ...], I32
     return values, left.codes, number[right.codes]
 
 
-def _describe(table: Table, attributes: tuple[str, ...], ids: tuple[str, ...], left: I32, right: I32) -> ImageTable:
+def _describe(
+    table: Table, attributes: tuple[str, ...], ids: tuple[str, ...] | RowIds, left: I32, right: I32
+) -> ImageTable:
     found = {name: _attribute(table, name, ids, np.concatenate([left, right])) for name in attributes}
     return ImageTable(table.path, ids, np.full(len(ids), UNKNOWN, dtype=np.int32), found)
 
 
-def _attribute(table: Table, name: str, ids: tuple[str, ...], ends: I32) -> CodedColumn:
+def _attribute(table: Table, name: str, ids: Sequence[str], ends: I32) -> CodedColumn:
     """An attribute of each image, from what the rows say of their left, then their right images (``ends``, 2p)."""
     values, left, right = _joined(*_two_columns(table, name))
     said = np.concatenate([left, right])

@@ -18,8 +18,8 @@ from fairfr.core.keys import RunKey
 from fairfr.core.storing import storing
 from fairfr.core.types import PAIR_RULES
 from fairfr.core.versions import versions
-from fairfr.data.locate import LocatedData
 from fairfr.experiment.held_out import HeldOut, check_needs, findings_of, score_held_out
+from fairfr.experiment.last_tables import last_tables
 from fairfr.experiment.located import LocatedCell
 from fairfr.experiment.machine import code_version, peak_memory_mb, reset_peak_memory
 from fairfr.experiment.method import make_method, make_splits, make_splitter
@@ -148,8 +148,7 @@ def _compute(settings: CellSettings, located: LocatedCell, origin: Origin, space
     reset_peak_memory()
     threads = resolve_threads(settings.threads)
     limit_threads(threads)
-    table = _load(located.test, settings, threads, space.progress)
-    training = None if located.train is None else _load(located.train, settings, threads, space.progress)
+    table, training = _tables(settings, located, threads, space.progress)
     folds = ResumableFolds(space.kept, threads, space.progress.fold_done)
     held_out = _score(settings, (table, training), folds, space.progress)
     scored = slice(None) if held_out.rows is None else held_out.rows
@@ -171,21 +170,24 @@ def _compute(settings: CellSettings, located: LocatedCell, origin: Origin, space
     return result
 
 
-def _load(located: LocatedData, settings: CellSettings, threads: int, progress: Progress) -> PairTable:
-    from fairfr.pairs.table import PairTable
-
-    data = located.load()
-    for finding in data.warnings:
-        log.warning(finding.text)
-        progress.warn(finding)
-    check_needs(make_method(settings), settings.method.id, data)
-    return PairTable(data, threads)
+def _tables(
+    settings: CellSettings, located: LocatedCell, threads: int, progress: Progress
+) -> tuple[PairTable, PairTable | None]:
+    """Of the set to test, and of the set to fit on where that is another one."""
+    tables = []
+    for table in last_tables.of(located.sets, threads):
+        for finding in table.data.warnings:
+            log.warning(finding.text)
+            progress.warn(finding)
+        check_needs(make_method(settings), settings.method.id, table.data)
+        tables.append(table)
+    return tables[0], tables[1] if len(tables) > 1 else None
 
 
 def _score(
     settings: CellSettings, tables: tuple[PairTable, PairTable | None], folds: ResumableFolds, progress: Progress
 ) -> HeldOut:
-    """``tables``: of the set to test, and of the set to fit on where that is another one."""
+    """``tables`` as of ``_tables``."""
     table, training = tables
     splits = make_splits(settings, table.data, None if training is None else training.data)
     for finding in findings_of(splits):

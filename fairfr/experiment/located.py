@@ -33,6 +33,10 @@ class LocatedCell:
             )
         return cls(test, train)
 
+    @property
+    def sets(self) -> tuple[LocatedData, ...]:
+        return (self.test,) if self.train is None else (self.test, self.train)
+
     def key(self, settings: CellSettings) -> RunKey:
         return settings.key(self.test.source, self.test.digest, self._train_digest)
 

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fairfr.core.keys import RunKey
-from fairfr.core.types import F64, I32, UNKNOWN, Grouping, MetricRow, Pairs, VerificationSet
+from fairfr.core.types import F64, I32, I64, UNKNOWN, Grouping, MetricRow, Pairs, VerificationSet
 from fairfr.core.variants import Parameters, differences
 from fairfr.core.versions import versions
 from fairfr.experiment.held_out import HeldOut
@@ -22,6 +22,7 @@ from fairfr.experiment.settings import CellSettings
 from fairfr.metrics.catalogue import metrics_version
 from fairfr.metrics.summary import summarise, too_few_negatives
 from fairfr.store.folder import Result
+from fairfr.store.score_file import Words
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,16 +112,15 @@ def _header(settings: CellSettings, origin: Origin, status: str) -> Result:
     }
 
 
-def score_columns(data: VerificationSet, cosine: F64, held_out: HeldOut) -> dict[str, npt.NDArray[Any]]:
+def score_columns(data: VerificationSet, cosine: F64, held_out: HeldOut) -> dict[str, npt.NDArray[Any] | Words]:
     """Columns of scores.parquet, in the order of the pairs file."""
     frame = held_out.frame
-    images = data.images.astype(object)  # a reference for each pair, where text would take the longest id's width
-    columns: dict[str, npt.NDArray[Any]] = {
+    columns: dict[str, npt.NDArray[Any] | Words] = {
         "pair": np.arange(data.n_pairs, dtype=np.int64) if data.row is None else data.row,
-        "fold": np.array(data.fold_labels, dtype=object)[data.fold],
-        "split": np.array(held_out.folds, dtype=object)[frame.fold],
-        "left": images[data.pairs.left],
-        "right": images[data.pairs.right],
+        "fold": Words(data.fold, data.fold_labels),
+        "split": Words(frame.fold, held_out.folds),
+        "left": Words(data.pairs.left, data.images),
+        "right": Words(data.pairs.right, data.images),
         "identity_left": _identity_codes(data, data.pairs.left),
         "identity_right": _identity_codes(data, data.pairs.right),
         "same": data.same,
@@ -143,8 +143,8 @@ def _identity_codes(data: VerificationSet, images: I32) -> npt.NDArray[np.int32]
     return np.ma.masked_array(codes, codes == UNKNOWN)
 
 
-def pair_level_names(grouping: Grouping, pairs: Pairs) -> npt.NDArray[np.object_]:
-    """Group of each pair in words: ``asian`` if both images share it, else ``left|right``; None if neither is known.
+def pair_level_names(grouping: Grouping, pairs: Pairs) -> Words:
+    """Group of each pair in words: ``asian`` if both images share it, else ``left|right``; blank if neither is known.
 
     Both pair rules can be read off it: no bar means both, the part before the bar is the first image's group.
     """
@@ -152,12 +152,22 @@ def pair_level_names(grouping: Grouping, pairs: Pairs) -> npt.NDArray[np.object_
     left, right = grouping.codes[pairs.left].astype(np.int64), grouping.codes[pairs.right].astype(np.int64)
     # only combinations that occur are spelled out: a table of all would grow with the square of the groups
     n = len(names)
-    present, which = np.unique((left + 1) * n + right + 1, return_inverse=True)
-    words = np.empty(len(present), dtype=object)
-    for at, (i, j) in enumerate(zip(*np.divmod(present, n), strict=True)):
+    present, which = _distinct((left + 1) * n + right + 1, n * n)
+    words = []
+    for i, j in zip(*np.divmod(present, n), strict=True):
         one, other = names[i - 1], names[j - 1]
-        words[at] = None if i == j == 0 else one if i == j else f"{one}|{other}"
-    return words[which]
+        words.append(one if i == j else f"{one}|{other}")
+    unknown = int(0 in present[:1])  # if it is there, neither side is known in the first combination
+    return Words(which - unknown, words[unknown:])
+
+
+def _distinct(numbers: I64, limit: int) -> tuple[I64, I64]:
+    """The distinct of ``numbers`` (p,) below ``limit``, ascending, and which of them each is, (p,)."""
+    if limit > len(numbers):
+        return np.unique(numbers, return_inverse=True)
+    there = np.zeros(limit, dtype=bool)
+    there[numbers] = True
+    return np.flatnonzero(there), (np.cumsum(there) - 1)[numbers]
 
 
 def jsonable(value: Any) -> Any:

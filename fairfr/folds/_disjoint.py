@@ -60,13 +60,13 @@ def _units(data: VerificationSet, member: I64, count: int) -> tuple[I64, int]:
     size_of_part = max(1, data.n_pairs // (count * PARTS_OF_A_FOLD))
     for code in too_large:
         rows = np.flatnonzero(unit == code)
-        place = _neighbourly_order(left[rows], right[rows])
+        place = _breadth_first_places(left[rows], right[rows])
         part[rows[np.argsort(place, kind="stable")]] = np.arange(len(rows)) // size_of_part
     whole: I64 = np.unique(unit * (int(part.max(initial=0)) + 1) + part, return_inverse=True)[1]
     return whole, len(too_large)
 
 
-def _neighbourly_order(left: I64, right: I64) -> I64:
+def _breadth_first_places(left: I64, right: I64) -> I64:
     """A place for each pair of one unit, (q,), such that pairs with a common member stand near one another."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import breadth_first_order

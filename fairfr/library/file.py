@@ -270,7 +270,7 @@ def _restored(cls: type[Model], about: dict[str, Any], arrays: Arrays) -> Model:
     model.origin_ = about.get("origin")
     if about["needs"] != sorted(cls.needs):
         raise DataError(f"it says that {about['method']} needs {about['needs']}, not {sorted(cls.needs)}")
-    _rehearse(model)
+    _check_prediction(model)
     return model
 
 
@@ -282,7 +282,7 @@ def _parameters(about: dict[str, Any]) -> dict[str, Any]:
     return given
 
 
-def _rehearse(model: Model) -> None:
+def _check_prediction(model: Model) -> None:
     """One prediction of a made-up pair: a state whose parts do not fit each other, or the width, shows itself here."""
     try:
         score, probability = model.predict_table(PairTable(_probe(model)))

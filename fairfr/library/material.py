@@ -149,7 +149,7 @@ def image_ids(faces: Faces) -> StrArray:
 
 
 def distinct(faces: Faces, labels: Labels, ids: StrArray) -> tuple[Faces, Labels, StrArray]:
-    """Row by row, one image comes many times: equal vectors with equal labels become one image."""
+    """Row by row, one image comes many times: equal vectors with equal labels become one image; ``ids`` (n,)."""
     if not faces.two_sided or faces.vectors is None:
         return faces, labels, ids
     code = np.unique(ids, return_inverse=True)[1]

@@ -246,7 +246,7 @@ class Model:
         return self.predict_table(PairTable(verification_set(faces, labels, np.zeros(0, dtype=bool)), threads))
 
     def predict_table(self, table: PairTable) -> tuple[F64, F64]:
-        """Score and probability of all pairs of a table: the way in for data that fairfr itself has read."""
+        """Score and probability (p,) of all pairs of a table: the way in for data that fairfr itself has read."""
         self._check_fitted()
         p = table.data.n_pairs
         if not p:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 
 from fairfr.core.types import F32, F64, I64, Bool
+from fairfr.methods._perceptron import Perceptron, cross_entropy_slope
 from fairfr.methods._standardise import unit_scale
 from fairfr.methods._torch import tensor_of
 from fairfr.pairs.design import PairDesign
@@ -55,19 +56,30 @@ class StandardisedMidpoints:
     """(m - mean) / scale of pairs in float32, a batch at a time."""
 
     def __init__(self, design: PairDesign, mean: F64, scale: F64, keep: bool = False) -> None:
+        import torch
+
         self._design, self._mean, self._scale = design, mean, scale
-        self._kept: F32 | None = None
-        if keep and 4 * design.shape[0] * design.shape[1] <= KEEP_INPUTS:
-            self._kept = np.empty(design.shape, dtype=np.float32)
+        self.width = design.shape[1]
+        self._kept: torch.Tensor | None = None
+        if keep and 4 * design.shape[0] * self.width <= KEEP_INPUTS:
+            kept = torch.empty(design.shape)
             for index in blocks(design.shape[0]):
-                self._kept[index] = self._make(index)
+                self._make(index, kept.numpy()[index[0] : index[-1] + 1])
+            self._kept = kept
 
-    def rows(self, index: I64) -> torch.Tensor:
-        """Inputs of some pairs, (len(index), d)."""
-        return tensor_of(self._make(index) if self._kept is None else self._kept[index])
+    def rows(self, index: I64, room: torch.Tensor | None = None) -> torch.Tensor:
+        """Inputs of some pairs, (len(index), d); in the first rows of ``room`` (>= len(index), d) if there is one."""
+        import torch
 
-    def _make(self, index: I64) -> F32:
-        return ((self._design.rows(index) - self._mean) / self._scale).astype(np.float32)
+        out = torch.empty(len(index), self.width) if room is None else room[: len(index)]
+        if self._kept is None:
+            self._make(index, out.numpy())
+        else:
+            torch.index_select(self._kept, 0, torch.from_numpy(index), out=out)
+        return out
+
+    def _make(self, index: I64, out: F32) -> None:
+        self._design.standardised(index, self._mean, self._scale, out)
 
 
 def moments(design: PairDesign) -> tuple[F64, F64]:
@@ -82,69 +94,77 @@ def train(pairs: TrainingPairs, how: Training, seed: int, shuffle: np.random.Gen
     import torch
 
     width = {"eo": 3, "dp": 1}[how.criterion]
-    d = pairs.inputs.rows(np.arange(1)).shape[1]
     with torch.random.fork_rng():
         torch.manual_seed(seed)
-        additive = network(d, how.hidden, 1, zero_last=True)
+        additive = network(pairs.inputs.width, how.hidden, 1, zero_last=True)
         adversary = network(width, how.adversary_hidden, pairs.n_groups)
-    step = Step(additive, adversary, how, float(pairs.base.std()) or 1.0)
     base, same = (tensor_of(a.astype(np.float32)) for a in (pairs.base, pairs.same))
     group = tensor_of(pairs.group)
     steps = 0
-    for index in _batches(pairs.order, how, shuffle):
-        at = torch.from_numpy(index)
-        step(pairs.inputs.rows(index), base[at], same[at], group[at])
-        steps += 1
+    with torch.no_grad():
+        step = Step(additive, adversary, how, float(pairs.base.std()) or 1.0)
+        room = torch.empty(how.batch, pairs.inputs.width)
+        for index in _batches(pairs.order, how, shuffle):
+            at = torch.from_numpy(index)
+            step(pairs.inputs.rows(index, room), base[at], same[at], group[at])
+            steps += 1
+        step.finish()
     return additive, steps
 
 
 class Step:
     """One step on a batch: first the adversary improves its guess, then T moves against it.
 
-    ``spread`` divides the logit before the adversary sees it.
+    ``spread`` divides the logit before the adversary sees it. The networks have their weights after ``finish``.
     """
 
     def __init__(self, additive: torch.nn.Module, adversary: torch.nn.Module, how: Training, spread: float) -> None:
-        import torch
-
-        self.additive, self.adversary, self.how, self.spread = additive, adversary, how, spread
-        self._of_additive = torch.optim.Adam(additive.parameters(), lr=how.learning_rate, fused=True)
-        self._of_adversary = torch.optim.Adam(adversary.parameters(), lr=how.adversary_learning_rate, fused=True)
+        self.how, self.spread = how, spread
+        self._additive = Perceptron(additive, how.learning_rate, fused=True)
+        self._adversary = Perceptron(adversary, how.adversary_learning_rate, fused=True)
 
     def __call__(self, x: torch.Tensor, base: torch.Tensor, same: torch.Tensor, group: torch.Tensor) -> None:
-        from torch.autograd import backward
+        hidden, correction = self._additive.forward(x)
+        logit = base + correction.squeeze(1)
+        self.improve_guess(logit, same, group)
+        self._additive.step(x, hidden, self.slope(logit, base, same, group)[:, None])
 
-        fair = base + self.additive(x).squeeze(1)
-        logit = fair.detach().requires_grad_()
-        self._of_adversary.zero_grad()
-        backward(self.guess_loss(logit.detach(), same, group))
-        self._of_adversary.step()
-        self._of_additive.zero_grad()
-        backward(fair, self.slope(logit, base, same, group))
-        self._of_additive.step()
+    def finish(self) -> None:
+        self._additive.finish()
+        self._adversary.finish()
 
-    def guess_loss(self, logit: torch.Tensor, same: torch.Tensor, group: torch.Tensor) -> torch.Tensor:
-        """Cross-entropy of the adversary's guess of each pair's group from its logit (eo: and its label)."""
-        import torch
-
-        f = logit / self.spread
-        seen = [f * same, f * (1 - same), same] if self.how.criterion == "eo" else [f]
-        return torch.nn.functional.cross_entropy(self.adversary(torch.stack(seen, dim=1)), group)
+    def improve_guess(self, logit: torch.Tensor, same: torch.Tensor, group: torch.Tensor) -> None:
+        """The adversary's step: down the cross-entropy of its guess of each pair's group."""
+        seen = self._seen(logit, same)
+        hidden, outputs = self._adversary.forward(seen)
+        self._adversary.step(seen, hidden, cross_entropy_slope(outputs, group))
 
     def slope(self, logit: torch.Tensor, base: torch.Tensor, same: torch.Tensor, group: torch.Tensor) -> torch.Tensor:
         """Derivative of T's loss by the logits, (batch,).
 
-        KL(p_base || p_fair) and BCE(same, p_fair) have the derivative p_fair - wanted. Written out, it is exactly 0
-        while T is 0; automatic differentiation would leave rounding there, and Adam would blow it up.
+        KL(p_base || p_fair) and BCE(same, p_fair) have the derivative p_fair - wanted: exactly 0 while T is 0.
         """
         import torch
 
         wanted = torch.sigmoid(base) if self.how.discrepancy == "kl" else same
-        out = (torch.sigmoid(logit.detach()) - wanted) / len(logit)
+        out = (torch.sigmoid(logit) - wanted) / len(logit)
         if self.how.strength:
-            (guess,) = torch.autograd.grad(self.guess_loss(logit, same, group), logit)
-            out = out - self.how.strength * guess
+            hidden, outputs = self._adversary.forward(self._seen(logit, same))
+            at_seen = self._adversary.at_inputs(hidden, cross_entropy_slope(outputs, group))
+            out = out - self.how.strength * self._from_seen(at_seen, same)
         return out
+
+    def _seen(self, logit: torch.Tensor, same: torch.Tensor) -> torch.Tensor:
+        """What the adversary sees of each pair: its logit, for equalised odds with its label."""
+        import torch
+
+        f = logit / self.spread
+        return torch.stack([f * same, f * (1 - same), same] if self.how.criterion == "eo" else [f], dim=1)
+
+    def _from_seen(self, slope: torch.Tensor, same: torch.Tensor) -> torch.Tensor:
+        """A derivative by what is seen as one by the logit."""
+        f = slope[:, 0] * same + slope[:, 1] * (1 - same) if self.how.criterion == "eo" else slope[:, 0]
+        return f / self.spread
 
 
 def network(inputs: int, hidden: int, outputs: int, zero_last: bool = False) -> torch.nn.Module:
@@ -161,7 +181,7 @@ def network(inputs: int, hidden: int, outputs: int, zero_last: bool = False) -> 
 
 
 def blocks(n: int) -> Iterator[I64]:
-    """Indices below n, a block at a time."""
+    """Indices below n, a block (up to PREDICT_BATCH,) at a time."""
     return (np.arange(start, min(start + PREDICT_BATCH, n)) for start in range(0, n, PREDICT_BATCH))
 
 

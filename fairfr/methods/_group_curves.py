@@ -100,12 +100,12 @@ class TwoGaussians:
 
 
 def fit_standard(cosine: F64, same: Bool) -> Standard | None:
-    """(s - mu) / sigma of the impostor cosines."""
+    """(s - mu) / sigma of the impostor cosines; ``cosine`` and ``same`` are (p,)."""
     return _gaussian(cosine[~same])
 
 
 def fit_balanced_logistic(cosine: F64, same: Bool) -> LogisticCurve | None:
-    """sigmoid(a s + b): L2 logistic regression, C = 1, the two classes weighing the same."""
+    """sigmoid(a s + b): L2 logistic regression, C = 1, the two classes weighing the same; both arguments (p,)."""
     from sklearn.linear_model import LogisticRegression
 
     n_same = int(np.count_nonzero(same))

@@ -5,8 +5,9 @@ purpose and not by method: FairCal and FSN get the same clusters, and the folder
 saves the second of them the time. Any image, of a training or of a test pair, belongs to its nearest centre.
 
 ``engine="faiss"`` gives each k-means++ start ``START_ITERATIONS`` Lloyd steps, enough to tell good ones, and takes the
-best two on until they stand still. ``engine="sklearn"`` is scikit-learn's KMeans (the same starts, each to its end):
-about as low an inertia, many times slower at the size of RFW.
+best two on until they stand still; ``_lloyd`` takes most of these steps in a third of the time, with the same bits.
+``engine="sklearn"`` is scikit-learn's KMeans (the same starts, each to its end): about as low an inertia, many times
+slower at the size of RFW.
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ from fairfr.core.calibrator import FitContext
 from fairfr.core.npz import UnreadableArrayError, read_npz
 from fairfr.core.state import piece
 from fairfr.core.types import F32, I64
+from fairfr.methods._lloyd import Steps
+from fairfr.pairs.blas import one_blas_thread
 from fairfr.pairs.view import PairView
 
 log = logging.getLogger("fairfr")
@@ -116,25 +119,60 @@ def nearest_centre(vectors: F32, centres: F32) -> I64:
 def _run_faiss(vectors: F32, K: int, n_init: int, seed: int, threads: int) -> F32:
     """Starts run side by side, one thread each: quicker than sharing out the work inside a start, and the centres do
     not depend on the number of threads."""
-    with ThreadPoolExecutor(threads) as pool:
-        starts = pool.map(lambda i: _lloyd(vectors, K, seed + i, START_ITERATIONS), range(n_init))
+    with one_blas_thread(), ThreadPoolExecutor(threads) as pool:
+        steps = Steps.where_they_pay(vectors)
+        starts = pool.map(lambda i: _start(vectors, K, seed + i, steps), range(n_init))
         best = sorted(starts, key=lambda start: start[0])[:FINALISTS]
-        finished = pool.map(lambda start: _to_rest(vectors, K, seed, start), best)
+        finished = pool.map(lambda start: _to_rest(vectors, K, seed, start, steps), best)
         return min(finished, key=lambda end: end[0])[1]
 
 
-def _to_rest(vectors: F32, K: int, seed: int, start: tuple[float, F32]) -> tuple[float, F32]:
+def _start(vectors: F32, K: int, seed: int, steps: Steps | None) -> tuple[float, F32]:
+    """Inertia and centres after the first steps from centres that k-means++ draws."""
+    if steps is None:
+        return _faiss(vectors, K, seed, START_ITERATIONS)
+    return _lloyd(vectors, K, seed, START_ITERATIONS, _drawn(vectors, K, seed), steps)
+
+
+def _drawn(vectors: F32, K: int, seed: int) -> F32:
+    """The centres (K, d) that faiss's k-means begins with."""
+    import faiss
+
+    library: Any = faiss  # whose stubs lack the class
+    draw = library.ClusteringInitialization(vectors.shape[1], K)
+    draw.method, draw.seed = library.ClusteringInitMethod_KMEANS_PLUS_PLUS, seed % 2**31 + 1  # as its k-means counts
+    centres = np.empty((K, vectors.shape[1]), dtype=np.float32)
+    draw.init_centroids(len(vectors), faiss.swig_ptr(vectors), faiss.swig_ptr(centres))
+    return centres
+
+
+def _to_rest(
+    vectors: F32, K: int, seed: int, start: tuple[float, F32], steps: Steps | None = None
+) -> tuple[float, F32]:
     """Lloyd steps until they no longer help: inertia and centres."""
     inertia, centres = start
     for _ in range(MAX_ROUNDS):
         before = inertia
-        inertia, centres = _lloyd(vectors, K, seed, ROUND_ITERATIONS, centres)
+        inertia, centres = _lloyd(vectors, K, seed, ROUND_ITERATIONS, centres, steps)
         if not inertia < before * (1 - RELATIVE_TOLERANCE):
             break
     return inertia, centres
 
 
-def _lloyd(vectors: F32, K: int, seed: int, iterations: int, init: F32 | None = None) -> tuple[float, F32]:
+def _lloyd(vectors: F32, K: int, seed: int, iterations: int, centres: F32, steps: Steps | None) -> tuple[float, F32]:
+    """The inertia before the last step, in faiss's own arithmetic, and the centres after it."""
+    import faiss
+
+    if steps is None:
+        return _faiss(vectors, K, seed, iterations, centres)
+    faiss.omp_set_num_threads(1)  # of the calling thread only
+    for _ in range(iterations - 1):
+        moved = steps.step(centres)
+        centres = _faiss(vectors, K, seed, 1, centres)[1] if moved is None else moved
+    return _faiss(vectors, K, seed, 1, centres)
+
+
+def _faiss(vectors: F32, K: int, seed: int, iterations: int, init: F32 | None = None) -> tuple[float, F32]:
     """The inertia before the last step and the centres after it."""
     import faiss
 

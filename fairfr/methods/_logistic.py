@@ -8,6 +8,7 @@ the optimum.
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -23,6 +24,7 @@ Solver: TypeAlias = Literal["paper", "converged"]
 MAX_ITERATIONS = {"paper": 100, "converged": 10_000}
 GRADIENT_TOLERANCE = {"paper": 1e-4, "converged": 1e-8}
 MAX_NEWTON_STEPS = 30
+BLOCK = 2**15  # pairs that a thread takes at a time
 
 
 def sigmoid(logit: F64) -> F64:
@@ -49,7 +51,9 @@ class LogisticModel:
         return sigmoid(self.logit(design))
 
 
-def fit_logistic(design: Design, target: Bool | F64, C: float = 1.0, solver: Solver = "paper") -> LogisticModel:
+def fit_logistic(
+    design: Design, target: Bool | F64, C: float = 1.0, solver: Solver = "paper", threads: int = 1
+) -> LogisticModel:
     """Minimise mean log-loss + |weights|^2 / (2 C p); the intercept is free.
 
     Parameters
@@ -71,7 +75,7 @@ def fit_logistic(design: Design, target: Bool | F64, C: float = 1.0, solver: Sol
         result = minimize(
             _loss_and_gradient,
             np.zeros(c + 1),
-            args=(design, target, 1.0 / (C * p)),
+            args=(design, target, 1.0 / (C * p), threads),
             method="L-BFGS-B",
             jac=True,
             options={
@@ -94,12 +98,23 @@ def _constant(target: F64, c: int) -> LogisticModel:
     return LogisticModel(np.zeros(c), float(np.log(rate / (1 - rate))), 0)
 
 
-def _loss_and_gradient(parameters: F64, design: Design, target: F64, penalty: float) -> tuple[float, F64]:
+def _loss_and_gradient(
+    parameters: F64, design: Design, target: F64, penalty: float, threads: int = 1
+) -> tuple[float, F64]:
     weights, intercept = parameters[:-1], parameters[-1]
     logit = design.matvec(weights) + intercept
-    # log(1 + e^x) - t x, in the form that never overflows
-    loss = np.mean(np.logaddexp(0.0, logit) - target * logit) + penalty / 2 * weights @ weights
-    slope = (sigmoid(logit) - target) / len(target)
+    losses, slope = np.empty(len(logit)), np.empty(len(logit))
+
+    def fill(start: int) -> None:
+        part = slice(start, start + BLOCK)
+        x, t = logit[part], target[part]
+        # log(1 + e^x) - t x, in the form that never overflows
+        np.subtract(np.logaddexp(0.0, x), t * x, out=losses[part])
+        np.divide(sigmoid(x) - t, len(target), out=slope[part])
+
+    with ThreadPoolExecutor(threads) as pool:  # sums come after it, over all pairs: no number depends on the threads
+        list(pool.map(fill, range(0, len(logit), BLOCK)))
+    loss = np.mean(losses) + penalty / 2 * weights @ weights
     gradient = np.append(design.rmatvec(slope) + penalty * weights, slope.sum())
     return float(loss), gradient
 

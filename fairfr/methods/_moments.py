@@ -43,7 +43,7 @@ class Moments:
         return Moments(self.count[index], self.mean[index], self.spread[index])
 
     def put(self, index: I64 | Bool, values: Moments) -> None:
-        """Overwrite the sets at ``index``."""
+        """Overwrite the sets at ``index`` (k,), or (m,) for a mask, by ``values`` (k,)."""
         self.count[index], self.mean[index], self.spread[index] = values.count, values.mean, values.spread
 
     def merge(self, other: Moments) -> Moments:

@@ -27,6 +27,8 @@ class RidgeModel:
 def fit_ridge_standardised(design: Design, target: F64, alpha: float) -> RidgeModel:
     """Minimise sum of squared residuals + alpha |weights of the standardised features|^2; the intercept is free.
 
+    ``design`` is an operator (p, d), ``target`` (p,).
+
     Standardisation (training mean, population std; a constant feature is divided by 1) is applied to the gram and
     undone in the weights: the pairs themselves are never touched.
     """

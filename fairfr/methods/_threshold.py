@@ -42,7 +42,7 @@ class Thresholds:
 
 
 def threshold_at_fpr(score: F64, same: Bool, fpr: float, corners: Corners = "source") -> float | None:
-    """Among the points of the ROC curve with the FPR nearest to ``fpr``, the smallest threshold.
+    """Among the points of the ROC curve with the FPR nearest to ``fpr``, the smallest threshold of (p,) scores.
 
     A pair is accepted at scores >= threshold. ``source``: as in FairCal's code only corners of the curve count
     (scikit-learn's ``roc_curve`` with ``drop_intermediate=True``); ``all``: every point does. The infinite threshold
@@ -68,7 +68,7 @@ def threshold_at_fpr(score: F64, same: Bool, fpr: float, corners: Corners = "sou
 
 
 def threshold_reaching_fpr(score: F64, same: Bool, fpr: float, corners: Corners = "source") -> float | None:
-    """The threshold of the first point of the ROC curve at which the FPR has reached ``fpr`` > 0.
+    """The threshold of the first point of the ROC curve of (p,) scores at which the FPR has reached ``fpr`` > 0.
 
     Where the scores separate the classes no corner lies between an FPR of 0 and 1: with ``source`` the smallest score
     of all is the threshold then. None where the curve is undefined, as above.

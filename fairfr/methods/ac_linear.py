@@ -36,7 +36,7 @@ class ACLinear:
         above(0, C=self.C)
 
     def fit(self, view: PairView, same: Bool, ctx: FitContext) -> Self:
-        self.model_ = fit_logistic(_features(view), same, self.C, self.solver)
+        self.model_ = fit_logistic(_features(view), same, self.C, self.solver, ctx.threads)
         ctx.report.update(iterations=self.model_.iterations, weight_of_cosine=float(self.model_.weights[-1]))
         return self
 

@@ -25,8 +25,9 @@ import numpy as np
 
 from fairfr.core.calibrator import FitContext
 from fairfr.core.conform import above, at_least
-from fairfr.core.types import I64, Bool, Need, Prediction
+from fairfr.core.types import F64, I64, Bool, Need, Prediction
 from fairfr.methods._logistic import sigmoid
+from fairfr.methods._perceptron import Perceptron, batch_buffer
 from fairfr.methods._torch import tensor_of, torch_threads
 from fairfr.pairs.design import PairDesign
 from fairfr.pairs.view import PairView
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     import torch
 
 PREDICT_BATCH = 8192
+LENGTH_BATCH = 512
 
 
 @dataclass
@@ -75,27 +77,29 @@ class ACMLP:
         """One epoch for each order of the pairs (p,); the loss of the last batch."""
         import torch
 
-        target = tensor_of(same.astype(np.float32))
-        optimiser = torch.optim.Adam(self.network_.parameters(), lr=self.learning_rate)
-        loss_of = torch.nn.BCEWithLogitsLoss()
-        for order in orders:
-            for start in range(0, len(order), self.batch):
-                index = order[start : start + self.batch]
-                optimiser.zero_grad()
-                loss = loss_of(self.network_(_inputs(design, index)).squeeze(1), target[torch.from_numpy(index)])
-                loss.backward()
-                optimiser.step()
-        return float(loss.detach())
+        target, inputs = tensor_of(same.astype(np.float32)), _Inputs(design, self.batch)
+        with torch.no_grad():
+            network = Perceptron(self.network_, self.learning_rate)
+            for order in orders:
+                for start in range(0, len(order), self.batch):
+                    index = order[start : start + self.batch]
+                    x, wanted = inputs.rows(index), target[torch.from_numpy(index)]
+                    hidden, logit = network.forward(x)
+                    # the derivative of the mean cross-entropy
+                    slope = (torch.sigmoid(logit.squeeze(1)) - wanted) / len(index)
+                    network.step(x, hidden, slope[:, None])
+            network.finish()
+            return float(torch.nn.functional.binary_cross_entropy_with_logits(logit.squeeze(1), wanted))
 
     def predict(self, view: PairView) -> Prediction:
         import torch
 
-        design = view.midpoints().append(view.cosine)
+        inputs = _Inputs(view.midpoints().append(view.cosine), min(PREDICT_BATCH, view.n_pairs))
         logit = np.empty(view.n_pairs)
         with torch.inference_mode():
             for start in range(0, view.n_pairs, PREDICT_BATCH):
                 index = np.arange(start, min(start + PREDICT_BATCH, view.n_pairs))
-                logit[index] = self.network_(_inputs(design, index)).squeeze(1).numpy()
+                logit[index] = self.network_(inputs.rows(index)).squeeze(1).numpy()
         probability = sigmoid(logit)
         return Prediction(score=probability, probability=probability)
 
@@ -109,9 +113,28 @@ def _network(inputs: int, hidden: int, seed: int) -> torch.nn.Module:
         return torch.nn.Sequential(torch.nn.Linear(inputs, hidden), torch.nn.ReLU(), torch.nn.Linear(hidden, 1))
 
 
-def _inputs(design: PairDesign, index: I64) -> torch.Tensor:
-    """[m / |m|, s] of some pairs, (batch, d + 1) float32."""
-    rows = design.rows(index)
-    length = np.linalg.norm(rows[:, :-1], axis=1, keepdims=True)
-    rows[:, :-1] /= np.where(length > 0, length, 1.0)
-    return tensor_of(rows.astype(np.float32))
+class _Inputs:
+    """[m / |m|, s] of pairs in float32, at most ``batch`` at a time and always in the same place."""
+
+    def __init__(self, design: PairDesign, batch: int) -> None:
+        self._design, self._width = design, design.shape[1]
+        self._length = _lengths(design)
+        self._cosine = design.extra()[:, 0].astype(np.float32)
+        self._room = batch_buffer(batch, self._width)
+
+    def rows(self, index: I64) -> torch.Tensor:
+        """Of some pairs, (len(index), d + 1); valid until the next call."""
+        room = self._room.numpy()[: len(index)]
+        self._design.directions(index, self._length[index], room)
+        room[:, self._width - 1] = self._cosine[index]
+        return self._room[: len(index), : self._width]
+
+
+def _lengths(design: PairDesign) -> F64:
+    """|m| of each pair, (p,); 1 for a midpoint of length 0, which stays 0."""
+    p = design.shape[0]
+    out = np.empty(p)
+    for start in range(0, p, LENGTH_BATCH):
+        rows = design.rows(np.arange(start, min(start + LENGTH_BATCH, p)))
+        out[start : start + len(rows)] = np.linalg.norm(rows[:, :-1], axis=1)
+    return np.where(out > 0, out, 1.0)

@@ -46,6 +46,7 @@ SOURCE_PRESETS: dict[str, tuple[Kernel, float]] = {
     "qmagface": ("rbf", 1e-6),
 }
 ROW_BLOCK = 512
+MAX_SCANNED_RANK = 256
 
 
 @dataclass
@@ -131,22 +132,32 @@ def local_thresholds(vectors: F32, identity: I32, chosen: I64, fmr: float) -> tu
     A block of rows meets all images at once in float32; the whole (c, u) table never exists. Rank 0 (and threshold 0)
     marks an image without strangers.
     """
-    _, code, size = np.unique(identity, return_inverse=True, return_counts=True)
-    code = code.astype(np.int32)
+    from fairfr.methods._falcon_loops import at_rank
+
+    _, place, size = np.unique(identity, return_inverse=True, return_counts=True)
+    code: I32 = place.astype(np.int32)
     rank = stranger_rank(fmr, len(vectors) - size[code[chosen]])
     threshold = np.zeros(len(chosen))
+    find = at_rank if rank.max(initial=0) <= MAX_SCANNED_RANK else _at_rank_by_sorting
     for start in range(0, len(chosen), ROW_BLOCK):
         block = slice(start, start + ROW_BLOCK)
         cosine = vectors[chosen[block]] @ vectors.T
-        np.copyto(cosine, -np.inf, where=code[chosen[block], None] == code)
-        deepest = int(rank[block].max())
-        if deepest == 0:
-            continue
-        cosine.partition(cosine.shape[1] - deepest, axis=1)
-        descending = -np.sort(-cosine[:, -deepest:], axis=1)
-        at_rank = np.take_along_axis(descending, np.maximum(rank[block, None] - 1, 0), axis=1)[:, 0]
-        threshold[block] = np.where(rank[block] > 0, at_rank, 0.0)
+        found = np.zeros(len(cosine), dtype=np.float32)
+        find(cosine, code[chosen[block]], code, rank[block], found)
+        threshold[block] = found
     return threshold, rank
+
+
+def _at_rank_by_sorting(cosine: F32, own: I32, code: I32, rank: I64, out: F32) -> None:
+    """As ``at_rank``, for ranks so deep that its list would be long; ``cosine`` is overwritten."""
+    deepest = int(rank.max())
+    if deepest == 0:
+        return
+    np.copyto(cosine, -np.inf, where=own[:, None] == code)
+    cosine.partition(cosine.shape[1] - deepest, axis=1)
+    descending = -np.sort(-cosine[:, -deepest:], axis=1)
+    found = np.take_along_axis(descending, np.maximum(rank[:, None] - 1, 0), axis=1)[:, 0]
+    out[rank > 0] = found[rank > 0]
 
 
 def _describe(threshold: F64, fitted: F64, rank: I64) -> dict[str, float | int | list[int]]:

@@ -38,7 +38,7 @@ class Platt:
 
     def fit(self, view: PairView, same: Bool, ctx: FitContext) -> Self:
         target = _smoothed(same) if self.smooth_targets else same
-        self.model_ = fit_logistic(Columns(view.cosine), target, self.C, self.solver)
+        self.model_ = fit_logistic(Columns(view.cosine), target, self.C, self.solver, ctx.threads)
         ctx.report["iterations"] = self.model_.iterations
         return self
 

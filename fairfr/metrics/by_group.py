@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple, TypeAlias
 
@@ -12,9 +13,10 @@ import numpy as np
 from fairfr.core import names
 from fairfr.core.errors import DataError
 from fairfr.core.types import F64, I16, I64, Bool, Grouping, MetricRow, PairRule, Pairs, ScoreFrame
-from fairfr.metrics.catalogue import METRICS, GapOf, Metric, On, RateAt
+from fairfr.metrics.catalogue import METRICS, GapOf, Metric, OfCurve, On, RateAt
 from fairfr.metrics.gaps import gap
 from fairfr.metrics.operating import OperatingPoint
+from fairfr.metrics.ranking import RocCurve, descending_order, roc_curve
 
 ALL, POOLED, WORST, GAP = names.ALL, names.POOLED, names.WORST, names.GAP
 NAN = float("nan")
@@ -37,15 +39,23 @@ class PairGroups:
         return cls(grouping.id, rule, grouping.levels, grouping.of(pairs, rule))
 
 
-class _Column(NamedTuple):
-    """One kind of value, largest first: sorted once for a fold, and every subset keeps the order."""
+class _Column:
+    """One kind of value of the pairs ``rows`` (q,), largest first: sorted once, and every subset keeps the order."""
 
-    rows: I64
-    same: Bool
-    values: F64
+    def __init__(self, rows: I64, same: Bool, values: F64) -> None:
+        self.rows, self.same, self.values = rows, same, values
+
+    @classmethod
+    def of(cls, same: Bool, values: F64) -> _Column:
+        rows = descending_order(values)
+        return cls(rows, same[rows], values[rows])
 
     def take(self, at: I64) -> _Column:
         return _Column(self.rows[at], self.same[at], self.values[at])
+
+    @cached_property
+    def curve(self) -> RocCurve:
+        return roc_curve(self.same, self.values)
 
 
 _Columns: TypeAlias = Mapping[On, _Column]
@@ -86,15 +96,14 @@ def evaluate(
     """
     _check_names(fold_labels, groups)
     rows: list[MetricRow] = []
-    for label, members in _folds(frame, fold_labels):
-        columns = {on: _sorted_column(frame, on, members) for on in KINDS}
+    for label, columns in _folds(frame, fold_labels):
         points = _operating_points(columns)
         whole = _measure(columns, points)
         rows += [whole.row((label, ALL, ALL, ALL), metric.id) for metric in METRICS if metric.id in whole.values]
         for grouping in groups:
             measured = [
                 _measure(subset, points) if _suffices(subset, min_pairs) else _Measured({}, *_counts(subset))
-                for subset in _split(columns, grouping)
+                for subset in _split(columns, grouping.codes, len(grouping.levels))
             ]
             rows += _group_rows(label, grouping, measured)
     return rows
@@ -113,34 +122,35 @@ def _check_names(fold_labels: Sequence[str], groups: Sequence[PairGroups]) -> No
                 )
 
 
-def _folds(frame: ScoreFrame, fold_labels: Sequence[str]) -> Iterator[tuple[str, I64]]:
-    for code, label in enumerate(fold_labels):
-        yield label, np.flatnonzero(frame.fold == code)
-    yield POOLED, np.arange(len(frame.same))
-
-
-def _sorted_column(frame: ScoreFrame, on: On, members: I64) -> _Column:
-    values = frame.score if on == "score" else frame.probability
-    rows = members[np.argsort(-values[members], kind="stable")]
-    return _Column(rows, frame.same[rows], values[rows])
+def _folds(frame: ScoreFrame, fold_labels: Sequence[str]) -> Iterator[tuple[str, _Columns]]:
+    """The pairs of each fold, and then all of them, sorted once."""
+    columns: _Columns = {
+        "score": _Column.of(frame.same, frame.score),
+        "probability": _Column.of(frame.same, frame.probability),
+    }
+    yield from zip(fold_labels, _split(columns, frame.fold, len(fold_labels)), strict=True)
+    yield POOLED, columns
 
 
 def _operating_points(columns: _Columns) -> Points:
     wanted = {(metric.on, metric.how.alpha) for metric in METRICS if isinstance(metric.how, RateAt)}
-    return {(on, alpha): OperatingPoint.find(columns[on].same, columns[on].values, alpha) for on, alpha in wanted}
+    return {(on, alpha): OperatingPoint.on(columns[on].curve, alpha) for on, alpha in wanted}
 
 
-def _split(columns: _Columns, grouping: PairGroups) -> Iterator[_Columns]:
-    """The columns of each level in turn, still sorted by value (the sort by code is stable)."""
-    bounds = np.arange(len(grouping.levels) + 1, dtype=grouping.codes.dtype)
+def _split(columns: _Columns, codes: I16, n_codes: int) -> Iterator[_Columns]:
+    """The columns of each code in turn, still sorted by value (the sort by code is stable).
+
+    ``codes`` (p,) are those of all pairs; -1 belongs to none.
+    """
+    bounds = np.arange(n_codes + 1, dtype=codes.dtype)
     places: dict[On, list[I64]] = {}
     for on, column in columns.items():
-        codes = grouping.codes[column.rows]
-        order = np.argsort(codes, kind="stable")
-        cuts = np.searchsorted(codes[order], bounds)
+        of_pairs = codes[column.rows]
+        order = np.argsort(of_pairs, kind="stable")
+        cuts = np.searchsorted(of_pairs[order], bounds)
         places[on] = [order[start:stop] for start, stop in pairwise(cuts)]
-    for level in range(len(grouping.levels)):
-        yield {on: column.take(places[on][level]) for on, column in columns.items()}
+    for code in range(n_codes):
+        yield {on: column.take(places[on][code]) for on, column in columns.items()}
 
 
 def _counts(columns: _Columns) -> tuple[int, int]:
@@ -156,11 +166,13 @@ def _suffices(columns: _Columns, min_pairs: int) -> bool:
 
 def _measure(columns: _Columns, points: Points) -> _Measured:
     """Every metric but the gaps, which need several groups."""
-    rates = {key: point.rates(columns[key[0]].same, columns[key[0]].values) for key, point in points.items()}
+    rates = {key: point.rates_on(columns[key[0]].curve) for key, point in points.items()}
     values: dict[str, float] = {}
     for metric in METRICS:
         if isinstance(metric.how, RateAt):
             values[metric.id] = getattr(rates[metric.on, metric.how.alpha], metric.how.rate)
+        elif isinstance(metric.how, OfCurve):
+            values[metric.id] = metric.how.measure(columns[metric.on].curve)
         elif not isinstance(metric.how, GapOf):
             values[metric.id] = metric.how(columns[metric.on].same, columns[metric.on].values)
     return _Measured(values, *_counts(columns))

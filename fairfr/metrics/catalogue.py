@@ -13,7 +13,7 @@ from fairfr.core.types import F64, Bool
 from fairfr.metrics.calibration import brier, brier_raw, ece, ks
 from fairfr.metrics.gaps import GAP_RATES
 from fairfr.metrics.operating import Rate
-from fairfr.metrics.ranking import auroc, pauc
+from fairfr.metrics.ranking import RocCurve, area, partial_area
 
 On: TypeAlias = Literal["score", "probability"]
 Better: TypeAlias = Literal["higher", "lower"]
@@ -31,6 +31,13 @@ class RateAt:
 
 
 @dataclass(frozen=True, slots=True)
+class OfCurve:
+    """A number read off the ROC curve, which is made once for all metrics that need it."""
+
+    measure: Callable[[RocCurve], float]
+
+
+@dataclass(frozen=True, slots=True)
 class GapOf:
     """The gap between groups in another metric, named by its id; it has no value for a single group."""
 
@@ -44,12 +51,12 @@ PairFunction: TypeAlias = Callable[[Bool, F64], float]
 class Metric:
     """What a metric is called, how and on what it is computed, and which direction is good.
 
-    ``how`` is a pure function of (same, values), a rate at the operating point, or a gap. ``better`` alone decides
-    what worst group and best method mean; None has neither.
+    ``how`` is a pure function of (same, values) or of their ROC curve, a rate at the operating point, or a gap.
+    ``better`` alone decides what worst group and best method mean; None has neither.
     """
 
     id: str
-    how: PairFunction | RateAt | GapOf
+    how: PairFunction | OfCurve | RateAt | GapOf
     on: On
     better: Better | None
     label: str
@@ -66,8 +73,8 @@ def _ranking(on: On) -> Iterator[Metric]:
     Both, because clipping and saturation make ties, so that a probability may rank worse than its score.
     """
     suffix, note = ("", "") if on == "score" else ("_on_probability", " (probability)")
-    yield Metric(f"auroc{suffix}", auroc, on, "higher", f"AUROC{note}")
-    yield Metric(f"pauc{suffix}", pauc, on, "higher", f"pAUC, FPR<=0.1{note}")
+    yield Metric(f"auroc{suffix}", OfCurve(area), on, "higher", f"AUROC{note}")
+    yield Metric(f"pauc{suffix}", OfCurve(partial_area), on, "higher", f"pAUC, FPR<=0.1{note}")
     for text, alpha in ALPHAS.items():
         at = f"FPR={text}{note}"
         rates: tuple[tuple[Rate, Better | None, str], ...] = (

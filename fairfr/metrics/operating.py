@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
 from fairfr.core.types import F64, Bool
-from fairfr.metrics.ranking import roc_curve
+from fairfr.metrics.ranking import RocCurve, roc_curve
 
 Convention: TypeAlias = Literal["interp", "conservative", "nearest"]
 Rate: TypeAlias = Literal["tpr", "fpr", "acceptance"]
@@ -54,14 +55,18 @@ class OperatingPoint:
         OperatingPoint
             Undefined (NaN thresholds, NaN rates) where ``same`` lacks one of the classes.
         """
-        curve = roc_curve(same, values)
+        return cls.on(roc_curve(same, values), alpha, convention)
+
+    @classmethod
+    def on(cls, curve: RocCurve, alpha: float, convention: Convention = "interp") -> OperatingPoint:
+        """As ``find``, on the curve of all pairs."""
         if not curve.has_both:
             return cls(alpha, (NAN, NAN), (NAN, NAN))
-        fpr = curve.fpr
-        low, high = _bracket(fpr, alpha, convention)
+        low, high = _bracket(curve, alpha, convention)
+        n_diff = float(curve.n_false[-1])
         return cls(
             alpha,
-            (float(fpr[low]), float(fpr[high])),
+            (float(curve.n_false[low] / n_diff), float(curve.n_false[high] / n_diff)),
             (float(curve.thresholds[low]), float(curve.thresholds[high])),
         )
 
@@ -69,33 +74,44 @@ class OperatingPoint:
         """TPR, FPR and acceptance rate of any subset of pairs, ``same`` (q,) and ``values`` (q,)."""
         if np.isnan(self.thresholds[0]):
             return Rates(NAN, NAN, NAN)
-        low, high = (_rates_at(same, values, threshold) for threshold in self.thresholds)
+        n_same = int(np.count_nonzero(same))
+        accepted = [_accepted(same, values, threshold) for threshold in self.thresholds]
+        return self._interpolated(accepted, n_same, len(same) - n_same)
+
+    def rates_on(self, curve: RocCurve) -> Rates:
+        """As ``rates``, on the curve of the subset."""
+        if np.isnan(self.thresholds[0]):
+            return Rates(NAN, NAN, NAN)
+        points = (curve.at_threshold(threshold) for threshold in self.thresholds)
+        accepted = [(int(curve.n_true[at]), int(curve.n_false[at])) for at in points]
+        return self._interpolated(accepted, int(curve.n_true[-1]), int(curve.n_false[-1]))
+
+    def _interpolated(self, accepted: Iterable[tuple[int, int]], n_same: int, n_diff: int) -> Rates:
+        """Rates at ``alpha`` from the genuine pairs and impostors that each of the two thresholds accepts."""
+        low, high = (
+            (_share(n_true, n_same), _share(n_false, n_diff), _share(n_true + n_false, n_same + n_diff))
+            for n_true, n_false in accepted
+        )
         return Rates(*(float(np.interp(self.alpha, self.fpr, ends)) for ends in zip(low, high, strict=True)))
 
 
-def _bracket(fpr: F64, alpha: float, convention: Convention) -> tuple[int, int]:
+def _bracket(curve: RocCurve, alpha: float, convention: Convention) -> tuple[int, int]:
     """Positions on the curve between which, or at which, FPR = ``alpha`` lies."""
     if convention == "nearest":
-        distance = np.abs(fpr - alpha)
+        distance = np.abs(curve.fpr - alpha)
         nearest = int(np.flatnonzero(distance == distance.min())[-1])
         return nearest, nearest
-    # The last point with FPR <= alpha: on a vertical segment at alpha that is its upper end, as in np.interp.
-    below = int(np.searchsorted(fpr, alpha, side="right")) - 1
+    below = curve.at_fpr(alpha)
     if convention == "conservative":
         return below, below
-    return below, min(below + 1, len(fpr) - 1)
+    return below, min(below + 1, len(curve.n_false) - 1)
 
 
-def _rates_at(same: Bool, values: F64, threshold: float) -> Rates:
+def _accepted(same: Bool, values: F64, threshold: float) -> tuple[int, int]:
+    """How many genuine pairs and impostors the threshold accepts."""
     accepted = values >= threshold
-    n_same = int(np.count_nonzero(same))
     n_true = int(np.count_nonzero(accepted & same))
-    n_accepted = int(np.count_nonzero(accepted))
-    return Rates(
-        tpr=_share(n_true, n_same),
-        fpr=_share(n_accepted - n_true, len(same) - n_same),
-        acceptance=_share(n_accepted, len(same)),
-    )
+    return n_true, int(np.count_nonzero(accepted)) - n_true
 
 
 def _share(part: int, whole: int) -> float:

@@ -28,7 +28,7 @@ def most_accurate(same: Bool, values: F64) -> float:
 
 
 def training_thresholds(same: Bool, values: F64) -> dict[str, float]:
-    """The most accurate threshold, and those of the largest FPR that does not exceed each level."""
+    """The most accurate threshold of ``values`` (p,), and those of the largest FPR that does not exceed each level."""
     points = {
         fpr_name(text): OperatingPoint.find(same, values, alpha, "conservative").thresholds[0]
         for text, alpha in ALPHAS.items()

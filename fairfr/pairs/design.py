@@ -95,6 +95,10 @@ class PairDesign:
         other._extra = np.column_stack([self._extra, *columns])
         return other
 
+    def extra(self) -> F64:
+        """The columns to the right of the midpoints, (p, e)."""
+        return self._extra
+
     @property
     def shape(self) -> tuple[int, int]:
         return len(self._left), self._rows.shape[1] + self._extra.shape[1]
@@ -133,6 +137,22 @@ class PairDesign:
         else:
             midpoints = (self._rows[self._left[index]] + self._rows[self._right[index]]) / 2
         return np.concatenate([midpoints, self._extra[index]], axis=1)
+
+    def standardised(self, index: I64, mean: F64, scale: F64, out: F32) -> None:
+        """(midpoint - mean) / scale of some pairs into the first d columns of ``out`` (len(index), >= d)."""
+        from fairfr.pairs._gather import standardised
+
+        standardised(self._rows, *self._ends(index), mean, scale, out)
+
+    def directions(self, index: I64, length: F64, out: F32) -> None:
+        """midpoint / length of some pairs into the first d columns of ``out``; ``length`` (len(index),)."""
+        from fairfr.pairs._gather import directions
+
+        directions(self._rows, *self._ends(index), length, out)
+
+    def _ends(self, index: I64) -> tuple[I64, I64]:
+        """Two rows whose mean is the midpoint: a midpoint that is kept is the mean of itself and itself."""
+        return (index, index) if self.dense else (self._left[index], self._right[index])
 
     def _per_image(self, values: F64) -> F64:
         n = len(self._rows)

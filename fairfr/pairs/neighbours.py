@@ -1,28 +1,36 @@
-"""Nearest reference midpoints of query midpoints: two engines find them, one measure says how far they are.
+"""Nearest reference midpoints of query midpoints: some engines find them, one measure says how far they are.
 
 ``scan`` factors through images. For a reference R let H = Z @ R.T - |R|^2 / 2; then H[left] + H[right] = 2 m.R - |R|^2,
 so the largest sums are the nearest references: every image meets every reference once, however many pairs share it.
-``faiss`` builds the midpoints and searches them; it is faster where images barely repeat. Both search in float32.
+``faiss`` builds the midpoints and searches them; it is faster where images barely repeat. Many midpoints that look for
+neighbours among themselves compare every two once (``mutual``). All search in float32.
 Distances to what they found are then taken in float64, so that neither the engine nor the other pairs of a table
 show in them.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
+from fairfr.core.overlap import pair_keys
 from fairfr.core.state import piece
 from fairfr.core.types import F32, F64, I64, Pairs
+from fairfr.pairs.mutual import mutual_neighbours
 
 Engine: TypeAlias = Literal["auto", "scan", "faiss"]
 
-REFERENCE_BLOCK = 1024
+REFERENCE_BLOCK = 8192
+SMALLEST_BLOCK = 512
+SUMS_BYTES = 400 * 2**20
 QUERY_BLOCK = 16_384
+MUTUAL_FROM = 50_000  # below, finding the axes costs as much as it saves
 
 
 @piece
@@ -43,8 +51,12 @@ class Midpoints:
 
     def build(self, start: int, stop: int) -> F32:
         """Some of them in float32, (stop - start, d)."""
-        left, right = self.pairs.left[start:stop], self.pairs.right[start:stop]
-        return (self.vectors[left] + self.vectors[right]) / np.float32(2)
+        return self.build_some(np.arange(start, stop))
+
+    def build_some(self, rows: I64) -> F32:
+        """Those at ``rows`` in float32, (r, d)."""
+        pairs = self.pairs.take(rows)
+        return (self.vectors[pairs.left] + self.vectors[pairs.right]) / np.float32(2)
 
 
 class Neighbours(NamedTuple):
@@ -57,13 +69,20 @@ class Neighbours(NamedTuple):
 def nearest(queries: Midpoints, references: Midpoints, k: int, engine: Engine = "auto", threads: int = 1) -> Neighbours:
     """The k nearest reference midpoints of each query midpoint (k is capped at the number of references)."""
     k = min(k, len(references))
-    if engine == "auto":
-        # the engines do n and q dot products per reference; equal counts favour faiss, which skips the scan
-        n_images = len(queries.pairs.compact(len(queries.vectors))[0])
-        engine = "scan" if 2 * n_images < len(queries) else "faiss"
-    search = _scan if engine == "scan" else _search_faiss
-    index = search(queries, references, k, threads)
+    index = _search(queries, references, k, engine, threads)
     return Neighbours(index, _measure(queries, references, index, threads))
+
+
+def _search(queries: Midpoints, references: Midpoints, k: int, engine: Engine, threads: int) -> I64:
+    """Places (q, k) of the nearest references."""
+    # dot products for each reference: n by the scan, q by faiss, q / 2 or less among themselves
+    mutual = engine == "auto" and queries is references and len(queries) >= MUTUAL_FROM
+    if engine == "auto":
+        n_images = len(queries.pairs.compact(len(queries.vectors))[0])
+        engine = "scan" if (3 if mutual else 2) * n_images < len(queries) else "faiss"
+    if engine == "scan":
+        return _scan(queries, references, k, threads)
+    return mutual_neighbours(queries, k, threads) if mutual else _search_faiss(queries, references, k, threads)
 
 
 def _search_faiss(queries: Midpoints, references: Midpoints, k: int, threads: int) -> I64:
@@ -82,25 +101,45 @@ def _search_faiss(queries: Midpoints, references: Midpoints, k: int, threads: in
 def _scan(queries: Midpoints, references: Midpoints, k: int, threads: int) -> I64:
     from fairfr.pairs._topk import update_top_k
 
-    p = len(queries)
-    used, compact = queries.pairs.compact(len(queries.vectors))
-    left, right = compact.left.astype(np.int64), compact.right.astype(np.int64)
-    images = queries.vectors[used]
+    p, d = len(queries), queries.vectors.shape[1]
+    used, pairs = queries.pairs.compact(len(queries.vectors))
+    order = _by_image(pairs)
+    left, right = pairs.left.astype(np.int64), pairs.right.astype(np.int64)
     index = np.full((p, k), -1, dtype=np.int64)
     best = np.full((p, k), -np.inf, dtype=np.float32)
-    with ThreadPoolExecutor(threads) as pool:
-        for start in range(0, len(references), REFERENCE_BLOCK):
-            block = references.build(start, min(start + REFERENCE_BLOCK, len(references)))
-            half_norms = np.einsum("ij,ij->i", block, block) / 2
-            sums = images @ block.T
-            sums -= half_norms
-            jobs = [
-                pool.submit(update_top_k, sums, left[part], right[part], start, best[part], index[part])
-                for part in _shares(p, threads)
-            ]
-            for job in jobs:
-                job.result()
+    # the last column meets -|R|^2 / 2, so that the product is H itself
+    images = np.ones((len(used), d + 1), dtype=np.float32)
+    images[:, :d] = queries.vectors[used]
+    for start, stop in pairwise(_block_bounds(len(references), len(used))):
+        sums = images @ _block(references, start, stop).T
+        merge = partial(update_top_k, sums, left, right, offset=start, best=best, index=index)
+        _in_threads(threads, order, merge)
     return index
+
+
+def _block(references: Midpoints, start: int, stop: int) -> F32:
+    """Some references R as rows [R, -|R|^2 / 2]; rows [0, -inf], which are nobody's neighbours, fill the last lanes."""
+    from fairfr.pairs._topk import MULTIPLE
+
+    midpoints = references.build(start, stop)
+    n, d = midpoints.shape
+    out = np.zeros((-(-n // MULTIPLE) * MULTIPLE, d + 1), dtype=np.float32)
+    out[:n, :d] = midpoints
+    out[:n, d] = np.einsum("ij,ij->i", midpoints, midpoints) / -2
+    out[n:, d] = -np.inf
+    return out
+
+
+def _block_bounds(n_references: int, n_images: int) -> list[int]:
+    """Where blocks of references begin and end: of about one size, H of one block within SUMS_BYTES."""
+    size = min(REFERENCE_BLOCK, max(SMALLEST_BLOCK, SUMS_BYTES // (4 * n_images)))
+    bounds: list[int] = np.linspace(0, n_references, -(-n_references // size) + 1).astype(int).tolist()
+    return bounds
+
+
+def _by_image(pairs: Pairs) -> I64:
+    """Rows of pairs by left image, then right: what one pair has brought into the cache serves the next."""
+    return np.argsort(pair_keys(pairs.left, pairs.right, int(max(pairs.left.max(), pairs.right.max())) + 1))
 
 
 def _measure(queries: Midpoints, references: Midpoints, index: I64, threads: int) -> F64:
@@ -108,20 +147,22 @@ def _measure(queries: Midpoints, references: Midpoints, index: I64, threads: int
     from fairfr.pairs._topk import measure
 
     distance = np.empty(index.shape)
-    left, right = queries.pairs.left.astype(np.int64), queries.pairs.right.astype(np.int64)
+    own, theirs = (np.ascontiguousarray(side.vectors) for side in (queries, references))
     ends = np.column_stack([references.pairs.left, references.pairs.right]).astype(np.int64)
-    vectors = (np.ascontiguousarray(side.vectors) for side in (queries, references))
-    own, theirs = vectors
-    with ThreadPoolExecutor(threads) as pool:
-        jobs = [
-            pool.submit(measure, own, left[part], right[part], theirs, ends, index[part], distance[part])
-            for part in _shares(len(queries), threads)
-        ]
-        for job in jobs:
-            job.result()
+    sums = np.empty((0, own.shape[1]))
+    if len(references) * own.shape[1] * 8 <= SUMS_BYTES:
+        sums = theirs[ends[:, 0]].astype(np.float64) + theirs[ends[:, 1]]
+    left, right = queries.pairs.left.astype(np.int64), queries.pairs.right.astype(np.int64)
+    _in_threads(
+        threads,
+        _by_image(queries.pairs),
+        lambda part: measure(own, left, right, part, theirs, ends, sums, index, distance),
+    )
     return distance
 
 
-def _shares(n: int, threads: int) -> list[slice]:
-    bounds = np.linspace(0, n, threads + 1).astype(np.int64)
-    return [slice(a, b) for a, b in pairwise(bounds)]
+def _in_threads(threads: int, order: I64, work: Callable[[I64], None]) -> None:
+    """``work`` on an equal share of ``order`` in each thread."""
+    with ThreadPoolExecutor(threads) as pool:
+        for _ in pool.map(work, np.array_split(order, threads)):
+            pass

@@ -14,6 +14,7 @@ from fairfr.pairs.design import PairDesign
 from fairfr.pairs.neighbours import Engine, Midpoints, Neighbours, nearest
 
 SPARE_NEIGHBOURS = 8
+FOLDS_WITH_GRAMS = 64  # 2 MB each at 512 dimensions; to add up more of them takes longer than a gram of all rows
 
 
 class PairTable:
@@ -73,7 +74,7 @@ class PairTable:
         fold = self.data.fold
         counts = np.bincount(fold[rows], minlength=len(self.data.fold_labels))
         present = np.flatnonzero(counts)
-        if np.any(counts[present] != np.bincount(fold)[present]):
+        if len(counts) > FOLDS_WITH_GRAMS or np.any(counts[present] != np.bincount(fold)[present]):
             return PairDesign(self.vectors, self.data.pairs.take(rows)).gram()
         total = np.zeros((self.vectors.shape[1],) * 2)
         for code in present:
@@ -85,6 +86,10 @@ class PairTable:
             rows = np.flatnonzero(self.data.fold == code)
             self._fold_grams[code] = PairDesign(self.vectors, self.data.pairs.take(rows)).gram()
         return self._fold_grams[code]
+
+    def forget_neighbours(self) -> None:
+        """Before another cell uses the table: how wide a graph is must not depend on which cells were there before."""
+        self._graph = None
 
     def references(self, rows: I64) -> Midpoints:
         """The midpoints of some pairs with vectors of their own, for others to measure their distance to.
@@ -136,6 +141,9 @@ class PairTable:
         spare = 0 if include_self else 1
         sides = self._midpoints_of(queries), self._midpoints_of(references)
         found = nearest(*sides, k + spare, engine, self.threads)
+        if include_self:
+            mean: F64 = found.distance.mean(axis=1)
+            return mean
         everything = np.ones(self.data.n_pairs, dtype=bool)
         return _mean_of_first(references[found.position], found.distance, queries, everything, k, include_self)[0]
 

@@ -14,7 +14,7 @@ CHUNK = 4096  # rows at a time, so that no float64 copy of the whole exists
 
 
 def unit_rows(vectors: npt.NDArray[np.floating[Any]], rows: I64) -> F32:
-    """``vectors[rows]`` at length 1: normalised in float64, kept in float32, read-only."""
+    """``vectors[rows]`` at length 1, (rows, d): normalised in float64, kept in float32, read-only."""
     unit = np.empty((len(rows), vectors.shape[1]), dtype=np.float32)
     for start in range(0, len(rows), CHUNK):
         chunk: F64 = vectors[rows[start : start + CHUNK]].astype(np.float64)

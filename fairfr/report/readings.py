@@ -67,6 +67,12 @@ class Run:
         """Whether its data has a grouping."""
         return bool(self.stored.get("data", {}).get("grouping"))
 
+    @property
+    def n_folds(self) -> int:
+        """How many held-out parts its means are over: the protocol's splits, which need not be the data's folds."""
+        row = self.row("auroc", "all", "strict") or {}
+        return int(row.get("folds_total") or len(self.stored.get("data", {}).get("folds", [])))
+
     def row(
         self, metric: str, group: str, reading: Reading, grouping: str | None = None, rule: PairRule | None = None
     ) -> dict[str, Any] | None:

@@ -10,7 +10,7 @@ from typing import Any
 from fairfr.core.errors import FairfrError
 from fairfr.core.types import Source
 from fairfr.report.readings import Run
-from fairfr.report.selection import Selection, is_current, one_of
+from fairfr.report.selection import Selection, is_cell, is_current, one_of
 from fairfr.report.tables.order import SETTINGS
 from fairfr.store.reading import stored_runs
 
@@ -36,9 +36,9 @@ class Runs:
 
     def __init__(self, results: Iterable[Run], source: Source, selection: Selection | None = None) -> None:
         self.source = source
-        of_source = [r for r in results if r.stored["source"] == source and r.stored["status"] == "completed"]
-        of_source = [r for r in of_source if not r.stored.get("study")]
-        chosen, self.shared = (selection or Selection()).of(of_source)
+        completed = [run for run in results if run.stored["status"] == "completed"]
+        of_source = [run for run in completed if run.stored["source"] == source and is_cell(run)]
+        chosen, self.shared = (selection or Selection()).of(of_source, completed)
         places: dict[tuple[str, str, str], list[Run]] = defaultdict(list)
         for result in sorted(chosen, key=lambda r: (r.stored["finished"], r.stored["key"])):
             places[result.cell].append(result)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,7 +11,7 @@ from typing import Any
 from fairfr.core.code import code_digest
 from fairfr.core.errors import ConfigError, FairfrError, did_you_mean
 from fairfr.core.keys import RESULTS_VERSION
-from fairfr.core.variants import CARRIED, Parameters, common, flatten, variant_text
+from fairfr.core.variants import CARRIED, Parameters, common, flatten, typed, variant_text
 from fairfr.report.readings import Run
 
 OF_METHOD = "method."
@@ -80,13 +82,18 @@ class Selection:
         kept = {key: value for key, value in shared.items() if not _is_named(key, (*OF_STUDY, *varied))}
         return cls(tuple(Condition(key, value) for key, value in kept.items()))
 
-    def of(self, results: Sequence[Run]) -> tuple[list[Run], Parameters]:
-        """The chosen runs, each with what sets it apart from the others, and in what all differ from the yaml."""
-        known = _known_keys(results)
+    def of(self, results: Sequence[Run], among: Sequence[Run] = ()) -> tuple[list[Run], Parameters]:
+        """The chosen runs, each with what sets it apart from the others, and in what all differ from the yaml.
+
+        ``among``: all runs that there are, of other sources and of studies too. A condition that none of them meets is
+        a mistake; one that holds only elsewhere chooses nothing here.
+        """
+        among = among or results
+        known = _known_keys(among)
         if not self.everything:
             self._check_keys(known)
+            self._check_values(among, known)
         admitted = [result for result in results if self.everything or self._admits(result, known)]
-        self._check_values(results, admitted)
         shared = common(_beyond_method(result.differs) for result in admitted)
         for result in admitted:
             result.variant = {key: value for key, value in result.differs.items() if key not in shared}
@@ -100,6 +107,15 @@ class Selection:
         known = _known_keys(results)
         return [result for result in results if self.everything or self._admits(result, known, varied)]
 
+    def left_out(self, results: Iterable[Run]) -> dict[str, int]:
+        """How many variants are not chosen, by the options that would show them (``--where k=500``).
+
+        Nothing where conditions are given: whoever asks for some runs does not ask for the others.
+        """
+        if self.conditions or self.everything:
+            return {}
+        return dict(Counter(_options(run) for run in results if is_cell(run) and run.differs).most_common())
+
     def _admits(self, result: Run, known: Parameters, besides: Collection[str] = ()) -> bool:
         """Whether a run is chosen; ``known`` has the keys of all runs, for what this one's method has no field for."""
         parameters = parameters_of(result)
@@ -112,8 +128,11 @@ class Selection:
         varied = {key for key in result.differs if _is_named(key, besides)}
         return set(result.differs) - varied <= asked_for
 
-    def _check_values(self, results: Sequence[Run], admitted: Sequence[Run]) -> None:
+    def _check_values(self, results: Sequence[Run], known: Parameters) -> None:
         """A condition that no chosen run meets is a mistake: say what the runs that meet it differ in besides."""
+        admitted = [
+            run for run in results if not is_cell(run) or self._admits(run, known)
+        ]  # studies vary what they vary
         for condition in self.conditions:
             if results and not any(condition.holds(parameters_of(run)) for run in admitted):
                 near = {variant_text(run.differs) for run in results if condition.holds(parameters_of(run))}
@@ -126,6 +145,16 @@ class Selection:
                 raise ConfigError(
                     f"--where {condition.key}: no run has such a key.{did_you_mean(condition.key, known)}"
                 )
+
+
+def is_cell(run: Run) -> bool:
+    """Whether a run can fill a row of the tables: completed, and not made for a study."""
+    return run.stored["status"] == "completed" and not run.stored.get("study")
+
+
+def _options(run: Run) -> str:
+    """What to type so that the tables show a variant."""
+    return " ".join(f"--where {shlex.quote(f'{key}={typed(value)}')}" for key, value in run.differs.items())
 
 
 def _is_named(key: str, names: Collection[str]) -> bool:

@@ -13,19 +13,16 @@ import json
 import os
 import shutil
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
-
-import numpy as np
-import numpy.typing as npt
 
 from fairfr.core.keys import RunKey
 from fairfr.core.storing import storing
 from fairfr.core.types import MetricRow
 from fairfr.store.owner import Owner
 from fairfr.store.reading import DamagedRunError, Result, check_files, read_run, write_result
+from fairfr.store.score_file import write_scores
 
 __all__ = ["Result", "RunFolders", "write_metrics", "write_scores"]
 
@@ -179,25 +176,6 @@ def _read_owner(path: Path) -> Owner | None:
         return Owner.from_dict(json.loads(path.read_text(encoding="utf-8")))
     except (OSError, ValueError):
         return None
-
-
-def write_scores(path: Path, columns: Mapping[str, npt.NDArray[Any]]) -> None:
-    """scores.parquet. Text repeats few values, so it is stored as dictionaries; masked whole numbers become blanks."""
-    import pandas as pd
-
-    frame = pd.DataFrame(
-        {
-            name: pd.arrays.IntegerArray(values.data, np.ma.getmaskarray(values))
-            if isinstance(values, np.ma.MaskedArray)
-            else values
-            for name, values in columns.items()
-        }
-    )
-    for name in frame.columns:
-        if frame[name].dtype == object or str(frame[name].dtype).startswith("str"):
-            frame[name] = frame[name].astype("category")
-    with storing(path):
-        frame.to_parquet(path, index=False)
 
 
 def write_metrics(path: Path, rows: Iterable[MetricRow]) -> None:

@@ -11,11 +11,11 @@ from fairfr.store.reading import DamagedRunError
 
 FILE = "metrics.parquet"
 
-Row: TypeAlias = tuple[str, str, str, str]
+NumberId: TypeAlias = tuple[str, str, str, str]
 """Grouping, rule, group and metric: what names one number of a run."""
 
 
-def fold_values(folder: Path) -> dict[Row, list[float | None]]:
+def fold_values(folder: Path) -> dict[NumberId, list[float | None]]:
     """Values of each metric in the order of the folds, (k,) each; None where a fold has none.
 
     Raises DamagedRunError.
@@ -29,7 +29,7 @@ def fold_values(folder: Path) -> dict[Row, list[float | None]]:
     except (OSError, ValueError, KeyError) as error:  # Arrow's own errors are ValueErrors
         raise DamagedRunError(f"{folder / FILE} cannot be read: {error}") from error
     position = {fold: at for at, fold in enumerate(dict.fromkeys(fold for fold in folds if fold != POOLED))}
-    found: dict[Row, list[float | None]] = {}
+    found: dict[NumberId, list[float | None]] = {}
     for fold, row, value in zip(folds, zip(*names, strict=True), values, strict=True):
         if fold != POOLED:
             series = found.setdefault(row, [None] * len(position))

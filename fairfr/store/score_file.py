@@ -1,17 +1,101 @@
-"""scores.parquet, read column by column: BFW has 924,000 pairs."""
+"""scores.parquet, written from codes and read column by column: BFW has 924,000 pairs."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from fairfr.core.types import F64, I16, I32, I64, UNKNOWN, Bool
+from fairfr.core.storing import storing
+from fairfr.core.types import F64, I16, I32, I64, ROW_SIDES, UNKNOWN, Bool, RowIds, StrArray
 
 FILE = "scores.parquet"
+MANY = 100_000  # texts
+DICTIONARY = 2**26  # bytes of distinct texts, up to which a column refers to them by number
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """A column of text that repeats few ``values``: ``codes`` (p,) index them; -1 is blank."""
+
+    codes: npt.NDArray[np.integer[Any]]
+    values: Sequence[str] | StrArray
+
+    @property
+    def hardly_repeat(self) -> bool:
+        """Whether a dictionary would be nearly as long as the column: parquet repeats it for each million rows."""
+        return len(self.values) > max(MANY, len(self.codes) // 2)
+
+    def tolist(self) -> list[str | None]:
+        """The text of each row; None where it is blank."""
+        return [None if code == UNKNOWN else self.values[code] for code in self.codes.tolist()]
+
+
+def write_scores(path: Path, columns: Mapping[str, npt.NDArray[Any] | Words]) -> None:
+    """scores.parquet. Text is stored as a dictionary and numbers into it; masked whole numbers become blanks."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    table = pa.table({name: _arrow(column) for name, column in columns.items()})
+    table = table.replace_schema_metadata(_for_pandas(table, columns))
+    repetitive = [field.name for field in table.schema if not _is_distinct(field.type)]
+    with storing(path):
+        parquet.write_table(table, path, use_dictionary=repetitive, dictionary_pagesize_limit=DICTIONARY)
+
+
+def _arrow(column: npt.NDArray[Any] | Words) -> Any:
+    import pyarrow as pa
+
+    if isinstance(column, Words) and column.hardly_repeat:
+        return _texts(column)
+    if isinstance(column, Words):
+        codes = pa.array(column.codes.astype(np.int32, copy=False), mask=column.codes == UNKNOWN)
+        return pa.DictionaryArray.from_arrays(codes, pa.array(column.values, pa.string()))
+    if isinstance(column, np.ma.MaskedArray):
+        return pa.array(column.data, mask=np.ma.getmaskarray(column))
+    array = pa.array(column)
+    return array.dictionary_encode() if pa.types.is_string(array.type) else array
+
+
+def _texts(column: Words) -> Any:
+    """The text of each row, none of them blank."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not isinstance(column.values, RowIds):
+        return pa.array(column.values, pa.string()).take(pa.array(column.codes))
+    rows = pa.array(column.codes // 2).cast(pa.string())
+    sides = pa.DictionaryArray.from_arrays(pa.array(column.codes % 2), list(ROW_SIDES)).cast(pa.string())
+    return pc.binary_join_element_wise(pc.binary_join_element_wise("row", rows, ""), sides, "_")
+
+
+def _is_distinct(kind: Any) -> bool:
+    """Scores, row numbers and text without a dictionary: to look for repetitions takes longer than to write them."""
+    import pyarrow as pa
+
+    return bool(pa.types.is_floating(kind) or pa.types.is_int64(kind) or pa.types.is_string(kind))
+
+
+def _for_pandas(table: Any, columns: Mapping[str, npt.NDArray[Any] | Words]) -> dict[bytes, bytes]:
+    """What tells pandas to read whole numbers with blanks as such; by itself it would make floats of them."""
+    import pandas as pd
+    import pyarrow as pa
+
+    empty = {
+        name: pd.array([], dtype=f"Int{8 * column.dtype.itemsize}")
+        if isinstance(column, np.ma.MaskedArray)
+        else pd.Categorical([])
+        if pa.types.is_dictionary(table[name].type)
+        else np.empty(0, dtype=np.asarray(column).dtype)
+        for name, column in columns.items()
+    }
+    metadata: dict[bytes, bytes] = pa.Schema.from_pandas(pd.DataFrame(empty), preserve_index=False).metadata
+    return metadata
 
 
 class ScoreFile:

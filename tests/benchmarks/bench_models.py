@@ -6,13 +6,12 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rich.console import Console
-from rich.table import Table
+from measured import Measured, seconds
 
 import fairfr
 
@@ -61,50 +60,40 @@ def plain_search(vectors: Any, pairs: Any, training: Any, threads: int) -> None:
         lookup.search((unit[part[:, 0]] + unit[part[:, 1]]) / 2, 20)
 
 
-def seconds(call: Callable[[], Any], repeats: int = 1) -> float:
-    """The best of some calls."""
-    times = []
-    for _ in range(repeats):
-        started = time.perf_counter()
-        call()
-        times.append(time.perf_counter() - started)
-    return min(times)
-
-
-def show_models(console: Console, threads: int, n_dense: int = N_PAIRS) -> None:
-    """One table; ``n_dense``: pairs for AC-Density, whose plain form is slow."""
+def measure(threads: int) -> list[Measured]:
+    """Rates, latency, loading, and memory of scoring files."""
     vectors, pairs, training, same = made()
     linear = fairfr.ACLinear().fit(vectors, training, same)
     density = fairfr.ACDensity().fit(vectors, training, same, threads=threads)
-    few = pairs[:n_dense]
     density.probability(vectors, pairs[:100])  # compile
     weights = np.random.default_rng(1).normal(size=WIDTH + 1).astype(np.float32)
-    rows: list[tuple[str, float, float, int]] = [
-        (
-            "ac_linear, 1M pairs of 20k images (aim 2 s), against gathers and one product",
-            seconds(lambda: linear.probability(vectors, pairs, threads=threads)),
+    fast = seconds(lambda: linear.probability(vectors, pairs, threads=threads))
+    dense = seconds(lambda: density.probability(vectors, pairs, threads=threads))
+    return [
+        Measured(
+            "ac_linear in use, 1M pairs of 20k images, against gathers and one product",
+            fast,
             seconds(lambda: plain_linear(vectors, pairs, weights)),
-            len(pairs),
+            f"two vectors of 2 kB a pair for its cosine: {4096 * N_PAIRS / fast / 1e9:.1f} GB/s",
+            "2 s",
         ),
-        (
-            f"ac_density, 6,000 references, {len(few):,} pairs (aim 30 s for 1M), against faiss on built midpoints",
-            seconds(lambda: density.probability(vectors, few, threads=threads)),
-            seconds(lambda: plain_search(vectors, few, training, threads)),
-            len(few),
+        Measured(
+            "ac_density in use, 1M pairs, 6,000 references, against faiss on built midpoints",
+            dense,
+            seconds(lambda: plain_search(vectors, pairs, training, threads)),
+            f"6G distances, each one sum: {N_PAIRS * N_REFERENCES / dense / 1e9:.2f}G/s",
+            "30 s",
         ),
+        *latency({"ac_linear": linear, "ac_density": density}, vectors),
+        *memory(linear, vectors),
     ]
-    table = Table("what", "fairfr s", "plain s", "plain / fairfr", "pairs/s", title=f"models in use, {threads} threads")
-    for what, ours, plain, n in rows:
-        table.add_row(what, f"{ours:.2f}", f"{plain:.2f}", f"{plain / ours:.1f}", f"{n / ours:,.0f}")
-    console.print(table)
-    show_latency(console, {"ac_linear": linear, "ac_density": density}, vectors)
-    show_memory(console, linear, vectors)
 
 
-def show_latency(console: Console, models: dict[str, Any], vectors: Any) -> None:
+def latency(models: dict[str, Any], vectors: Any) -> Iterator[Measured]:
     """A single pair of a loaded model, and loading it."""
     left, right = vectors[:1], vectors[1:2]
     platt = fairfr.Platt().fit_scores(np.linspace(0, 1, 100), np.arange(100) % 3 > 1)
+    targets = {"ac_linear": "0.001 s", "platt": "0.0001 s"}
     with tempfile.TemporaryDirectory() as folder:
         for name, model in {**models, "platt": platt}.items():
             path = Path(folder) / f"{name}.fairfr"
@@ -113,13 +102,14 @@ def show_latency(console: Console, models: dict[str, Any], vectors: Any) -> None
             one = (lambda m: lambda: m.probability_scores([0.3]))(loaded)
             if name != "platt":
                 one = (lambda m: lambda: m.probability((left, right)))(loaded)
-            latency, loading = seconds(one, 200), seconds(lambda path=path: fairfr.load(path), 10)
-            console.print(f"{name}: one pair {1000 * latency:.3f} ms, loading {1000 * loading:.1f} ms")
-    console.print("aims: one pair ac_linear 1 ms, platt 0.1 ms; loading 50 ms")
+            yield Measured(f"{name}: one pair", seconds(one, 200), None, "calls from Python", targets.get(name, ""))
+            size = path.stat().st_size
+            loading = seconds(lambda path=path: fairfr.load(path), 10)
+            yield Measured(f"{name}: loading", loading, None, f"{size / 1e6:.1f} MB of file", "0.05 s")
 
 
-def show_memory(console: Console, model: Any, vectors: Any) -> None:
-    """Peak memory of scoring files of 1M and of 10M pairs, each in a process of its own."""
+def memory(model: Any, vectors: Any) -> Iterator[Measured]:
+    """Scoring files of 1M and of 10M pairs, each in a process of its own."""
     import pyarrow as pa
     from pyarrow import parquet
 
@@ -141,4 +131,5 @@ def show_memory(console: Console, model: Any, vectors: Any) -> None:
                 [sys.executable, "-c", PEAK, name, str(path)], capture_output=True, text=True, check=True
             )
             wall = time.perf_counter() - started
-            console.print(f"score, {millions}M pairs from parquet: {wall:.1f} s, peak {done.stdout.strip()} MB")
+            peak = f"peak {done.stdout.strip()} MB"
+            yield Measured(f"calibrate score, {millions}M pairs from parquet, whole process", wall, None, peak)

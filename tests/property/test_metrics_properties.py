@@ -14,7 +14,7 @@ from fairfr.metrics.by_group import PairGroups, evaluate
 from fairfr.metrics.calibration import brier, ece, ks
 from fairfr.metrics.gaps import gap
 from fairfr.metrics.operating import OperatingPoint
-from fairfr.metrics.ranking import auroc, pauc
+from fairfr.metrics.ranking import auroc, pauc, roc_curve
 
 relaxed = settings(deadline=None, max_examples=100)
 
@@ -48,6 +48,16 @@ def test_auroc_is_the_share_of_comparisons_won(pairs) -> None:
 def test_pauc_equals_the_library_value(pairs, max_fpr: float) -> None:
     same, values, _ = both_classes(pairs)
     assert pauc(same, values, max_fpr) == pytest.approx(roc_auc_score(same, values, max_fpr=max_fpr), abs=1e-12)
+
+
+@relaxed
+@given(pair_lists, alphas, conventions)
+def test_rates_on_a_groups_curve_are_those_of_its_pairs(pairs, alpha: float, convention) -> None:
+    same, values, group = arrays(pairs)
+    point = OperatingPoint.find(same, values, alpha, convention)
+    for code in (-1, 0, 1, 2):
+        of_group = same[group == code], values[group == code]
+        np.testing.assert_array_equal(point.rates_on(roc_curve(*of_group)), point.rates(*of_group))
 
 
 @relaxed

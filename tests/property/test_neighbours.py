@@ -153,6 +153,40 @@ def test_auto_takes_the_scan_where_images_repeat(
     assert nearest(vectors, pairs, pairs, 3, "auto").distance.tobytes() == expected.distance.tobytes()
 
 
+@pytest.mark.parametrize("k", [1, 20, 70])
+@pytest.mark.parametrize("block", [500, 8192])
+@pytest.mark.parametrize("order", ["mixed", "near ones first", "near ones last", "all alike"])
+def test_the_scan_passes_over_no_neighbour(monkeypatch: pytest.MonkeyPatch, order: str, block: int, k: int) -> None:
+    """Many lanes, with the nearest references spread over them or side by side: a bar set too high would lose some."""
+    rng = np.random.default_rng(10)
+    vectors = rng.standard_normal((300, 24))
+    vectors[:60] += 3 * rng.standard_normal(24)
+    if order == "all alike":
+        vectors[:] = vectors[0]
+    vectors = unit(vectors)
+    ends = rng.integers(300, size=(2, 3000)).astype(np.int32)
+    near = (ends < 60).all(axis=0)
+    if order != "mixed":
+        ends = ends[:, np.argsort(near if order == "near ones last" else ~near, kind="stable")]
+    queries, references = Pairs(*rng.integers(100, size=(2, 80)).astype(np.int32)), Pairs(*ends)
+    monkeypatch.setattr(neighbours, "REFERENCE_BLOCK", block)
+    found = nearest(vectors, queries, references, k, "scan", 2)
+    assert all(len(set(row)) == k for row in found.position.tolist())
+    expected = np.sort(distances(vectors, queries, references), axis=1)[:, :k]
+    np.testing.assert_allclose(found.distance.mean(axis=1), expected.mean(axis=1), atol=1e-7)
+
+
+def test_sums_of_references_that_take_too_much_room_are_built_anew_to_the_same_bits(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rng = np.random.default_rng(11)
+    vectors = unit(rng.standard_normal((50, 37)))
+    queries, references = (Pairs(*rng.integers(50, size=(2, n)).astype(np.int32)) for n in (90, 130))
+    kept = nearest(vectors, queries, references, 7, "scan")
+    monkeypatch.setattr(neighbours, "SUMS_BYTES", 0)
+    assert nearest(vectors, queries, references, 7, "scan").distance.tobytes() == kept.distance.tobytes()
+
+
 # -- mean distance -----------------------------------------------------------------------------------------------------
 
 

@@ -168,3 +168,18 @@ def test_a_training_gram_does_not_depend_on_held_out_pairs(make_set: MakeSet) ->
         PairTable(make_set(vectors, ends, right, fold=fold)).midpoints(train).gram() for ends in (left, other_left)
     ]
     assert grams[0].tobytes() == grams[1].tobytes()
+
+
+@pytest.mark.parametrize("dense", [False, True])
+def test_batches_of_scaled_midpoints_equal_those_of_the_matrix_bit_for_bit(dense: bool) -> None:
+    rng = np.random.default_rng(2)
+    vectors = rng.standard_normal((30, 7)).astype(np.float32)
+    pairs = Pairs(*rng.integers(30, size=(2, 50)).astype(np.int32))
+    design, index = PairDesign(vectors, pairs, dense=dense), rng.integers(50, size=20)
+    mean, scale, length = rng.normal(size=7), rng.uniform(1, 2, 7), rng.uniform(1, 2, 20)
+    rows, room = design.rows(index), np.full((20, 9), 5, dtype=np.float32)
+    design.standardised(index, mean, scale, room)
+    assert np.array_equal(room[:, :7], ((rows - mean) / scale).astype(np.float32))
+    design.directions(index, length, room)
+    assert np.array_equal(room[:, :7], (rows / length[:, None]).astype(np.float32))
+    assert np.all(room[:, 7:] == 5)

@@ -139,7 +139,7 @@ def _images(folder: Path) -> tuple[str, ...]:
             f"{folder / 'images.csv'}: not found. Import the data set itself first (import_data.py rfw, bfw or lfw): "
             "vectors are kept under its image ids."
         )
-    return read_images(DataFile.at(table), ()).ids
+    return tuple(read_images(DataFile.at(table), ()).ids)
 
 
 def _first_of_each(sources: Sequence[KeyedVectors], matches: Matches, images: Sequence[str]) -> I64:

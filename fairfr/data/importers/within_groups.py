@@ -128,7 +128,7 @@ def _assembled(images: ImageTable, drawn: Sequence[tuple[np.int64, np.int64, boo
     )
     kept = images.keep(used)
     names = [images.people[code] for code in kept.identity]
-    return assemble_import(images.path, kept.ids, names, kept.attributes, pairs)
+    return assemble_import(images.path, tuple(kept.ids), names, kept.attributes, pairs)
 
 
 def _copy_vectors(source: Path, target: Path) -> int:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 WIDTH, PER_ROW, FRAME = 4.8, 0.27, 1.1  # inches
 
 
-class Change(NamedTuple):
+class Bar(NamedTuple):
     """One change with its interval."""
 
     label: str
@@ -24,7 +24,7 @@ class Change(NamedTuple):
     high: float
 
 
-def change_figure(panels: Mapping[str, Mapping[str, Sequence[Change]]], source: Source) -> Figure | None:
+def change_figure(panels: Mapping[str, Mapping[str, Sequence[Bar]]], source: Source) -> Figure | None:
     """``panels``: section -> quantity -> changes. None without any; the data source stands above them."""
     if not panels:
         return None
@@ -45,7 +45,7 @@ def change_figure(panels: Mapping[str, Mapping[str, Sequence[Change]]], source: 
     return made
 
 
-def _panel(ax: Axes, changes: Sequence[Change]) -> None:
+def _panel(ax: Axes, changes: Sequence[Bar]) -> None:
     for place, change in enumerate(changes):
         is_clear = change.low > 0 or change.high < 0
         colour = "tab:blue" if is_clear else "0.6"

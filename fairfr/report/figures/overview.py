@@ -21,6 +21,7 @@ PANEL_WIDTH, LABEL_WIDTH = 1.6, 0.95
 ROW_HEIGHT, PANEL_MARGIN, FIGURE_MARGIN = 0.16, 0.55, 0.75
 SMALL, LARGE = 6.5, 8.5
 FEWEST_TICKS = 3
+ROOM = 0.04  # of a panel's width, beside a dot at its edge
 BLUE, VERMILION, GREY = "#0072B2", "#D55E00", "0.45"
 
 Panel: TypeAlias = dict[Row, Run]
@@ -95,14 +96,17 @@ def _draw_panel(axes: Axes, panel: Panel, rows: list[Row], reading: Reading) -> 
 
 
 def _scale_alike(places: list[Axes]) -> None:
-    """One scale for the panels of a data set, each around its own values: backbones differ more than methods do."""
+    """One scale for the panels of a data set, each around its own values: backbones differ more than methods do.
+
+    No panel reaches beyond 1, the highest value there is, by more than room for a dot.
+    """
     from matplotlib.ticker import MaxNLocator
 
     limits = [axes.get_xlim() for axes in places]
     span = max(high - low for low, high in limits)
     for axes, (low, high) in zip(places, limits, strict=True):
-        middle = (low + high) / 2
-        axes.set_xlim(middle - span / 2, middle + span / 2)
+        right = min((low + high + span) / 2, 1 + ROOM * span)
+        axes.set_xlim(right - span, right)
         axes.xaxis.set_major_locator(MaxNLocator(nbins=4, min_n_ticks=FEWEST_TICKS))
 
 

@@ -48,7 +48,7 @@ class _Group(NamedTuple):
 
 
 def equal_mass_bins(same: Bool, probability: F64, bins: int) -> Bins:
-    """Reliability in ``bins`` bins of as equal numbers as can be; equal probabilities always share a bin."""
+    """Reliability of pairs (p,) in ``bins`` bins of as equal numbers as can be; equal probabilities share a bin."""
     ranked = np.sort(probability)
     starts = np.unique(ranked[np.arange(bins) * len(ranked) // bins])
     number = np.searchsorted(starts, probability, side="right") - 1

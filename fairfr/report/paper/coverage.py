@@ -20,8 +20,8 @@ from fairfr.report.quantity import LIFTED, Quantity
 from fairfr.report.readings import Reading
 from fairfr.report.runs import Runs
 from fairfr.report.tables.grid import Entry, Grid, Line, Note, Section, Spanner, number_entry
-from fairfr.report.tables.layout import Layout, Setting
-from fairfr.report.tables.order import DATASETS, HEADLINE, HEADLINE_BACKBONES, ROWS
+from fairfr.report.tables.layout import Layout
+from fairfr.report.tables.order import DATASETS, HEADLINE, HEADLINE_BACKBONES, ROWS, Setting
 from fairfr.report.tables.provenance import Provenance
 
 

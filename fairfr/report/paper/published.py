@@ -97,8 +97,10 @@ def headline() -> tuple[Published, ...]:
 
 @cache
 def study(name: str) -> tuple[StudyRow, ...]:
-    """An appendix study: components, lfw_accuracy, calibration_size, attributes, coverage or split."""
-    rows = _rows(name)
+    """An appendix study, one of ``PRINTED_STUDIES``; of others the paper prints nothing."""
+    rows = _rows(name) if name in PRINTED_STUDIES else []
+    if not rows:
+        return ()
     labels = [column for column in rows[0] if column in _STUDY_LABELS]
     for above, row in pairwise(rows):  # a blank label is that of the row above
         row |= {column: row[column] or above[column] for column in labels}
@@ -109,6 +111,9 @@ def study(name: str) -> tuple[StudyRow, ...]:
         )
         for row in rows
     )
+
+
+PRINTED_STUDIES = ("components", "lfw_accuracy", "calibration_size", "attributes", "coverage", "split")
 
 
 class WinCount(NamedTuple):

@@ -77,7 +77,10 @@ def _worst(runs: StudyRuns, run: Run, metric: str) -> Number:
 def moved(runs: StudyRuns) -> Grid:
     """What became of the pairs when folds were made anew."""
     sections = [
-        Section(runs.label(at), tuple(_line(protocol, run) for protocol in FOLDS for run in _told(runs, at, protocol)))
+        Section(
+            runs.label(at),
+            tuple(_line(protocol, run) for protocol in FOLDS for run in _with_counts(runs, at, protocol)),
+        )
         for at in runs.settings
     ]
     return Grid(
@@ -98,7 +101,7 @@ def moved(runs: StudyRuns) -> Grid:
     )
 
 
-def _told(runs: StudyRuns, setting: Setting, protocol: str) -> list[Run]:
+def _with_counts(runs: StudyRuns, setting: Setting, protocol: str) -> list[Run]:
     """One run of this protocol that says what it did: all methods have the same folds."""
     return [run for run in _found(runs, setting, protocol) if _counts(run)][:1]
 

@@ -72,7 +72,12 @@ class Study:
     varies: tuple[str, ...] = ()
 
     def as_printed(self, runs: StudyRuns) -> tuple[StudyRow, ...]:
-        """Our numbers in place of the paper's, in its order and with its digits; empty where some are missing."""
+        """Our numbers in place of the paper's, in its order and with its digits; empty where some are missing.
+
+        Of a study that the paper does not have: all of our rows.
+        """
+        if not study(self.name):
+            return tuple(_in_full(row) for row in self.rows(runs))
         ours = {row.paper: row for row in self.rows(runs) if row.paper is not None}
         found = [(row, ours[row.label]) for row in study(self.name) if row.label in ours]
         rows = tuple(_in_print(printed, own) for printed, own in found if _is_full(printed, own))
@@ -146,6 +151,11 @@ def _is_full(printed: StudyRow, ours: OurRow) -> bool:
         and all(number.value is not None for number in ours.values[method][: len(numbers)])
         for method, numbers in printed.values.items()
     )
+
+
+def _in_full(ours: OurRow) -> StudyRow:
+    values = {m: tuple(n.value for n in numbers if n.value is not None) for m, numbers in ours.values.items()}
+    return StudyRow((ours.section, *ours.label), MappingProxyType(values))
 
 
 def _in_print(printed: StudyRow, ours: OurRow) -> StudyRow:

@@ -9,15 +9,14 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from fairfr.report.figures.changes import Change as Bar
-from fairfr.report.figures.changes import change_figure
+from fairfr.report.figures.changes import Bar, change_figure
 from fairfr.report.quantity import group_heading
 from fairfr.report.readings import Reading, Run
 from fairfr.report.scores import Scores
-from fairfr.report.studies.study import CHAPTER, Study
+from fairfr.report.studies.study import CHAPTER, Number, OurRow, Study
 from fairfr.report.studies.study_runs import StudyRuns
 from fairfr.report.tables.grid import Entry, Grid, Line, Note, Section, Spanner, Tone, number_entry
-from fairfr.report.uncertainty.paired import Change, Compared, compare
+from fairfr.report.uncertainty.paired import Change, Comparison, compare
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -47,7 +46,7 @@ NOTES = (
 )
 
 
-class Journey(NamedTuple):
+class AwayAndHome(NamedTuple):
     """A method away from home: its run, the one at home, and where it was fitted, in words."""
 
     section: str
@@ -58,17 +57,13 @@ class Journey(NamedTuple):
     def method(self) -> str:
         return str(self.away.stored["method"]["label"])
 
-    @property
-    def leaves_groups_out(self) -> bool:
-        return self.away.stored["train"] is None
 
-
-def journeys(runs: StudyRuns) -> list[Journey]:
+def away_and_home(runs: StudyRuns) -> list[AwayAndHome]:
     """Every run away from home that has one at home, section by section."""
     homes = {_tested(run): run for run in runs if run.stored["protocol"] == HOME}
     away = [run for run in runs if run.stored["protocol"] != HOME and _tested(run) in homes]
-    found = [Journey(_section(runs, run), run, homes[_tested(run)]) for run in away]
-    return sorted(found, key=lambda journey: (journey.section, journey.method))
+    found = [AwayAndHome(_section(runs, run), run, homes[_tested(run)]) for run in away]
+    return sorted(found, key=lambda both: (both.section, both.method))
 
 
 def _tested(run: Run) -> tuple[str, ...]:
@@ -83,7 +78,7 @@ def _section(runs: StudyRuns, run: Run) -> str:
 
 
 @cache
-def _compared(home: Run, away: Run, reading: Reading) -> Compared | None:
+def _compared(home: Run, away: Run, reading: Reading) -> Comparison | None:
     """Tables and figure ask for the same comparison."""
     at_home, elsewhere = Scores.at_hand(home), Scores.at_hand(away)
     return None if at_home is None or elsewhere is None else compare(at_home, elsewhere, reading, DRAWS)
@@ -94,13 +89,25 @@ def tables(runs: StudyRuns) -> list[Grid]:
     return [_by_method(runs), _by_group(runs)]
 
 
+def rows(runs: StudyRuns) -> list[OurRow]:
+    """For each section the change of AUROC and of Brier by method: what a claim about transfer is judged by."""
+    changes: dict[str, dict[str, tuple[Number, ...]]] = {}
+    for both in away_and_home(runs):
+        found = _compared(both.home, both.away, runs.reading)
+        if found is not None:
+            method = both.away.stored["method"]["id"]
+            of_section = changes.setdefault(both.section, {})
+            of_section[method] = tuple(Number(found.change(metric).by) for metric in METRICS)
+    return [OurRow((), values, section) for section, values in changes.items()]
+
+
 def _by_method(runs: StudyRuns) -> Grid:
     lines: dict[str, list[Line]] = {}
-    for journey in journeys(runs):
-        found = _compared(journey.home, journey.away, runs.reading)
+    for both in away_and_home(runs):
+        found = _compared(both.home, both.away, runs.reading)
         ece = (Entry(), Entry()) if found is None else tuple(number_entry(value, DIGITS) for value in found.ece)
-        lines.setdefault(journey.section, []).append(
-            Line(journey.method, (*_entries(found, 0), *ece), journey.away.needs_groups)
+        lines.setdefault(both.section, []).append(
+            Line(both.method, (*_entries(found, 0), *ece), both.away.needs_groups)
         )
     sections = tuple(Section(heading, tuple(several)) for heading, several in lines.items())
     spanners = (*_spanners(), Spanner("ECE-15", HEADS[:2]))
@@ -109,19 +116,19 @@ def _by_method(runs: StudyRuns) -> Grid:
 
 def _by_group(runs: StudyRuns) -> Grid:
     sections = []
-    for journey in journeys(runs):
-        found = _compared(journey.home, journey.away, runs.reading)
+    for both in away_and_home(runs):
+        found = _compared(both.home, both.away, runs.reading)
         if found is None or not found.groups:
             continue
         known = [slot for slot in range(1, len(found.groups) + 1) if _has_both_labels(found, slot)]
         lines = tuple(Line(group_heading(found.groups[slot - 1]), _entries(found, slot)) for slot in known)
         if lines:
-            sections.append(Section(f"{journey.section}: {journey.method}", lines))
+            sections.append(Section(f"{both.section}: {both.method}", lines))
     title = "Calibrations away from home, by group"
     return _grid(runs, "study_transfer_groups", title, _spanners(), tuple(sections))
 
 
-def _has_both_labels(found: Compared, slot: int) -> bool:
+def _has_both_labels(found: Comparison, slot: int) -> bool:
     change = found.change("auroc", slot)
     return change.before == change.before  # NaN without both labels
 
@@ -135,7 +142,7 @@ def _grid(runs: StudyRuns, id: str, title: str, spanners: tuple[Spanner, ...], s
     return Grid(id, title, ("Method",), spanners, sections, notes, source=runs.source, chapter=CHAPTER)
 
 
-def _entries(found: Compared | None, slot: int) -> tuple[Entry, ...]:
+def _entries(found: Comparison | None, slot: int) -> tuple[Entry, ...]:
     if found is None:
         return tuple(Entry() for _ in range(1 + len(METRICS) * len(HEADS)))
     changes = [_of_change(found.change(metric, slot), metric == "auroc") for metric in METRICS]
@@ -158,14 +165,14 @@ def _of_change(change: Change, higher: bool) -> tuple[Entry, ...]:
 def figure(runs: StudyRuns) -> Figure | None:
     """The change of each method with its interval, a panel for each metric, by section."""
     bars: dict[str, dict[str, list[Bar]]] = {}
-    for journey in journeys(runs):
-        found = _compared(journey.home, journey.away, runs.reading)
+    for both in away_and_home(runs):
+        found = _compared(both.home, both.away, runs.reading)
         for metric, heading in METRICS.items() if found is not None else ():
             change = found.change(metric) if found is not None else None
             if change is not None and change.low == change.low:
-                bar = Bar(journey.method, change.by, change.low, change.high)
-                bars.setdefault(journey.section, {}).setdefault(f"change of {heading}", []).append(bar)
+                bar = Bar(both.method, change.by, change.low, change.high)
+                bars.setdefault(both.section, {}).setdefault(f"change of {heading}", []).append(bar)
     return change_figure(bars, runs.source)
 
 
-STUDY = Study("transfer", tables, figure=figure, varies=("noise",))
+STUDY = Study("transfer", tables, rows, figure, varies=("noise",))

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import chain
 
-from fairfr.report.tables.by_setting import chapter_of
+from fairfr.report.tables.by_setting import backbone_tables
 from fairfr.report.tables.columns import column, lifted
 from fairfr.report.tables.grid import Grid
 from fairfr.report.tables.headline import CHAPTER, headline_table, transposed_table
 from fairfr.report.tables.layout import Layout
-from fairfr.report.tables.order import SETTINGS, Row
-from fairfr.report.tables.panels import GAPS, LIFTED, accuracy, gaps, panels
+from fairfr.report.tables.order import Row
 
 WITHOUT_PROBABILITY = ("baseline", "falcon", "fsn", "demonorm")
 BACKBONE_PARTS: dict[str, tuple[tuple[str, ...], ...]] = {
@@ -55,18 +53,7 @@ def _native(layout: Layout, row: Row) -> bool:
 
 def _by_dataset(layout: Layout, dataset: str) -> Iterator[Grid]:
     """Accuracy and calibration, then gaps, a panel for each backbone; split into parts as in the paper."""
-    present = [backbone for of, backbone in layout.settings if of == dataset]
-    parts = BACKBONE_PARTS.get(dataset, ())
-    own = tuple((backbone,) for backbone in present if backbone not in chain(*parts))
-    for number_of_part, part in enumerate((*parts, *own), start=1):
-        settings = tuple((dataset, backbone) for backbone in part if backbone in present)
+    for number, part in enumerate(BACKBONE_PARTS.get(dataset, ()), start=1):
+        settings = tuple((dataset, backbone) for backbone in part if (dataset, backbone) in layout.settings)
         if settings:
-            names = ", ".join(layout.label(backbone) for _, backbone in settings)
-            label, ending = layout.label(dataset), f"{dataset}_{{}}_{number_of_part}"
-            id = f"appendix_{ending}"
-            title = f"{label} accuracy and calibration: {names}"
-            chapter = CHAPTER if settings[0] in SETTINGS else chapter_of(layout, settings[0])
-            yield panels(layout, id.format("accuracy"), title, settings, accuracy(), (LIFTED,), chapter)
-            yield panels(
-                layout, id.format("gaps"), f"{label} fairness gaps: {names}", settings, gaps(), (GAPS,), chapter
-            )
+            yield from backbone_tables(layout, settings, str(number), CHAPTER)

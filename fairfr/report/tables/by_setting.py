@@ -1,4 +1,4 @@
-"""One data set with one backbone: a summary of every method that has run, then each group."""
+"""One data set with one backbone: a summary of every method that has run, then each group; backbones side by side."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from fairfr.report.quantity import group_heading
 from fairfr.report.readings import Reading, Run
 from fairfr.report.tables.columns import Column, column
 from fairfr.report.tables.grid import Entry, Grid, Line, Note, Section
-from fairfr.report.tables.layout import Layout, Setting
+from fairfr.report.tables.layout import Layout
 from fairfr.report.tables.levels import levels_of
-from fairfr.report.tables.order import BASELINE
-from fairfr.report.tables.panels import GAPS, LIFTED, panels, summary
+from fairfr.report.tables.order import BASELINE, SETTINGS, Setting
+from fairfr.report.tables.panels import GAPS, LIFTED, accuracy, gaps, panels, summary
 
 GROUP_METRICS = {"auroc": ("AUROC", "AUROC"), "pauc": ("partial AUC (FPR ≤ 10 %)", "pAUC")}
 MOST_GROUPS = 8
 """Columns that fit on a page; more groups have several tables."""
 OF_ATTRIBUTE = (
-    column("TPR@1e-3", "tpr_at_fpr_1e-3", "worst", percent=True, digits=2, spread=True),
+    column("TPR@1e-3, %", "tpr_at_fpr_1e-3", "worst", percent=True, digits=2, spread=True),
     column("Brier", "brier", "worst", spread=True),
 )
 MCCLISH = Note("mcclish", "Partial AUC up to FPR 0.1, standardised after McClish: 50 is chance, 100 perfect.")
@@ -37,6 +37,23 @@ def setting_tables(layout: Layout, setting: Setting) -> Iterator[Grid]:
     yield from _attributes(layout, setting)
 
 
+def own_backbones(layout: Layout, dataset: str) -> Iterator[Grid]:
+    """A data set's backbones that the paper does not have beside each other, if there are several."""
+    settings = tuple(s for s in layout.settings if s[0] == dataset and s not in SETTINGS)
+    if len(settings) > 1:
+        yield from backbone_tables(layout, settings, "own", f"{layout.label(dataset)}, by backbone")
+
+
+def backbone_tables(layout: Layout, settings: tuple[Setting, ...], part: str, chapter: str) -> Iterator[Grid]:
+    """Accuracy and calibration, then gaps, of one data set, a panel for each backbone."""
+    dataset = settings[0][0]
+    label, names = layout.label(dataset), ", ".join(layout.label(backbone) for _, backbone in settings)
+    title = f"{label} accuracy and calibration: {names}"
+    yield panels(layout, f"appendix_{dataset}_accuracy_{part}", title, settings, accuracy(), (LIFTED,), chapter)
+    title = f"{label} fairness gaps: {names}"
+    yield panels(layout, f"appendix_{dataset}_gaps_{part}", title, settings, gaps(), (GAPS,), chapter)
+
+
 def _attributes(layout: Layout, setting: Setting) -> Iterator[Grid]:
     """A table for each single attribute whose product with others the data set's groups are."""
     some = layout.some_run(setting)
@@ -47,12 +64,11 @@ def _attributes(layout: Layout, setting: Setting) -> Iterator[Grid]:
         if some is None or attribute == some.stored["data"]["grouping"]:
             continue
         shown = (*levels, "worst") if len(levels) < MOST_GROUPS else ("worst",)
-        columns = {
-            "AUROC, %": tuple(replace(per_group("auroc", group), grouping=attribute) for group in shown),
-            "Worst group": tuple(replace(one, grouping=attribute) for one in OF_ATTRIBUTE),
-        }
+        by_group = tuple(replace(per_group("auroc", group), grouping=attribute) for group in shown)
+        columns = {"AUROC, %": by_group, "Worst group": tuple(replace(one, grouping=attribute) for one in OF_ATTRIBUTE)}
         id, title = f"appendix_groups_{attribute}_{dataset}_{backbone}", f"By {attribute}: {where}"
-        yield panels(layout, id, title, (setting,), columns, (), chapter_of(layout, setting))
+        notes = [*_folds_of_groups(some, by_group, layout.reading)]
+        yield panels(layout, id, title, (setting,), columns, notes, chapter_of(layout, setting))
 
 
 def chapter_of(layout: Layout, setting: Setting) -> str:
@@ -75,24 +91,25 @@ def _groups(layout: Layout, setting: Setting, metric: str) -> Iterator[Grid]:
     for number, part in enumerate(parts, start=1):
         assert some is not None
         more, said = (f"_{number}", f", part {number} of {len(parts)}") if len(parts) > 1 else ("", "")
+        columns = tuple(per_group(metric, group) for group in part)
         grid = panels(
             layout,
             f"appendix_groups_{metric}_{dataset}_{backbone}{more}",
             f"Per-group {name}: {layout.label(backbone)} on {layout.label(dataset)}{said}",
             (setting,),
-            {f"{short}, %": tuple(per_group(metric, group) for group in part)},
-            [COLOURS, *([MCCLISH] if metric == "pauc" else []), *_folds_of_groups(some, metric, part, layout.reading)],
+            {f"{short}, %": columns},
+            [COLOURS, *([MCCLISH] if metric == "pauc" else []), *_folds_of_groups(some, columns, layout.reading)],
             chapter_of(layout, setting),
         )
         yield replace(grid, sections=coloured(grid.sections))
 
 
-def _folds_of_groups(run: Run, metric: str, groups: Sequence[str], reading: Reading) -> Iterator[Note]:
+def _folds_of_groups(run: Run, columns: Sequence[Column], reading: Reading) -> Iterator[Note]:
     """Which groups have a value in fewer folds than there are: their means are not comparable with the others'."""
-    rows = {group: run.row(metric, group, reading) for group in groups}
+    rows = [(one.heading, run.row(one.metric, one.group, reading, one.grouping)) for one in columns]
     short = [
-        f"{per_group(metric, group).heading} {row['folds']} of {row['folds_total']}"
-        for group, row in rows.items()
+        f"{heading} {row['folds']} of {row['folds_total']}"
+        for heading, row in rows
         if row is not None and row["folds"] < row["folds_total"]
     ]
     if short:

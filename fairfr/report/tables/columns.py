@@ -14,7 +14,7 @@ from fairfr.report.tables.levels import level
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """``percent`` multiplies by 100, ``spread`` adds the std over folds.
+    """``percent`` multiplies by 100, ``spread`` adds the std over folds, where there are several.
 
     ``grouping``: whose groups are meant, if not those of the data set's own grouping.
     """
@@ -43,7 +43,8 @@ class Column:
         if self.group == LIFTED:
             return self._lifted(run, baseline, reading)
         row = run.row(self.metric, self.group, reading, self.grouping) or {}
-        scale, std = 100 if self.percent else 1, row.get("std")
+        scale = 100 if self.percent else 1
+        std = row.get("std") if row.get("folds", 0) > 1 else None
         spread = f"±{scale * std:.{self.digits}f}" if self.spread and std is not None else ""
         entry = number_entry(row.get("mean"), self.digits, scale=scale, spread=spread)
         if not entry.text and self.group != "all" and not run.has_groups:

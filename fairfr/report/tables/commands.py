@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -10,9 +9,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from fairfr.core.variants import typed
 from fairfr.report.readings import Run
-from fairfr.report.tables.layout import Layout, Setting
-from fairfr.report.tables.order import DATASETS, HEADLINE
+from fairfr.report.tables.layout import Layout
+from fairfr.report.tables.order import DATASETS, HEADLINE, Setting
 
 DEFAULT_DATA_ROOT = "data"
 Absent: TypeAlias = Mapping[Setting, Sequence[str]]
@@ -60,10 +60,10 @@ def _column(run: Run | None) -> str | None:
 def _options(setting: Setting, layout: Layout) -> tuple[str, ...]:
     """What must be typed beside names so that a new run stands beside those at hand."""
     run = layout.some_run(setting)
-    options = {key: _typed(value) for key, value in layout.runs.shared.items()}
+    options = {key: typed(value) for key, value in layout.runs.shared.items()}
     grouping, column = _identity(run, "dataset").get("grouping"), _column(run)
     if setting[0] not in DATASETS and grouping:
-        options.setdefault("dataset.grouping", _typed(grouping))
+        options.setdefault("dataset.grouping", typed(grouping))
     if column is not None:
         options["backbone.column"] = column
     root = _data_root(run or next(iter(layout.runs), None))
@@ -75,13 +75,6 @@ def _options(setting: Setting, layout: Layout) -> tuple[str, ...]:
 def _identity(run: Run | None, noun: str) -> dict[str, Any]:
     found: dict[str, Any] = {} if run is None else run.stored.get("identity", {}).get(noun, {})
     return found
-
-
-def _typed(value: Any) -> str:
-    """A value as the command line takes it: ``null``, ``true``, ``[gender]``."""
-    if isinstance(value, list):
-        return f"[{','.join(map(_typed, value))}]"
-    return value if isinstance(value, str) else json.dumps(value)
 
 
 def _data_root(run: Run | None) -> str:

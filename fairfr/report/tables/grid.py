@@ -9,11 +9,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
+from fairfr.core.findings import Severity
 from fairfr.core.types import Source
 
 Tone: TypeAlias = Literal["plain", "improved", "degraded", "beyond"]
 Missing: TypeAlias = Literal["no run", "too few pairs", "no groups"]
-Severity: TypeAlias = Literal["info", "warning"]
 
 SOURCE_LABEL: dict[Source, str] = {"synthetic": "SYNTHETIC stand-in, not faces", "files": "data files"}
 UNDEFINED = "\u2013"
@@ -97,7 +97,7 @@ class Note:
     text: str = ""
     lead: str = ""
     commands: tuple[str, ...] = ()
-    severity: Severity = "info"
+    severity: Severity = "note"
     for_print: bool = True
 
     def __str__(self) -> str:

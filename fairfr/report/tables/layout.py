@@ -22,10 +22,9 @@ from fairfr.report.tables.order import (
     ROWS,
     SETTINGS,
     Row,
+    Setting,
 )
 
-Setting: TypeAlias = tuple[str, str]
-"""A data set and a backbone."""
 Block: TypeAlias = tuple[str, tuple[Row, ...]]
 """Rows under a heading ("" = none)."""
 OTHER_HEADING = "Other methods that have run"
@@ -59,9 +58,10 @@ class Layout:
         """The runs that fill a row of the paper."""
         return {id(self.run(setting, row)) for setting in self.runs.settings for row in ROWS}
 
-    def replaced(self, rows: Iterable[Row], settings: Collection[Setting]) -> list[Row]:
-        """Rows that a plain method fills somewhere because the paper's variant has not run there."""
-        return [row for row in rows if any(self._is_replaced(setting, row) for setting in settings)]
+    def replaced(self, rows: Iterable[Row], settings: Collection[Setting]) -> dict[Row, list[Setting]]:
+        """Rows that a plain method fills because the paper's variant has not run, and where."""
+        found = {row: [setting for setting in settings if self._is_replaced(setting, row)] for row in rows}
+        return {row: where for row, where in found.items() if where}
 
     def _is_replaced(self, setting: Setting, row: Row) -> bool:
         run = self.run(setting, row)

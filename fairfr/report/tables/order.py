@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from fairfr.report.readings import Reading
+
+Setting: TypeAlias = tuple[str, str]
+"""A data set and a backbone."""
 
 
 class Row(NamedTuple):
@@ -65,8 +68,8 @@ BACKBONES = {
     "arcface_fairface": "ArcFace (FairFace)",
     "facenet": "FaceNet",
 }
-HEADLINE = tuple((dataset, backbone) for dataset in DATASETS for backbone in HEADLINE_BACKBONES)
-SETTINGS = tuple(
+HEADLINE: tuple[Setting, ...] = tuple((dataset, backbone) for dataset in DATASETS for backbone in HEADLINE_BACKBONES)
+SETTINGS: tuple[Setting, ...] = tuple(
     (dataset, backbone)
     for dataset in DATASETS
     for backbone in BACKBONES

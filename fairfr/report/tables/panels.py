@@ -8,8 +8,8 @@ from itertools import chain
 from fairfr.core.rates import ALPHAS
 from fairfr.report.tables.columns import Column, alphas_of, column, lifted
 from fairfr.report.tables.grid import Grid, Note, Section, Spanner
-from fairfr.report.tables.layout import Layout, Place, Setting, rows_of
-from fairfr.report.tables.order import ROWS
+from fairfr.report.tables.layout import Layout, Place, rows_of
+from fairfr.report.tables.order import ROWS, Setting
 from fairfr.report.tables.provenance import BEST, Provenance
 
 SPREAD = "Mean±std over folds."

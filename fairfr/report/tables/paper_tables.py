@@ -7,19 +7,28 @@ from collections.abc import Iterator
 from fairfr.report.readings import Reading
 from fairfr.report.runs import Runs
 from fairfr.report.tables.appendix import appendix_tables
-from fairfr.report.tables.by_setting import setting_tables
+from fairfr.report.tables.by_setting import own_backbones, setting_tables
 from fairfr.report.tables.columns import column, lifted
 from fairfr.report.tables.grid import Grid
 from fairfr.report.tables.headline import headline_table
 from fairfr.report.tables.layout import Layout
+from fairfr.report.tables.order import SETTINGS
 from fairfr.report.tables.wins import win_table
 
 
 def paper_tables(runs: Runs, reading: Reading) -> list[Grid]:
     """Data sets with backbones that have runs, then Tables 1 to 4 of the paper, then those of its appendix."""
     layout = Layout(runs, reading)
-    own = [grid for setting in layout.settings for grid in setting_tables(layout, setting)]
-    return [*own, *main_tables(layout), *appendix_tables(layout)]
+    return [*_tables_of_runs(layout), *main_tables(layout), *appendix_tables(layout)]
+
+
+def _tables_of_runs(layout: Layout) -> Iterator[Grid]:
+    """Each setting; after the last one of a data set, its own backbones beside each other."""
+    last_own = {setting[0]: setting for setting in layout.settings if setting not in SETTINGS}
+    for setting in layout.settings:
+        yield from setting_tables(layout, setting)
+        if last_own.get(setting[0]) == setting:
+            yield from own_backbones(layout, setting[0])
 
 
 def main_tables(layout: Layout) -> Iterator[Grid]:

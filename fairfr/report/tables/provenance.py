@@ -12,8 +12,8 @@ from fairfr.core.variants import variant_text
 from fairfr.report.readings import Reading, Run
 from fairfr.report.tables.commands import commands, paper_command
 from fairfr.report.tables.grid import UNDEFINED, Grid, Missing, Note, Section
-from fairfr.report.tables.layout import Layout, Setting
-from fairfr.report.tables.order import DENSITY_LOO, HEADLINE, Row
+from fairfr.report.tables.layout import Layout
+from fairfr.report.tables.order import DENSITY_LOO, HEADLINE, Row, Setting
 
 READING: dict[Reading, str] = {
     "paper": "a pair belongs to its first image's group; methods with a probability of their own are ranked by it; the "
@@ -110,7 +110,7 @@ class Provenance:
     def _folds(self) -> str:
         counts: dict[str, set[int]] = defaultdict(set)
         for _, run in self.used:
-            counts[self.layout.label(run.cell[0])].add(len(run.stored["data"]["folds"]))
+            counts[self.layout.label(run.cell[0])].add(run.n_folds)
         each = ", ".join(f"{label} {' or '.join(map(str, sorted(n)))}" for label, n in counts.items())
         return f"mean over held-out folds ({each})"
 
@@ -118,10 +118,15 @@ class Provenance:
         rows = self.layout.replaced(self.rows, self.settings)
         if not rows:
             return None
-        each = ", ".join(f"{row.label} is {row.strict} ({row.paper} has not run)" for row in rows)
+        each = ", ".join(self._replacement(row, where) for row, where in rows.items())
         return Note(
             "replaced", f"{each}; the paper's row is another variant.", "Filled by the plain method", severity="warning"
         )
+
+    def _replacement(self, row: Row, where: Sequence[Setting]) -> str:
+        everywhere = all(setting in where for setting in self.settings if self.run(setting, row) is not None)
+        at = "" if everywhere else f" on {', '.join(' x '.join(map(self.layout.label, s)) for s in where)}"
+        return f"{row.label} is {row.strict}{at} ({row.paper} has not run)"
 
     def _few_pairs(self, some: bool) -> Note:
         found = {run.stored["data"].get("min_pairs") for _, run in self.used} - {None}

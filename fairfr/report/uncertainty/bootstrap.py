@@ -92,7 +92,7 @@ def resampling_units(left: I64, right: I64, same: Bool, codes: tuple[I32, I32] |
 
 
 def draw_units(ends: I32, draws: int, seed: int = SEED) -> Draws:
-    """Draw units with replacement, as many as there are, ``draws`` times."""
+    """Draw units with replacement, as many as there are, ``draws`` times; ``ends`` (2, p): the units of pairs."""
     n = int(ends.max()) + 1
     rng = np.random.default_rng(seed)
     multiplicity = np.empty((draws, n), dtype=np.int16)
@@ -130,7 +130,7 @@ def measure(draws: Draws, same: Bool, values: F64, group: I16, losses: F64, alph
 
 
 def interval(drawn: F64, level: float = 0.95) -> tuple[float, float]:
-    """Percentile interval of the draws that have a value; NaN if none has."""
+    """Percentile interval of those of ``drawn`` (draws,) that have a value; NaN if none has."""
     known = drawn[~np.isnan(drawn)]
     if len(known) == 0:
         return float("nan"), float("nan")

@@ -12,8 +12,8 @@ from fairfr.core.types import F64, I16, UNKNOWN
 from fairfr.report.readings import Reading, Run
 from fairfr.report.runs import Runs
 from fairfr.report.scores import Scores
-from fairfr.report.tables.layout import Layout, Setting, rows_of
-from fairfr.report.tables.order import Row
+from fairfr.report.tables.layout import Layout, rows_of
+from fairfr.report.tables.order import Row, Setting
 from fairfr.report.uncertainty.bootstrap import Draws, Measured, draw_units, measure, resampling_units
 
 ALPHA = ALPHAS["1e-3"]
@@ -46,7 +46,7 @@ class Bootstrapped:
         return self.runs[self.rows[0].id]
 
     def value(self, row: Row, metric: str, place: str) -> tuple[float, F64]:
-        """The pooled value of ``all`` pairs or of the ``worst`` group, and those of the draws."""
+        """The pooled value of ``all`` pairs or of the ``worst`` group, and those of the draws, (draws,)."""
         measured = self.measured[row.id]
         return measured.worst(metric) if place == "worst" else measured.all_pairs(metric)
 

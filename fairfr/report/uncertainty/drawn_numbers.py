@@ -8,9 +8,8 @@ from fairfr.core.types import F64
 from fairfr.report.paper.numbers import DIGITS, GROUP_DIGITS
 from fairfr.report.paper.published import StudyRow
 from fairfr.report.quantity import LIFTED, Quantity
-from fairfr.report.tables.layout import Setting
 from fairfr.report.tables.levels import TOLERANCE
-from fairfr.report.tables.order import BASELINE
+from fairfr.report.tables.order import BASELINE, Setting
 from fairfr.report.uncertainty.bootstrap import METRICS
 from fairfr.report.uncertainty.by_setting import Bootstrapped, Bootstraps
 

@@ -31,7 +31,7 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class Comparison:
     """Two runs on the pairs that both scored. Slot 0 is all of them, slot 1 + g the group ``groups[g]``.
 
     ``pairs`` (1 + groups,) counts them; ``ece`` is the calibration error of all of them, in both runs.
@@ -51,7 +51,7 @@ class Compared:
         return Change(before, after, *interval(drawn))
 
 
-def compare(before: Scores, after: Scores, reading: Reading, draws: int) -> Compared | None:
+def compare(before: Scores, after: Scores, reading: Reading, draws: int) -> Comparison | None:
     """The second run against the first, on the same draws of people; None where they share no pair.
 
     Groups are those that both images of a pair share, in either reading: a protocol that leaves groups out scores no
@@ -73,7 +73,7 @@ def compare(before: Scores, after: Scores, reading: Reading, draws: int) -> Comp
     counts = np.bincount(group[group != UNKNOWN], minlength=len(before.levels))
     errors = (ece(same, before.probability[rows]), ece(same, after.probability[other_rows]))
     slots = _same_slots(measured, before.levels, group)
-    return Compared(before.levels, np.array([len(rows), *counts]), errors, *slots)
+    return Comparison(before.levels, np.array([len(rows), *counts]), errors, *slots)
 
 
 def _losses(scores: Scores, rows: I64) -> F64:

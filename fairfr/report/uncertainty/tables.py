@@ -47,7 +47,7 @@ def uncertainty_tables(bootstraps: Bootstraps) -> list[Grid]:
         if found is None:
             continue
         grids += [_means_grid(found), *_groups_grids(found)]
-        sections = tuple(_duel_sections(found))
+        sections = tuple(_comparison_sections(found))
         if sections:
             grids.append(_differences_grid(found, sections))
     return grids
@@ -138,19 +138,19 @@ def _differences_grid(found: Bootstrapped, sections: tuple[Section, ...]) -> Gri
     return _grid(found, "differences", title, spanners, sections, DIFFERENCES)
 
 
-def _duel_sections(found: Bootstrapped) -> Iterator[Section]:
+def _comparison_sections(found: Bootstrapped) -> Iterator[Section]:
     """Each metric against the Baseline, then against FairCal; only the comparisons that have both runs."""
     by_id = {row.id: row for row in found.rows}
     pairings = [(row.id, BASELINE.id) for row in found.rows if row.id != BASELINE.id]
     for metric in METRICS:
         for other, wanted in ((BASELINE.id, pairings), ("faircal", DUELS)):
-            duels = [(by_id[a], by_id[b]) for a, b in wanted if a in by_id and b in by_id]
-            if duels:
-                lines = tuple(_duel_line(found, a, b, metric) for a, b in duels)
+            compared = [(by_id[a], by_id[b]) for a, b in wanted if a in by_id and b in by_id]
+            if compared:
+                lines = tuple(_comparison_line(found, a, b, metric) for a, b in compared)
                 yield Section(f"{HEADINGS[metric]}, minus {by_id[other].label}", lines)
 
 
-def _duel_line(found: Bootstrapped, a: Row, b: Row, metric: str) -> Line:
+def _comparison_line(found: Bootstrapped, a: Row, b: Row, metric: str) -> Line:
     entries: list[Entry] = []
     for place in PLACES:
         (ours, drawn), (theirs, other) = (found.value(row, metric, place) for row in (a, b))

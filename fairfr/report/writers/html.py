@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fairfr.core.visible import visible
-from fairfr.report.tables.grid import SOURCE_LABEL, Entry, Grid
+from fairfr.report.tables.grid import SOURCE_LABEL, Entry, Grid, Note
 from fairfr.report.writers.shape import SENTENCE, by_chapter, headings, word_columns
 
 if TYPE_CHECKING:
@@ -40,8 +40,8 @@ def render(grid: Grid) -> str:
     return str(module.table(grid)).strip() + "\n"
 
 
-def page(grids: Sequence[Grid], title: str, figures: Sequence[Path] = ()) -> str:
-    """A whole page: list of contents, tables by chapter, and pictures (PNG files, carried inside the page)."""
+def page(grids: Sequence[Grid], title: str, figures: Sequence[Path] = (), note: Note | None = None) -> str:
+    """A whole page: a note about it, list of contents, tables by chapter, and pictures (PNG files, carried inside)."""
     pictures = [_picture(path) for path in figures if path.suffix == ".png"]
     synthetic = any(grid.source == "synthetic" for grid in grids)
     text = (
@@ -49,6 +49,7 @@ def page(grids: Sequence[Grid], title: str, figures: Sequence[Path] = ()) -> str
         .get_template("page.html")
         .render(
             title=title,
+            about_all=note,
             banner=SOURCE_LABEL["synthetic"] if synthetic else "",
             contents=len(grids) > 1,
             chapters=by_chapter(grids),

@@ -30,8 +30,8 @@ def render(grid: Grid) -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
-def document(grids: Sequence[Grid], title: str) -> str:
-    """All tables under one title, by chapter, with a list of contents."""
+def document(grids: Sequence[Grid], title: str, note: Note | None = None) -> str:
+    """All tables under one title, by chapter, with a note about all of them and a list of contents."""
     contents, parts = [], []
     for chapter, tables in by_chapter(grids):
         contents += [f"- {_plain(chapter)}"] if chapter else []
@@ -39,7 +39,8 @@ def document(grids: Sequence[Grid], title: str) -> str:
         contents += [f"{indent}- [{_plain(grid.title)}](#{grid.id})" for grid in tables]
         parts += [f"## {_plain(chapter)}\n"] if chapter else []
         parts += [f'<a id="{_plain(grid.id)}"></a>\n\n{render(grid)}' for grid in tables]
-    return "\n".join([f"# {_plain(title)}", "", *contents, "", "\n".join(parts)])
+    said = [] if note is None else [_note(note), ""]
+    return "\n".join([f"# {_plain(title)}", "", *said, *contents, "", "\n".join(parts)])
 
 
 def _note(note: Note) -> str:

@@ -69,7 +69,7 @@ class MlflowProcess:
                 self._give_up()
                 raise MlflowError(f"{self._uri}: no answer within {timeout:.0f} s.") from None
             except ValueError:
-                raise MlflowEndedError(f"the MLflow process ended early ({self._last_words()}).") from None
+                raise MlflowEndedError(f"the MLflow process ended early ({self._error_message()}).") from None
         if "error" in answer:
             raise MlflowError(f"{self._uri}: {answer['error']}")
         return answer["ok"]
@@ -118,7 +118,7 @@ class MlflowProcess:
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(ENDING)
 
-    def _last_words(self) -> str:
+    def _error_message(self) -> str:
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(ENDING)
         self._stderr.seek(0)

@@ -56,6 +56,25 @@ def composed(*overrides: str) -> Any:
         return compose("config", overrides=list(overrides))
 
 
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("method/ablation=density_score", "method=ablation/density_score"),
+        ("method/ablation=density_score,demonorm_m4", "method=ablation/density_score,ablation/demonorm_m4"),
+        ("setting/study=lfw_vit_b", "setting=study/lfw_vit_b"),
+        ("hydra/launcher=basic", "hydra/launcher=basic"),
+        ("dataset@train=lfw", "dataset@train=lfw"),
+    ],
+)
+def test_a_folder_of_choices_may_be_typed_as_the_help_lists_it(typed: str, meant: str) -> None:
+    assert prepare([typed], CONF) == [meant]
+
+
+def test_a_name_that_no_folder_has_gets_a_suggestion() -> None:
+    with pytest.raises(ConfigError, match="Did you mean 'ablation/density_score'"):
+        prepare(["method/ablation=density_scor"], CONF)
+
+
 # ---- order ---------------------------------------------------------------------------------------------------------
 
 

@@ -67,9 +67,28 @@ def test_a_synthetic_table_says_so() -> None:
     assert "SYNTHETIC" in shown(stored("Platt", 0.9, source="synthetic"))
 
 
-def test_an_undefined_number_is_blank_not_zero() -> None:
+def test_an_undefined_number_is_a_dash_not_zero() -> None:
     text = shown(stored("Platt", None))
     assert "0.000" not in text and "nan" not in text.lower() and "None" not in text
+    line = next(line for line in text.splitlines() if "Platt" in line)
+    assert "\u2013" in line.split()
+
+
+def test_folds_are_those_that_were_scored() -> None:
+    half = stored("Platt", 0.9, 0.1)
+    half["data"] = {**half.get("data", {}), "folds": ["0", "1"]}
+    half["metrics"] = [{**row, "folds_total": 1} for row in half["metrics"]]
+    assert "mean over 1 held-out folds" in shown(half)
+    failed = stored("Beta", None, status="failed", metrics=[], data={})
+    assert "mean over 1 or 2 held-out folds" in shown(failed, half, stored("Isotonic", 0.9))
+
+
+def test_the_brier_score_of_raw_scores_is_named() -> None:
+    grouped = {"data": {"folds": ["0", "1"], "grouping": "kind"}}
+    native = {"id": "platt", "label": "Platt", "needs": [], "native_probability": True}
+    assert "worst Brier: of the raw score" in shown(stored("Baseline", 0.9, **grouped))
+    assert "raw score" not in shown(stored("Platt", 0.9, method=native, **grouped))
+    assert "raw score" not in shown(stored("Baseline", 0.9)), "without groups there is no worst one"
 
 
 def test_ties_as_printed_are_bold_together_and_lower_brier_wins() -> None:
@@ -84,6 +103,12 @@ def test_a_method_that_sees_groups_is_marked_and_never_bold() -> None:
     assert "GST†" in text and "† needs group labels" in text
     assert "0.950" in bold(text) and "0.990" not in bold(text)
     assert "†" not in shown(stored("One", 0.95))
+
+
+def test_where_all_print_the_same_nobody_wins() -> None:
+    text = shown(stored("One", 0.95, 0.2), stored("Two", 0.95, 0.1), ansi=True)
+    assert "0.950" not in bold(text) and "0.100" in bold(text) and "bold: best method" in text
+    assert "bold:" not in shown(stored("One", 0.95), stored("Two", 0.95)), "no legend for a mark that is not there"
 
 
 def test_a_single_run_has_no_winner() -> None:

@@ -8,7 +8,7 @@ import pytest
 from fairfr.core.calibrator import Calibrator, FitContext
 from fairfr.core.errors import ConfigError, DataError, FairfrError, did_you_mean
 from fairfr.core.keys import RunKey, digest_of
-from fairfr.core.types import Grouping, Pairs, product_of, read_only
+from fairfr.core.types import Grouping, Pairs, RowIds, product_of, read_only
 from fairfr.methods.baseline import Baseline
 
 
@@ -132,3 +132,14 @@ def test_errors_say_their_kind() -> None:
 def test_did_you_mean_suggests_only_what_is_near() -> None:
     assert did_you_mean("ac_linaer", ["platt", "ac_linear"]) == " Did you mean 'ac_linear'? Known: ac_linear, platt."
     assert did_you_mean("zzz", ["platt", "beta"]) == " Known: beta, platt."
+
+
+def test_row_ids_are_the_texts_that_they_stand_for() -> None:
+    ids = RowIds(12)
+    spelled = [f"row{row}_{side}" for row in range(12) for side in ("left", "right")]
+    assert list(ids) == spelled and len(ids) == 24 and ids[-1] == "row11_right" and ids[3:5] == tuple(spelled[3:5])
+    assert ids[np.int32(5)] == spelled[5]
+    assert np.asarray(ids).tolist() == spelled
+    assert np.array_equal(np.argsort(ids, kind="stable"), np.argsort(spelled, kind="stable"))
+    with pytest.raises(IndexError):
+        ids[24]

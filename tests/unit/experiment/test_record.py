@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pytest
 
+from fairfr.core.names import COLUMNS
 from fairfr.core.types import Grouping, Pairs, ScoreFrame, VerificationSet
 from fairfr.experiment.held_out import HeldOut
 from fairfr.experiment.record import jsonable, pair_level_names, score_columns
@@ -84,3 +87,19 @@ def test_arrays_in_a_report_become_lists() -> None:
         "levels": ["a", "b"],
     }
     assert jsonable({"cache": Path("a/b")}) == {"cache": "a/b"}
+
+
+def test_every_column_of_scores_parquet_is_reserved(synthetic_set: object) -> None:
+    data = synthetic_set("rfw", scale=0.01)  # type: ignore[operator]
+    bare = replace(data, groupings={})
+    frame = ScoreFrame(data.fold, data.same, np.zeros(data.n_pairs), np.zeros(data.n_pairs))
+    assert set(score_columns(bare, np.zeros(data.n_pairs), HeldOut(frame, data.fold_labels))) <= COLUMNS
+
+
+def test_no_grouping_ever_replaces_a_column(make_set: object) -> None:
+    data = make_set(np.eye(4), [0, 1], [2, 3])  # type: ignore[operator]
+    half = data.groupings["half"]
+    held_out = HeldOut(ScoreFrame(data.fold, data.same, np.zeros(2), np.zeros(2)), data.fold_labels)
+    for name in ("score", "left"):
+        with pytest.raises(AssertionError, match=name):
+            score_columns(replace(data, groupings={name: replace(half, id=name)}), np.zeros(2), held_out)

@@ -11,7 +11,7 @@ import torch
 from fairfr.core.calibrator import FitContext
 from fairfr.core.errors import ConfigError
 from fairfr.core.types import Pairs, VerificationSet
-from fairfr.methods.ac_mlp import ACMLP, _inputs, _network
+from fairfr.methods.ac_mlp import ACMLP, _Inputs, _network
 from fairfr.pairs.design import PairDesign
 from fairfr.pairs.table import PairTable
 from fairfr.pairs.view import PairView
@@ -49,7 +49,7 @@ def test_inputs_are_the_direction_of_the_midpoint_and_the_cosine() -> None:
     rng = np.random.default_rng(32)
     vectors = rng.standard_normal((4, 5)).astype(np.float32)
     design = PairDesign(vectors, Pairs(np.array([0, 1], np.int32), np.array([2, 3], np.int32)))
-    rows = _inputs(design.append(np.array([0.25, -0.5])), np.array([1])).numpy()
+    rows = _Inputs(design.append(np.array([0.25, -0.5])), 1).rows(np.array([1])).numpy()
     middle = vectors[1] + vectors[3]
     np.testing.assert_allclose(rows[0], [*(middle / np.linalg.norm(middle)), -0.5], rtol=1e-6)
     assert rows.dtype == np.float32
@@ -59,7 +59,7 @@ def test_a_zero_midpoint_stays_zero(make_set: Callable[..., VerificationSet]) ->
     vectors = np.eye(4)[[0, 0, 1, 2]] * np.array([[1], [-1], [1], [1]])
     data = make_set(vectors, [0, 2, 0, 1], [1, 3, 2, 3])
     view = PairView(PairTable(data), np.arange(4), frozenset({"embeddings"}))
-    inputs = _inputs(view.midpoints().append(view.cosine), np.arange(4)).numpy()
+    inputs = _Inputs(view.midpoints().append(view.cosine), 4).rows(np.arange(4)).numpy()
     assert inputs[0].tolist() == [0, 0, 0, 0, -1]
     prediction = ACMLP(hidden=8).fit(view, data.same, context()).predict(view)
     assert np.isfinite(prediction.score).all()
@@ -73,7 +73,7 @@ def test_it_learns_what_the_cosine_does_not_say(view: PairView, same: np.ndarray
 
 def test_prediction_is_the_networks_own(view: PairView, same: np.ndarray) -> None:
     method = ACMLP(hidden=16).fit(view, same, context())
-    rows = _inputs(view.midpoints().append(view.cosine), np.arange(view.n_pairs))
+    rows = _Inputs(view.midpoints().append(view.cosine), 700).rows(np.arange(view.n_pairs))
     first, _, last = method.network_
     hidden = np.maximum(0, rows.numpy() @ first.weight.detach().numpy().T + first.bias.detach().numpy())
     logit = hidden @ last.weight.detach().numpy()[0] + last.bias.item()
@@ -142,3 +142,23 @@ def test_epochs_go_on_until_there_are_steps_enough(
 def test_impossible_options_are_refused(options: dict[str, float]) -> None:
     with pytest.raises(ConfigError, match=f"method.estimator.{next(iter(options))} must be"):
         ACMLP(**options)  # type: ignore[arg-type]
+
+
+def test_training_is_automatic_differentiations_bit_for_bit(view: PairView, same: np.ndarray) -> None:
+    method = ACMLP(hidden=32, epochs=2, batch=96).fit(view, same, context())
+    expected = _network(13, 32, context().seed_for("weights"))
+    optimiser = torch.optim.Adam(expected.parameters(), lr=1e-3)
+    shuffle, target = context().rng("batches"), torch.from_numpy(same.astype(np.float32))
+    rows = view.midpoints().rows(np.arange(view.n_pairs))
+    unit = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    inputs = torch.from_numpy(np.column_stack([unit, view.cosine]).astype(np.float32))
+    for _ in range(2):
+        order = shuffle.permutation(view.by_id())
+        for start in range(0, view.n_pairs, 96):
+            index = torch.from_numpy(order[start : start + 96])
+            optimiser.zero_grad()
+            logit = expected(inputs[index]).squeeze(1)
+            torch.nn.functional.binary_cross_entropy_with_logits(logit, target[index]).backward()
+            optimiser.step()
+    for ours, theirs in zip(method.network_.parameters(), expected.parameters(), strict=True):
+        assert torch.equal(ours, theirs)

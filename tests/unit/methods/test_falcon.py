@@ -121,6 +121,44 @@ def test_kernel_ridge_equals_scikit_learn(kernel, gamma, monkeypatch):
     np.testing.assert_allclose(fitted, oracle.predict(train.astype(float)), atol=1e-8)
 
 
+def test_conjugate_gradients_equal_scikit_learn_where_the_kernel_is_nearly_affine(monkeypatch):
+    monkeypatch.setattr(_kernel_ridge, "MIN_ITERATIVE", 100)
+    monkeypatch.setattr(_kernel_ridge, "_solve", None)  # no Cholesky factor of everything
+    rng = np.random.default_rng(4)
+    train, test = unit_rows(rng, 400, 64), unit_rows(rng, 70, 64)
+    target = 0.3 + 0.1 * np.tanh(3 * train[:, 0] + train[:, 1]) + 0.01 * rng.standard_normal(400)
+    for kernel, ridge in (("poly3", 1e-3), ("poly2", 1e-2), ("linear", 1e-3)):
+        oracle = KernelRidge(alpha=ridge, coef0=1, **KERNELS[kernel]).fit(train.astype(float), target)
+        model, fitted = fit_kernel_ridge(train, target, kernel, ridge, 1 / 64)
+        np.testing.assert_allclose(model.value(test), oracle.predict(test.astype(float)), atol=1e-8)
+        np.testing.assert_allclose(fitted, oracle.predict(train.astype(float)), atol=1e-8)
+
+
+def test_a_kernel_that_is_not_nearly_affine_or_does_not_settle_takes_the_factor(monkeypatch):
+    monkeypatch.setattr(_kernel_ridge, "MIN_ITERATIVE", 10)
+    rng = np.random.default_rng(5)
+    vectors = unit_rows(rng, 120, 16)
+    target = rng.standard_normal(120)
+    for gamma, ridge, steps in ((1.0, 1e-4, 60), (1 / 16, 1e-1, 1)):
+        monkeypatch.setattr(_kernel_ridge, "MAX_STEPS", steps)
+        oracle = KernelRidge(kernel="poly", degree=3, coef0=1, gamma=gamma, alpha=ridge)
+        expected = oracle.fit(vectors.astype(float), target).predict(vectors.astype(float))
+        _, fitted = fit_kernel_ridge(vectors, target, "poly3", ridge, gamma)
+        np.testing.assert_allclose(fitted, expected, atol=1e-8)
+
+
+@pytest.mark.parametrize("fmr", [1e-3, 0.05, 0.9])
+def test_the_scan_and_sorting_find_the_same_thresholds(fmr, monkeypatch):
+    rng = np.random.default_rng(6)
+    vectors, identity = unit_rows(rng, 300), rng.integers(0, 40, 300).astype(np.int32)
+    monkeypatch.setattr("fairfr.methods.falcon.MAX_SCANNED_RANK", 1000)
+    scanned = local_thresholds(vectors, identity, np.arange(300), fmr)
+    monkeypatch.setattr("fairfr.methods.falcon.MAX_SCANNED_RANK", 0)
+    sorted_ = local_thresholds(vectors, identity, np.arange(300), fmr)
+    np.testing.assert_array_equal(scanned[0], sorted_[0])
+    np.testing.assert_array_equal(scanned[1], sorted_[1])
+
+
 def test_cubic_term_is_in_float32_only_where_that_cannot_be_seen():
     rng = np.random.default_rng(2)
     vectors = unit_rows(rng, 80, 64)

@@ -151,3 +151,14 @@ def test_smoothed_targets_are_those_of_platt(problem: Problem) -> None:
 
 def test_sigmoid_does_not_overflow() -> None:
     assert sigmoid(np.array([-1e4, 0.0, 1e4])).tolist() == [0.0, 0.5, 1.0]
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_no_number_depends_on_the_threads(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    same = rng.random(1000) < 0.4
+    cosine = rng.normal(same * 0.5, 0.3)
+    plain = fit_logistic(Columns(cosine), same)
+    monkeypatch.setattr("fairfr.methods._logistic.BLOCK", 64)
+    blocks = fit_logistic(Columns(cosine), same, threads=threads)
+    assert blocks.weights.tobytes() == plain.weights.tobytes() and blocks.intercept == plain.intercept

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.metrics import brier_score_loss, roc_auc_score
 
 from fairfr.core.errors import DataError
 from fairfr.core.types import Grouping, MetricRow, Pairs, ScoreFrame
@@ -59,6 +60,23 @@ def test_each_value_is_the_pure_function_of_its_pairs(fold: str, group: str) -> 
         row = of_group(rows, group, metric, fold)
         assert row.value == pytest.approx(value, abs=1e-13)
         assert (row.n_same, row.n_diff) == (same.sum(), (~same).sum())
+
+
+@pytest.mark.parametrize("fold", ["1", "2", "pooled"])
+def test_each_group_has_the_librarys_numbers(fold: str) -> None:
+    frame, groups = a_frame(), some_groups()
+    rows = evaluate(frame, FOLDS, [groups], 20)
+    for level, code in zip(groups.levels, range(3), strict=True):
+        chosen = (groups.codes == code) & ((frame.fold == FOLDS.index(fold)) if fold in FOLDS else True)
+        same, score, probability = frame.same[chosen], frame.score[chosen], frame.probability[chosen]
+        expected = {
+            "auroc": roc_auc_score(same, score),
+            "pauc": roc_auc_score(same, score, max_fpr=0.1),
+            "auroc_on_probability": roc_auc_score(same, probability),
+            "brier": brier_score_loss(same, probability),
+        }
+        for metric, value in expected.items():
+            assert of_group(rows, level, metric, fold).value == pytest.approx(value, abs=1e-13)
 
 
 def test_tpr_at_fpr_uses_the_global_threshold() -> None:

@@ -5,7 +5,7 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from fairfr.core.types import F64, Bool
-from fairfr.metrics.ranking import auroc, pauc, pauc_normalised, pauc_raw, roc_curve
+from fairfr.metrics.ranking import auroc, descending_order, pauc, pauc_normalised, pauc_raw, roc_curve
 
 SAME = np.array([True, True, False, True, False, False])
 VALUES = np.array([0.9, 0.8, 0.8, 0.4, 0.3, 0.1])
@@ -22,6 +22,22 @@ def test_roc_curve_counts_each_distinct_value_once() -> None:
     assert curve.thresholds.tolist() == [np.inf, 0.9, 0.8, 0.4, 0.3, 0.1]
     assert curve.n_true.tolist() == [0, 1, 2, 3, 3, 3]
     assert curve.n_false.tolist() == [0, 0, 1, 1, 2, 3]
+
+
+def test_points_of_the_curve_are_found_by_fpr_and_by_threshold() -> None:
+    curve = roc_curve(SAME, VALUES)
+    assert [curve.at_fpr(fpr) for fpr in (0.0, 0.3, 1 / 3, 0.5, 1.0)] == [1, 1, 3, 3, 5]
+    assert [curve.at_threshold(at) for at in (np.inf, 0.95, 0.9, 0.85, 0.8, 0.1, -1.0)] == [0, 0, 1, 1, 2, 5, 5]
+
+
+@pytest.mark.parametrize("levels", [1, 3, 1000, 10**12])
+def test_the_descending_order_keeps_that_of_equal_values(levels: int) -> None:
+    for seed in range(5):
+        values = random_pairs(seed, levels)[1]
+        values[::50] = 0.0
+        values[::100] *= -1.0  # -0.0 equals 0.0
+        assert np.array_equal(descending_order(values), np.argsort(-values, kind="stable"))
+    assert len(descending_order(np.zeros(0))) == 0
 
 
 def test_auroc_counts_a_tie_as_one_half() -> None:

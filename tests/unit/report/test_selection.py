@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable
 from typing import Any
 
@@ -152,3 +153,28 @@ def test_metrics_of_different_versions_do_not_stand_in_one_table(run: Make, resu
     old.stored["metrics_version"], new.stored["metrics_version"] = "1-a", "2-b"
     with pytest.raises(MixedMetricsError, match=r"scripts/rescore\.py"):
         chosen(old, new)
+
+
+def test_a_condition_that_only_runs_of_the_other_source_meet_is_no_mistake(run: Make) -> None:
+    here, there = run(0.9), run(0.8)
+    there.stored["source"], there.stored["differs"] = "synthetic", {"dataset.standin.scale": 0.2}
+    chosen_by = Selection.where(["standin.scale=0.2"])
+    assert len(Runs([here, there], "files", chosen_by)) == 0
+    assert [found.stored["key"] for found in Runs([here, there], "synthetic", chosen_by)] == ["key-0.8"]
+    by_method = Selection.where(["k=500"])
+    there.stored["differs"] = {"method.estimator.k": 500}
+    here.stored["identity"]["method"] = {"id": "ac_density"}
+    assert len(Runs([here, there], "files", by_method)) == 1, "a field of methods adds rows, and takes none away"
+
+
+def test_what_is_left_out_is_counted_with_the_options_that_show_it(run: Make) -> None:
+    grouped = run(0.7)
+    grouped.stored["differs"] = {"dataset.grouping": ["gender", "a b"], "method.estimator.C": 0.1234567}
+    results = [run(0.9), run(0.8, k=500), run(0.81, k=500, code="old"), grouped, run(0.6, seed=1)]
+    results[-1].stored["study"] = "low_fpr"
+    found = Selection().left_out(results)
+    options = "--where 'dataset.grouping=[gender,a b]' --where method.estimator.C=0.1234567"
+    assert found == {"--where method.estimator.k=500": 2, options: 1}
+    typed = [word for word in shlex.split(options) if word != "--where"]
+    assert rows(chosen(*results[:1], grouped, where=tuple(typed))), "and they do show it"
+    assert Selection.where(["k=500"]).left_out(results) == {} and Selection(everything=True).left_out(results) == {}

@@ -7,15 +7,24 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal, NamedTuple, TypeAlias
 
-from fairfr.report.paper.numbers import GROUP_AWARE_IDS, Numbers, need
-from fairfr.report.paper.published import headline
+from fairfr.report.paper.numbers import GROUP_AWARE_IDS, NotThereError, Numbers, need
+from fairfr.report.paper.published import StudyRow, headline
 from fairfr.report.quantity import Quantity
-from fairfr.report.tables.order import ADAPTIVE, DATASETS, HEADLINE, HEADLINE_BACKBONES, PAPER_ROWS, ROWS, SCORE_ONLY
+from fairfr.report.tables.order import (
+    ADAPTIVE,
+    DATASETS,
+    HEADLINE,
+    HEADLINE_BACKBONES,
+    PAPER_ROWS,
+    ROWS,
+    SCORE_ONLY,
+    Setting,
+)
 
 Status: TypeAlias = Literal["holds", "does not hold", "cannot be told"]
 LABEL = {row.id: row.label for row in (*ROWS, *SCORE_ONLY)}
+CONTEXT = ("ac_linear", "ac_density")
 AC = tuple(row.id for row in ADAPTIVE if row in PAPER_ROWS)
-Setting: TypeAlias = tuple[str, str]
 
 
 class Verdict(NamedTuple):
@@ -45,6 +54,14 @@ class Claim:
 def verdict(holds: bool, detail: str, figure: float | None = None) -> Verdict:
     """Holds or does not."""
     return Verdict("holds" if holds else "does not hold", detail, figure)
+
+
+def study_rows(numbers: Numbers, name: str) -> tuple[StudyRow, ...]:
+    """The rows of a study that the claim cannot do without."""
+    rows = numbers.study(name)
+    if not rows:
+        raise NotThereError(f"{numbers.absent}: the {name.replace('_', ' ')} study")
+    return rows
 
 
 @cache

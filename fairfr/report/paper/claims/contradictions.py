@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from functools import partial
 
-from fairfr.report.paper.claims.claim import LABEL, Claim, Setting, Verdict, name, verdict
+from fairfr.report.paper.claims.claim import LABEL, Claim, Verdict, name, verdict
 from fairfr.report.paper.comparison import TOLERANCE
 from fairfr.report.paper.numbers import Numbers, need
 from fairfr.report.paper.published import WORST_AUROC, WORST_BRIER, study
-from fairfr.report.tables.order import HEADLINE
+from fairfr.report.tables.order import HEADLINE, Setting
 
 # rows of the component ablation that carry the name of a headline setting
 SAME_NAME = {

@@ -9,13 +9,13 @@ from __future__ import annotations
 from functools import partial
 from typing import NamedTuple
 
-from fairfr.report.paper.claims.claim import Claim, Setting, Status, Verdict, name
+from fairfr.report.paper.claims.claim import Claim, Status, Verdict, name
 from fairfr.report.paper.claims.groups import GROUPS_OF
 from fairfr.report.paper.comparison import TOLERANCE
 from fairfr.report.paper.numbers import NotThereError, Numbers, PrintedNumbers
 from fairfr.report.paper.published import QUANTITIES, TABLE_NAMES
 from fairfr.report.quantity import LIFTED, Quantity
-from fairfr.report.tables.order import DENSITY, DENSITY_LOO, HEADLINE
+from fairfr.report.tables.order import DENSITY, DENSITY_LOO, HEADLINE, Setting
 
 DIGITS = 3
 _ROUNDING = 1e-9

@@ -9,7 +9,6 @@ from fairfr.report.paper.claims.claim import (
     AC,
     LABEL,
     Claim,
-    Setting,
     Verdict,
     column_winners,
     compare_means,
@@ -22,7 +21,7 @@ from fairfr.report.paper.claims.claim import (
 from fairfr.report.paper.numbers import Numbers, need
 from fairfr.report.paper.published import AUROC, BRIER, TPR, WORST_AUROC, WORST_BRIER
 from fairfr.report.quantity import Quantity
-from fairfr.report.tables.order import HEADLINE
+from fairfr.report.tables.order import HEADLINE, Setting
 
 CELLS = len(AC) * len(HEADLINE)
 CELLS_WON = "cells won"

@@ -8,7 +8,6 @@ from fairfr.report.paper.claims.claim import (
     AC,
     LABEL,
     Claim,
-    Setting,
     Verdict,
     column_winners,
     compare_means,
@@ -33,7 +32,7 @@ from fairfr.report.paper.published import (
     headline,
 )
 from fairfr.report.quantity import Quantity
-from fairfr.report.tables.order import HEADLINE, PAPER_ROWS
+from fairfr.report.tables.order import HEADLINE, PAPER_ROWS, Setting
 
 LEAD = "lead over the best other label-free method"
 COLUMNS = "columns"

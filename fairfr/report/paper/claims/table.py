@@ -7,7 +7,15 @@ from types import MappingProxyType
 
 import numpy as np
 
-from fairfr.report.paper.claims import appendix, contradictions, density_form, groups, other_sections, results
+from fairfr.report.paper.claims import (
+    appendix,
+    contradictions,
+    density_form,
+    groups,
+    limitations,
+    other_sections,
+    results,
+)
 from fairfr.report.paper.claims.claim import Claim, Status, Verdict
 from fairfr.report.paper.comparison import simulation
 from fairfr.report.paper.numbers import NotThereError, Numbers, PrintedNumbers, RunNumbers
@@ -27,6 +35,7 @@ SECTIONS: dict[str, tuple[Claim, ...]] = {
     "Groups, counts and figures of the text": groups.CLAIMS,
     "Abstract, related work, conclusion, Brier": other_sections.CLAIMS,
     "Additional checks of the appendix": appendix.CLAIMS,
+    "Limitations": limitations.CLAIMS,
     "Headline tables against the appendix": contradictions.CLAIMS,
     "Which form of AC-Density is printed": density_form.CLAIMS,
 }

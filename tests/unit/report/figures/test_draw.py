@@ -108,6 +108,16 @@ def test_the_overview_has_every_method_that_has_run_and_no_empty_row(fake_run: A
     assert shown == [["Baseline", "Platt"], ["Baseline", "FSN"]]
 
 
+def test_no_panel_shows_values_that_cannot_be(fake_run: Any) -> None:
+    near_one, wide = fake_run("baseline", noise=0.05), fake_run("platt", noise=1.5)
+    wide.stored["backbone"] = {"id": "other", "label": "Other"}
+    figure = overview_figure(Runs([near_one, wide], "synthetic"), "paper")
+    assert figure is not None
+    limits = [axes.get_xlim() for axes in figure.axes]
+    assert len(limits) == 2 and max(high for _, high in limits) < 1.05
+    assert limits[0][1] - limits[0][0] == pytest.approx(limits[1][1] - limits[1][0]), "one scale"
+
+
 @pytest.mark.parametrize("noise", [0.05, 0.4, 1.5])
 def test_axes_have_at_least_three_ticks(fake_run: Any, noise: float) -> None:
     runs = Runs([fake_run(m, noise=noise) for m in ("baseline", "beta", "ac_density")], "synthetic")

@@ -6,10 +6,13 @@ from typing import Any
 
 import pytest
 
+from fairfr.report.paper.claims.table import CLAIMS, judge
+from fairfr.report.paper.numbers import PrintedNumbers, RunNumbers
 from fairfr.report.readings import Run
+from fairfr.report.runs import Runs
 from fairfr.report.selection import Selection
 from fairfr.report.studies.study import of_studies
-from fairfr.report.studies.transfer import STUDY, journeys
+from fairfr.report.studies.transfer import STUDY, away_and_home
 
 
 @pytest.fixture
@@ -38,7 +41,7 @@ def test_each_method_away_stands_beside_itself_at_home(run: Any) -> None:
         run("ac_linear", "transfer", "rfw", digest="other"),  # another tested set
     ]
     runs = of_studies(results, "synthetic", "strict", Selection())["transfer"]
-    found = [(journey.section, journey.method) for journey in journeys(runs)]
+    found = [(both.section, both.method) for both in away_and_home(runs)]
     assert found == [
         ("LFW x FaceNet, fitted on RFW", "Platt"),
         ("LFW x FaceNet, fitted without the group", "Platt"),
@@ -54,3 +57,19 @@ def test_each_method_away_stands_beside_itself_at_home(run: Any) -> None:
     assert [line.label for line in by_group.sections[0].lines] == ["One", "Two parts", "Three"]
     figure = STUDY.figure(runs)
     assert figure is not None and len(figure.axes) == 4  # two sections, two metrics
+
+
+def test_the_claim_about_transfer_is_judged_by_the_study(run: Any) -> None:
+    claim = next(claim for claim in CLAIMS if claim.id == "need-not-transfer")
+    results = [
+        run(method, protocol, train, noise)
+        for method, away in (("platt", 0.5), ("ac_linear", 0.9))
+        for protocol, train, noise in (("published", None, 0.5), ("transfer", "rfw", away))
+    ]
+    runs = of_studies(results, "synthetic", "strict", Selection())
+    numbers = RunNumbers(Runs([], "synthetic"), "strict", runs)
+    said = judge(claim, numbers)
+    assert said.status == "holds" and "AC-Linear -" in said.detail and "fitted on RFW" in said.detail
+    assert judge(claim, PrintedNumbers()).status == "cannot be told"
+    unharmed = of_studies(results[:2], "synthetic", "strict", Selection())
+    assert judge(claim, RunNumbers(Runs([], "synthetic"), "strict", unharmed)).status == "cannot be told"

@@ -56,7 +56,21 @@ def test_own_data_gets_its_tables_too(result: Make, runs: MakeRuns, find: Find) 
     grids = paper_tables(made, "paper")
     assert find(grids, "appendix_summary_mine_mynet", "Baseline", 0).shown == "90.00±1.00"
     assert find(grids, "appendix_groups_auroc_mine_mynet", "Baseline", 0).shown == "80.00±1.00"
-    assert find(grids, "appendix_mine_accuracy_1", "Baseline", 0).shown == "0.900±0.010"
+    assert not [grid.id for grid in grids if grid.id.startswith("appendix_mine")], "one backbone is compared with none"
+
+
+def test_own_backbones_of_a_data_set_stand_beside_each_other(result: Make, runs: MakeRuns, find: Find) -> None:
+    settings = ("mine/mynet", "mine/other", "lfw/mynet", "lfw/magface")
+    made = runs(*(result("baseline", where, overall={"auroc": 0.9}) for where in settings))
+    grids = paper_tables(made, "paper")
+    grid = find(grids, "appendix_mine_accuracy_own")
+    assert [(section.heading, section.panel) for section in grid.sections] == [("Mynet", True), ("Other", True)]
+    chapters = list(dict.fromkeys(grid.chapter for grid in grids))
+    assert (
+        chapters.index("MINE, by backbone") == 1 + chapters.index("MINE x Other") < chapters.index("The paper's tables")
+    )
+    assert not [grid.id for grid in grids if grid.id.startswith("appendix_lfw_accuracy_own")]
+    assert find(grids, "appendix_lfw_accuracy_2", "Baseline", 0).shown == "0.900±0.010", "the paper's parts stay"
 
 
 def test_data_without_groups_has_tables_without_group_numbers(
@@ -71,3 +85,20 @@ def test_data_without_groups_has_tables_without_group_numbers(
     assert [entry.shown for entry in entries if entry.text] == ["90.00±1.00"]
     assert entries[3].missing == "no groups"
     assert notes(summary, "no_groups")
+
+
+def test_each_attribute_has_its_table_which_says_where_few_folds_count(
+    result: Make, runs: MakeRuns, find: Find, notes: Callable[..., list[str]]
+) -> None:
+    made = result("baseline", "mine/mynet", groups={"a": {"auroc": 0.9}})
+    made.stored["data"] = {"folds": ["0", "1"], "grouping": "kind_x_sex", "groups": {"kind": ["a", "b"]}}
+    place = {"grouping": "kind", "rule": "first", "metric": "auroc", "std": 0.0, "folds_total": 2}
+    made.stored["metrics"] += [
+        {**place, "group": "a", "mean": 0.75, "folds": 1},
+        {**place, "group": "b", "mean": 0.5, "folds": 2},
+    ]
+    grid = find(paper_tables(runs(made), "paper"), "appendix_groups_kind_mine_mynet")
+    assert grid.columns == ("A", "B", "Worst", "TPR@1e-3, %", "Brier")
+    entries = find([grid], grid.id, "Baseline").entries
+    assert [entry.shown for entry in entries[:2]] == ["75.00", "50.00±0.00"], "one fold has no spread"
+    assert notes(grid, "few_folds") == ["Folds with enough pairs, where not all: A 1 of 2."]

@@ -78,9 +78,10 @@ def test_a_plain_method_fills_the_row_of_a_variant_that_has_not_run(
     grid = find(paper_tables(made, "paper"), "table1_tpr")
     shown = [(line.label, line.entries[RFW_MAGFACE].text, line.entries[8].text) for line in grid.lines()]
     assert [row for row in shown if "GST" in row[0]] == [("GST", "0.400", "0.300"), ("GST (gst)", "", "0.700")]
-    assert notes(grid, "replaced") == [
-        "Filled by the plain method: GST is gst (gst_paper has not run); the paper's row is another variant."
-    ]
+    said = "Filled by the plain method: GST is gst{} (gst_paper has not run); the paper's row is another variant."
+    assert notes(grid, "replaced") == [said.format(" on RFW x MagFace")]
+    alone = find(paper_tables(made, "paper"), "appendix_summary_rfw_magface")
+    assert notes(alone, "replaced") == [said.format("")]
     assert "GST (gst)" not in str(find(paper_tables(made, "paper"), "appendix_summary_rfw_magface").sections)
     assert not notes(find(paper_tables(made, "strict"), "table1_tpr"), "replaced")
 

@@ -1,4 +1,4 @@
-"""Reading bytes as a pickle, and the message if they are refused."""
+"""Reading bytes as a pickle, and the message if they are refused; values that pickle as they are asked to."""
 
 from __future__ import annotations
 
@@ -9,6 +9,22 @@ import pytest
 
 from fairfr.core.errors import DataError
 from fairfr.data.importers.unpickle.restricted import load_restricted
+
+
+class Reduces:
+    """Pickles as a call of anything."""
+
+    def __init__(self, *parts: object) -> None:
+        self.parts = parts
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return self.parts
+
+
+@pytest.fixture
+def reduces() -> type[Reduces]:
+    """Makes values that pickle as a call of anything."""
+    return Reduces
 
 
 @pytest.fixture

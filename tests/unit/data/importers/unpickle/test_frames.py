@@ -1,4 +1,4 @@
-"""Tables of every pandas since 1.0 come in with all their cells."""
+"""Tables of every pandas since 1.0 come in with all their cells, and those that lie about their parts are refused."""
 
 from __future__ import annotations
 
@@ -7,13 +7,16 @@ import pickle
 import pickletools
 import zlib
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
 import pytest
+from pandas._libs.internals import _unpickle_block
+from pandas.core.internals.managers import BlockManager
 
 Load: TypeAlias = Callable[[bytes], object]
+Refusal: TypeAlias = Callable[[bytes], str]
 PROTOCOLS = range(2, pickle.HIGHEST_PROTOCOL + 1)
 
 
@@ -125,3 +128,38 @@ def test_series_keep_name_and_index(load: Load) -> None:
     assert isinstance(found, pd.Series)
     assert found.to_dict() == {"x": 1.5, "y": 2.5}
     assert found.name == "n"
+
+
+@pytest.mark.parametrize(
+    ("length", "offset", "ends", "there"),
+    [
+        (2, 0, (0, 1, 99), None),
+        (2, 0, (0, 3, 1), None),
+        (2, 0, (-5, 1, 2), None),
+        (2, 1, (0, 1, 2), None),
+        (2**62, 2**62, (0, 1, 2), None),
+        (-1, 0, (0, 1, 2), None),
+        (2, 0, (0, 1, 2), b""),
+        (2, 0, (0, 1, 3), None),
+    ],
+)
+def test_texts_outside_their_buffer_are_refused(
+    refusal: Refusal, reduces: type[Any], length: int, offset: int, ends: tuple[int, ...], there: bytes | None
+) -> None:
+    """As pandas 3 keeps text; the characters are 'x', 'y' and a byte that is no UTF-8."""
+    import pyarrow as pa
+
+    state = ("large_string", length, 0, offset, [there, np.array(ends, "<i8").tobytes(), b"xy\xff"], [], None)
+    content = pickle.dumps({"_pa_array": reduces(pa.lib._restore_array, (state,))}, 3)[2:-1]
+    data = b"\x80\x04\x8c\rpandas.arrays\x8c\x10ArrowStringArray\x93)\x81" + content + b"b."
+    assert "an arrow array" in refusal(data)
+
+
+@pytest.mark.parametrize("where", [slice(10**6, 10**6 + 1), slice(-5, -4), np.array([10**6]), np.array([-3])])
+def test_blocks_outside_their_table_are_refused(refusal: Refusal, reduces: type[Any], where: object) -> None:
+    """pandas itself follows what the block says, and the process ends."""
+    block = reduces(_unpickle_block, (np.arange(6.0).reshape(1, 6), where, 2))
+    manager = reduces(BlockManager, ((block,), [pd.Index(["a"]), pd.RangeIndex(6)]))
+    content = pickle.dumps({"_mgr": manager, "_typ": "dataframe"}, 3)[2:-1]
+    data = b"\x80\x04\x8c\x06pandas\x8c\x09DataFrame\x93)\x81" + content + b"b."
+    assert "a pandas.DataFrame" in refusal(data)

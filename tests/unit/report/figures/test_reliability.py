@@ -1,4 +1,4 @@
-"""The reliability of one run: every group that is large enough, and all pairs together."""
+"""Reliability figures: of one run, every group that is large enough, and all pairs together."""
 
 from __future__ import annotations
 

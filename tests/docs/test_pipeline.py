@@ -13,7 +13,7 @@ import pytest
 import fairfr
 from fairfr.commands.calibrate import arguments
 
-PAGE = (Path(__file__).parents[3] / "docs" / "pipeline.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "pipeline.md").read_text(encoding="utf-8")
 
 
 def examples(language: str) -> list[str]:

@@ -1,0 +1,193 @@
+"""The slow methods' own work, at the size of one RFW fold, each against the plain way to write it."""
+
+from __future__ import annotations
+
+import numpy as np
+from measured import Measured, seconds
+
+from fairfr.core.types import F32, F64, I32, I64, Pairs
+
+N_IMAGES, WIDTH, K, SUPPORT, STEPS = 37_000, 512, 100, 6_000, 100
+ITERATIONS = 10
+
+
+def made() -> F32:
+    """Unit vectors in crowds, most of their variance in few directions, as faces have it."""
+    rng = np.random.default_rng(0)
+    spread = np.exp(-6 * np.arange(WIDTH) / WIDTH)
+    places = rng.normal(size=(400, WIDTH))
+    rows = (places[rng.integers(400, size=N_IMAGES)] + 1.5 * rng.normal(size=(N_IMAGES, WIDTH))) * spread
+    return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+
+
+def rate(flops: float, time: float) -> str:
+    return f"{flops / 1e9:.0f} GFlop, {flops / time / 1e9:.0f} GFlop/s reached"
+
+
+def clusters(vectors: F32) -> Measured:
+    """Lloyd steps of one start, by one thread: starts are what threads share."""
+    from fairfr.methods import _kmeans
+    from fairfr.methods._lloyd import Steps
+    from fairfr.pairs.blas import one_blas_thread
+
+    first = _kmeans._faiss(vectors, K, 0, 1)[1]
+    with one_blas_thread():
+        steps = Steps.where_they_pay(vectors)
+        assert steps is not None
+        steps.step(first)  # compile
+        ours = seconds(lambda: _kmeans._lloyd(vectors, K, 0, ITERATIONS, first, steps), 2)
+    plain = seconds(lambda: _kmeans._faiss(vectors, K, 0, ITERATIONS, first), 2)
+    flops = 2.0 * N_IMAGES * WIDTH * K * ITERATIONS
+    return Measured(
+        "k-means (FairCal, FSN): ten Lloyd steps, 37k images, K = 100, against faiss.Kmeans on one thread",
+        ours,
+        plain,
+        f"every image with every centre would be {rate(flops, ours)}; bounds leave a part of it",
+        "2x, the same centres in every bit",
+    )
+
+
+def kernel_ridge(vectors: F32) -> Measured:
+    from sklearn.kernel_ridge import KernelRidge
+
+    from fairfr.methods._kernel_ridge import fit_kernel_ridge
+
+    chosen, rng = vectors[:SUPPORT], np.random.default_rng(1)
+    target: F64 = 0.3 + 0.1 * np.tanh(3 * chosen[:, 0]) + 0.01 * rng.normal(size=SUPPORT)
+    fit_kernel_ridge(chosen[:1200], target[:1200], "poly3", 1e-4, 1 / WIDTH)  # compile
+    ours = seconds(lambda: fit_kernel_ridge(chosen, target, "poly3", 1e-4, 1 / WIDTH))
+    plain_model = KernelRidge(kernel="poly", degree=3, coef0=1, alpha=1e-4)
+    plain = seconds(lambda: plain_model.fit(chosen.astype(np.float64), target))
+    return Measured(
+        "FALCON: kernel ridge on 6,000 images, against scikit-learn's KernelRidge",
+        ours,
+        plain,
+        f"cosines of 6,000 images, {rate(2.0 * SUPPORT**2 * WIDTH, ours)}; then 25 passes over 144 MB",
+        "2x",
+    )
+
+
+def thresholds(vectors: F32) -> Measured:
+    from fairfr.methods.falcon import local_thresholds
+
+    identity: I32 = (np.arange(N_IMAGES) // 4).astype(np.int32)
+    chosen: I64 = np.arange(0, N_IMAGES, 12)
+
+    def plain() -> F64:
+        cosine = vectors[chosen] @ vectors.T
+        cosine[identity[chosen][:, None] == identity] = -2
+        out: F64 = np.partition(cosine, N_IMAGES - 37, axis=1)[:, -37]
+        return out
+
+    local_thresholds(vectors[:100], identity[:100], np.arange(5), 1e-3)  # compile
+    ours = seconds(lambda: local_thresholds(vectors, identity, chosen, 1e-3))
+    return Measured(
+        f"FALCON: local thresholds of {len(chosen):,} images among 37k, against one cosine matrix and its partition",
+        ours,
+        seconds(plain),
+        rate(2.0 * len(chosen) * N_IMAGES * WIDTH, ours),
+    )
+
+
+def networks(vectors: F32, threads: int) -> list[Measured]:
+    import torch
+
+    from fairfr.methods._frappe_training import StandardisedMidpoints, Training, TrainingPairs, network, train
+    from fairfr.methods._torch import torch_threads
+    from fairfr.methods.ac_mlp import ACMLP, _network
+    from fairfr.pairs.design import PairDesign
+
+    rng = np.random.default_rng(2)
+    p = 512 * STEPS
+    left, right = rng.integers(0, N_IMAGES, (2, p)).astype(np.int32)
+    design, same, order = PairDesign(vectors, Pairs(left, right)), rng.random(p) < 0.5, np.arange(p)
+    how = Training(1.0, "eo", "kl", 5e-5, 1e-3, 64, 32, 512, 1, STEPS)
+    inputs = StandardisedMidpoints(design, np.zeros(WIDTH), np.ones(WIDTH), keep=True)
+    pairs = TrainingPairs(inputs, rng.normal(size=p), same, rng.integers(0, 20, p), 20, order)
+    with torch_threads(1):
+        frappe = seconds(lambda: train(pairs, how, 0, np.random.default_rng(0)), 2)
+        plain_frappe = seconds(
+            lambda: _frappe_by_autograd(network(WIDTH, 64, 1, zero_last=True), network(3, 32, 20), pairs), 2
+        )
+    mlp, few = ACMLP(), order[: 512 * 20]
+    small = PairDesign(vectors, Pairs(left[few], right[few])).append(rng.normal(size=len(few)))
+    target = torch.from_numpy(same[few].astype(np.float32))
+
+    def ours() -> None:
+        mlp.network_ = _network(WIDTH + 1, 1024, 0)
+        mlp._train(small, same[few], [few])
+
+    with torch_threads(threads):
+        ac_mlp = seconds(ours, 2)
+        plain_mlp = seconds(lambda: _mlp_by_autograd(_network(WIDTH + 1, 1024, 0), small, target), 2)
+        product = _product_seconds(512, WIDTH + 1, 1024)
+    per_step, floor = ac_mlp / 20, 2 * product
+    return [
+        Measured(
+            f"FRAPPE: {STEPS} steps, batches of 512, against automatic differentiation (one thread)",
+            frappe,
+            plain_frappe,
+            rate(4.0 * p * WIDTH * 64, frappe),
+            "2x",
+        ),
+        Measured(
+            "AC-MLP: 20 steps, batches of 512, against automatic differentiation",
+            ac_mlp,
+            plain_mlp,
+            f"two products of 512 x 513 x 1024: {1000 * floor:.1f} of {1000 * per_step:.1f} ms a step "
+            f"({per_step / floor:.2f}x)",
+            "1.3x of its products",
+        ),
+    ]
+
+
+def _product_seconds(batch: int, inputs: int, hidden: int) -> float:
+    """The best that torch does for one such product, its rows padded to 64 bytes."""
+    import torch
+
+    x, w = torch.randn(batch, 528)[:, :inputs], torch.randn(hidden, 528)[:, :inputs]
+    out = torch.empty(batch, hidden)
+    return seconds(lambda: torch.mm(x, w.t(), out=out), 20)
+
+
+def _frappe_by_autograd(additive: object, adversary: object, pairs: object) -> None:
+    import torch
+
+    t, a, given = additive, adversary, pairs
+    moves = [torch.optim.Adam(net.parameters(), lr=lr) for net, lr in ((t, 5e-5), (a, 1e-3))]  # type: ignore[attr-defined]
+    base, same = (torch.from_numpy(v.astype(np.float32)) for v in (given.base, given.same))  # type: ignore[attr-defined]
+    group = torch.from_numpy(given.group)  # type: ignore[attr-defined]
+
+    def guess_loss(f: torch.Tensor, y: torch.Tensor, g: torch.Tensor) -> torch.Tensor:
+        return torch.nn.functional.cross_entropy(a(torch.stack([f * y, f * (1 - y), y], 1)), g)  # type: ignore[operator]
+
+    for start in range(0, len(base), 512):
+        index = np.arange(start, start + 512)
+        x, b, y, g = given.inputs.rows(index), base[index], same[index], group[index]  # type: ignore[attr-defined]
+        fair = b + t(x).squeeze(1)  # type: ignore[operator]
+        moves[1].zero_grad()
+        guess_loss(fair.detach(), y, g).backward()
+        moves[1].step()
+        moves[0].zero_grad()
+        kept = torch.nn.functional.binary_cross_entropy_with_logits(fair, torch.sigmoid(b))
+        (kept - guess_loss(fair, y, g)).backward()
+        moves[0].step()
+
+
+def _mlp_by_autograd(network: object, design: object, target: object) -> None:
+    import torch
+
+    move = torch.optim.Adam(network.parameters(), lr=1e-3)  # type: ignore[attr-defined]
+    for start in range(0, len(target), 512):  # type: ignore[arg-type]
+        rows = design.rows(np.arange(start, start + 512))  # type: ignore[attr-defined]
+        rows[:, :-1] /= np.linalg.norm(rows[:, :-1], axis=1, keepdims=True)
+        move.zero_grad()
+        logit = network(torch.from_numpy(rows.astype(np.float32))).squeeze(1)  # type: ignore[operator]
+        torch.nn.functional.binary_cross_entropy_with_logits(logit, target[start : start + 512]).backward()  # type: ignore[index]
+        move.step()
+
+
+def measure(threads: int) -> list[Measured]:
+    """Every row of this topic."""
+    vectors = made()
+    return [clusters(vectors), kernel_ridge(vectors), thresholds(vectors), *networks(vectors, threads)]
