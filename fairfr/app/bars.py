@@ -10,12 +10,12 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Column
 
-from fairfr.app.progress import CellState
+from fairfr.app.progress import CellState, waits_for
 from fairfr.core.findings import Finding
 from fairfr.core.visible import visible
 
 BAR_WIDTH = 24
-READING, MEASURING, STORING = "reading data", "measuring", "storing"
+READING, MEASURING, STORING, ELSEWHERE = "reading data", "measuring", "storing", "computed elsewhere"
 
 
 def make_bars(console: Console) -> Progress:
@@ -40,8 +40,14 @@ class CellBar:
         self._task = bars.add_task(visible(title), total=None, count=READING, left="")
         self._state = CellState(title, time.time())
 
+    def wait_for(self, holder: str) -> None:
+        """Another process computes this run."""
+        if self._state.waits_for != holder:
+            self.warn(waits_for(self._state.title, holder))
+            self._show(replace(self._state, waits_for=holder))
+
     def start(self, n_folds: int) -> None:
-        self._show(replace(self._state, folds=n_folds))
+        self._show(replace(self._state, folds=n_folds, waits_for=None))
 
     def fold_done(self, fold: str, resumed: bool = False) -> None:
         self._show(self._state.with_fold(resumed))
@@ -95,5 +101,5 @@ def _count(state: CellState) -> str:
     if state.is_stored:
         return STORING
     if state.folds is None:
-        return READING
+        return READING if state.waits_for is None else ELSEWHERE
     return MEASURING if state.done == state.folds else f"{state.done}/{state.folds} folds"

@@ -9,7 +9,8 @@ import time
 import traceback
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from functools import cache
+from dataclasses import replace
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -24,21 +25,26 @@ from fairfr.app.config import build_store, chosen_pair, default_settings, read_s
 from fairfr.app.display import SweepDisplay
 from fairfr.app.forecast import Forecast, places, stored_seconds
 from fairfr.app.grids import Job, PairOf, expand_sweep
-from fairfr.app.launch import watch_launcher
+from fairfr.app.interrupt import Interruption, end_workers
+from fairfr.app.launch import Watched, WatchedLauncher, end_with_sweep, watch_launcher
 from fairfr.app.listed import log_run
-from fairfr.app.plan import describe, in_order, planned_cells, workers_of
+from fairfr.app.plan import describe, in_order, planned_cells
 from fairfr.app.progress import ProgressFile
 from fairfr.app.sweep import FAILED, NOT_MIRRORED, RunningSweep
 from fairfr.app.terminal import Terminal
+from fairfr.app.workers import asked_threads, divide, share_of
 from fairfr.core.errors import FairfrError, StorageError
 from fairfr.core.storing import storing
 from fairfr.experiment.cell import FinishedCell, Progress, run_cell
 from fairfr.experiment.settings import CellSettings
+from fairfr.store.claim import ClaimedError
 from fairfr.store.mlflow.mirror import Mirror
+from fairfr.store.owner import Owner
 from fairfr.store.secrets import mask_files
 from fairfr.store.settings import StoreSettings
-from fairfr.store.sweep import Sweep, write_outcome
+from fairfr.store.sweep import Sweep, is_postponed, postpone, write_outcome
 
+INTERRUPTED = "interrupted. Finished cells and folds are kept; the same command goes on from there."
 LEAST_ROOM = 2**17  # bytes: Hydra's own files and a failed run need some of it
 
 _mirrors: dict[tuple[str | None, str], Mirror] = {}
@@ -47,19 +53,21 @@ _sweep: RunningSweep | None = None
 
 def guarded(main: Callable[[], Any], arguments: Sequence[str], conf: Path) -> None:
     """Run Hydra's main so that a user's mistake ends in one message and a non-zero exit code."""
+    interruption = Interruption(lambda: Terminal().error(INTERRUPTED))
     try:
         sys.argv[1:] = prepare(arguments, conf)
         main()
     except FairfrError as error:
         Terminal().error(str(error))
         sys.exit(1)
-    except SystemExit:
-        _end_sweep("FAILED")  # on_error=stop: Hydra leaves out the end of a sweep that is stopped
-        raise
-    except KeyboardInterrupt:
-        Terminal().error("interrupted. Finished cells and folds are kept; the same command goes on from there.")
+    except (SystemExit, KeyboardInterrupt) as ending:
+        if isinstance(ending, SystemExit) and not interruption.came:  # Ray turns a SIGTERM into a SystemExit
+            _end_sweep("FAILED")  # on_error=stop: Hydra leaves out the end of a sweep that is stopped
+            raise
+        interruption.tell()
+        end_workers()
         _end_sweep("KILLED")
-        sys.exit(130)
+        sys.exit(interruption.exit_code)
 
 
 def run_job(config: DictConfig) -> None:
@@ -69,16 +77,22 @@ def run_job(config: DictConfig) -> None:
     shown_by_parent = in_sweep and Sweep.read(Path(HydraConfig.get().sweep.dir)) is not None
     mask_files(folder / (HydraConfig.get().output_subdir or ""))
     noted: dict[str, Any] = {"status": "failed", "choices": _choices(), "error": None}
+    wait = not shown_by_parent or is_postponed(folder)
+    if shown_by_parent:
+        end_with_sweep(folder.parent)
     try:
         settings, plain = read_settings(config)
         title = f"{settings.dataset.label} x {settings.backbone.label} x {settings.method.label}"
         with nullcontext(ProgressFile(folder, title)) if shown_by_parent else terminal.cell(title) as progress:
-            finished = _run(settings, plain, lambda: default_settings(config), progress)
+            finished = _run(settings, plain, lambda: default_settings(config), progress, wait)
             progress.stored()
         noted |= {"status": finished.status, "folder": str(finished.folder), "error": finished.error}
         if not shown_by_parent:
             _show(finished, in_sweep, terminal)
         noted |= _mirror_run(settings, finished)
+    except ClaimedError as claimed:
+        postpone(folder, str(claimed))
+        return
     except FairfrError as error:
         noted |= {"status": "failed", "error": str(error)}
         if not shown_by_parent:
@@ -113,10 +127,10 @@ def _show(finished: FinishedCell, in_sweep: bool, terminal: Terminal) -> None:
 
 
 def _run(
-    settings: CellSettings, plain: dict[str, Any], defaults: Callable[[], CellSettings], progress: Progress
+    settings: CellSettings, plain: dict[str, Any], defaults: Callable[[], CellSettings], progress: Progress, wait: bool
 ) -> FinishedCell:
     mirror = _mirror(settings.store, settings.out_root)
-    return run_cell(settings, plain, progress, mirror.start if mirror else lambda: None, defaults)
+    return run_cell(settings, plain, progress, mirror.start if mirror else lambda: None, defaults, wait)
 
 
 def _mirror_run(settings: CellSettings, finished: FinishedCell) -> dict[str, Any]:
@@ -168,15 +182,18 @@ class SweepReport(Callback):
         check_writable(config)
         folder = Path(config.hydra.sweep.dir)
         chosen = config.hydra.runtime.choices.get("experiment")
-        about = Sweep.of(config.hydra.overrides.task, chosen, time.time())
+        about = replace(Sweep.of(config.hydra.overrides.task, chosen, time.time()), process=Owner.me().as_dict())
         try:
             store = build_store(config)
             mirror = _mirror(store, config.out_root)
             _sweep = RunningSweep(about, folder, Path(config.out_root), mirror, store.report, chosen is not None)
             forecast = Forecast(lambda place: stored_seconds(Path(config.out_root), place))
             display = _display(config, folder, forecast)
-            expand_sweep(config, _pair_of(config), lambda loader, jobs: _arranged(loader, config, jobs, forecast))
-            watch_launcher(_sweep.plan, display.watching, folder, go_on=config.get("on_error") != "stop")
+            share = share_of(config.hydra.launcher, asked_threads(config.hydra.overrides.task))
+            arrange = partial(_arranged, config=config, forecast=forecast, workers=share.jobs)
+            expand_sweep(config, _pair_of(config), lambda loader, jobs: arrange(loader, jobs))
+            watched = Watched(_sweep.plan, display.watching, folder, go_on=config.get("on_error") != "stop")
+            watch_launcher(lambda launcher: WatchedLauncher(divide(launcher, share), watched, share.threads))
             _sweep.start(in_parallel="BasicLauncher" not in str(config.hydra.launcher.get("_target_")))
         except FairfrError as error:  # the cells go on: their run folders are complete without MLflow
             Terminal().error(str(error))
@@ -194,9 +211,11 @@ class SweepReport(Callback):
             sys.exit(code)
 
 
-def _arranged(loader: ConfigLoader, config: DictConfig, jobs: Sequence[Job], forecast: Forecast) -> list[Job]:
+def _arranged(
+    loader: ConfigLoader, jobs: Sequence[Job], config: DictConfig, forecast: Forecast, workers: int
+) -> list[Job]:
     """The jobs of a sweep in order, each cell once. A sweep with a name shows its plan first."""
-    terminal, workers = Terminal(), workers_of(config)
+    terminal = Terminal()
     is_named = config.hydra.runtime.choices.get("experiment") is not None
     with terminal.working(f"looking at {len(jobs)} cells") if is_named else nullcontext():
         cells = planned_cells(loader, config, jobs)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -114,11 +113,3 @@ def _line(name: str, cells: Sequence[PlannedCell], forecast: Forecast, workers: 
         return f"{text}, time unknown until some have run"
     guessed = f" ({unknown} of them have not run here yet: guessed from the others)" if unknown else ""
     return f"{text}, {time_left(seconds)}{guessed}"
-
-
-def workers_of(config: DictConfig) -> int:
-    """How many cells run at the same time under the configured launcher, as far as it says so."""
-    jobs = config.hydra.launcher.get("n_jobs")
-    if not isinstance(jobs, int):
-        return 1
-    return jobs if jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + jobs)

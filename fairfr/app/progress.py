@@ -33,6 +33,7 @@ class CellState:
     done: int = 0
     resumed: int = 0
     is_stored: bool = False
+    waits_for: str | None = None  # who computes the same run, and since when
     findings: tuple[Finding, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
@@ -66,8 +67,14 @@ class ProgressFile:
     def warn(self, finding: Finding) -> None:
         self._change(replace(self._state, findings=(*self._state.findings, finding)))
 
+    def wait_for(self, holder: str) -> None:
+        """Another process computes this run."""
+        if self._state.waits_for != holder:
+            self.warn(waits_for(self._state.title, holder))
+            self._change(replace(self._state, waits_for=holder))
+
     def start(self, n_folds: int) -> None:
-        self._change(replace(self._state, folds=n_folds))
+        self._change(replace(self._state, folds=n_folds, waits_for=None))
 
     def fold_done(self, fold: str, resumed: bool = False) -> None:
         self._change(self._state.with_fold(resumed))
@@ -83,6 +90,11 @@ class ProgressFile:
             self._folder.mkdir(parents=True, exist_ok=True)
             new.write_text(json.dumps(state.as_dict()), encoding="utf-8")
             os.replace(new, self._folder / PROGRESS_FILE)
+
+
+def waits_for(title: str, holder: str) -> Finding:
+    """What is said of a cell that another process computes."""
+    return Finding("computed-elsewhere", "note", f"{title} is computed by {holder}: its result will be taken.")
 
 
 def read_state(folder: Path) -> CellState | None:

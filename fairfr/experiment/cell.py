@@ -27,6 +27,7 @@ from fairfr.experiment.record import Origin, describe_result, failed_result, sco
 from fairfr.experiment.resume import ResumableFolds
 from fairfr.experiment.settings import CellSettings
 from fairfr.experiment.threads import limit_threads, resolve_threads
+from fairfr.store.claim import Claim, ClaimedError
 from fairfr.store.folder import Result, RunFolders, write_metrics, write_scores
 from fairfr.store.kept_folds import KeptFolds
 from fairfr.store.reading import read_run
@@ -36,12 +37,14 @@ if TYPE_CHECKING:
     from fairfr.pairs.table import PairTable
 
 log = logging.getLogger("fairfr")
+POLL = 1.0  # seconds between two looks at a claim
 
 
 class Progress(Protocol):
     """Shows how far a running cell is."""
 
     def warn(self, finding: Finding) -> None: ...
+    def wait_for(self, holder: str) -> None: ...
     def start(self, n_folds: int) -> None: ...
     def fold_done(self, fold: str, resumed: bool = False) -> None: ...
 
@@ -69,12 +72,14 @@ def run_cell(
     progress: Progress,
     before_computing: Callable[[], object] = lambda: None,
     defaults: Callable[[], CellSettings] | None = None,
+    wait: bool = True,
 ) -> FinishedCell:
     """Run one cell, or return its stored result when a completed run has the same key.
 
     ``defaults`` gives the settings as the yaml files have them, to tell a default configuration from a variant (None:
-    these settings are the default). Raises FairfrError for mistakes found before a key exists (unknown keys, missing
-    files). Whatever goes wrong afterwards is stored as a failed run and returned.
+    these settings are the default). ``wait`` for a process that computes the same run now, and take its result; else
+    raise ClaimedError. Raises FairfrError for mistakes found before a key exists (unknown keys, missing files).
+    Whatever goes wrong afterwards is stored as a failed run and returned.
     """
     make_method(settings)  # a wrong target is the user's mistake, reported before anything is read
     make_splitter(settings)
@@ -83,25 +88,45 @@ def run_cell(
     runs = RunFolders(Path(settings.out_root))
     stored = None if settings.force else runs.completed(key, lambda damage: progress.warn(_computed_anew(damage)))
     kept = KeptFolds(runs.out_root, str(key), versions())
-    if stored is not None or settings.force:
-        kept.clear()
     if stored is not None:
+        kept.clear()
         return FinishedCell("skipped", key, runs.path(key), stored)
     before_computing()
     origin = Origin.of(settings, (defaults or (lambda: settings))(), located, key)
     code_version()  # as it is now, before anybody edits it
-    if located.test.warning:
-        progress.warn(located.test.warning)
-    with storing(runs.out_root), runs.draft(key) as draft, _run_log(draft / "run.log"):
-        log.info("%s / %s / %s, key %s, source %s", key.dataset, key.backbone, key.method, key, key.source)
-        try:
-            result = _compute(settings, located, origin, _Workspace(draft, kept, progress))
-        except Exception as error:
-            return _store_failure(runs, draft, settings, origin, config, error)
-        _write_config(draft, config)
-        folder = runs.publish(draft, key, result)
-        kept.clear()
-        return FinishedCell("completed", key, folder, read_run(folder) or result)
+    with storing(runs.out_root), _claimed(Claim(runs.out_root, str(key)), progress, wait):
+        runs.look_again(key)
+        stored = None if settings.force else runs.completed(key)
+        if stored is not None:
+            return FinishedCell("skipped", key, runs.path(key), stored)
+        if settings.force:
+            kept.clear()
+        if located.test.warning:
+            progress.warn(located.test.warning)
+        with runs.draft(key) as draft, _run_log(draft / "run.log"):
+            log.info("%s / %s / %s, key %s, source %s", key.dataset, key.backbone, key.method, key, key.source)
+            try:
+                result = _compute(settings, located, origin, _Workspace(draft, kept, progress))
+            except Exception as error:
+                return _store_failure(runs, draft, settings, origin, config, error)
+            _write_config(draft, config)
+            folder = runs.publish(draft, key, result)
+            kept.clear()
+            return FinishedCell("completed", key, folder, read_run(folder) or result)
+
+
+@contextmanager
+def _claimed(claim: Claim, progress: Progress, wait: bool) -> Iterator[None]:
+    """Hold the claim meanwhile. As long as another process computes the same run, wait, or raise ClaimedError."""
+    while (holder := claim.take()) is not None:
+        if not wait:
+            raise ClaimedError(holder)
+        progress.wait_for(holder)
+        time.sleep(POLL)
+    try:
+        yield
+    finally:
+        claim.release()
 
 
 def _computed_anew(damage: str) -> Finding:

@@ -28,7 +28,14 @@ def resolve_threads(threads: int | None) -> int:
         return int(_AT_START)
     if sys.platform == "darwin":
         return 1  # torch and faiss bring an OpenMP each there, and crash when both run threads
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return available_cores()
+
+
+def available_cores() -> int:
+    """The cores that this process may use; of a Slurm job those that it was given, where Slurm does not bind it."""
+    mine = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    given = os.environ.get("SLURM_CPUS_PER_TASK", "")
+    return min(mine, int(given)) if given.isdigit() and int(given) > 0 else mine
 
 
 def limit_threads(threads: int) -> None:

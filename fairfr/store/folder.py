@@ -1,17 +1,20 @@
 """Run folders: the truth about what has run.
 
-A run is written under ``<out_root>/.partial/`` and renamed into ``<out_root>/runs/`` when it is whole, so a process
-killed at any moment leaves either the old state or the new one, never half a run.
+A run is written under ``<out_root>/.partial/`` and renamed into ``<out_root>/runs/`` when it is whole and on the disk.
+A kill or a power cut at any moment leaves either the old state or the new one, never half a run. Nothing here relies on
+locks, which network disks may not have: only on renames, of which one succeeds.
 """
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import json
 import os
 import shutil
 import uuid
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 
 from fairfr.core.keys import RunKey
@@ -24,6 +27,7 @@ from fairfr.store.score_file import write_scores
 __all__ = ["Result", "RunFolders", "write_metrics", "write_scores"]
 
 OWNER = ".owner.json"  # beside a draft's folder: who writes in it
+REPLACED, DISCARDED = "replaced", "discarded"  # an older run, until the new one is in place; what nobody needs
 
 
 class RunFolders:
@@ -41,7 +45,7 @@ class RunFolders:
 
         ``on_damage`` gets a line about one that is not: it counts as not done.
         """
-        self._put_back(key)
+        self._settle(key)
         try:
             result = read_run(self.path(key))
             if result is not None:
@@ -56,7 +60,7 @@ class RunFolders:
         """A folder to write a run in. What is not published when the block ends is thrown away."""
         self._partial.mkdir(parents=True, exist_ok=True)
         self._remove_orphans()
-        folder = self._partial / f"{uuid.uuid4().hex[:12]}-{key.slug}"
+        folder = self._partial / f"{_unique()}-{key}"
         owner = folder.with_name(folder.name + OWNER)
         _write_owner(owner)  # before there is anything to own, and until there is nothing
         try:
@@ -69,45 +73,58 @@ class RunFolders:
     def publish(self, draft: Path, key: RunKey, result: Result) -> Path:
         """Write result.json last, then rename the folder to its place, replacing an older run of the same key."""
         write_result(draft, result)
-        final, aside = self.path(key), self._aside(key)
-        final.parent.mkdir(parents=True, exist_ok=True)
-        with self._alone(key):
-            if final.exists():
-                shutil.rmtree(aside, ignore_errors=True)
-                os.rename(final, aside)
-            os.rename(draft, final)
-            shutil.rmtree(aside, ignore_errors=True)
+        final = self.path(key)
+        self._move(draft, final, lambda: self._partial / f"{REPLACED}-{key}-{_unique()}")
+        self._settle(key)
         return final
 
     def set_apart(self, draft: Path, key: RunKey, result: Result) -> Path:
         """Keep a failed rerun of a run that is complete: under ``failed/``, where it hides nothing."""
         write_result(draft, result)
         folder = self.out_root / "failed" / key.slug
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        with self._alone(key):
-            shutil.rmtree(folder, ignore_errors=True)
-            os.rename(draft, folder)
+        self._move(draft, folder, lambda: self._partial / f"{DISCARDED}-{_unique()}")
         return folder
 
-    def _alone(self, key: RunKey) -> AbstractContextManager[object]:
-        """One process at a time moves folders of this key; a kill frees the lock."""
-        from filelock import FileLock
+    def look_again(self, key: RunKey) -> None:
+        """See what others have just stored: a network disk may remember for a minute that a folder was not there.
 
-        self._partial.mkdir(parents=True, exist_ok=True)
-        return FileLock(self._partial / f"lock-{key.slug}")
+        A change inside a folder makes the disk's client ask the server what else is in it.
+        """
+        folder = self.out_root
+        for name in ("runs", *key.place[:-1], ""):
+            with contextlib.suppress(OSError):
+                probe = folder / f".{_unique()}"
+                os.close(os.open(probe, os.O_CREAT | os.O_EXCL))
+                probe.unlink()
+            folder = folder / name
 
-    def _aside(self, key: RunKey) -> Path:
-        return self._partial / f"replaced-{key.slug}"
+    def _move(self, draft: Path, final: Path, aside: Callable[[], Path]) -> None:
+        """Rename a draft that is on the disk to ``final``; what is there goes ``aside`` first."""
+        sync_folder(draft)
+        _make_folder(final.parent)
+        while True:
+            try:
+                os.rename(draft, final)
+                break
+            except OSError as error:
+                if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+                    raise
+            with contextlib.suppress(FileNotFoundError):  # another process moved it, or puts its own there
+                os.rename(final, aside())
+        _sync(final.parent)
 
-    def _put_back(self, key: RunKey) -> None:
-        """A kill between the two renames of ``publish`` leaves the older run set aside: restore it."""
-        aside, final = self._aside(key), self.path(key)
-        if not aside.exists():
-            return
-        with self._alone(key):
-            if aside.exists() and not final.exists():
-                final.parent.mkdir(parents=True, exist_ok=True)
-                os.rename(aside, final)
+    def _settle(self, key: RunKey) -> None:
+        """A kill between two renames leaves an older run aside: put it back, or remove it if a new one is in place."""
+        final = self.path(key)
+        for aside in self._partial.glob(f"{REPLACED}-{key}-*"):
+            with contextlib.suppress(OSError):  # another process does the same
+                if final.exists():
+                    discarded = self._partial / f"{DISCARDED}-{_unique()}"
+                    os.rename(aside, discarded)  # at once: half of it must not be put back
+                    shutil.rmtree(discarded, ignore_errors=True)
+                else:
+                    _make_folder(final.parent)
+                    os.rename(aside, final)
 
     def _remove_orphans(self) -> None:
         """Remove drafts whose process is known to be gone; what another machine or container writes stays."""
@@ -116,6 +133,38 @@ class RunFolders:
             if owner is not None and owner.is_provably_dead():
                 shutil.rmtree(path.with_name(path.name.removesuffix(OWNER)), ignore_errors=True)
                 path.unlink(missing_ok=True)
+        for path in self._partial.glob(f"{DISCARDED}-*"):
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def sync_folder(folder: Path) -> None:
+    """Return when the files of a folder, and their names, are on the disk."""
+    for path in folder.iterdir():
+        _sync(path)
+    _sync(folder)
+
+
+def _sync(path: Path) -> None:
+    file = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(file)
+    except OSError:
+        if not path.is_dir():  # some network disks cannot sync folders
+            raise
+    finally:
+        os.close(file)
+
+
+def _make_folder(folder: Path) -> None:
+    """Make a folder and those above it; the new names are on the disk."""
+    if not folder.is_dir():
+        _make_folder(folder.parent)
+        folder.mkdir(exist_ok=True)
+        _sync(folder.parent)
+
+
+def _unique() -> str:
+    return uuid.uuid4().hex[:12]
 
 
 def _write_owner(path: Path) -> None:

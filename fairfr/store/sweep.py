@@ -1,8 +1,8 @@
-"""What is known of a sweep outside MLflow: two small kinds of file in its Hydra folder.
+"""What is known of a sweep outside MLflow: small files in its Hydra folder.
 
 ``sweep.json`` says which sweep it is, so that workers in other processes, and a later rebuild, find the same parent
-run, and which jobs were planned; ``<job>/outcome.json`` says how each cell ended. A planned job without one did not run
-to its end.
+run, which jobs were planned, and whether it goes on; ``<job>/outcome.json`` says how each cell ended. A planned job
+without one did not run to its end, or was postponed, because another sweep computes its cell (``<job>/postponed.txt``).
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from fairfr.store.reading import read_result
 
 SWEEP_FILE = "sweep.json"
 OUTCOME_FILE = "outcome.json"
+POSTPONED_FILE = "postponed.txt"
 NO_PART = ("out_root", "data_root", "store", "threads", "force", "on_error", "hydra")
 NAMED_AT_MOST = 3
 NOT_RUN = "not run"
@@ -43,6 +44,7 @@ class Sweep:
     status: str | None = None  # FINISHED, FAILED or KILLED, as MLflow spells it; None while it runs
     planned: tuple[str, ...] = ()  # what each job overrides, in the order of the jobs
     unmirrored: str | None = None  # why MLflow was given up before the first cell; workers need not try again
+    process: dict[str, Any] | None = None  # the Owner that started it
 
     @classmethod
     def of(cls, overrides: Iterable[str], study: str | None, started: float) -> Sweep:
@@ -111,6 +113,17 @@ def read_outcomes(folder: Path, planned: Sequence[str] = ()) -> list[Outcome]:
     return [known[job] if job in known else _not_run(folder / str(job), planned[job]) for job in jobs]
 
 
+def postpone(folder: Path, holder: str) -> None:
+    """Note that another process computes this job's cell: the job is started again when the others are through."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / POSTPONED_FILE).write_text(holder, encoding="utf-8")
+
+
+def is_postponed(folder: Path) -> bool:
+    """Whether the job whose folder this is was postponed, now or earlier."""
+    return (folder / POSTPONED_FILE).exists()
+
+
 def has_started(folder: Path, job: int) -> bool:
     """Whether a job of a sweep has begun: its folder is the first thing that it makes."""
     return (folder / str(job)).exists()
@@ -143,8 +156,14 @@ def stored_sweeps(out_root: Path) -> Iterator[tuple[Sweep, list[Outcome]]]:
         if sweep is not None and (sweep.id not in newest or sweep.started > newest[sweep.id][0].started):
             newest[sweep.id] = (sweep, path.parent)
     for sweep, folder in sorted(newest.values(), key=lambda found: found[0].started):
-        outcomes = read_outcomes(folder, sweep.planned)
+        outcomes = [_found_below(out_root, outcome) for outcome in read_outcomes(folder, sweep.planned)]
         yield sweep if sweep.ended is not None else sweep.over(folder.stat().st_mtime, "KILLED", outcomes), outcomes
+
+
+def _found_below(out_root: Path, outcome: Outcome) -> Outcome:
+    """The outcome with the place of its run here: a sweep may have been copied from another machine."""
+    here = out_root.joinpath("runs", *Path(outcome.get("folder", "")).parts[-4:])
+    return {**outcome, "folder": str(here)} if "folder" in outcome and here.is_dir() else outcome
 
 
 @dataclass(frozen=True, slots=True)

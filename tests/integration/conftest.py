@@ -38,10 +38,14 @@ class Heard:
     def __init__(self) -> None:
         self.warnings: list[Finding] = []
         self.folds: list[str] = []
+        self.waited_for: list[str] = []
         self.n_folds = 0
 
     def warn(self, finding: Finding) -> None:
         self.warnings.append(finding)
+
+    def wait_for(self, holder: str) -> None:
+        self.waited_for.append(holder)
 
     def start(self, n_folds: int) -> None:
         self.n_folds = n_folds

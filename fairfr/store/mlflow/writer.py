@@ -169,12 +169,20 @@ class Writer:
 
     def _log_dataset(self, run_id: str, result: Result, folder: Path) -> None:
         from mlflow.entities import Dataset, DatasetInput, InputTag
+        from mlflow.exceptions import MlflowException
 
         about = dataset_of(result, folder)
-        if about is not None:
+        if about is None:
+            return
+        inputs = [DatasetInput(Dataset(**about), [InputTag("mlflow.data.context", "evaluation")])]
+        try:
+            self._client.log_inputs(run_id, inputs)
+        except MlflowException as error:
+            if "datasets" not in str(error):
+                raise
             self._client.log_inputs(
-                run_id, [DatasetInput(Dataset(**about), [InputTag("mlflow.data.context", "evaluation")])]
-            )
+                run_id, inputs
+            )  # another worker has just entered the same data set: now it is found
 
     def _log_batch(
         self,

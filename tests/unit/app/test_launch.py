@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from fairfr.app.launch import WatchedLauncher
+from fairfr.app.launch import Watched, WatchedLauncher
 from fairfr.store.sweep import Sweep, read_outcomes, write_outcome
 
 
@@ -47,7 +47,7 @@ def launch(folder: Path, pool: Any, jobs: list[list[str]], go_on: bool = True) -
     def plan(first: int, jobs: Sequence[Sequence[str]]) -> Sequence[str]:
         return Sweep.of([], None, 0.0).with_jobs(first, jobs).planned
 
-    return WatchedLauncher(pool, plan, lambda first, jobs: nullcontext(), folder, go_on).launch(jobs, 0)
+    return WatchedLauncher(pool, Watched(plan, lambda first, jobs: nullcontext(), folder, go_on)).launch(jobs, 0)
 
 
 JOBS = [[f"seed={i}"] for i in range(7)]

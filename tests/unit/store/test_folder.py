@@ -99,7 +99,7 @@ def test_an_older_run_set_aside_by_a_killed_process_is_put_back(tmp_path: Path) 
     runs = RunFolders(tmp_path)
     with runs.draft(KEY) as draft:
         runs.publish(draft, KEY, DONE)
-    aside = tmp_path / ".partial" / f"replaced-lfw-magface-platt-{KEY}"
+    aside = tmp_path / ".partial" / f"replaced-{KEY}-0123456789ab"
     runs.path(KEY).rename(aside)
     assert without_files(runs.completed(KEY)) == DONE and not aside.exists()
 
@@ -186,3 +186,102 @@ def test_a_failure_set_apart_leaves_the_run(tmp_path: Path) -> None:
     assert (folder / "error.txt").read_text() == "second"
     assert json.loads((folder / "result.json").read_text())["status"] == "failed"
     assert tmp_path / "runs" not in folder.parents
+
+
+class Disk:
+    """Notes what reaches the disk, and in which order."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.steps: list[tuple[str, str]] = []
+        sync, rename = os.fsync, os.rename
+
+        def fsync(file: int) -> None:
+            self.steps.append(("sync", os.readlink(f"/proc/self/fd/{file}")))
+            sync(file)
+
+        def renamed(old: Any, new: Any) -> None:
+            self.steps.append(("rename", str(new)))
+            rename(old, new)
+
+        monkeypatch.setattr(os, "fsync", fsync)
+        monkeypatch.setattr(os, "rename", renamed)
+
+    def at(self, what: str, path: Path) -> int:
+        return self.steps.index((what, str(path)))
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="names of open files are read in /proc")
+def test_a_run_is_on_the_disk_before_it_stands_and_its_name_after(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A power cut keeps what was synced, and renames in their order: so the run is whole or absent."""
+    runs = RunFolders(tmp_path)
+    with runs.draft(KEY) as draft:
+        (draft / "scores.parquet").write_text("scores")
+        (draft / "config.yaml").write_text("config")
+        disk = Disk(monkeypatch)
+        final = runs.publish(draft, KEY, DONE)
+    moved = disk.at("rename", final)
+    contents = [disk.at("sync", draft / name) for name in ("scores.parquet", "config.yaml", "result.json")]
+    assert max(contents) < disk.at("sync", draft) < moved, "the files, then their names, then the rename"
+    above = [disk.at("sync", folder) for folder in (tmp_path, tmp_path / "runs", tmp_path / "runs" / "lfw")]
+    assert max(above) < moved, "new folders on the way"
+    assert ("sync", str(final.parent)) in disk.steps[moved:], "the rename itself"
+
+
+def test_folders_that_cannot_be_synced_are_no_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on some network disks; a file that cannot be is one."""
+    sync = os.fsync
+
+    def fsync(file: int) -> None:
+        if os.path.isdir(f"/proc/self/fd/{file}"):
+            raise OSError(22, "Invalid argument")
+        sync(file)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    runs = RunFolders(tmp_path)
+    with runs.draft(KEY) as draft:
+        (draft / "scores.parquet").write_text("scores")
+        runs.publish(draft, KEY, DONE)
+    assert runs.completed(KEY) is not None
+
+    def broken(file: int) -> None:
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(os, "fsync", broken)
+    with runs.draft(SYNTHETIC) as draft, pytest.raises(OSError, match="Input/output"):
+        (draft / "scores.parquet").write_text("scores")
+        runs.publish(draft, SYNTHETIC, {**DONE, "key": str(SYNTHETIC)})
+    assert not runs.path(SYNTHETIC).exists()
+
+
+def test_an_older_run_that_another_process_moves_meanwhile_is_no_fault(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two processes publish one key: whatever the order of their renames, a whole run stands, and nothing is left."""
+    runs = RunFolders(tmp_path)
+    rename = os.rename
+    with runs.draft(KEY) as first, runs.draft(KEY) as second:
+        runs.publish(first, KEY, {**DONE, "name": "first"})
+
+        def renamed(old: Path, new: Path) -> None:
+            rename(old, new)
+            if "replaced" in str(new):  # now the other one puts its own there
+                monkeypatch.setattr(os, "rename", rename)
+                with runs.draft(KEY) as third:
+                    runs.publish(third, KEY, {**DONE, "name": "third"})
+
+        monkeypatch.setattr(os, "rename", renamed)
+        runs.publish(second, KEY, {**DONE, "name": "second"})
+    assert without_files(runs.completed(KEY)) == {**DONE, "name": "second"} and drafts(tmp_path) == []
+
+
+def test_looking_again_leaves_nothing_behind(tmp_path: Path) -> None:
+    runs = RunFolders(tmp_path)
+    runs.look_again(KEY)
+    assert list(tmp_path.iterdir()) == []
+    with runs.draft(KEY) as draft:
+        runs.publish(draft, KEY, DONE)
+    before = sorted(tmp_path.rglob("*"))
+    runs.look_again(KEY)
+    assert sorted(tmp_path.rglob("*")) == before
