@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from fairfr.report.studies.study import Number
 
 PANEL = (4.6, 3.4)  # inches
+IN_A_ROW = 4
 MARKERS = "osD^vPX*"
 
 
@@ -44,14 +45,19 @@ def curve_figure(
         return None
     from matplotlib.figure import Figure
 
-    made = Figure(figsize=(PANEL[0] * len(panels), PANEL[1]), layout="constrained")
-    axes = made.subplots(1, len(panels), squeeze=False)[0]
-    for ax, (title, curves) in zip(axes, panels.items(), strict=True):
+    columns = min(IN_A_ROW, len(panels))
+    rows = -(-len(panels) // columns)
+    made = Figure(figsize=(PANEL[0] * columns, PANEL[1] * rows), layout="constrained")
+    axes = made.subplots(rows, columns, squeeze=False)
+    for ax in axes.flat[len(panels) :]:
+        ax.set_axis_off()
+    for ax, (title, curves) in zip(axes.flat, panels.items(), strict=False):
         _panel(ax, curves, log)
         ax.set_title(title, fontsize=10)
         ax.set_xlabel(x_label)
-    axes[0].set_ylabel(y_label)
-    made.legend(*axes[-1].get_legend_handles_labels(), fontsize=8, loc="outside right center")
+    for ax in axes[:, 0]:
+        ax.set_ylabel(y_label)
+    made.legend(*axes.flat[len(panels) - 1].get_legend_handles_labels(), fontsize=8, loc="outside right center")
     made.suptitle(SOURCE_LABEL[runs.source], fontsize=9)
     return made
 
@@ -66,4 +72,6 @@ def _panel(ax: Axes, curves: Sequence[Curve], log: bool) -> None:
         ax.minorticks_off()
     ticks = sorted({x for curve in curves for x in curve.x})
     ax.set_xticks(ticks, [f"{tick:,g}" for tick in ticks])
+    bottom, top = ax.get_ylim()
+    ax.set_ylim(bottom, min(top, 1.0))  # nothing that is drawn here exceeds it
     ax.grid(alpha=0.3)
