@@ -22,6 +22,7 @@ from fairfr.report.uncertainty.bootstrap import interval
 from fairfr.report.uncertainty.by_setting import Bootstrapped, bootstrap_together
 
 LEVEL = "1e-3"
+ORDER = ("baseline", "platt", "beta", "isotonic", "ac_linear", "ac_density", "ac_density_loo")
 DRAWS = 400
 CONVENTIONS: tuple[Convention, ...] = ("interp", "conservative", "nearest")
 OPEN = {"interp": "interpolated", "conservative": "at most", "nearest": "nearest"}
@@ -71,10 +72,16 @@ def tables(runs: StudyRuns) -> list[Grid]:
 
 
 def _section(runs: StudyRuns, setting: Setting) -> Section:
-    found = runs.find(setting)
+    found = sorted(runs.find(setting), key=_place)
     at_hand = [(_row(run), scores) for run in found if (scores := Scores.at_hand(run)) is not None]
     drawn = bootstrap_together(at_hand, runs.reading, DRAWS) if at_hand else None
     return Section(runs.label(setting), tuple(_line(runs, run, drawn) for run in found))
+
+
+def _place(run: Run) -> tuple[int, str]:
+    """Where a method stands: maps of the cosine first, then those that see more, then others by name."""
+    method = run.stored["method"]["id"]
+    return (ORDER.index(method) if method in ORDER else len(ORDER), method)
 
 
 def _row(run: Run) -> Row:
