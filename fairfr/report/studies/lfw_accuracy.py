@@ -44,9 +44,9 @@ TABLE = Beside(
 
 def rows(runs: StudyRuns) -> list[OurRow]:
     """A row for each embedding set: the paper's in its order, then others by name."""
-    settings = [at for at in PAPER if at in runs.settings] + [at for at in runs.settings if at not in PAPER]
     return [
-        OurRow((runs.label(at),), _numbers(runs, at), paper=(PAPER[at],) if at in PAPER else None) for at in settings
+        OurRow((runs.label(at),), _numbers(runs, at), paper=(PAPER[at],) if at in PAPER else None)
+        for at in runs.settings_after(PAPER)
     ]
 
 

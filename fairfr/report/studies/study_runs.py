@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any, TypeAlias
 
 from fairfr.core.types import Source
@@ -37,6 +37,10 @@ class StudyRuns:
     def settings(self) -> list[Setting]:
         """Data sets with backbones that have runs, by name."""
         return sorted({run.cell[:2] for run in self})
+
+    def settings_after(self, printed: Collection[Setting]) -> list[Setting]:
+        """The same, those that the paper prints first and in its order."""
+        return [at for at in printed if at in self.settings] + [at for at in self.settings if at not in printed]
 
     def label(self, setting: Setting) -> str:
         """Data set and backbone in words."""
