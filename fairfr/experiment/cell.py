@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -176,12 +176,16 @@ def _tables(
     """Of the set to test, and of the set to fit on where that is another one."""
     tables = []
     for table in last_tables.of(located.sets, threads):
-        for finding in table.data.warnings:
-            log.warning(finding.text)
-            progress.warn(finding)
+        _warn(table.data.warnings, progress)
         check_needs(make_method(settings), settings.method.id, table.data)
         tables.append(table)
     return tables[0], tables[1] if len(tables) > 1 else None
+
+
+def _warn(findings: Iterable[Finding], progress: Progress) -> None:
+    for finding in findings:
+        log.warning(finding.text)
+        progress.warn(finding)
 
 
 def _score(
@@ -190,9 +194,7 @@ def _score(
     """``tables`` as of ``_tables``."""
     table, training = tables
     splits = make_splits(settings, table.data, None if training is None else training.data)
-    for finding in findings_of(splits):
-        log.warning(finding.text)
-        progress.warn(finding)
+    _warn(findings_of(splits), progress)
     progress.start(len(splits))
 
     def context(fold: str) -> FitContext:

@@ -9,6 +9,7 @@ of training pairs, and a finding says how many.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -47,7 +48,7 @@ def disjoint_splits(data: VerificationSet, member: I64, n_folds: int | None, wha
     splits = [_split(data, member, fold, code, label) for code, label in enumerate(labels)]
     finding = _finding(data, fold, splits, (n_cut, what), _imbalance(fold, strata, count))
     for split in splits:
-        yield FoldSplit(split.id, split.train, split.test, findings=(finding,))
+        yield replace(split, findings=(finding,))
 
 
 def _units(data: VerificationSet, member: I64, count: int) -> tuple[I64, int]:

@@ -28,8 +28,9 @@ class LeaveOneGroupOut:
     def split(self, data: VerificationSet) -> Iterator[FoldSplit]:
         grouping = grouping_of(data, self.grouping, "leave_group_out")
         inside = grouping.of(data.pairs, "both")
+        people = people_of(data)
         fits = {
-            code: (self._without(data, grouping, code), np.flatnonzero(inside == code))
+            code: (_without(data, grouping, code, people), np.flatnonzero(inside == code))
             for code in range(len(grouping.levels))
         }
         for code, (train, test) in fits.items():
@@ -45,12 +46,12 @@ class LeaveOneGroupOut:
                 label, rows = data.fold_labels[fold], test[data.fold[test] == fold]
                 yield FoldSplit(f"{level} {label}", train, rows, fold=label, fit=level, findings=findings)
 
-    def _without(self, data: VerificationSet, grouping: Grouping, code: int) -> I64:
-        """Rows that say nothing about a group."""
-        left, right = (grouping.codes[side] for side in (data.pairs.left, data.pairs.right))
-        apart: Bool = (left != UNKNOWN) & (right != UNKNOWN) & (left != code) & (right != code)
-        people = people_of(data)
-        return np.flatnonzero(apart & ~touches(data.pairs, people, people[grouping.codes == code]))
+
+def _without(data: VerificationSet, grouping: Grouping, code: int, people: I64) -> I64:
+    """Rows that say nothing about a group; ``people`` (n,) are those on the images."""
+    left, right = (grouping.codes[side] for side in (data.pairs.left, data.pairs.right))
+    apart: Bool = (left != UNKNOWN) & (right != UNKNOWN) & (left != code) & (right != code)
+    return np.flatnonzero(apart & ~touches(data.pairs, people, people[grouping.codes == code]))
 
 
 def _finding(data: VerificationSet, grouping: Grouping, inside: I16) -> Finding:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from fairfr.core.types import Source
 from fairfr.report.tables.grid import SOURCE_LABEL
+from fairfr.report.uncertainty.paired import Change
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -15,17 +16,8 @@ if TYPE_CHECKING:
 WIDTH, PER_ROW, FRAME = 4.8, 0.27, 1.1  # inches
 
 
-class Bar(NamedTuple):
-    """One change with its interval."""
-
-    label: str
-    by: float
-    low: float
-    high: float
-
-
-def change_figure(panels: Mapping[str, Mapping[str, Sequence[Bar]]], source: Source) -> Figure | None:
-    """``panels``: section -> quantity -> changes. None without any; the data source stands above them."""
+def change_figure(panels: Mapping[str, Mapping[str, Mapping[str, Change]]], source: Source) -> Figure | None:
+    """``panels``: section -> quantity -> label -> change. None without any; the data source stands above them."""
     if not panels:
         return None
     from matplotlib.figure import Figure
@@ -36,7 +28,7 @@ def change_figure(panels: Mapping[str, Mapping[str, Sequence[Bar]]], source: Sou
     axes = made.subplots(len(panels), len(columns), squeeze=False, height_ratios=heights)
     for row, (section, of_section) in zip(axes, panels.items(), strict=True):
         for ax, quantity in zip(row, columns, strict=True):
-            _panel(ax, of_section.get(quantity, ()))
+            _panel(ax, of_section.get(quantity, {}))
             ax.set_xlabel(quantity, fontsize=8)
         row[0].set_title(section, fontsize=9, loc="left")
         for ax in row[1:]:
@@ -45,14 +37,13 @@ def change_figure(panels: Mapping[str, Mapping[str, Sequence[Bar]]], source: Sou
     return made
 
 
-def _panel(ax: Axes, changes: Sequence[Bar]) -> None:
-    for place, change in enumerate(changes):
-        is_clear = change.low > 0 or change.high < 0
-        colour = "tab:blue" if is_clear else "0.6"
+def _panel(ax: Axes, changes: Mapping[str, Change]) -> None:
+    for place, change in enumerate(changes.values()):
+        colour = "tab:blue" if change.is_clear else "0.6"
         ax.plot([change.low, change.high], [place, place], color=colour, linewidth=1.5)
         ax.plot(change.by, place, "o", color=colour, markersize=5)
     ax.axvline(0, color="0.3", linewidth=0.8)
-    ax.set_yticks(range(len(changes)), [change.label for change in changes], fontsize=8)
+    ax.set_yticks(range(len(changes)), list(changes), fontsize=8)
     ax.set_ylim(len(changes) - 0.5, -0.5)
     ax.tick_params(axis="x", labelsize=8)
     ax.grid(axis="x", alpha=0.3)

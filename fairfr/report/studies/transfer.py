@@ -9,8 +9,8 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from fairfr.report.figures.changes import Bar, change_figure
-from fairfr.report.quantity import group_heading
+from fairfr.report.figures.changes import change_figure
+from fairfr.report.quantity import group_heading, higher_is_better
 from fairfr.report.readings import Reading, Run
 from fairfr.report.scores import Scores
 from fairfr.report.studies.study import CHAPTER, Number, OurRow, Study
@@ -145,14 +145,13 @@ def _grid(runs: StudyRuns, id: str, title: str, spanners: tuple[Spanner, ...], s
 def _entries(found: Comparison | None, slot: int) -> tuple[Entry, ...]:
     if found is None:
         return tuple(Entry() for _ in range(1 + len(METRICS) * len(HEADS)))
-    changes = [_of_change(found.change(metric, slot), metric == "auroc") for metric in METRICS]
+    changes = [_of_change(found.change(metric, slot), higher_is_better(metric)) for metric in METRICS]
     return (number_entry(int(found.pairs[slot]), 0), *(entry for several in changes for entry in several))
 
 
-def _of_change(change: Change, higher: bool) -> tuple[Entry, ...]:
+def _of_change(change: Change, higher: bool | None) -> tuple[Entry, ...]:
     """Home, away, change and interval; a change whose interval leaves out 0 is marked as better or worse."""
-    is_clear = change.low > 0 or change.high < 0
-    tone: Tone = "plain" if not is_clear else "improved" if (change.by > 0) == higher else "degraded"
+    tone: Tone = "plain" if not change.is_clear else "improved" if (change.by > 0) == higher else "degraded"
     between = Entry(f"{change.low:+.{DIGITS}f} to {change.high:+.{DIGITS}f}") if change.low == change.low else Entry()
     return (
         number_entry(change.before, DIGITS),
@@ -164,15 +163,15 @@ def _of_change(change: Change, higher: bool) -> tuple[Entry, ...]:
 
 def figure(runs: StudyRuns) -> Figure | None:
     """The change of each method with its interval, a panel for each metric, by section."""
-    bars: dict[str, dict[str, list[Bar]]] = {}
+    changes: dict[str, dict[str, dict[str, Change]]] = {}
     for both in away_and_home(runs):
         found = _compared(both.home, both.away, runs.reading)
-        for metric, heading in METRICS.items() if found is not None else ():
-            change = found.change(metric) if found is not None else None
-            if change is not None and change.low == change.low:
-                bar = Bar(both.method, change.by, change.low, change.high)
-                bars.setdefault(both.section, {}).setdefault(f"change of {heading}", []).append(bar)
-    return change_figure(bars, runs.source)
+        if found is None or not _has_both_labels(found, 0):
+            continue
+        for metric, heading in METRICS.items():
+            of_section = changes.setdefault(both.section, {})
+            of_section.setdefault(f"change of {heading}", {})[both.method] = found.change(metric)
+    return change_figure(changes, runs.source)
 
 
 STUDY = Study("transfer", tables, rows, figure, varies=("noise",))

@@ -29,6 +29,11 @@ class Change:
     def by(self) -> float:
         return self.after - self.before
 
+    @property
+    def is_clear(self) -> bool:
+        """Whether the interval leaves out 0."""
+        return self.low > 0 or self.high < 0
+
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
