@@ -2,10 +2,13 @@
 
 Batches are small: what automatic differentiation adds to their products (graphs, allocations, Python) costs as much as
 the products. The kernels called here are those that it would call, on the same numbers: the same weights, bit for bit.
+Whatever is as large as a batch or the weights has its room for the whole training: memory that the system hands out and
+takes back at each step costs more than what is done in it.
 """
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -30,7 +33,8 @@ def batch_buffer(rows: int, width: int) -> torch.Tensor:
 class Perceptron:
     """A ``torch.nn.Sequential`` of linear, ReLU and linear while it is trained with Adam.
 
-    Only ``finish`` gives it the trained weights. Call everything under ``torch.no_grad()``.
+    Only ``finish`` gives it the trained weights. Call everything under ``torch.no_grad()``. A hidden layer is valid
+    until the next call of ``forward``.
     """
 
     def __init__(self, network: Any, learning_rate: float, fused: bool = False) -> None:
@@ -46,14 +50,18 @@ class Perceptron:
         gradients: list[Any] = [parameter.grad for parameter in self._parameters]
         self._first_weight, self._first_gradient = (m[:, : first.in_features] for m in (weight, gradients[0]))
         self._gradients = [self._first_gradient, *gradients[1:]]
-        self._optimiser = torch.optim.Adam(self._parameters, lr=learning_rate, fused=fused)
+        make = partial(torch.optim.Adam, fused=True) if fused else PlainAdam
+        self._optimiser = make(self._parameters, lr=learning_rate)
+        self._hidden, self._at_hidden_room = torch.empty(2, 0, first.out_features, dtype=weight.dtype)
 
     def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """The hidden layer and the outputs of a batch (b, inputs)."""
         import torch
 
         _, first_bias, last_weight, last_bias = self._parameters
-        hidden = torch.addmm(first_bias, x, self._first_weight.t()).relu_()
+        if len(self._hidden) < len(x):
+            self._hidden, self._at_hidden_room = self._hidden.new_empty(2, len(x), self._hidden.shape[1])
+        hidden = torch.addmm(first_bias, x, self._first_weight.t(), out=self._hidden[: len(x)]).relu_()
         return hidden, torch.addmm(last_bias, hidden, last_weight.t())
 
     def step(self, x: torch.Tensor, hidden: torch.Tensor, slope: torch.Tensor) -> None:
@@ -82,10 +90,37 @@ class Perceptron:
     def _at_hidden(self, hidden: torch.Tensor, slope: torch.Tensor) -> torch.Tensor:
         import torch
 
-        out = slope @ self._parameters[2]
+        out = torch.mm(slope, self._parameters[2], out=self._at_hidden_room[: len(slope)])
         backward: Any = torch.ops.aten.threshold_backward
         result: torch.Tensor = backward.grad_input(out, hidden, 0, grad_input=out)
         return result
+
+
+class PlainAdam:
+    """The steps of ``torch.optim.Adam`` as it takes them when it is not fused, without its temporaries."""
+
+    BETAS, EPS = (0.9, 0.999), 1e-8
+
+    def __init__(self, parameters: list[torch.nn.Parameter], lr: float) -> None:
+        import torch
+
+        self._parameters, self._lr, self._steps = parameters, lr, 0
+        self._mean, self._square, self._room = ([torch.zeros_like(p) for p in parameters] for _ in range(3))
+
+    def step(self) -> None:
+        """Along the gradients ``grad`` of the parameters; under ``torch.no_grad()``."""
+        import torch
+
+        self._steps += 1
+        fast, slow = self.BETAS
+        length = self._lr / (1 - fast**self._steps)
+        unbias = (1 - slow**self._steps) ** 0.5
+        for parameter, mean, square, room in zip(self._parameters, self._mean, self._square, self._room, strict=True):
+            gradient: Any = parameter.grad
+            mean.lerp_(gradient, 1 - fast)
+            square.mul_(slow).addcmul_(gradient, gradient, value=1 - slow)
+            torch.sqrt(square, out=room).div_(unbias).add_(self.EPS)
+            parameter.addcdiv_(mean, room, value=-length)
 
 
 def cross_entropy_slope(outputs: torch.Tensor, group: torch.Tensor) -> torch.Tensor:

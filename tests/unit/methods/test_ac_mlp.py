@@ -11,6 +11,7 @@ import torch
 from fairfr.core.calibrator import FitContext
 from fairfr.core.errors import ConfigError
 from fairfr.core.types import Pairs, VerificationSet
+from fairfr.methods._perceptron import PlainAdam
 from fairfr.methods.ac_mlp import ACMLP, _Inputs, _network
 from fairfr.pairs.design import PairDesign
 from fairfr.pairs.table import PairTable
@@ -111,9 +112,9 @@ def test_the_last_short_batch_is_kept(make_set: Callable[..., VerificationSet]) 
     data = make_set(rng.standard_normal((6, 4)), [0, 1, 2], [3, 4, 5], same=[True, False, True])
     table = PairTable(data)
     steps = []
-    original = torch.optim.Adam.step
+    original = PlainAdam.step
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(torch.optim.Adam, "step", lambda self: (steps.append(1), original(self)))
+        patch.setattr(PlainAdam, "step", lambda self: (steps.append(1), original(self)))
         view = PairView(table, np.arange(3), frozenset({"embeddings"}))
         ACMLP(hidden=4, epochs=3, batch=2).fit(view, data.same, context())
     assert len(steps) == 3 * 2
@@ -128,9 +129,9 @@ def test_epochs_go_on_until_there_are_steps_enough(
 ) -> None:
     ctx = context()
     steps = []
-    original = torch.optim.Adam.step
+    original = PlainAdam.step
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(torch.optim.Adam, "step", lambda self: (steps.append(1), original(self)))
+        patch.setattr(PlainAdam, "step", lambda self: (steps.append(1), original(self)))
         ACMLP(hidden=4, batch=300, min_steps=min_steps).fit(view, same, ctx)
     assert len(steps) == ctx.report["steps"] == 3 * epochs
     assert ctx.report["epochs"] == epochs
