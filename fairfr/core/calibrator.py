@@ -49,7 +49,9 @@ class Calibrator(Protocol):
     """A method. Hyper-parameters are constructor fields; fitted state ends in ``_``.
 
     A method without a probability of its own may set ``score_range``: the range of its scores over which the runner
-    fits the beta overlay (-1..1 by default; None: the training scores' minimum and maximum).
+    fits the beta overlay (-1..1 by default; None: the training scores' minimum and maximum). One whose fit has little
+    for several threads to share may set ``side_by_side = True``: then the runner gives each thread a fit of its own, at
+    the same time, so fit and predict must leave nothing behind outside the method.
     """
 
     needs: ClassVar[frozenset[Need]]

@@ -26,7 +26,7 @@ from fairfr.experiment.method import make_method, make_splits, make_splitter
 from fairfr.experiment.record import Origin, describe_result, failed_result, score_columns
 from fairfr.experiment.resume import ResumableFolds
 from fairfr.experiment.settings import CellSettings
-from fairfr.experiment.threads import limit_threads, resolve_threads
+from fairfr.experiment.threads import Division, limit_threads, resolve_threads
 from fairfr.store.claim import Claim, ClaimedError
 from fairfr.store.folder import Result, RunFolders, write_metrics, write_scores
 from fairfr.store.kept_folds import KeptFolds
@@ -196,6 +196,8 @@ def _score(
     splits = make_splits(settings, table.data, None if training is None else training.data)
     _warn(findings_of(splits), progress)
     progress.start(len(splits))
+    n_fits = len({split.fit for split in splits})
+    division = Division.of(make_method(settings), n_fits, folds.threads)
 
     def context(fold: str) -> FitContext:
         return FitContext(
@@ -203,14 +205,17 @@ def _score(
             dataset=settings.dataset.id,
             backbone=settings.backbone.id,
             fold=fold,
-            threads=folds.threads,
+            threads=division.threads,
             grouping=(training or table).data.grouping,
             cache=Path(settings.out_root) / "cache",
         )
 
-    return score_held_out(
-        table, splits, lambda: make_method(settings), context, folds, training, settings.training_thresholds
-    )
+    limit_threads(division.threads)
+    try:
+        make, thresholds = (lambda: make_method(settings)), settings.training_thresholds
+        return score_held_out(table, splits, make, context, folds, training, thresholds, division)
+    finally:
+        limit_threads(folds.threads)
 
 
 def _store_failure(

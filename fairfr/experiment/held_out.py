@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain, groupby
 from typing import Any, Protocol
 
 import numpy as np
@@ -13,6 +14,7 @@ from fairfr.core.calibrator import Calibrator, FitContext
 from fairfr.core.errors import UnmetNeedError, no_groups
 from fairfr.core.findings import Finding
 from fairfr.core.types import F64, I64, FoldSplit, Prediction, ScoreFrame, VerificationSet
+from fairfr.experiment.threads import Division
 from fairfr.methods._beta import BetaMap
 from fairfr.methods._overlay import fit_overlay
 from fairfr.metrics.thresholds import training_thresholds
@@ -40,7 +42,7 @@ class HeldOut:
 
 
 class Folds(Protocol):
-    """Where folds may be kept: read before one is computed, written after."""
+    """Where folds may be kept: read before one is computed, written after; by several threads at the same time."""
 
     def resume(self, split: FoldSplit) -> ScoredFold | None: ...
     def computed(self, split: FoldSplit, scored: ScoredFold) -> None: ...
@@ -64,31 +66,47 @@ def score_held_out(
     kept: Folds | None = None,
     training: PairTable | None = None,
     thresholds: bool = False,
+    division: Division | None = None,
 ) -> HeldOut:
     """Run one method over all splits. A fresh method for each fit: nothing learned crosses over.
 
     ``training``: the set that the splits' training rows belong to, if it is another one than ``table``.
     ``thresholds``: each fit also reports the thresholds that its training pairs set.
+    ``division``: how many fits run at once (None: one after another); that changes no number.
     """
-    data, kept = table.data, kept or NothingKept()
+    data, keep = table.data, kept or NothingKept()
+
+    def scored_by_one_fit(several: list[FoldSplit]) -> list[ScoredFold]:
+        fitted: _Fitted | None = None
+        out = []
+        for split in several:
+            scored = keep.resume(split)
+            if scored is None:
+                if fitted is None:
+                    fitted = _Fitted(training or table, split, make_method(), context(split.fit))
+                    if thresholds:
+                        fitted.report_thresholds()
+                scored = fitted.score(table, split)
+                keep.computed(split, scored)
+            out.append(scored)
+        return out
+
+    fits = [list(several) for _, several in groupby(splits, key=lambda split: split.fit)]
+    scored = chain.from_iterable((division or Division()).map(scored_by_one_fit, fits))
+    return _assembled(data, splits, scored)
+
+
+def _assembled(data: VerificationSet, splits: list[FoldSplit], scored: Iterable[ScoredFold]) -> HeldOut:
+    """The scores of all splits, in the order of the set's pairs."""
     score, probability = np.full(data.n_pairs, np.nan), np.full(data.n_pairs, np.nan)
     fold = np.full(data.n_pairs, -1, dtype=np.int16)
     folds = tuple(dict.fromkeys(split.fold for split in splits))
     report: dict[str, dict[str, Any]] = {}
-    fitted: _Fitted | None = None
-    for split in splits:
+    for split, of_split in zip(splits, scored, strict=True):
         assert np.all(fold[split.test] < 0), "the splits' tests do not overlap"
-        scored = kept.resume(split)
-        if scored is None:
-            if fitted is None or fitted.id != split.fit:
-                fitted = _Fitted(training or table, split, make_method(), context(split.fit))
-                if thresholds:
-                    fitted.report_thresholds()
-            scored = fitted.score(table, split)
-            kept.computed(split, scored)
-        score[split.test], probability[split.test] = scored.score, scored.probability
+        score[split.test], probability[split.test] = of_split.score, of_split.probability
         fold[split.test] = folds.index(split.fold)
-        report[split.fit] = scored.report
+        report[split.fit] = of_split.report
     rows = np.flatnonzero(fold >= 0)
     frame = ScoreFrame(fold[rows], data.same[rows], score[rows], probability[rows])
     return HeldOut(frame, folds, report, rows, findings_of(splits))
@@ -117,7 +135,7 @@ class _Fitted:
     """A method fitted on the training rows of a split, which scores that split and those that share its fit."""
 
     def __init__(self, table: PairTable, split: FoldSplit, method: Calibrator, ctx: FitContext) -> None:
-        self.id, self._method, self._name, self._report = split.fit, method, type(method).__name__, ctx.report
+        self._method, self._name, self._report = method, type(method).__name__, ctx.report
         self._train = PairView(table, split.train, method.needs, self._name)
         self._same = table.data.same[split.train]
         method.fit(self._train, self._same, ctx)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
+from threading import Lock
 from typing import Any
 
 from fairfr.core.types import FoldSplit
@@ -23,7 +24,7 @@ class ResumableFolds:
 
     def __init__(self, kept: KeptFolds, threads: int, on_fold: Callable[[str, bool], None]) -> None:
         self._kept, self.threads, self._on_fold = kept, threads, on_fold
-        self._since = time.perf_counter()
+        self._since, self._lock = time.perf_counter(), Lock()
         self._resumed: dict[str, KeptFold] = {}
 
     def resume(self, split: FoldSplit) -> ScoredFold | None:
@@ -31,6 +32,11 @@ class ResumableFolds:
         fold = self._kept.read(split)
         if fold is None:
             return None
+        with self._lock:
+            self._take_up(split, fold)
+        return fold.scored
+
+    def _take_up(self, split: FoldSplit, fold: KeptFold) -> None:
         log.info("fold %s: kept by an interrupted run (%.1f s)", split.id, fold.seconds)
         if fold.threads != self.threads:
             log.warning(
@@ -40,10 +46,14 @@ class ResumableFolds:
             )
         self._resumed[split.id] = fold
         self._on_fold(split.id, True)
-        return fold.scored
 
     def computed(self, split: FoldSplit, scored: ScoredFold) -> None:
         """Keep a fold that was computed just now."""
+        with self._lock:
+            self._keep(split, scored)
+
+    def _keep(self, split: FoldSplit, scored: ScoredFold) -> None:
+        """Its seconds are those since the fold before it: of folds side by side they add up to what all took."""
         log.info("fold %s: fitted on %d pairs, scored %d", split.id, len(split.train), len(split.test))
         now = time.perf_counter()
         plain = ScoredFold(scored.score, scored.probability, jsonable(scored.report))

@@ -4,8 +4,15 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple, TypeVar
 
+from fairfr.core.calibrator import Calibrator
 from fairfr.core.errors import ConfigError
+
+Item = TypeVar("Item")
+Made = TypeVar("Made")
 
 VARIABLES = (
     "OMP_NUM_THREADS",
@@ -49,3 +56,31 @@ def limit_threads(threads: int) -> None:
         sys.modules["torch"].set_num_threads(threads)
     if "faiss" in sys.modules:
         sys.modules["faiss"].omp_set_num_threads(threads)
+
+
+class Division(NamedTuple):
+    """How a cell divides its threads: so many fits ``at_once``, with ``threads`` each."""
+
+    at_once: int = 1
+    threads: int = 1
+
+    @classmethod
+    def of(cls, method: Calibrator, n_fits: int, threads: int) -> Division:
+        """One fit after another, unless the method says that its fits may stand side by side."""
+        at_once = min(threads, n_fits) if getattr(method, "side_by_side", False) else 1
+        return cls(at_once, threads // at_once)
+
+    def map(self, work: Callable[[Item], Made], items: Iterable[Item]) -> Iterator[Made]:
+        """``work`` of each item, in the order of the items."""
+        if self.at_once == 1:
+            yield from map(work, items)
+            return
+        # in each thread: OpenMP has a number for every one
+        pool = ThreadPoolExecutor(self.at_once, "fold", limit_threads, (self.threads,))
+        try:
+            yield from pool.map(work, items)
+        except Exception:
+            pool.shutdown(cancel_futures=True)  # nothing runs on behind the next cell
+            raise
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)

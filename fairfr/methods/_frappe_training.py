@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
 from fairfr.core.types import F32, F64, I64, Bool
-from fairfr.methods._perceptron import Perceptron, cross_entropy_slope
+from fairfr.methods._perceptron import Perceptron, cross_entropy_slope, pick
 from fairfr.methods._standardise import unit_scale
-from fairfr.methods._torch import tensor_of
+from fairfr.methods._torch import tensor_of, torch_seed
 from fairfr.pairs.design import PairDesign
 
 if TYPE_CHECKING:
@@ -94,22 +94,38 @@ def train(pairs: TrainingPairs, how: Training, seed: int, shuffle: np.random.Gen
     import torch
 
     width = {"eo": 3, "dp": 1}[how.criterion]
-    with torch.random.fork_rng():
-        torch.manual_seed(seed)
+    with torch_seed(seed):
         additive = network(pairs.inputs.width, how.hidden, 1, zero_last=True)
         adversary = network(width, how.adversary_hidden, pairs.n_groups)
     base, same = (tensor_of(a.astype(np.float32)) for a in (pairs.base, pairs.same))
-    group = tensor_of(pairs.group)
+    values = PairValues.of(base, same, tensor_of(pairs.group))
     steps = 0
     with torch.no_grad():
         step = Step(additive, adversary, how, float(pairs.base.std()) or 1.0)
         room = torch.empty(how.batch, pairs.inputs.width)
-        for index in _batches(pairs.order, how, shuffle):
-            at = torch.from_numpy(index)
-            step(pairs.inputs.rows(index, room), base[at], same[at], group[at])
+        for index, batch in _batches(pairs.order, values, how, shuffle):
+            step(pairs.inputs.rows(index, room), batch)
             steps += 1
         step.finish()
     return additive, steps
+
+
+class PairValues(NamedTuple):
+    """What a step needs to know of each pair besides its inputs, (b,) each: ``other`` is 1 - same, ``near`` the
+    probability of the frozen base."""
+
+    base: torch.Tensor
+    same: torch.Tensor
+    group: torch.Tensor
+    other: torch.Tensor
+    near: torch.Tensor
+
+    @classmethod
+    def of(cls, base: torch.Tensor, same: torch.Tensor, group: torch.Tensor) -> PairValues:
+        return cls(base, same, group, 1 - same, base.sigmoid())
+
+    def take(self, at: torch.Tensor | slice) -> PairValues:
+        return PairValues(*(values[at] for values in self))
 
 
 class Step:
@@ -118,52 +134,52 @@ class Step:
     ``spread`` divides the logit before the adversary sees it. The networks have their weights after ``finish``.
     """
 
-    def __init__(self, additive: torch.nn.Module, adversary: torch.nn.Module, how: Training, spread: float) -> None:
+    def __init__(self, additive: torch.nn.Module, adversary: Any, how: Training, spread: float) -> None:
         self.how, self.spread = how, spread
+        self._groups = adversary[-1].out_features
         self._additive = Perceptron(additive, how.learning_rate, fused=True)
         self._adversary = Perceptron(adversary, how.adversary_learning_rate, fused=True)
 
-    def __call__(self, x: torch.Tensor, base: torch.Tensor, same: torch.Tensor, group: torch.Tensor) -> None:
+    def __call__(self, x: torch.Tensor, batch: PairValues) -> None:
         hidden, correction = self._additive.forward(x)
-        logit = base + correction.squeeze(1)
-        self.improve_guess(logit, same, group)
-        self._additive.step(x, hidden, self.slope(logit, base, same, group)[:, None])
+        logit = batch.base + correction.squeeze(1)
+        seen, picked = self._seen(logit, batch), pick(batch.group, logit.new_empty(len(logit), self._groups))
+        self.improve_guess(seen, picked)
+        self._additive.step(x, hidden, self.slope(logit, batch, seen, picked)[:, None])
 
     def finish(self) -> None:
         self._additive.finish()
         self._adversary.finish()
 
-    def improve_guess(self, logit: torch.Tensor, same: torch.Tensor, group: torch.Tensor) -> None:
+    def improve_guess(self, seen: torch.Tensor, picked: torch.Tensor) -> None:
         """The adversary's step: down the cross-entropy of its guess of each pair's group."""
-        seen = self._seen(logit, same)
         hidden, outputs = self._adversary.forward(seen)
-        self._adversary.step(seen, hidden, cross_entropy_slope(outputs, group))
+        self._adversary.step(seen, hidden, cross_entropy_slope(outputs, picked))
 
-    def slope(self, logit: torch.Tensor, base: torch.Tensor, same: torch.Tensor, group: torch.Tensor) -> torch.Tensor:
+    def slope(self, logit: torch.Tensor, batch: PairValues, seen: torch.Tensor, picked: torch.Tensor) -> torch.Tensor:
         """Derivative of T's loss by the logits, (batch,).
 
         KL(p_base || p_fair) and BCE(same, p_fair) have the derivative p_fair - wanted: exactly 0 while T is 0.
         """
-        import torch
-
-        wanted = torch.sigmoid(base) if self.how.discrepancy == "kl" else same
-        out = (torch.sigmoid(logit) - wanted) / len(logit)
+        wanted = batch.near if self.how.discrepancy == "kl" else batch.same
+        out = logit.sigmoid().sub_(wanted).div_(len(logit))
         if self.how.strength:
-            hidden, outputs = self._adversary.forward(self._seen(logit, same))
-            at_seen = self._adversary.at_inputs(hidden, cross_entropy_slope(outputs, group))
-            out = out - self.how.strength * self._from_seen(at_seen, same)
+            hidden, outputs = self._adversary.forward(seen)
+            at_seen = self._adversary.at_inputs(hidden, cross_entropy_slope(outputs, picked))
+            out -= self._from_seen(at_seen, batch).mul_(self.how.strength)
         return out
 
-    def _seen(self, logit: torch.Tensor, same: torch.Tensor) -> torch.Tensor:
+    def _seen(self, logit: torch.Tensor, batch: PairValues) -> torch.Tensor:
         """What the adversary sees of each pair: its logit, for equalised odds with its label."""
         import torch
 
         f = logit / self.spread
-        return torch.stack([f * same, f * (1 - same), same] if self.how.criterion == "eo" else [f], dim=1)
+        return torch.stack([f * batch.same, f * batch.other, batch.same] if self.how.criterion == "eo" else [f], dim=1)
 
-    def _from_seen(self, slope: torch.Tensor, same: torch.Tensor) -> torch.Tensor:
+    def _from_seen(self, slope: torch.Tensor, batch: PairValues) -> torch.Tensor:
         """A derivative by what is seen as one by the logit."""
-        f = slope[:, 0] * same + slope[:, 1] * (1 - same) if self.how.criterion == "eo" else slope[:, 0]
+        first = slope[:, 0]
+        f = first * batch.same + slope[:, 1] * batch.other if self.how.criterion == "eo" else first
         return f / self.spread
 
 
@@ -185,13 +201,19 @@ def blocks(n: int) -> Iterator[I64]:
     return (np.arange(start, min(start + PREDICT_BATCH, n)) for start in range(0, n, PREDICT_BATCH))
 
 
-def _batches(order: I64, how: Training, shuffle: np.random.Generator) -> Iterator[I64]:
-    """Shuffled batches, epoch after epoch; the last one of an epoch may be short."""
+def _batches(
+    order: I64, values: PairValues, how: Training, shuffle: np.random.Generator
+) -> Iterator[tuple[I64, PairValues]]:
+    """Shuffled batches, epoch after epoch, with their values; the last one of an epoch may be short."""
+    import torch
+
     steps = 0
     for _ in range(how.epochs):
         shuffled = shuffle.permutation(order)
+        of_epoch = values.take(torch.from_numpy(shuffled))
         for start in range(0, len(order), how.batch):
             if steps == how.max_steps:
                 return
             steps += 1
-            yield shuffled[start : start + how.batch]
+            part = slice(start, start + how.batch)
+            yield shuffled[part], of_epoch.take(part)

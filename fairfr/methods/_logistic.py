@@ -112,8 +112,13 @@ def _loss_and_gradient(
         np.subtract(np.logaddexp(0.0, x), t * x, out=losses[part])
         np.divide(sigmoid(x) - t, len(target), out=slope[part])
 
-    with ThreadPoolExecutor(threads) as pool:  # sums come after it, over all pairs: no number depends on the threads
-        list(pool.map(fill, range(0, len(logit), BLOCK)))
+    starts = range(0, len(logit), BLOCK)
+    if threads == 1 or len(starts) == 1:  # to start a thread takes longer than some thousand pairs
+        for start in starts:
+            fill(start)
+    else:
+        with ThreadPoolExecutor(threads) as pool:  # sums come after it, over all pairs: no number depends on them
+            list(pool.map(fill, starts))
     loss = np.mean(losses) + penalty / 2 * weights @ weights
     gradient = np.append(design.rmatvec(slope) + penalty * weights, slope.sum())
     return float(loss), gradient

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import pairwise
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,6 +29,19 @@ def tensor_of(array: npt.NDArray[Any]) -> torch.Tensor:
     out = torch.empty_like(torch.from_numpy(array), memory_format=torch.contiguous_format)
     out.numpy()[...] = array  # not by torch, whose threads would wait for each other over so little
     return out
+
+
+_drawing = Lock()  # torch's random state belongs to the process, and fits may stand side by side
+
+
+@contextmanager
+def torch_seed(seed: int) -> Iterator[None]:
+    """Inside, torch draws from ``seed``; after, its random state is as before."""
+    import torch
+
+    with _drawing, torch.random.fork_rng():
+        torch.manual_seed(seed)
+        yield
 
 
 @contextmanager

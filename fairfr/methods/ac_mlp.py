@@ -28,7 +28,7 @@ from fairfr.core.conform import above, at_least
 from fairfr.core.types import F64, I64, Bool, Need, Prediction
 from fairfr.methods._logistic import sigmoid
 from fairfr.methods._perceptron import Perceptron, batch_buffer
-from fairfr.methods._torch import tensor_of, torch_threads
+from fairfr.methods._torch import tensor_of, torch_seed, torch_threads
 from fairfr.pairs.design import PairDesign
 from fairfr.pairs.view import PairView
 
@@ -45,6 +45,7 @@ class ACMLP:
 
     needs: ClassVar[frozenset[Need]] = frozenset({"embeddings"})
     native_probability: ClassVar[bool] = True
+    side_by_side: ClassVar[bool] = True
 
     hidden: int = 1024
     epochs: int = 5
@@ -108,8 +109,7 @@ def _network(inputs: int, hidden: int, seed: int) -> torch.nn.Module:
     """Two linear layers with PyTorch's default weights, drawn without touching the global random state."""
     import torch
 
-    with torch.random.fork_rng():
-        torch.manual_seed(seed)
+    with torch_seed(seed):
         return torch.nn.Sequential(torch.nn.Linear(inputs, hidden), torch.nn.ReLU(), torch.nn.Linear(hidden, 1))
 
 

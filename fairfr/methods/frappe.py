@@ -55,6 +55,7 @@ class Frappe:
 
     needs: ClassVar[frozenset[Need]] = frozenset({"embeddings"})
     native_probability: ClassVar[bool] = True
+    side_by_side: ClassVar[bool] = True
 
     clusters: int = 20
     strength: float = 1.0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -138,6 +139,16 @@ def test_a_value_of_the_wrong_type_is_a_config_error(path: Path) -> None:
 
 
 # -- prediction --------------------------------------------------------------------------------------------------------
+
+
+def test_fits_side_by_side_are_as_alone(path: Path, data: VerificationSet, fitted: Fitted) -> None:
+    """The same bytes, whatever another thread fits meanwhile: what methods promise by ``side_by_side``."""
+    if not getattr(fitted.method, "side_by_side", False):
+        pytest.skip("its fits follow one another")
+    with ThreadPoolExecutor(2) as pool:
+        first, _, third = pool.map(lambda seed: run(path, data, seed), (0, 1, 0))
+    for beside in (first, third):
+        assert as_bytes(beside.prediction) == as_bytes(fitted.prediction)
 
 
 def test_prediction_is_finite_and_complete(fitted: Fitted) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
@@ -13,6 +14,7 @@ from fairfr.core.calibrator import Calibrator, FitContext
 from fairfr.core.errors import UndeclaredInputError, UnmetNeedError
 from fairfr.core.types import FoldSplit, Need, Prediction, VerificationSet
 from fairfr.experiment.held_out import HeldOut, check_needs, score_held_out
+from fairfr.experiment.threads import Division
 from fairfr.folds.published import LeaveOneFoldOut
 from fairfr.methods._beta import fit_beta
 from fairfr.methods.ac_density import ACDensity
@@ -163,6 +165,26 @@ def test_only_folds_that_nobody_has_are_computed_and_the_result_is_the_same(data
     np.testing.assert_array_equal(resumed.frame.score, whole.frame.score)
     np.testing.assert_array_equal(resumed.frame.probability, whole.frame.probability)
     assert resumed.fit_report == whole.fit_report and list(resumed.fit_report) == list(whole.fit_report)
+
+
+@pytest.mark.parametrize("at_once", [2, 3])
+def test_fits_side_by_side_give_the_same_result(data: VerificationSet, at_once: int) -> None:
+    splits, kept = list(LeaveOneFoldOut().split(data)), Memory({})
+    alone = score_held_out(PairTable(data), splits, ACLinear, context)
+    together = score_held_out(PairTable(data), splits, ACLinear, context, kept, division=Division(at_once, 1))
+    assert together.frame.score.tobytes() == alone.frame.score.tobytes()
+    assert list(together.fit_report) == list(alone.fit_report) and sorted(kept.computed_now) == sorted(data.fold_labels)
+
+
+def test_nothing_runs_on_behind_a_fit_that_failed(data: VerificationSet) -> None:
+    class Fails(Baseline):
+        def fit(self, view: PairView, same: np.ndarray, ctx: FitContext) -> Self:
+            raise ValueError(f"fold {ctx.fold}")
+
+    splits = list(LeaveOneFoldOut().split(data))
+    with pytest.raises(ValueError, match=f"fold {splits[0].id}"):
+        score_held_out(PairTable(data), splits, Fails, context, division=Division(2, 1))
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("fold")], "all have ended"
 
 
 def test_pairs_in_no_split_are_no_part_of_the_result(data: VerificationSet) -> None:

@@ -9,7 +9,8 @@ from sklearn.metrics import pairwise_distances_argmin
 from fairfr.core.calibrator import FitContext
 from fairfr.core.errors import ConfigError
 from fairfr.methods import _frappe_training
-from fairfr.methods._frappe_training import StandardisedMidpoints, Step, Training, moments, network
+from fairfr.methods._frappe_training import PairValues, StandardisedMidpoints, Step, Training, moments, network
+from fairfr.methods._perceptron import pick
 from fairfr.methods._pseudo_groups import nearest_mean, ward_means
 from fairfr.methods.frappe import Frappe
 from fairfr.methods.platt import Platt
@@ -148,7 +149,8 @@ def test_slope_equals_automatic_differentiation(criterion, discrepancy):
     guess = torch.log_softmax(adversary(seen), 1)[torch.arange(64), group]
     (expected,) = torch.autograd.grad(distance.mean() + 0.7 * guess.mean(), logit)
     with torch.no_grad():
-        found = step.slope(logit, base, same, group)
+        picked = pick(group, torch.empty(64, 4, dtype=torch.float64))
+        found = step.slope(logit, PairValues.of(base, same, group), seen, picked)
     torch.testing.assert_close(found, expected, atol=1e-12, rtol=1e-9)
 
 
@@ -162,7 +164,7 @@ def test_adversary_learns_while_the_correction_rests():
     with torch.no_grad():
         step = Step(additive, adversary, how, 1.0)
         for _ in range(200):
-            step(torch.zeros(256, 5), logit, same, group)
+            step(torch.zeros(256, 5), PairValues.of(logit, same, group))
         step.finish()
     assert torch.nn.functional.cross_entropy(adversary(seen), group).item() < before / 2
     assert torch.count_nonzero(additive[2].weight) == 0
@@ -181,8 +183,8 @@ def test_steps_are_those_of_automatic_differentiation_bit_for_bit(criterion):
         nets.append((network(33, 64, 1, zero_last=True), network({"eo": 3, "dp": 1}[criterion], 32, 4)))
     with torch.no_grad():
         step = Step(*nets[0], how, 1.3)
-        for batch_of in zip(x, base, same, group, strict=True):
-            step(*batch_of)
+        for inputs, *values in zip(x, base, same, group, strict=True):
+            step(inputs, PairValues.of(*values))
         step.finish()
     train_by_autograd(*nets[1], how, 1.3, zip(x, base, same, group, strict=True))
     for ours, theirs in zip(nets[0], nets[1], strict=True):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from fairfr.methods._perceptron import Perceptron, PlainAdam
+from fairfr.methods._perceptron import FusedAdam, Perceptron, PlainAdam
 
 
 def made(inputs: int, hidden: int, outputs: int) -> torch.nn.Sequential:
@@ -14,19 +14,21 @@ def made(inputs: int, hidden: int, outputs: int) -> torch.nn.Sequential:
         return torch.nn.Sequential(torch.nn.Linear(inputs, hidden), torch.nn.ReLU(), torch.nn.Linear(hidden, outputs))
 
 
-def test_steps_are_those_of_pytorchs_adam() -> None:
+@pytest.mark.parametrize("fused", [False, True])
+def test_steps_are_those_of_pytorchs_adam(fused: bool) -> None:
     draw = torch.Generator().manual_seed(0)
     starts = [torch.randn(shape, generator=draw) for shape in ((40, 33), (33,))]
     theirs = [torch.nn.Parameter(start.clone()) for start in starts]
-    ours = [torch.nn.Parameter(start.clone()) for start in starts]
-    reference, plain = torch.optim.Adam(theirs, lr=1e-3), PlainAdam(ours, lr=1e-3)
+    ours, gradients = ([start.clone() for start in starts] for _ in range(2))
+    reference = torch.optim.Adam(theirs, lr=1e-3, fused=fused)
+    own = (FusedAdam if fused else PlainAdam)(ours, gradients, lr=1e-3)
     for _ in range(25):
-        for a, b in zip(theirs, ours, strict=True):
+        for a, gradient in zip(theirs, gradients, strict=True):
             a.grad = torch.randn(a.shape, generator=draw)
-            b.grad = a.grad.clone()
+            gradient.copy_(a.grad)
         with torch.no_grad():
             reference.step()
-            plain.step()
+            own.step()
     assert all(torch.equal(a, b) for a, b in zip(theirs, ours, strict=True))
     assert not torch.equal(ours[0], starts[0])
 
