@@ -131,19 +131,7 @@ def _start(vectors: F32, K: int, seed: int, steps: Steps | None) -> tuple[float,
     """Inertia and centres after the first steps from centres that k-means++ draws."""
     if steps is None:
         return _faiss(vectors, K, seed, START_ITERATIONS)
-    return _lloyd(vectors, K, seed, START_ITERATIONS, _drawn(vectors, K, seed), steps)
-
-
-def _drawn(vectors: F32, K: int, seed: int) -> F32:
-    """The centres (K, d) that faiss's k-means begins with."""
-    import faiss
-
-    library: Any = faiss  # whose stubs lack the class
-    draw = library.ClusteringInitialization(vectors.shape[1], K)
-    draw.method, draw.seed = library.ClusteringInitMethod_KMEANS_PLUS_PLUS, seed % 2**31 + 1  # as its k-means counts
-    centres = np.empty((K, vectors.shape[1]), dtype=np.float32)
-    draw.init_centroids(len(vectors), faiss.swig_ptr(vectors), faiss.swig_ptr(centres))
-    return centres
+    return _lloyd(vectors, K, seed, START_ITERATIONS, steps.drawn(K, seed), steps)
 
 
 def _to_rest(

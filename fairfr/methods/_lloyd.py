@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from fairfr.core.types import F32, I64
+from fairfr.methods._seeding import drawn
 
 # fewer directions leave too many centres open, more cost more than they close; chosen on the stand-in of RFW and on two
 # real embeddings of LFW
@@ -48,6 +49,13 @@ class Steps:
         share = np.cumsum(held[::-1]) / held.sum()
         width = -(-(int(np.searchsorted(share, HELD)) + 1) // MULTIPLE) * MULTIPLE
         return cls(vectors, directions[:, -width:].astype(np.float32)) if width <= MAX_SHARE * d else None
+
+    def drawn(self, K: int, seed: int) -> F32:
+        """The centres (K, d) that faiss's k-means begins with."""
+        import faiss
+
+        faiss.omp_set_num_threads(1)  # of the calling thread only
+        return drawn(self._vectors, self._short, K, seed)
 
     def step(self, centres: F32) -> F32 | None:
         """The centres (K, d) after one step; None where a cluster is empty, which faiss has its own way to fill."""

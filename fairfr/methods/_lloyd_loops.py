@@ -78,3 +78,23 @@ def means(vectors: F32, assigned: I64, K: int) -> tuple[F32, F32]:
             for c in range(vectors.shape[1]):
                 centres[k, c] *= share
     return centres, size
+
+
+@numba.njit(nogil=True, cache=True, fastmath={"reassoc", "contract"})  # type: ignore[untyped-decorator]
+def maybe_nearer(shadows: F32, squares: F32, to: int, nearest: F64, margin: float) -> I64:
+    """Rows whose shadow (n, m) is not too far from that of row ``to`` for a squared distance below ``nearest`` (n,).
+
+    ``squares`` (n,): squared lengths of the shadows.
+    """
+    found = np.empty(len(shadows), dtype=np.int64)
+    count = 0
+    centre, own = shadows[to], squares[to]
+    for i in range(len(shadows)):
+        row = shadows[i]
+        product = np.float32(0)
+        for c in range(len(centre)):
+            product += row[c] * centre[c]
+        if squares[i] + own - 2 * product <= nearest[i] + margin:
+            found[count] = i
+            count += 1
+    return found[:count]
