@@ -25,6 +25,7 @@ MAX_ITERATIONS = {"paper": 100, "converged": 10_000}
 GRADIENT_TOLERANCE = {"paper": 1e-4, "converged": 1e-8}
 MAX_NEWTON_STEPS = 30
 BLOCK = 2**15  # pairs that a thread takes at a time
+MULTIPLIED = 64  # numbers up to 2, without overflow
 
 
 def sigmoid(logit: F64) -> F64:
@@ -75,7 +76,7 @@ def fit_logistic(
         result = minimize(
             _loss_and_gradient,
             np.zeros(c + 1),
-            args=(design, target, 1.0 / (C * p), threads),
+            args=(design, target, 1.0 / (C * p), threads, np.empty(p)),
             method="L-BFGS-B",
             jac=True,
             options={
@@ -99,29 +100,45 @@ def _constant(target: F64, c: int) -> LogisticModel:
 
 
 def _loss_and_gradient(
-    parameters: F64, design: Design, target: F64, penalty: float, threads: int = 1
+    parameters: F64, design: Design, target: F64, penalty: float, threads: int = 1, room: F64 | None = None
 ) -> tuple[float, F64]:
+    """``room`` (p,), if there is one, is written over: millions of pairs need memory from the system each time else."""
     weights, intercept = parameters[:-1], parameters[-1]
-    logit = design.matvec(weights) + intercept
-    losses, slope = np.empty(len(logit)), np.empty(len(logit))
+    logit = design.matvec(weights)
+    logit += intercept
+    slope, starts = np.empty(len(logit)) if room is None else room, range(0, len(logit), BLOCK)
 
-    def fill(start: int) -> None:
+    def fill(start: int) -> float:
         part = slice(start, start + BLOCK)
-        x, t = logit[part], target[part]
-        # log(1 + e^x) - t x, in the form that never overflows
-        np.subtract(np.logaddexp(0.0, x), t * x, out=losses[part])
-        np.divide(sigmoid(x) - t, len(target), out=slope[part])
+        return _block_loss(logit[part], target[part], slope[part])
 
-    starts = range(0, len(logit), BLOCK)
     if threads == 1 or len(starts) == 1:  # to start a thread takes longer than some thousand pairs
-        for start in starts:
-            fill(start)
+        losses = list(map(fill, starts))
     else:
-        with ThreadPoolExecutor(threads) as pool:  # sums come after it, over all pairs: no number depends on them
-            list(pool.map(fill, starts))
-    loss = np.mean(losses) + penalty / 2 * weights @ weights
+        with ThreadPoolExecutor(threads) as pool:  # blocks are added up in their order, whoever did them
+            losses = list(pool.map(fill, starts))
+    slope /= len(target)
+    loss = np.sum(losses) / len(target) + penalty / 2 * weights @ weights
     gradient = np.append(design.rmatvec(slope) + penalty * weights, slope.sum())
     return float(loss), gradient
+
+
+def _block_loss(logit: F64, target: F64, slope: F64) -> float:
+    """Sum of log(1 + e^x) - t x over some pairs; sigmoid(x) - t goes into ``slope``.
+
+    One exponential a pair serves both. Of 1 + e^-|x|, which is at most 2, the product of many is taken before the
+    logarithm: the terms round to 1e-16 each, as they do in the sum.
+    """
+    small = np.exp(-np.abs(logit))
+    more = 1.0 + small
+    np.copyto(slope, small)
+    np.copyto(slope, 1.0, where=logit >= 0)
+    slope /= more
+    slope -= target
+    whole = len(more) // MULTIPLIED * MULTIPLIED
+    products = more[:whole].reshape(-1, MULTIPLIED).prod(axis=1)
+    logarithms = np.log(products).sum() + np.log(more[whole:]).sum()
+    return float(logarithms + np.sum(np.maximum(logit, 0.0) - target * logit))
 
 
 def _newton(parameters: F64, design: Design, target: F64, penalty: float) -> tuple[F64, int]:

@@ -9,11 +9,11 @@ all points.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from fairfr.core.types import F64, Bool
+from fairfr.core.types import F64, I64, Bool
 
 Corners: TypeAlias = Literal["source", "all"]
 Pick: TypeAlias = Literal["nearest", "reaching"]
@@ -32,12 +32,14 @@ class Thresholds:
 
     def of(self, score: F64, same: Bool) -> float | None:
         """The threshold of these pairs (p,)."""
-        find = {"nearest": threshold_at_fpr, "reaching": threshold_reaching_fpr}[self.pick]
-        found = find(score, same, self.fpr, self.corners)
-        if found is not None:
-            self.counts["defined"] += 1
-            self.counts["at_smallest_genuine"] += int(found == score[same].min())
-            self.counts["moved_by_corners"] += int(found != find(score, same, self.fpr, "all"))
+        curve = _Curve.of(score, same)
+        if curve is None:
+            return None
+        find = {"nearest": _Curve.nearest, "reaching": _Curve.reaching}[self.pick]
+        found = find(curve, self.fpr, self.corners)
+        self.counts["defined"] += 1
+        self.counts["at_smallest_genuine"] += int(found == score[same].min())
+        self.counts["moved_by_corners"] += int(found != find(curve, self.fpr, "all"))
         return found
 
 
@@ -48,23 +50,8 @@ def threshold_at_fpr(score: F64, same: Bool, fpr: float, corners: Corners = "sou
     (scikit-learn's ``roc_curve`` with ``drop_intermediate=True``); ``all``: every point does. The infinite threshold
     that accepts nothing is left out. None where the curve is undefined: no pairs, or pairs of one class.
     """
-    n_same = int(np.count_nonzero(same))
-    n_diff = len(same) - n_same
-    if not n_same or not n_diff:
-        return None
-    order = np.argsort(-score, kind="stable")
-    sorted_score, sorted_same = score[order], same[order]
-    ends = np.append(np.flatnonzero(np.diff(sorted_score)), len(score) - 1)
-    n_true = np.cumsum(sorted_same)[ends]
-    n_false = ends + 1 - n_true
-    corner = np.ones(len(ends), dtype=bool)
-    if corners == "source" and len(ends) > 2:
-        # the curve bends at a point when the steps on its two sides differ in direction
-        bends = (np.diff(n_true, 2) != 0) | (np.diff(n_false, 2) != 0)
-        corner[1:-1] = bends
-    distance = np.where(corner, np.abs(n_false / n_diff - fpr), np.inf)
-    nearest = np.flatnonzero(distance == distance.min())
-    return float(sorted_score[ends[nearest[-1]]])
+    curve = _Curve.of(score, same)
+    return None if curve is None else curve.nearest(fpr, corners)
 
 
 def threshold_reaching_fpr(score: F64, same: Bool, fpr: float, corners: Corners = "source") -> float | None:
@@ -73,9 +60,45 @@ def threshold_reaching_fpr(score: F64, same: Bool, fpr: float, corners: Corners 
     Where the scores separate the classes no corner lies between an FPR of 0 and 1: with ``source`` the smallest score
     of all is the threshold then. None where the curve is undefined, as above.
     """
-    if np.all(same) or not np.any(same):
-        return None
-    from sklearn.metrics import roc_curve
+    curve = _Curve.of(score, same)
+    return None if curve is None else curve.reaching(fpr, corners)
 
-    rate, _, threshold = roc_curve(same, score, drop_intermediate=corners == "source")
-    return float(threshold[np.searchsorted(rate, fpr)])
+
+class _Curve(NamedTuple):
+    """The ROC curve of pairs of both classes: distinct scores, descending, and how many pairs of each class reach
+    them."""
+
+    score: F64
+    n_true: I64
+    n_false: I64
+
+    @classmethod
+    def of(cls, score: F64, same: Bool) -> _Curve | None:
+        """None for pairs of one class, or none."""
+        if np.all(same) or not np.any(same):
+            return None
+        order = np.argsort(-score)  # equal scores in any order: only where they end counts
+        ranked = score[order]
+        ends = np.append(np.flatnonzero(np.diff(ranked)), len(score) - 1)
+        n_true = np.cumsum(same[order])[ends]
+        return cls(ranked[ends], n_true, ends + 1 - n_true)
+
+    def nearest(self, fpr: float, corners: Corners) -> float:
+        """As ``threshold_at_fpr``."""
+        distance = np.where(self._chosen(corners), np.abs(self._fpr - fpr), np.inf)
+        return float(self.score[np.flatnonzero(distance == distance.min())[-1]])
+
+    def reaching(self, fpr: float, corners: Corners) -> float:
+        """As ``threshold_reaching_fpr``."""
+        return float(self.score[np.flatnonzero(self._chosen(corners) & (self._fpr >= fpr))[0]])
+
+    @property
+    def _fpr(self) -> F64:
+        return self.n_false / self.n_false[-1]
+
+    def _chosen(self, corners: Corners) -> Bool:
+        """The points that count: all, or those where the steps on the two sides differ in direction."""
+        chosen = np.ones(len(self.score), dtype=bool)
+        if corners == "source" and len(chosen) > 2:
+            chosen[1:-1] = (np.diff(self.n_true, 2) != 0) | (np.diff(self.n_false, 2) != 0)
+        return chosen

@@ -29,6 +29,7 @@ class Beta:
 
     needs: ClassVar[frozenset[Need]] = frozenset()
     native_probability: ClassVar[bool] = True
+    side_by_side: ClassVar[bool] = True
 
     variant: Literal["constrained", "paper"] = "constrained"
     solver: Solver = "paper"

@@ -83,6 +83,7 @@ class DemoNorm:
 
     needs: ClassVar[frozenset[Need]] = frozenset({"embeddings", "groups", "identities"})
     native_probability: ClassVar[bool] = False
+    side_by_side: ClassVar[bool] = True
     score_range: ClassVar[None] = None
     symmetric: ClassVar[bool] = False
 

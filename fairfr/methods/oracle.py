@@ -49,6 +49,7 @@ class Oracle:
 
     needs: ClassVar[frozenset[Need]] = frozenset({"groups"})
     native_probability: ClassVar[bool] = True
+    side_by_side: ClassVar[bool] = True
 
     mixed: Literal["global", "zero", "first", "combo"] = "global"
 
