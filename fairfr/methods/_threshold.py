@@ -64,6 +64,11 @@ def threshold_reaching_fpr(score: F64, same: Bool, fpr: float, corners: Corners 
     return None if curve is None else curve.reaching(fpr, corners)
 
 
+def ranking(score: F64) -> I64:
+    """Places of scores (p,), the highest first; equal ones in any order. Whatever was ranked is not sorted again."""
+    return np.argsort(-score)
+
+
 class _Curve(NamedTuple):
     """The ROC curve of pairs of both classes: distinct scores, descending, and how many pairs of each class reach
     them."""
@@ -77,11 +82,12 @@ class _Curve(NamedTuple):
         """None for pairs of one class, or none."""
         if np.all(same) or not np.any(same):
             return None
-        order = np.argsort(-score)  # equal scores in any order: only where they end counts
-        ranked = score[order]
-        ends = np.append(np.flatnonzero(np.diff(ranked)), len(score) - 1)
-        n_true = np.cumsum(same[order])[ends]
-        return cls(ranked[ends], n_true, ends + 1 - n_true)
+        if not np.all(score[1:] <= score[:-1]):
+            order = ranking(score)
+            score, same = score[order], same[order]
+        ends = np.append(np.flatnonzero(score[1:] != score[:-1]), len(score) - 1)
+        n_true = np.cumsum(same)[ends]
+        return cls(score[ends], n_true, ends + 1 - n_true)
 
     def nearest(self, fpr: float, corners: Corners) -> float:
         """As ``threshold_at_fpr``."""

@@ -44,7 +44,7 @@ from fairfr.core.errors import ConfigError
 from fairfr.core.types import F64, I16, UNKNOWN, Bool, Need, PairRule, Prediction
 from fairfr.methods._beta import fit_beta
 from fairfr.methods._group import GroupRule, Levels, names_of
-from fairfr.methods._threshold import Corners, Thresholds
+from fairfr.methods._threshold import Corners, Thresholds, ranking
 from fairfr.pairs.view import PairView
 
 
@@ -73,9 +73,12 @@ class GST:
     def fit(self, view: PairView, same: Bool, ctx: FitContext) -> Self:
         self.rule_ = GroupRule(Levels.of(view, ctx, "GST"), self.rule)
         cosine, groups, levels = view.cosine, self.rule_.groups(view), self.rule_.levels.names
-        overall = Thresholds(self.fpr, self.corners).of(cosine, same)
+        order = ranking(cosine)
+        ranked, ranked_same, ranked_groups = cosine[order], same[order], groups[order]
+        overall = Thresholds(self.fpr, self.corners).of(ranked, ranked_same)
         by_group = Thresholds(self.fpr, self.corners)
-        thresholds = [by_group.of(cosine[groups == g], same[groups == g]) for g in range(len(levels))]
+        places = (np.flatnonzero(ranked_groups == g) for g in range(len(levels)))
+        thresholds = [by_group.of(ranked[at], ranked_same[at]) for at in places]
         undefined = [g for g, own in enumerate(thresholds) if own is None or overall is None]
         self.delta_ = np.array([0.0 if own is None or overall is None else own - overall for own in thresholds])
         unshifted = int(np.count_nonzero(groups == UNKNOWN))
