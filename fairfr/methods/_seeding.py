@@ -68,8 +68,8 @@ def _is_as_faiss_draws() -> bool:
     """Whether this faiss draws as it did when this was written; another one, or one of another compiler, may not."""
     angles = np.outer(np.arange(1, 301), np.arange(1, 9)) ** 1.5
     vectors = (np.cos(angles) / np.linalg.norm(np.cos(angles), axis=1, keepdims=True)).astype(np.float32)
-    draws, nearest, chosen = _mt19937_64(_counted(0), 6), np.full(300, np.inf), []
-    for draw in draws:
+    nearest, chosen = np.full(300, np.inf), list[int]()
+    for draw in _mt19937_64(_counted(0), 6):
         mass = np.cumsum(nearest)
         chosen.append(int(np.searchsorted(mass, draw / 2.0**64 * mass[-1])) if chosen else (draw * 300) >> 64)
         nearest = np.minimum(nearest, _squared_distances(vectors, np.arange(300), chosen[-1]))

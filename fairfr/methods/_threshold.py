@@ -100,7 +100,8 @@ class _Curve(NamedTuple):
 
     @property
     def _fpr(self) -> F64:
-        return self.n_false / self.n_false[-1]
+        out: F64 = self.n_false / self.n_false[-1]
+        return out
 
     def _chosen(self, corners: Corners) -> Bool:
         """The points that count: all, or those where the steps on the two sides differ in direction."""

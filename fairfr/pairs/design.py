@@ -47,7 +47,8 @@ class Columns:
 
     def matvec(self, weights: F64) -> F64:
         if len(weights) == 1:  # BLAS takes three times as long for a single column
-            return self._columns[:, 0] * weights[0]
+            out: F64 = self._columns[:, 0] * weights[0]
+            return out
         return self._columns @ weights
 
     def rmatvec(self, values: F64) -> F64:
