@@ -11,6 +11,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from fairfr.core.errors import ConfigError
 from fairfr.experiment import threads
+from fairfr.methods.ac_linear import ACLinear
 from fairfr.methods.baseline import Baseline
 
 
@@ -84,4 +85,4 @@ def test_threads_are_divided_among_fits_that_may_stand_side_by_side(
 
 
 def test_a_method_that_says_nothing_is_fitted_once_at_a_time() -> None:
-    assert threads.Division.of(Baseline(), 10, 4) == (1, 4)
+    assert threads.Division.of(ACLinear(), 10, 4) == (1, 4)
