@@ -11,6 +11,8 @@ from typing import NamedTuple, TypeVar
 from fairfr.core.calibrator import Calibrator
 from fairfr.core.errors import ConfigError
 
+MOST_AT_ONCE = 4  # fits side by side: each has its own memory
+
 Item = TypeVar("Item")
 Made = TypeVar("Made")
 
@@ -67,7 +69,7 @@ class Division(NamedTuple):
     @classmethod
     def of(cls, method: Calibrator, n_fits: int, threads: int) -> Division:
         """One fit after another, unless the method says that its fits may stand side by side."""
-        at_once = min(threads, n_fits) if getattr(method, "side_by_side", False) else 1
+        at_once = min(threads, n_fits, MOST_AT_ONCE) if getattr(method, "side_by_side", False) else 1
         return cls(at_once, threads // at_once)
 
     def map(self, work: Callable[[Item], Made], items: Iterable[Item]) -> Iterator[Made]:

@@ -75,7 +75,14 @@ def test_one_cell_does_not_decide_for_the_next() -> None:
 
 @pytest.mark.parametrize(
     ("side_by_side", "n_fits", "given", "expected"),
-    [(True, 10, 2, (2, 1)), (True, 10, 5, (5, 1)), (True, 2, 6, (2, 3)), (True, 1, 4, (1, 4)), (False, 10, 2, (1, 2))],
+    [
+        (True, 10, 2, (2, 1)),
+        (True, 10, 3, (3, 1)),
+        (True, 10, 16, (4, 4)),
+        (True, 2, 6, (2, 3)),
+        (True, 1, 4, (1, 4)),
+        (False, 10, 2, (1, 2)),
+    ],
 )
 def test_threads_are_divided_among_fits_that_may_stand_side_by_side(
     side_by_side: bool, n_fits: int, given: int, expected: tuple[int, int]
