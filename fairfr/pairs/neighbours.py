@@ -28,7 +28,7 @@ Engine: TypeAlias = Literal["auto", "scan", "faiss"]
 
 REFERENCE_BLOCK = 8192
 SMALLEST_BLOCK = 512
-SUMS_BYTES = 256 * 2**20
+SUMS_BYTES = 400 * 2**20
 QUERY_BLOCK = 16_384
 MUTUAL_FROM = 50_000  # below, finding the axes costs as much as it saves
 
