@@ -19,10 +19,13 @@ MARGIN = 1e-5  # above the rounding of float32 distances between unit vectors an
 
 def drawn(vectors: F32, shadows: F32, K: int, seed: int) -> F32:
     """K of the ``vectors`` (n, d), unit rows, as ``faiss_drawn`` has them; ``shadows`` (n, m) in orthonormal axes."""
+    is_ours = K <= MOST and _is_as_faiss_draws()
+    return _drawn(vectors, shadows, K, seed) if is_ours else faiss_drawn(vectors, K, seed)
+
+
+def _drawn(vectors: F32, shadows: F32, K: int, seed: int) -> F32:
     from fairfr.methods._lloyd_loops import maybe_nearer
 
-    if K > MOST or not _is_as_faiss_draws():
-        return faiss_drawn(vectors, K, seed)
     draws = _mt19937_64(_counted(seed), K)
     squares: F32 = np.einsum("ij,ij->i", shadows, shadows)
     chosen = [(draws[0] * len(vectors)) >> 64]
@@ -68,12 +71,7 @@ def _is_as_faiss_draws() -> bool:
     """Whether this faiss draws as it did when this was written; another one, or one of another compiler, may not."""
     angles = np.outer(np.arange(1, 301), np.arange(1, 9)) ** 1.5
     vectors = (np.cos(angles) / np.linalg.norm(np.cos(angles), axis=1, keepdims=True)).astype(np.float32)
-    nearest, chosen = np.full(300, np.inf), list[int]()
-    for draw in _mt19937_64(_counted(0), 6):
-        mass = np.cumsum(nearest)
-        chosen.append(int(np.searchsorted(mass, draw / 2.0**64 * mass[-1])) if chosen else (draw * 300) >> 64)
-        nearest = np.minimum(nearest, _squared_distances(vectors, np.arange(300), chosen[-1]))
-    return bool(np.array_equal(vectors[chosen], faiss_drawn(vectors, 6, 0)))
+    return bool(np.array_equal(_drawn(vectors, vectors, 6, 0), faiss_drawn(vectors, 6, 0)))
 
 
 def _mt19937_64(seed: int, count: int) -> list[int]:
