@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
@@ -20,6 +20,7 @@ from hydra.core.plugins import Plugins
 from hydra.core.utils import JobReturn, JobStatus
 from hydra.plugins.launcher import Launcher
 
+from fairfr.app.slurm import cancel_jobs, wait_for_jobs
 from fairfr.app.terminal import Terminal
 from fairfr.app.workers import with_threads
 from fairfr.core.parent import end_with_parent
@@ -102,7 +103,7 @@ class WatchedLauncher(Launcher):
         try:
             names = self._watched.plan(initial_job_idx, job_overrides)
             mask_files(self._folder)
-            with self._watched.watching(initial_job_idx, job_overrides):
+            with self._watched.watching(initial_job_idx, job_overrides), self._none_left_in_a_queue():
                 return self._launch(job_overrides, initial_job_idx, names)
         except OSError as error:
             _stop(f"{type(error).__name__}: {error}")
@@ -111,16 +112,19 @@ class WatchedLauncher(Launcher):
 
     def _launch(self, overrides: Sequence[Sequence[str]], first: int, names: Sequence[str]) -> Sequence[JobReturn]:
         jobs = {job: with_threads(own, self._threads) for job, own in enumerate(overrides, first)}
+        named = dict(zip(jobs, names, strict=True))
         try:
             returned = self._launcher.launch(list(jobs.values()), first)
         except Exception as error:
             if not _has_died(error):
                 raise
-            self._go_on_without_the_dead(jobs, dict(zip(jobs, names, strict=True)))
+            self._let_the_rest_end()
+            self._go_on_without_the_dead(jobs, named)
             returned = [JobReturn(status=JobStatus.COMPLETED) for _ in jobs]
         postponed = [job for job in jobs if is_postponed(self._folder / str(job)) and not has_ended(self._folder, job)]
         if postponed:
             self._try(jobs, postponed)
+            self._call_killed([job for job in postponed if not has_ended(self._folder, job)], named)
         return returned
 
     def _go_on_without_the_dead(self, jobs: dict[int, Sequence[str]], names: dict[int, str]) -> None:
@@ -133,21 +137,39 @@ class WatchedLauncher(Launcher):
         for job in dead:
             if self._go_on:
                 self._try(jobs, [job])
-            if not has_ended(self._folder, job):
-                write_outcome(self._folder / str(job), {"status": "failed", "choices": names[job], "error": KILLED})
+            if not has_ended(self._folder, job) and not is_postponed(self._folder / str(job)):
+                self._call_killed([job], names)
         if not self._go_on and not dead:
             sys.exit(1)  # no worker was killed: a cell failed, and its worker stopped as it was asked to
         if not self._go_on:
             raise _WorkerKilledError
 
+    def _call_killed(self, jobs: Sequence[int], names: dict[int, str]) -> None:
+        for job in jobs:
+            write_outcome(self._folder / str(job), {"status": "failed", "choices": names[job], "error": KILLED})
+
+    @contextmanager
+    def _none_left_in_a_queue(self) -> Iterator[None]:
+        try:
+            yield
+        except BaseException:
+            cancel_jobs(self._launcher)
+            raise
+
+    def _let_the_rest_end(self) -> None:
+        """Slurm's other jobs know nothing of the one that died: a second try must not meet them."""
+        if self._go_on:
+            wait_for_jobs(self._launcher)
+
     def _try(self, jobs: dict[int, Sequence[str]], numbers: Sequence[int]) -> bool:
         """Launch these jobs again; whether any of them has started."""
-        try:
-            for first, last in _blocks(numbers):
+        for first, last in _blocks(numbers):
+            try:
                 self._launcher.launch([jobs[job] for job in range(first, last + 1)], first)
-        except Exception as error:
-            if not _has_died(error):
-                raise
+            except Exception as error:
+                if not _has_died(error):
+                    raise
+                self._let_the_rest_end()
         return any(has_started(self._folder, job) for job in numbers)
 
 

@@ -97,6 +97,8 @@ class Connected(Launcher):
 
     def __init__(self, launcher: Any) -> None:
         self._launcher = launcher
+        # As they are now: the launcher adds that size, and after a node's death Ray is found a second time.
+        self._settings: Any = OmegaConf.to_container(launcher.ray_cfg.init, resolve=True)
 
     def setup(self, **about: Any) -> None:
         """The launcher inside is set up already."""
@@ -105,9 +107,8 @@ class Connected(Launcher):
         import ray
 
         if not ray.is_initialized():
-            settings: Any = OmegaConf.to_container(self._launcher.ray_cfg.init, resolve=True)
             try:
-                ray.init(**settings)
+                ray.init(**self._settings)
             except Exception as error:  # a busy machine, or no cluster at the address: Ray has no type for it
                 raise ConnectionError(f"Ray did not start, or was not found: {error}") from error
         return self._launcher.launch(job_overrides, initial_job_idx)  # type: ignore[no-any-return]

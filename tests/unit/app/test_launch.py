@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from fairfr.app.launch import Watched, WatchedLauncher
-from fairfr.store.sweep import Sweep, read_outcomes, write_outcome
+from fairfr.store.sweep import Sweep, is_postponed, postpone, read_outcomes, write_outcome
 
 
 class Pool:
@@ -62,6 +62,68 @@ def test_the_others_run_and_only_what_dies_twice_has_failed(tmp_path: Path) -> N
     runs = [name for _, names in pool.launched for name in names]
     assert max(runs.count(name) for name in {"seed=0", "seed=1", "seed=4"}) <= 3
     assert pool.launched[0] == (0, [name for (name,) in JOBS]), "the first launch is the whole sweep"
+
+
+def test_a_second_try_that_meets_a_claim_waits_for_it(tmp_path: Path) -> None:
+    class OtherMachines:
+        """The dead worker's claim is on another machine: only a job that waits can take it over."""
+
+        launches = 0
+
+        def launch(self, job_overrides: Sequence[Sequence[str]], initial_job_idx: int) -> None:
+            self.launches += 1
+            folder = tmp_path / "0"
+            if self.launches == 1:
+                folder.mkdir()
+                raise BrokenProcessPool
+            if is_postponed(folder):
+                write_outcome(folder, {"status": "completed", "choices": "seed=0"})
+            postpone(folder, "me@node1")
+
+    launch(tmp_path, OtherMachines(), [["seed=0"]])
+    assert statuses(tmp_path, [["seed=0"]]) == {"seed=0": "completed"}
+
+
+def test_a_postponed_cell_that_kills_its_worker_costs_no_other_its_turn(tmp_path: Path) -> None:
+    class OtherMachines:
+        """Two cells are claimed elsewhere at first; the first of them kills whoever computes it."""
+
+        launches = 0
+
+        def launch(self, job_overrides: Sequence[Sequence[str]], initial_job_idx: int) -> list[Any]:
+            self.launches += 1
+            for job, (name, *_) in enumerate(job_overrides, initial_job_idx):
+                folder = tmp_path / str(job)
+                folder.mkdir(exist_ok=True)
+                if self.launches == 1 and name != "seed=1":
+                    postpone(folder, "me@node1")
+                elif name == "seed=0":
+                    raise BrokenProcessPool
+                else:
+                    write_outcome(folder, {"status": "completed", "choices": name})
+            return [None] * len(job_overrides)
+
+    jobs = [["seed=0"], ["seed=1"], ["seed=2"]]
+    launch(tmp_path, OtherMachines(), jobs)
+    assert statuses(tmp_path, jobs) == {"seed=0": "failed", "seed=1": "completed", "seed=2": "completed"}
+
+
+def test_slurms_jobs_are_waited_for_before_a_second_try_and_cancelled_when_the_sweep_is_cut_short(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr("fairfr.app.launch.wait_for_jobs", lambda _: asked.append("wait"))
+    monkeypatch.setattr("fairfr.app.launch.cancel_jobs", lambda _: asked.append("cancel"))
+    launch(tmp_path, Pool(tmp_path, {"seed=0": 1}), [["seed=0"]])
+    assert asked == ["wait"]
+
+    class Interrupted:
+        def launch(self, job_overrides: Sequence[Sequence[str]], initial_job_idx: int) -> None:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        launch(tmp_path, Interrupted(), [["seed=0"]])
+    assert asked == ["wait", "cancel"]
 
 
 def test_on_error_stop_ends_with_the_worker(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

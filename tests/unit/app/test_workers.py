@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Sequence
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -104,6 +106,18 @@ def test_a_ray_cluster_has_its_own_cores(monkeypatch: pytest.MonkeyPatch) -> Non
     launcher = RayLauncher(address=None)
     divide(launcher, Share(2, 4))
     assert launcher.ray_cfg.init.address is None and "num_cpus" not in launcher.ray_cfg.init
+
+
+def test_a_cluster_is_found_again_after_a_node_died(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[dict[str, Any]] = []
+    ray = SimpleNamespace(is_initialized=lambda: False, init=lambda **settings: asked.append(settings))
+    monkeypatch.setitem(sys.modules, "ray", ray)
+    launcher: Any = RayLauncher(address="head:6379")
+    launcher.launch = lambda *jobs: launcher.ray_cfg.init.setdefault("object_store_memory", 1)  # as Hydra's does
+    connected = divide(launcher, Share(2, 1))
+    for _ in range(2):
+        connected.launch([], 0)
+    assert asked[0] == asked[1] and "object_store_memory" not in asked[1], "no cluster allows it"
 
 
 def test_each_job_is_told_its_threads_unless_it_names_them() -> None:
