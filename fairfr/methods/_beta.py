@@ -50,16 +50,16 @@ def fit_beta(
         low, high = low - 0.5, low + 0.5
     features = _log_features(score, low, high, epsilon)
 
-    def fit(columns: list[int]) -> LogisticModel:
+    def fit(columns: slice) -> LogisticModel:
         return fit_logistic(Columns(features[:, columns]), same, UNREGULARISED, solver)
 
-    full = fit([0, 1])
+    full = fit(slice(0, 2))
     a, b, c = float(full.weights[0]), float(full.weights[1]), full.intercept
     if constrained and a < 0:
-        alone = fit([1])
+        alone = fit(slice(1, 2))
         a, b, c = 0.0, float(alone.weights[0]), alone.intercept
     elif constrained and b < 0:
-        alone = fit([0])
+        alone = fit(slice(0, 1))
         a, b, c = float(alone.weights[0]), 0.0, alone.intercept
     if constrained and (a < 0 or b < 0):
         rate = np.clip(np.mean(same), epsilon, 1 - epsilon)
@@ -68,5 +68,10 @@ def fit_beta(
 
 
 def _log_features(score: F64, low: float, high: float, epsilon: float) -> F64:
-    u = np.clip((score - low) / (high - low), epsilon, 1 - epsilon)
-    return np.column_stack([np.log(u), -np.log1p(-u)])
+    u = (score - low) / (high - low)
+    np.clip(u, epsilon, 1 - epsilon, out=u)
+    features = np.empty((len(u), 2))
+    np.log(u, out=features[:, 0])
+    np.log1p(np.negative(u, out=u), out=features[:, 1])
+    np.negative(features[:, 1], out=features[:, 1])
+    return features

@@ -8,6 +8,7 @@ the optimum.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
@@ -26,6 +27,7 @@ GRADIENT_TOLERANCE = {"paper": 1e-4, "converged": 1e-8}
 MAX_NEWTON_STEPS = 30
 BLOCK = 2**15  # pairs that a thread takes at a time
 MULTIPLIED = 64  # numbers up to 2, without overflow
+COMPILED_FROM = 2**18  # pairs: fewer take less time than importing numba
 
 
 def sigmoid(logit: F64) -> F64:
@@ -107,10 +109,11 @@ def _loss_and_gradient(
     logit = design.matvec(weights)
     logit += intercept
     slope, starts = np.empty(len(logit)) if room is None else room, range(0, len(logit), BLOCK)
+    block_loss = _block_loss_of(len(logit))
 
     def fill(start: int) -> float:
         part = slice(start, start + BLOCK)
-        return _block_loss(logit[part], target[part], slope[part])
+        return block_loss(logit[part], target[part], slope[part])
 
     if threads == 1 or len(starts) == 1:  # to start a thread takes longer than some thousand pairs
         losses = list(map(fill, starts))
@@ -121,6 +124,15 @@ def _loss_and_gradient(
     loss = np.sum(losses) / len(target) + penalty / 2 * weights @ weights
     gradient = np.append(design.rmatvec(slope) + penalty * weights, slope.sum())
     return float(loss), gradient
+
+
+def _block_loss_of(p: int) -> Callable[[F64, F64, F64], float]:
+    """What computes the loss of a block where there are p pairs in all: the same to rounding."""
+    if p < COMPILED_FROM:
+        return _block_loss
+    from fairfr.methods._logistic_loops import block_loss
+
+    return block_loss  # type: ignore[no-any-return]
 
 
 def _block_loss(logit: F64, target: F64, slope: F64) -> float:

@@ -64,11 +64,6 @@ def threshold_reaching_fpr(score: F64, same: Bool, fpr: float, corners: Corners 
     return None if curve is None else curve.reaching(fpr, corners)
 
 
-def ranking(score: F64) -> I64:
-    """Places of scores (p,), the highest first; equal ones in any order. Whatever was ranked is not sorted again."""
-    return np.argsort(-score)
-
-
 class _Curve(NamedTuple):
     """The ROC curve of pairs of both classes: distinct scores, descending, and how many pairs of each class reach
     them."""
@@ -82,8 +77,8 @@ class _Curve(NamedTuple):
         """None for pairs of one class, or none."""
         if np.all(same) or not np.any(same):
             return None
-        if not np.all(score[1:] <= score[:-1]):
-            order = ranking(score)
+        if not np.all(score[1:] <= score[:-1]):  # whatever is ranked already is not sorted again
+            order = np.argsort(-score)
             score, same = score[order], same[order]
         ends = np.append(np.flatnonzero(score[1:] != score[:-1]), len(score) - 1)
         n_true = np.cumsum(same)[ends]
