@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -22,6 +24,7 @@ ALL, POOLED, WORST, GAP = names.ALL, names.POOLED, names.WORST, names.GAP
 NAN = float("nan")
 KINDS: tuple[On, ...] = ("score", "probability")
 
+Made = TypeVar("Made")
 Points: TypeAlias = Mapping[tuple[On, float], OperatingPoint]
 
 
@@ -73,7 +76,7 @@ class _Measured(NamedTuple):
 
 
 def evaluate(
-    frame: ScoreFrame, fold_labels: tuple[str, ...], groups: Sequence[PairGroups], min_pairs: int
+    frame: ScoreFrame, fold_labels: tuple[str, ...], groups: Sequence[PairGroups], min_pairs: int, threads: int = 1
 ) -> list[MetricRow]:
     """Every metric of ``frame``, for each fold and for all pairs together (fold ``pooled``).
 
@@ -88,6 +91,8 @@ def evaluate(
         Held-out values of p pairs; ``frame.fold`` indexes ``fold_labels``.
     groups
         Each with ``codes`` (p,).
+    threads
+        With more than one, the pooled pairs are measured beside the folds.
 
     Returns
     -------
@@ -95,18 +100,38 @@ def evaluate(
         In a fixed order: fold, then all pairs, then grouping, level, metric.
     """
     _check_names(fold_labels, groups)
-    rows: list[MetricRow] = []
-    for label, columns in _folds(frame, fold_labels):
-        points = _operating_points(columns)
-        whole = _measure(columns, points)
-        rows += [whole.row((label, ALL, ALL, ALL), metric.id) for metric in METRICS if metric.id in whole.values]
-        for grouping in groups:
-            measured = [
-                _measure(subset, points) if _suffices(subset, min_pairs) else _Measured({}, *_counts(subset))
-                for subset in _split(columns, grouping.codes, len(grouping.levels))
-            ]
-            rows += _group_rows(label, grouping, measured)
-    return rows
+
+    def rows_of(label: str, columns: _Columns) -> list[MetricRow]:
+        return list(_fold_rows(label, columns, groups, min_pairs))
+
+    with _Beside(threads) as beside:
+        columns = _sorted(frame, beside)
+        pooled = beside.start(lambda: rows_of(POOLED, columns))  # as many pairs as in all folds together
+        folds = zip(fold_labels, _split(columns, frame.fold, len(fold_labels)), strict=True)
+        return [row for fold in folds for row in rows_of(*fold)] + pooled()
+
+
+class _Beside(ExitStack):
+    """Work that is done beside other work if there are threads for it, else when its result is asked for."""
+
+    def __init__(self, threads: int) -> None:
+        super().__init__()
+        self._pool = self.enter_context(ThreadPoolExecutor(1)) if threads > 1 else None
+
+    def start(self, work: Callable[[], Made]) -> Callable[[], Made]:
+        return work if self._pool is None else self._pool.submit(work).result
+
+
+def _fold_rows(label: str, columns: _Columns, groups: Sequence[PairGroups], min_pairs: int) -> Iterator[MetricRow]:
+    points = _operating_points(columns)
+    whole = _measure(columns, points)
+    yield from (whole.row((label, ALL, ALL, ALL), metric.id) for metric in METRICS if metric.id in whole.values)
+    for grouping in groups:
+        measured = [
+            _measure(subset, points) if _suffices(subset, min_pairs) else _Measured({}, *_counts(subset))
+            for subset in _split(columns, grouping.codes, len(grouping.levels))
+        ]
+        yield from _group_rows(label, grouping, measured)
 
 
 def _check_names(fold_labels: Sequence[str], groups: Sequence[PairGroups]) -> None:
@@ -122,14 +147,9 @@ def _check_names(fold_labels: Sequence[str], groups: Sequence[PairGroups]) -> No
                 )
 
 
-def _folds(frame: ScoreFrame, fold_labels: Sequence[str]) -> Iterator[tuple[str, _Columns]]:
-    """The pairs of each fold, and then all of them, sorted once."""
-    columns: _Columns = {
-        "score": _Column.of(frame.same, frame.score),
-        "probability": _Column.of(frame.same, frame.probability),
-    }
-    yield from zip(fold_labels, _split(columns, frame.fold, len(fold_labels)), strict=True)
-    yield POOLED, columns
+def _sorted(frame: ScoreFrame, beside: _Beside) -> _Columns:
+    probability = beside.start(lambda: _Column.of(frame.same, frame.probability))
+    return {"score": _Column.of(frame.same, frame.score), "probability": probability()}
 
 
 def _operating_points(columns: _Columns) -> Points:

@@ -175,6 +175,12 @@ def test_a_fold_with_one_class_keeps_its_calibration_but_has_no_ranking() -> Non
         assert np.isfinite(of_group(rows, "all", metric, "2").value)
 
 
+def test_threads_change_no_row() -> None:
+    one, two = (evaluate(a_frame(), FOLDS, [some_groups()], 20, threads) for threads in (1, 2))
+    assert [row[:5] for row in one] == [row[:5] for row in two]
+    np.testing.assert_array_equal([row.value for row in one], [row.value for row in two])
+
+
 def test_an_empty_fold_is_all_nan() -> None:
     rows = evaluate(a_frame(), ("1", "2", "3"), [some_groups()], 20)
     empty = [row for row in rows if row.fold == "3"]
