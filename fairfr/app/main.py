@@ -36,6 +36,7 @@ from fairfr.app.workers import asked_threads, divide, share_of
 from fairfr.core.errors import FairfrError, StorageError
 from fairfr.core.storing import storing
 from fairfr.experiment.cell import FinishedCell, Progress, run_cell
+from fairfr.experiment.machine import keep_freed_memory
 from fairfr.experiment.settings import CellSettings
 from fairfr.store.claim import ClaimedError
 from fairfr.store.mlflow.mirror import Mirror
@@ -72,6 +73,7 @@ def guarded(main: Callable[[], Any], arguments: Sequence[str], conf: Path) -> No
 
 def run_job(config: DictConfig) -> None:
     """One cell: compute or skip, mirror, show. In a sweep the process that started it shows what the cell leaves."""
+    keep_freed_memory()
     terminal = Terminal()
     in_sweep, folder = HydraConfig.get().mode == RunMode.MULTIRUN, Path(HydraConfig.get().runtime.output_dir)
     shown_by_parent = in_sweep and Sweep.read(Path(HydraConfig.get().sweep.dir)) is not None
