@@ -31,7 +31,7 @@ CHUNK = 16_384
 SAMPLE = 64  # midpoints on which the length of the head is chosen
 BASIS_SAMPLE = 4096
 HEADS = (1 / 16, 1 / 8, 3 / 16, 1 / 4, 3 / 8, 1 / 2, 3 / 4)
-LOOK = 6000  # what a tail to look at costs, in products of the head: on the way to the last bars come five for one
+LOOK = 13_000  # what a tail to look at costs, in products of the head: until bars are high, more are looked at
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,16 +2,15 @@
 
 ``scan`` factors through images. For a reference R let H = Z @ R.T - |R|^2 / 2; then H[left] + H[right] = 2 m.R - |R|^2,
 so the largest sums are the nearest references: every image meets every reference once, however many pairs share it.
+Sums of rounded products leave a few more than k references, and their distances say which are the nearest.
 ``faiss`` builds the midpoints and searches them; it is faster where images barely repeat. Many midpoints that look for
-neighbours among themselves compare every two once (``mutual``). All search in float32.
-Distances to what they found are then taken in float64, so that neither the engine nor the other pairs of a table
+neighbours among themselves compare every two once (``mutual``). These two search in float32.
+Distances to what they found are taken in float64, so that neither the engine nor the other pairs of a table
 show in them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -23,12 +22,14 @@ from fairfr.core.overlap import pair_keys
 from fairfr.core.state import piece
 from fairfr.core.types import F32, F64, I64, Pairs
 from fairfr.pairs.mutual import mutual_neighbours
+from fairfr.pairs.products import RoundedProducts
+from fairfr.pairs.shares import in_threads
 
 Engine: TypeAlias = Literal["auto", "scan", "faiss"]
 
 REFERENCE_BLOCK = 8192
 SMALLEST_BLOCK = 512
-SUMS_BYTES = 400 * 2**20
+SUMS_BYTES = 200 * 2**20  # of rounded products, and of sums of references
 QUERY_BLOCK = 16_384
 MUTUAL_FROM = 50_000  # below, finding the axes costs as much as it saves
 
@@ -69,12 +70,6 @@ class Neighbours(NamedTuple):
 def nearest(queries: Midpoints, references: Midpoints, k: int, engine: Engine = "auto", threads: int = 1) -> Neighbours:
     """The k nearest reference midpoints of each query midpoint (k is capped at the number of references)."""
     k = min(k, len(references))
-    index = _search(queries, references, k, engine, threads)
-    return Neighbours(index, _measure(queries, references, index, threads))
-
-
-def _search(queries: Midpoints, references: Midpoints, k: int, engine: Engine, threads: int) -> I64:
-    """Places (q, k) of the nearest references."""
     # dot products for each reference: n by the scan, q by faiss, q / 2 or less among themselves
     mutual = engine == "auto" and queries is references and len(queries) >= MUTUAL_FROM
     if engine == "auto":
@@ -82,10 +77,12 @@ def _search(queries: Midpoints, references: Midpoints, k: int, engine: Engine, t
         engine = "scan" if (3 if mutual else 2) * n_images < len(queries) else "faiss"
     if engine == "scan":
         return _scan(queries, references, k, threads)
-    return mutual_neighbours(queries, k, threads) if mutual else _search_faiss(queries, references, k, threads)
+    index = mutual_neighbours(queries, k, threads) if mutual else _search_faiss(queries, references, k, threads)
+    return Neighbours(index, _measure(queries, references, index, threads))
 
 
 def _search_faiss(queries: Midpoints, references: Midpoints, k: int, threads: int) -> I64:
+    """Places (q, k) of the nearest references."""
     import faiss
 
     faiss.omp_set_num_threads(threads)
@@ -98,43 +95,45 @@ def _search_faiss(queries: Midpoints, references: Midpoints, k: int, threads: in
     return index
 
 
-def _scan(queries: Midpoints, references: Midpoints, k: int, threads: int) -> I64:
-    from fairfr.pairs._topk import update_top_k
+def _scan(queries: Midpoints, references: Midpoints, k: int, threads: int) -> Neighbours:
+    from fairfr.pairs._topk import merge_block
 
-    p, d = len(queries), queries.vectors.shape[1]
     used, pairs = queries.pairs.compact(len(queries.vectors))
     order = _by_image(pairs)
     left, right = pairs.left.astype(np.int64), pairs.right.astype(np.int64)
-    index = np.full((p, k), -1, dtype=np.int64)
-    best = np.full((p, k), -np.inf, dtype=np.float32)
-    # the last column meets -|R|^2 / 2, so that the product is H itself
-    images = np.ones((len(used), d + 1), dtype=np.float32)
-    images[:, :d] = queries.vectors[used]
+    own, target = queries.vectors[used], _Target.of(references)
+    found = Neighbours(np.full((len(queries), k), -1, dtype=np.int64), np.full((len(queries), k), np.inf))
+    products = RoundedProducts.of(own, references)
     for start, stop in pairwise(_block_bounds(len(references), len(used))):
-        sums = images @ _block(references, start, stop).T
-        merge = partial(update_top_k, sums, left, right, offset=start, best=best, index=index)
-        _in_threads(threads, order, merge)
-    return index
-
-
-def _block(references: Midpoints, start: int, stop: int) -> F32:
-    """Some references R as rows [R, -|R|^2 / 2]; rows [0, -inf], which are nobody's neighbours, fill the last lanes."""
-    from fairfr.pairs._topk import MULTIPLE
-
-    midpoints = references.build(start, stop)
-    n, d = midpoints.shape
-    out = np.zeros((-(-n // MULTIPLE) * MULTIPLE, d + 1), dtype=np.float32)
-    out[:n, :d] = midpoints
-    out[:n, d] = np.einsum("ij,ij->i", midpoints, midpoints) / -2
-    out[n:, d] = -np.inf
-    return out
+        block = products.block(start, stop, threads)
+        images = products.images, own, left, right
+        merge = partial(merge_block, block, start, stop, products.scale, *images, *target, *found)
+        in_threads(threads, order, merge)
+    return found
 
 
 def _block_bounds(n_references: int, n_images: int) -> list[int]:
-    """Where blocks of references begin and end: of about one size, H of one block within SUMS_BYTES."""
-    size = min(REFERENCE_BLOCK, max(SMALLEST_BLOCK, SUMS_BYTES // (4 * n_images)))
+    """Where blocks of references begin and end: of about one size, products of one block within SUMS_BYTES."""
+    size = min(REFERENCE_BLOCK, max(SMALLEST_BLOCK, SUMS_BYTES // (2 * n_images)))
     bounds: list[int] = np.linspace(0, n_references, -(-n_references // size) + 1).astype(int).tolist()
     return bounds
+
+
+class _Target(NamedTuple):
+    """References as the compiled loops take them: ``sums`` is empty where it would take too much room."""
+
+    vectors: F32
+    ends: I64
+    sums: F64
+
+    @classmethod
+    def of(cls, references: Midpoints) -> _Target:
+        vectors = np.ascontiguousarray(references.vectors)
+        ends = np.column_stack([references.pairs.left, references.pairs.right]).astype(np.int64)
+        sums = np.empty((0, vectors.shape[1]))
+        if len(references) * vectors.shape[1] * 8 <= SUMS_BYTES:
+            sums = vectors[ends[:, 0]].astype(np.float64) + vectors[ends[:, 1]]
+        return cls(vectors, ends, sums)
 
 
 def _by_image(pairs: Pairs) -> I64:
@@ -147,22 +146,11 @@ def _measure(queries: Midpoints, references: Midpoints, index: I64, threads: int
     from fairfr.pairs._topk import measure
 
     distance = np.empty(index.shape)
-    own, theirs = (np.ascontiguousarray(side.vectors) for side in (queries, references))
-    ends = np.column_stack([references.pairs.left, references.pairs.right]).astype(np.int64)
-    sums = np.empty((0, own.shape[1]))
-    if len(references) * own.shape[1] * 8 <= SUMS_BYTES:
-        sums = theirs[ends[:, 0]].astype(np.float64) + theirs[ends[:, 1]]
+    own, target = np.ascontiguousarray(queries.vectors), _Target.of(references)
     left, right = queries.pairs.left.astype(np.int64), queries.pairs.right.astype(np.int64)
-    _in_threads(
+    in_threads(
         threads,
         _by_image(queries.pairs),
-        lambda part: measure(own, left, right, part, theirs, ends, sums, index, distance),
+        partial(measure, own, left, right, *target, index, distance),
     )
     return distance
-
-
-def _in_threads(threads: int, order: I64, work: Callable[[I64], None]) -> None:
-    """``work`` on an equal share of ``order`` in each thread."""
-    with ThreadPoolExecutor(threads) as pool:
-        for _ in pool.map(work, np.array_split(order, threads)):
-            pass
