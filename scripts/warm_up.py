@@ -25,17 +25,20 @@ MODULES = (
 
 
 def main() -> None:
-    """Import every module, then run the neighbour scan on a toy."""
+    """Import every module, then run the neighbour searches and the logistic loss on a toy."""
     for module in MODULES:
         importlib.import_module(module)
     import numpy as np
 
     from fairfr.core.types import Pairs
+    from fairfr.methods._logistic_loops import block_loss
     from fairfr.pairs.neighbours import Midpoints, nearest
 
     toy = Pairs(np.arange(4, dtype=np.int32), np.arange(4, 8, dtype=np.int32))
     midpoints = Midpoints(np.eye(8, dtype=np.float32), toy)
     nearest(midpoints, midpoints, k=2, engine="scan")
+    nearest(midpoints, midpoints, k=2, engine="faiss")
+    block_loss(np.zeros(4), np.zeros(4), np.empty(4))
 
 
 if __name__ == "__main__":
