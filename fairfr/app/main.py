@@ -16,6 +16,7 @@ from typing import Any
 
 from hydra.core.config_loader import ConfigLoader
 from hydra.core.hydra_config import HydraConfig
+from hydra.core.utils import JobReturn
 from hydra.experimental.callback import Callback
 from hydra.types import RunMode
 from omegaconf import DictConfig
@@ -199,6 +200,11 @@ class SweepReport(Callback):
             _sweep.start(in_parallel="BasicLauncher" not in str(config.hydra.launcher.get("_target_")))
         except FairfrError as error:  # the cells go on: their run folders are complete without MLflow
             Terminal().error(str(error))
+
+    def on_job_end(self, config: DictConfig, job_return: JobReturn, **kwargs: Any) -> None:
+        """A worker's answer goes through a pipe. The configuration makes it so long that it is written in pieces, and a
+        worker that is killed between two of them leaves joblib waiting for the rest for ever. Nobody reads it."""
+        job_return.cfg = job_return.hydra_cfg = None
 
     def on_multirun_end(self, config: DictConfig, **kwargs: Any) -> None:
         """The jobs may have run in other processes: what they left behind is in the sweep's folder."""

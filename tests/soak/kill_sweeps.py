@@ -74,7 +74,7 @@ class Round:
     def start(self, log: str) -> subprocess.Popen[bytes]:
         choice = [f"hydra/launcher={self.launcher}", f"store={self.store}", "store.patience=100"]
         sweep = ["-m", *CELLS, f"method={','.join(METHODS)}", *choice, f"out_root={self.out}"]
-        env = {**os.environ, MARK: str(self.folder), "MLFLOW_DISABLE_TELEMETRY": "true"}
+        env = {**os.environ, MARK: str(self.folder), "MLFLOW_DISABLE_TELEMETRY": "true", "PYTHONFAULTHANDLER": "1"}
         self.started = time.monotonic()
         with (self.folder / log).open("wb") as file:
             return subprocess.Popen(
@@ -104,10 +104,21 @@ class Round:
                     continue
                 at = time.monotonic() - self.started
                 killed = f"killed after {at:.1f} s, {self.outcomes()} of {len(METHODS)} cells done"
-        return f"{killed}, exit code {sweep.wait(PATIENCE)}"
+        return f"{killed}, exit code {self.end(sweep, 'killed.log')}"
 
     def run_again(self) -> int:
-        return self.start("again.log").wait(PATIENCE)
+        return self.end(self.start("again.log"), "again.log")
+
+    def end(self, sweep: subprocess.Popen[bytes], log: str) -> int:
+        """The exit code of a sweep. One that hangs is ended, and every process of it says where each thread was."""
+        try:
+            return sweep.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            for pid in processes(str(self.folder)):
+                os.kill(pid, signal.SIGABRT)
+                time.sleep(1.0)  # each says it alone
+            sweep.wait()
+            raise AssertionError(f"hangs: {(self.folder / log).read_text()}") from None
 
     def sync(self) -> int:
         command = [sys.executable, str(ROOT / "scripts" / "sync_mlflow.py"), "--out-root", str(self.out)]
@@ -180,19 +191,20 @@ def main() -> None:
     while done < arguments.rounds and attempt < 3 * arguments.rounds:
         kind, attempt = victims[attempt % len(victims)], attempt + 1
         one = with_database(Round(arguments.launcher, work / str(attempt), store), work / "first")
-        after = draw.uniform(0.0, seconds)
-        said = one.kill(kind, lambda this, after=after: time.monotonic() - this.started >= after)
-        if said.startswith("too late"):
-            late += 1
-            continue
-        done += 1
+        after, said = draw.uniform(0.0, seconds), ""
         try:
+            said = one.kill(kind, lambda this, after=after: time.monotonic() - this.started >= after)
+            if said.startswith("too late"):
+                late += 1
+                continue
             one.check(wanted)
-            print(f"{done:>3} {kind:<7} {said}: as undisturbed", flush=True)
+            ended = "as undisturbed"
             shutil.rmtree(one.folder, ignore_errors=True)
         except AssertionError as error:
             failed += 1
-            print(f"{done:>3} {kind:<7} {said}: FAILED in {one.folder}: {error}", flush=True)
+            ended = f"FAILED in {one.folder}: {error}"
+        done += 1
+        print(f"{done:>3} {kind:<7} {said}: {ended}", flush=True)
     print(f"{arguments.launcher}: {done} kills, {failed} failures, {late} came too late")
     sys.exit(1 if failed else 0)
 
