@@ -26,8 +26,9 @@ ranking is the Baseline's. The option to look only at nearest neighbours, off by
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar, Literal, Self
+from typing import ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
 
@@ -37,7 +38,11 @@ from fairfr.core.errors import ConfigError
 from fairfr.core.types import F32, F64, I32, I64, Bool, Need, Prediction
 from fairfr.methods._identity import identities_of
 from fairfr.methods._kernel_ridge import Kernel, fit_kernel_ridge
+from fairfr.pairs.near_images import NearImages
 from fairfr.pairs.view import PairView
+
+Look: TypeAlias = Callable[[I64, int], NearImages | None]
+"""The nearest of all images of some, so many of each or more: see PairView.near_images."""
 
 SOURCE_PRESETS: dict[str, tuple[Kernel, float]] = {
     "arcface": ("poly3", 1e-6),
@@ -83,7 +88,7 @@ class Falcon:
         chosen = np.arange(len(rows))
         if len(chosen) > self.max_images:
             chosen = np.sort(ctx.rng("threshold_images").choice(chosen, self.max_images, replace=False))
-        threshold, rank = local_thresholds(vectors, identity, chosen, self.fmr)
+        threshold, rank = local_thresholds(vectors, identity, chosen, self.fmr, view.near_images)
         known = rank > 0
         kernel, ridge = self._kernel_and_ridge(ctx.backbone)
         gamma = 1 / vectors.shape[1] if self.gamma is None else self.gamma
@@ -119,7 +124,9 @@ def stranger_rank(fmr: float, strangers: I64) -> I64:
     return np.where(strangers > 0, np.maximum(nearest, 1), 0)
 
 
-def local_thresholds(vectors: F32, identity: I32, chosen: I64, fmr: float) -> tuple[F64, I64]:
+def local_thresholds(
+    vectors: F32, identity: I32, chosen: I64, fmr: float, near_images: Look = lambda images, depth: None
+) -> tuple[F64, I64]:
     """Local threshold (c,) of the ``chosen`` images against all images, and the rank k* it stands at.
 
     Parameters
@@ -129,36 +136,59 @@ def local_thresholds(vectors: F32, identity: I32, chosen: I64, fmr: float) -> tu
     identity : (u,)
     chosen : (c,)
         Rows of ``vectors``.
+    near_images
+        Finds the nearest of all images, where that is known: the same thresholds in less time.
 
-    A block of rows meets all images at once in float32; the whole (c, u) table never exists. Rank 0 (and threshold 0)
-    marks an image without strangers.
+    Rank 0 (and threshold 0) marks an image without strangers.
     """
-    from fairfr.methods._falcon_loops import at_rank
-
     _, place, size = np.unique(identity, return_inverse=True, return_counts=True)
     code: I32 = place.astype(np.int32)
     rank = stranger_rank(fmr, len(vectors) - size[code[chosen]])
     threshold = np.zeros(len(chosen))
-    find = at_rank if rank.max(initial=0) <= MAX_SCANNED_RANK else _at_rank_by_sorting
-    for start in range(0, len(chosen), ROW_BLOCK):
-        block = slice(start, start + ROW_BLOCK)
-        cosine = vectors[chosen[block]] @ vectors.T
-        found = np.zeros(len(cosine), dtype=np.float32)
-        find(cosine, code[chosen[block]], code, rank[block], found)
-        threshold[block] = found
+    left = np.flatnonzero(rank > 0)
+    # most people have so few images that they fit into the list as well
+    depth = int(rank.max(initial=0) + np.median(size[code[chosen]])) if len(left) else 0
+    near = near_images(chosen, depth) if 0 < depth <= MAX_SCANNED_RANK else None
+    if near is not None:
+        found = _at_rank_of_near(near, code[chosen], code, rank)
+        is_found = np.isfinite(found)
+        threshold[is_found] = found[is_found]
+        left = np.flatnonzero((rank > 0) & ~is_found)
+    for start in range(0, len(left), ROW_BLOCK):
+        block = left[start : start + ROW_BLOCK]
+        threshold[block] = _at_rank_of_all(vectors, code, chosen[block], rank[block])
     return threshold, rank
 
 
+def _at_rank_of_near(near: NearImages, own: I32, code: I32, rank: I64) -> F64:
+    """The rank-th largest cosine with strangers, (c,); NaN where the list does not tell."""
+    is_stranger = (near.row >= 0) & (code[near.row] != own[:, None])
+    at = np.cumsum(is_stranger, axis=1) == rank[:, None]
+    found = near.cosine[np.arange(len(own)), np.argmax(at & is_stranger, axis=1)]
+    return np.where(at.any(axis=1) & (found > near.limit), found, np.nan)
+
+
+def _at_rank_of_all(vectors: F32, code: I32, images: I64, rank: I64) -> F64:
+    """The rank-th largest cosine of each of some images with strangers, (b,): they meet all images at once in float32;
+    the table of all with all never exists."""
+    from fairfr.methods._falcon_loops import at_rank, exact_at_rank
+
+    cosine = vectors[images] @ vectors.T
+    rounded, out = np.zeros(len(images), dtype=np.float32), np.zeros(len(images))
+    find = at_rank if rank.max() <= MAX_SCANNED_RANK else _at_rank_by_sorting
+    find(cosine, code[images], code, rank, rounded)
+    exact_at_rank(cosine, images, vectors, code, rank, rounded, out)
+    return out
+
+
 def _at_rank_by_sorting(cosine: F32, own: I32, code: I32, rank: I64, out: F32) -> None:
-    """As ``at_rank``, for ranks so deep that its list would be long; ``cosine`` is overwritten."""
+    """As ``at_rank``, for ranks so deep that its list would be long."""
     deepest = int(rank.max())
-    if deepest == 0:
-        return
-    np.copyto(cosine, -np.inf, where=own[:, None] == code)
+    cosine = np.where(own[:, None] == code, np.float32(-np.inf), cosine)
     cosine.partition(cosine.shape[1] - deepest, axis=1)
     descending = -np.sort(-cosine[:, -deepest:], axis=1)
-    found = np.take_along_axis(descending, np.maximum(rank[:, None] - 1, 0), axis=1)[:, 0]
-    out[rank > 0] = found[rank > 0]
+    found = np.take_along_axis(descending, rank[:, None] - 1, axis=1)[:, 0]
+    out[:] = found
 
 
 def _describe(threshold: F64, fitted: F64, rank: I64) -> dict[str, float | int | list[int]]:

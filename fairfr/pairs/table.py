@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from threading import Lock
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -11,9 +12,12 @@ from fairfr.core.overlap import pair_keys
 from fairfr.core.types import F32, F64, I64, UNKNOWN, Bool, StrArray, VerificationSet
 from fairfr.pairs.cosine import pair_cosines
 from fairfr.pairs.design import PairDesign
+from fairfr.pairs.near_images import NearImages, near_images
 from fairfr.pairs.neighbours import Engine, Midpoints, Neighbours, nearest
 
 SPARE_NEIGHBOURS = 8
+NEAR_IMAGES_FROM = 4096  # below, a fold looks for itself in no time
+NEAR_IMAGES_STEP = 32  # folds that differ a little in how many they need share one search
 FOLDS_WITH_GRAMS = 64  # 2 MB each at 512 dimensions; to add up more of them takes longer than a gram of all rows
 
 
@@ -29,6 +33,8 @@ class PairTable:
         self.threads = threads
         self._fold_grams: dict[int, F64] = {}
         self._graph: Neighbours | None = None
+        self._near: NearImages | None = None
+        self._near_lock = Lock()  # folds may stand side by side
         self._reference_rows: WeakKeyDictionary[Midpoints, I64] = WeakKeyDictionary()
 
     @property
@@ -94,7 +100,28 @@ class PairTable:
 
     def forget_neighbours(self) -> None:
         """Before another cell uses the table: how wide a graph is must not depend on which cells were there before."""
-        self._graph = None
+        self._graph = self._near = None
+
+    def near_images(self, images: I64, position: I64, depth: int) -> NearImages | None:
+        """Of some ``images``, rows (c,) of the table, the nearest ones that count, usually ``depth`` or more.
+
+        ``position`` (n,): what stands for each image, -1 for one that does not count. One search, among all images,
+        serves every fold. None where it would take longer than to look for these images in each fold.
+        """
+        used = self._used_images
+        kept = np.count_nonzero(position[used] >= 0) / len(used)
+        if len(used) < NEAR_IMAGES_FROM or 2 * kept < 1 or len(used) > len(images) * len(self.data.fold_labels):
+            return None
+        width = -(-(int(np.ceil(depth / kept)) + SPARE_NEIGHBOURS) // NEAR_IMAGES_STEP) * NEAR_IMAGES_STEP
+        with self._near_lock:
+            if self._near is None or self._near.row.shape[1] < min(width, len(used)):
+                self._near = near_images(self.vectors[used], width, self.threads)
+            return self._near.take(np.searchsorted(used, images), position[used])
+
+    @cached_property
+    def _used_images(self) -> I64:
+        """Rows of the images that occur in pairs, ascending."""
+        return self.data.pairs.compact(len(self.vectors))[0]
 
     def references(self, rows: I64) -> Midpoints:
         """The midpoints of some pairs with vectors of their own, for others to measure their distance to.

@@ -1,5 +1,7 @@
 """FALCON against scikit-learn's KernelRidge and a plain loop over images."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.kernel_ridge import KernelRidge
@@ -7,7 +9,7 @@ from sklearn.kernel_ridge import KernelRidge
 from fairfr.core.calibrator import FitContext
 from fairfr.core.errors import ConfigError
 from fairfr.core.types import EmbeddingSet, Pairs, VerificationSet
-from fairfr.methods import _kernel_ridge
+from fairfr.methods import _kernel_ridge, falcon
 from fairfr.methods._identity import identities_of
 from fairfr.methods._kernel_ridge import fit_kernel_ridge
 from fairfr.methods.baseline import Baseline
@@ -157,6 +159,35 @@ def test_the_scan_and_sorting_find_the_same_thresholds(fmr, monkeypatch):
     sorted_ = local_thresholds(vectors, identity, np.arange(300), fmr)
     np.testing.assert_array_equal(scanned[0], sorted_[0])
     np.testing.assert_array_equal(scanned[1], sorted_[1])
+
+
+def test_thresholds_from_the_nearest_images_of_all_folds_are_the_same_to_the_bit(monkeypatch):
+    """One search among all images serves every fold; whose list is too short, as a person's with many images, is looked
+    for among all."""
+    monkeypatch.setattr("fairfr.pairs.table.NEAR_IMAGES_FROM", 0)
+    monkeypatch.setattr("fairfr.pairs.table.NEAR_IMAGES_STEP", 1)
+    rng = np.random.default_rng(7)
+    identity = np.r_[np.zeros(40), rng.integers(1, 200, 360)]
+    vectors = unit_rows(rng, 400) + 3 * (identity == 0)[:, None] * np.eye(16)[0]
+    vectors = (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
+    left, right = rng.integers(0, 400, (2, 900))
+    data = replace(make_set(vectors, identity, left, right), fold_labels=("1", "2"))
+    view = view_of(data, rows=np.arange(800))
+    rows, own = view.images()
+    everybody, looked_for = np.arange(len(rows)), []
+
+    def of_all(vectors, code, images, rank):
+        looked_for.extend(images)
+        return at_rank_of_all(vectors, code, images, rank)
+
+    at_rank_of_all = falcon._at_rank_of_all
+    expected = local_thresholds(own, data.identity[rows], everybody, 0.01)
+    monkeypatch.setattr(falcon, "_at_rank_of_all", of_all)
+    found = local_thresholds(own, data.identity[rows], everybody, 0.01, view.near_images)
+    np.testing.assert_array_equal(found[0], expected[0])
+    np.testing.assert_array_equal(found[1], expected[1])
+    crowd = np.flatnonzero(data.identity[rows] == 0)
+    assert set(crowd) <= set(looked_for) and len(looked_for) < len(rows) / 2
 
 
 def test_cubic_term_is_in_float32_only_where_that_cannot_be_seen():
