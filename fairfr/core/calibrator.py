@@ -51,7 +51,9 @@ class Calibrator(Protocol):
     A method without a probability of its own may set ``score_range``: the range of its scores over which the runner
     fits the beta overlay (-1..1 by default; None: the training scores' minimum and maximum). One whose fit has little
     for several threads to share may set ``side_by_side = True``: then the runner gives each thread a fit of its own, at
-    the same time, so fit and predict must leave nothing behind outside the method.
+    the same time, so fit and predict must leave nothing behind outside the method. One whose fits of several folds
+    compute the same things when they predict may have a class method ``predict_together(fitted, views, threads)``: a
+    list of what ``predict`` of each says of its view, all of one table. The runner then fits all folds first.
     """
 
     needs: ClassVar[frozenset[Need]]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain, groupby
@@ -24,6 +24,7 @@ from fairfr.store.kept_folds import ScoredFold
 
 THRESHOLDS = "training_thresholds"
 """In a fit's report: thresholds that its training pairs set."""
+TRAINING = ""  # the name of no split
 
 
 @dataclass(slots=True)
@@ -74,26 +75,29 @@ def score_held_out(
     ``thresholds``: each fit also reports the thresholds that its training pairs set.
     ``division``: how many fits run at once (None: one after another); that changes no number.
     """
-    data, keep = table.data, kept or NothingKept()
+    keep, division = kept or NothingKept(), division or Division()
+    fits = [list(several) for _, several in groupby(splits, key=lambda split: split.fit)]
 
-    def scored_by_one_fit(several: list[FoldSplit]) -> list[ScoredFold]:
-        fitted: _Fitted | None = None
-        out = []
+    def fit(several: list[FoldSplit]) -> _Fitted:
+        return _Fitted(training or table, several[0], make_method(), context(several[0].fit), thresholds)
+
+    def score(several: list[FoldSplit], known: _Fitted | None = None) -> list[ScoredFold]:
+        fitted, out = known, []
         for split in several:
-            scored = keep.resume(split)
+            # bits of what was predicted together may depend on all of it: no part of that is taken from another run
+            scored = keep.resume(split) if known is None else None
             if scored is None:
-                if fitted is None:
-                    fitted = _Fitted(training or table, split, make_method(), context(split.fit))
-                    if thresholds:
-                        fitted.report_thresholds()
+                fitted = fitted or fit(several)
                 scored = fitted.score(table, split)
                 keep.computed(split, scored)
             out.append(scored)
         return out
 
-    fits = [list(several) for _, several in groupby(splits, key=lambda split: split.fit)]
-    scored = chain.from_iterable((division or Division()).map(scored_by_one_fit, fits))
-    return _assembled(data, splits, scored)
+    if training is None and hasattr(make_method(), "predict_together"):
+        all_fitted = list(division.map(fit, fits))
+        _predict_together(all_fitted, fits, table, division.at_once * division.threads)
+        return _assembled(table.data, splits, chain.from_iterable(map(score, fits, all_fitted)))
+    return _assembled(table.data, splits, chain.from_iterable(division.map(score, fits)))
 
 
 def _assembled(data: VerificationSet, splits: list[FoldSplit], scored: Iterable[ScoredFold]) -> HeldOut:
@@ -132,39 +136,65 @@ def check_needs(method: Calibrator, method_id: str, data: VerificationSet) -> No
 
 
 class _Fitted:
-    """A method fitted on the training rows of a split, which scores that split and those that share its fit."""
+    """A method fitted on the training rows of a split, which scores that split and those that share its fit.
 
-    def __init__(self, table: PairTable, split: FoldSplit, method: Calibrator, ctx: FitContext) -> None:
-        self._method, self._name, self._report = method, type(method).__name__, ctx.report
-        self._train = PairView(table, split.train, method.needs, self._name)
+    ``thresholds``: it also reports those that its training pairs set, on the score and on the probability.
+    """
+
+    def __init__(
+        self, table: PairTable, split: FoldSplit, method: Calibrator, ctx: FitContext, thresholds: bool = False
+    ) -> None:
+        self.method, self._name, self._report = method, type(method).__name__, ctx.report
+        self._thresholds = thresholds
+        self.train = PairView(table, split.train, method.needs, self._name)
         self._same = table.data.same[split.train]
-        method.fit(self._train, self._same, ctx)
+        self.predicted: dict[str, Prediction] = {}  # by split; what was predicted with other fits together
+        method.fit(self.train, self._same, ctx)
+
+    def held_out(self, table: PairTable, split: FoldSplit) -> PairView:
+        return PairView(table, split.test, self.method.needs, self._name)
 
     def score(self, table: PairTable, split: FoldSplit) -> ScoredFold:
-        held_out = self._method.predict(PairView(table, split.test, self._method.needs, self._name))
+        held_out = self.predicted.get(split.id) or self.method.predict(self.held_out(table, split))
         probability = held_out.probability
         if probability is None:
             probability = self._overlay.probability(held_out.score)
         _check_prediction(self._name, split, held_out.score, probability)
+        if self._thresholds and THRESHOLDS not in self._report:
+            self._report[THRESHOLDS] = self._training_thresholds()
         return ScoredFold(held_out.score, probability, dict(self._report))
 
-    def report_thresholds(self) -> None:
-        """Set thresholds on the training pairs, on the score and on the probability."""
+    def _training_thresholds(self) -> dict[str, Any]:
         score, probability = self._on_training
         probability = self._overlay.probability(score) if probability is None else probability
         values = {"score": score, "probability": probability}
-        self._report[THRESHOLDS] = {on: training_thresholds(self._same, of) for on, of in values.items()}
+        return {on: training_thresholds(self._same, of) for on, of in values.items()}
 
     @cached_property
     def _on_training(self) -> Prediction:
-        return self._method.predict(self._train)
+        return self.predicted.get(TRAINING) or self.method.predict(self.train)
 
     @cached_property
     def _overlay(self) -> BetaMap:
         """The probability of a method that returns none."""
-        overlay = fit_overlay(self._method, self._on_training.score, self._same)
+        overlay = fit_overlay(self.method, self._on_training.score, self._same)
         self._report["overlay"] = {"a": overlay.a, "b": overlay.b, "c": overlay.c}
         return overlay
+
+
+def _predict_together(
+    fitted: Sequence[_Fitted], splits: Sequence[Sequence[FoldSplit]], table: PairTable, threads: int
+) -> None:
+    """Let every fit know its predictions of its training pairs and of its splits."""
+    asked = [
+        (one, name, view)
+        for one, several in zip(fitted, splits, strict=True)
+        for name, view in [(TRAINING, one.train), *((split.id, one.held_out(table, split)) for split in several)]
+    ]
+    methods, views = [one.method for one, *_ in asked], [view for *_, view in asked]
+    found = type(methods[0]).predict_together(methods, views, threads)  # type: ignore[attr-defined]
+    for (one, name, _), prediction in zip(asked, found, strict=True):
+        one.predicted[name] = prediction
 
 
 def _check_prediction(name: str, split: FoldSplit, score: F64, probability: F64) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, TypeAlias, TypeVar
 
@@ -10,12 +11,15 @@ import numpy as np
 import numpy.typing as npt
 
 from fairfr.core.state import piece
-from fairfr.core.types import F32, F64
+from fairfr.core.types import F32, F64, I64
+from fairfr.pairs.blas import one_blas_thread
+from fairfr.pairs.unit import marks
 
 Matrix = TypeVar("Matrix", F32, F64)
 Kernel: TypeAlias = Literal["linear", "poly2", "poly3", "rbf"]
 
 BLOCK = 1024
+TOGETHER_BLOCK = 256  # of rows that meet what supports any of several models
 # float32 halves the cost of the cubic term; used only where its rounding cannot reach this much.
 ROUNDING = 1e-8
 MIN_ITERATIVE = 1000  # below, a Cholesky factor is a matter of milliseconds
@@ -106,11 +110,56 @@ class PowerRidge:
 
         out = np.empty(len(vectors))
         for part in _blocks(len(vectors)):
-            z = vectors[part].astype(np.float64)
-            out[part] = self.constant + z @ self.linear + np.einsum("ij,ij->i", z @ self.square, z)
+            out[part] = self.up_to_square(vectors[part])
             if self.cubic is not None:
-                add_cubes(z.astype(self.support.dtype) @ self.support.T, self.cubic, out[part])
+                add_cubes(vectors[part].astype(self.support.dtype) @ self.support.T, self.cubic, out[part])
         return out
+
+    @property
+    def is_cubic_in_float32(self) -> bool:
+        return self.cubic is not None and self.support.dtype == np.float32
+
+    def up_to_square(self, vectors: F32) -> F64:
+        """f without its cubic term."""
+        z = vectors.astype(np.float64)
+        out: F64 = self.constant + z @ self.linear + np.einsum("ij,ij->i", z @ self.square, z)
+        return out
+
+
+def values_together(models: Sequence[KernelRidge], vectors: F32, threads: int) -> list[F64]:
+    """``value(vectors)`` of each model, to rounding. Where a vector supports several, it meets ``vectors`` once."""
+    cubic = [model for model in models if isinstance(model, PowerRidge) and model.is_cubic_in_float32]
+    if len(cubic) < len(models):
+        return [model.value(vectors) for model in models]
+    from fairfr.methods._falcon_loops import add_cubes_of
+
+    support, columns, weights = _common_support(cubic)
+    out = np.empty((len(cubic), len(vectors)))
+
+    def fill(part: slice) -> None:
+        inner = vectors[part] @ support.T
+        for i, model in enumerate(cubic):
+            out[i, part] = model.up_to_square(vectors[part])
+            add_cubes_of(inner, columns[i], weights[i], out[i, part])
+
+    with one_blas_thread(), ThreadPoolExecutor(threads) as pool:
+        list(pool.map(fill, _blocks(len(vectors), TOGETHER_BLOCK)))
+    return list(out)
+
+
+def _common_support(models: Sequence[PowerRidge]) -> tuple[F32, list[I64], list[npt.NDArray[Any]]]:
+    """What supports any of the models, (n, d), and for each the rows that are its own, ascending, with their weights:
+    to walk through memory in one direction takes a third of the time."""
+    known, places = np.unique(np.concatenate([marks(model.support) for model in models]), return_inverse=True)
+    support = np.empty((len(known), models[0].support.shape[1]), dtype=np.float32)
+    columns, weights = [], []
+    for model, own in zip(models, np.split(places, np.cumsum([len(model.support) for model in models])), strict=False):
+        assert model.cubic is not None
+        support[own] = model.support
+        order = np.argsort(own)
+        columns.append(own[order])
+        weights.append(model.cubic[order])
+    return support, columns, weights
 
 
 def _powers(kernel: Kernel, gamma: float) -> tuple[float, float, float, float]:
@@ -204,5 +253,6 @@ def _conjugate_gradients(apply: Callable[[F64], F64], precondition: Callable[[F6
     return None
 
 
-def _blocks(n: int) -> Iterator[slice]:
-    return (slice(start, start + BLOCK) for start in range(0, n, BLOCK))
+def _blocks(n: int, size: int | None = None) -> Iterator[slice]:
+    size = size or BLOCK
+    return (slice(start, start + size) for start in range(0, n, size))

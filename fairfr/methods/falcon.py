@@ -26,7 +26,7 @@ ranking is the Baseline's. The option to look only at nearest neighbours, off by
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal, Self, TypeAlias
 
@@ -37,7 +37,7 @@ from fairfr.core.conform import above, at_least
 from fairfr.core.errors import ConfigError
 from fairfr.core.types import F32, F64, I32, I64, Bool, Need, Prediction
 from fairfr.methods._identity import identities_of
-from fairfr.methods._kernel_ridge import Kernel, fit_kernel_ridge
+from fairfr.methods._kernel_ridge import Kernel, fit_kernel_ridge, values_together
 from fairfr.pairs.near_images import NearImages
 from fairfr.pairs.view import PairView
 
@@ -100,6 +100,19 @@ class Falcon:
         rows, vectors = view.images()
         threshold = np.zeros(rows.max(initial=-1) + 1)
         threshold[rows] = self.threshold_.value(vectors)
+        return self._score(view, threshold)
+
+    @classmethod
+    def predict_together(cls, fitted: Sequence[Self], views: Sequence[PairView], threads: int) -> list[Prediction]:
+        """Folds have most images in common, also those that they were fitted on: their products are the work."""
+        vectors = _vectors_of(views)
+        models = list({id(one): one.threshold_ for one in fitted}.values())
+        values = values_together(models, vectors, threads)
+        threshold = {id(model): value for model, value in zip(models, values, strict=True)}
+        return [one._score(view, threshold[id(one.threshold_)]) for one, view in zip(fitted, views, strict=True)]
+
+    def _score(self, view: PairView, threshold: F64) -> Prediction:
+        """``threshold`` (n,): of every image of these pairs."""
         left, right = view.ends(threshold)
         if self.form == "legacy":
             return Prediction(score=view.cosine - (left + right) / 2)
@@ -189,6 +202,16 @@ def _at_rank_by_sorting(cosine: F32, own: I32, code: I32, rank: I64, out: F32) -
     descending = -np.sort(-cosine[:, -deepest:], axis=1)
     found = np.take_along_axis(descending, rank[:, None] - 1, axis=1)[:, 0]
     out[:] = found
+
+
+def _vectors_of(views: Sequence[PairView]) -> F32:
+    """Of the images of one table that occur in the views, (n, d); 0 for others."""
+    _, some = views[0].images()
+    out = np.zeros((len(views[0].identities()), some.shape[1]), dtype=np.float32)
+    for view in views:
+        rows, vectors = view.images()
+        out[rows] = vectors
+    return out
 
 
 def _describe(threshold: F64, fitted: F64, rank: I64) -> dict[str, float | int | list[int]]:

@@ -151,6 +151,19 @@ def test_fits_side_by_side_are_as_alone(path: Path, data: VerificationSet, fitte
         assert as_bytes(beside.prediction) == as_bytes(fitted.prediction)
 
 
+def test_several_fits_predict_together_what_each_predicts_alone(
+    path: Path, data: VerificationSet, fitted: Fitted
+) -> None:
+    if not hasattr(fitted.method, "predict_together"):
+        pytest.skip("its fits predict one by one")
+    other = run(path, data, seed=1, drawing=True)
+    asked = [(one, view) for one in (fitted, other) for view in (fitted.test, fitted.test.subset(np.arange(0, 40, 3)))]
+    methods, views = [one.method for one, _ in asked], [view for _, view in asked]
+    together = type(fitted.method).predict_together(methods, views, threads=2)
+    for (one, view), found in zip(asked, together, strict=True):
+        np.testing.assert_allclose(found.score, one.method.predict(view).score, rtol=0, atol=tolerance(one.method))
+
+
 def test_prediction_is_finite_and_complete(fitted: Fitted) -> None:
     score, probability = fitted.prediction
     assert score.shape == (fitted.test.n_pairs,)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
@@ -20,6 +20,7 @@ from fairfr.methods._beta import fit_beta
 from fairfr.methods.ac_density import ACDensity
 from fairfr.methods.ac_linear import ACLinear
 from fairfr.methods.baseline import Baseline
+from fairfr.methods.falcon import Falcon
 from fairfr.methods.platt import Platt
 from fairfr.pairs.table import PairTable
 from fairfr.pairs.view import PairView
@@ -174,6 +175,44 @@ def test_fits_side_by_side_give_the_same_result(data: VerificationSet, at_once: 
     together = score_held_out(PairTable(data), splits, ACLinear, context, kept, division=Division(at_once, 1))
     assert together.frame.score.tobytes() == alone.frame.score.tobytes()
     assert list(together.fit_report) == list(alone.fit_report) and sorted(kept.computed_now) == sorted(data.fold_labels)
+
+
+@pytest.mark.parametrize("at_once", [1, 2])
+def test_fits_that_predict_together_are_all_made_first(data: VerificationSet, at_once: int) -> None:
+    calls: list[str] = []
+
+    class Together(Spy):
+        def fit(self, view: PairView, same: np.ndarray, ctx: FitContext) -> Self:
+            calls.append("fit")
+            return super().fit(view, same, ctx)
+
+        def predict(self, view: PairView) -> Prediction:
+            raise AssertionError("all is predicted together")
+
+        @classmethod
+        def predict_together(cls, fitted: Sequence[Spy], views: Sequence[PairView], threads: int) -> list[Prediction]:
+            calls.append(f"{len(views)} views, {threads} threads")
+            return [Spy.predict(one, view) for one, view in zip(fitted, views, strict=True)]
+
+    splits, kept = list(LeaveOneFoldOut().split(data)), Memory({})
+    alone = score_held_out(PairTable(data), splits, Spy, context, thresholds=True)
+    division = Division(at_once, 1)
+    found = score_held_out(PairTable(data), splits, Together, context, kept, thresholds=True, division=division)
+    assert calls == ["fit"] * len(splits) + [f"{2 * len(splits)} views, {at_once} threads"]
+    assert found.frame.score.tobytes() == alone.frame.score.tobytes()
+    assert found.frame.probability.tobytes() == alone.frame.probability.tobytes()
+    assert found.fit_report == alone.fit_report and tuple(kept.computed_now) == data.fold_labels
+    with pytest.raises(AssertionError, match="together"):
+        score_held_out(PairTable(data), splits, Together, context, training=PairTable(data))
+
+
+def test_no_fold_of_those_predicted_together_is_resumed(data: VerificationSet) -> None:
+    """Its last bits may depend on the others."""
+    splits, first, second = list(LeaveOneFoldOut().split(data)), Memory({}), Memory({})
+    score_held_out(PairTable(data), splits, Falcon, context, first)
+    second._kept = dict(list(first.computed_now.items())[:2])
+    score_held_out(PairTable(data), splits, Falcon, context, second)
+    assert tuple(second.computed_now) == data.fold_labels
 
 
 def test_nothing_runs_on_behind_a_fit_that_failed(data: VerificationSet) -> None:

@@ -11,7 +11,7 @@ from fairfr.core.errors import ConfigError
 from fairfr.core.types import EmbeddingSet, Pairs, VerificationSet
 from fairfr.methods import _kernel_ridge, falcon
 from fairfr.methods._identity import identities_of
-from fairfr.methods._kernel_ridge import fit_kernel_ridge
+from fairfr.methods._kernel_ridge import fit_kernel_ridge, values_together
 from fairfr.methods.baseline import Baseline
 from fairfr.methods.falcon import Falcon, local_thresholds, stranger_rank
 from fairfr.pairs.table import PairTable
@@ -188,6 +188,21 @@ def test_thresholds_from_the_nearest_images_of_all_folds_are_the_same_to_the_bit
     np.testing.assert_array_equal(found[1], expected[1])
     crowd = np.flatnonzero(data.identity[rows] == 0)
     assert set(crowd) <= set(looked_for) and len(looked_for) < len(rows) / 2
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_models_with_support_in_common_have_the_values_of_each_alone(kernel, monkeypatch):
+    monkeypatch.setattr(_kernel_ridge, "TOGETHER_BLOCK", 33)
+    rng = np.random.default_rng(8)
+    vectors, test = unit_rows(rng, 150, 64), unit_rows(rng, 90, 64)
+    chosen = [np.sort(rng.choice(150, n, replace=False)) for n in (60, 80, 150)]
+    models = [fit_kernel_ridge(vectors[own], rng.standard_normal(len(own)), kernel, 1.0, 1 / 64)[0] for own in chosen]
+    found = values_together(models, test, 2)
+    for model, value in zip(models, found, strict=True):
+        np.testing.assert_allclose(value, model.value(test), rtol=0, atol=1e-8)
+    if kernel == "poly3":
+        monkeypatch.setattr(_kernel_ridge.PowerRidge, "value", None)  # needed for other kernels only
+        values_together(models, test, 2)
 
 
 def test_cubic_term_is_in_float32_only_where_that_cannot_be_seen():
