@@ -13,7 +13,7 @@ LANE = 8
 MULTIPLE = 16 * LANE  # what the width of a block must be a multiple of, so that no lane is left over
 LARGEST = 16_383  # of a rounded product: the sum of two fits 16 bits
 # A rounded sum is within 1 of the true one, and so is the one that it is compared with. What float32 itself rounds off
-# is far less, unless all vectors lie within some 1e-6 of each other.
+# is far less: vectors are taken about their mean.
 SLACK = 2
 
 # reassoc lets counts and sums be vectorised: the same inputs still give the same bits, wherever they stand

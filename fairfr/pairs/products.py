@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairfr.core.types import F32, I16
+from fairfr.core.types import F32, I16, I64
 from fairfr.pairs.shares import in_threads
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class RoundedProducts:
         neighbour."""
         from fairfr.pairs._topk import LARGEST, MULTIPLE, round_products
 
-        midpoints = self.references.build(start, stop) - self.mean
+        midpoints = self._midpoints(np.arange(start, stop))
         n, d = midpoints.shape
         rows = np.zeros((-(-n // MULTIPLE) * MULTIPLE, d + 1), dtype=np.float32)
         rows[:n, :d] = midpoints
@@ -59,6 +59,11 @@ class RoundedProducts:
             round_part = partial(round_products, products, self.scale, out[first : first + IMAGE_BLOCK])
             in_threads(threads, np.arange(len(products)), round_part)
         return out
+
+    def _midpoints(self, rows: I64) -> F32:
+        """About the mean, which is taken off first: of vectors that lie close together rounding would leave little."""
+        vectors, pairs = self.references.vectors, self.references.pairs.take(rows)
+        return (vectors[pairs.left] - self.mean + (vectors[pairs.right] - self.mean)) / np.float32(2)
 
 
 def _mean(references: Midpoints) -> F32:

@@ -156,7 +156,8 @@ def test_auto_takes_the_scan_where_images_repeat(
 @pytest.mark.parametrize("k", [1, 20, 70, 700])
 @pytest.mark.parametrize("block", [500, 8192])
 @pytest.mark.parametrize(
-    "order", ["mixed", "near ones first", "near ones last", "all one way", "in a plane", "all alike"]
+    "order",
+    ["mixed", "near ones first", "near ones last", "all one way", "within a millionth", "in a plane", "all alike"],
 )
 def test_the_scan_passes_over_no_neighbour(monkeypatch: pytest.MonkeyPatch, order: str, block: int, k: int) -> None:
     """Many lanes, with the nearest references spread over them or side by side: a bar set too high would lose some.
@@ -166,6 +167,8 @@ def test_the_scan_passes_over_no_neighbour(monkeypatch: pytest.MonkeyPatch, orde
     vectors[:60] += 3 * rng.standard_normal(24)
     if order == "all one way":
         vectors += 1e4
+    if order == "within a millionth":
+        vectors = 1e6 * rng.standard_normal(24) + vectors
     if order == "in a plane":
         vectors[:, 2:] = 0
     if order == "all alike":
