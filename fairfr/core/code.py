@@ -78,6 +78,8 @@ def _source_of(module: str) -> Path | None:
     """The file that a module is read from; None for what is not there or not Python source."""
     if module == "__main__":
         origin = getattr(sys.modules["__main__"], "__file__", None)
+    elif _lies_in_no_package(module):
+        return None
     else:
         try:
             spec = importlib.util.find_spec(module)
@@ -85,6 +87,12 @@ def _source_of(module: str) -> Path | None:
             return None
         origin = None if spec is None else spec.origin
     return Path(origin) if origin and origin.endswith(".py") and Path(origin).is_file() else None
+
+
+def _lies_in_no_package(module: str) -> bool:
+    """Whether what seems to hold it is a module itself, as for a function: to look there would import that module."""
+    holder = _source_of(module.rpartition(".")[0]) if "." in module else None
+    return holder is not None and holder.name != "__init__.py"
 
 
 def _imports(tree: ast.AST, package: str) -> Iterator[str]:

@@ -126,6 +126,11 @@ def test_a_users_subclass_takes_along_the_method_it_builds_on(
     assert digest() != before, "Platt's own _logistic is part of it"
 
 
+def test_what_is_read_is_not_imported(package: Path) -> None:
+    assert digest() is not None
+    assert "mypack._maths" not in sys.modules
+
+
 def test_what_cannot_be_read_has_no_digest() -> None:
     assert digest("nowhere.at.All") is None and digest("math.sin") is None
     assert digest("") is None
