@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple, SupportsIndex, TypeAlias, overload
 
@@ -186,13 +186,30 @@ class VerificationSet:
         )
 
 
-@dataclass(frozen=True, slots=True)
+class _RowsOnDemand:
+    """Row numbers of an object, given as such or as a function that is called each time somebody asks for them."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name, self._kept = name, f"_{name}"
+
+    def __get__(self, owner: Any, kind: type) -> I64:
+        if owner is None:
+            raise AttributeError(self._name)  # that is how a dataclass learns that there is no default
+        rows: I64 | Callable[[], I64] = owner.__dict__[self._kept]
+        return rows() if callable(rows) else rows
+
+    def __set__(self, owner: Any, rows: I64 | Callable[[], I64]) -> None:
+        owner.__dict__[self._kept] = rows
+
+
+@dataclass(frozen=True)
 class FoldSplit:
     """Rows to fit on and rows to score.
 
     ``test`` are rows of the pair table; over all splits none occurs twice, and pairs in none are not part of the
     result. ``train`` are rows of the same table, disjoint from ``test``, or, where a protocol takes a training set of
-    its own, rows of that set.
+    its own, rows of that set. They may be given as a function: of many folds each has nearly all pairs to fit on, and
+    no more than those that are fitted on now need to be spelled out.
 
     ``fold``: what the scores are measured as part of; splits that share one are measured together. ``fit``: splits
     that share one have the same training rows, follow one another, and are scored by one fitted method, whose random
@@ -201,8 +218,8 @@ class FoldSplit:
     """
 
     id: str
-    train: I64
-    test: I64
+    train: _RowsOnDemand = _RowsOnDemand()
+    test: I64  # type: ignore[misc]  # mypy takes what stands above for a default
     fold: str = ""
     fit: str = ""
     findings: tuple[Finding, ...] = ()

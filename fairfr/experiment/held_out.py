@@ -145,9 +145,9 @@ class _Fitted:
         self, table: PairTable, split: FoldSplit, method: Calibrator, ctx: FitContext, thresholds: bool = False
     ) -> None:
         self.method, self._name, self._report = method, type(method).__name__, ctx.report
-        self._thresholds = thresholds
-        self.train = PairView(table, split.train, method.needs, self._name)
-        self._same = table.data.same[split.train]
+        self._thresholds, rows = thresholds, split.train
+        self.train = PairView(table, rows, method.needs, self._name)
+        self._same = table.data.same[rows]
         self.predicted: dict[str, Prediction] = {}  # by split; what was predicted with other fits together
         method.fit(self.train, self._same, ctx)
 

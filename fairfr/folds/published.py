@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
-from fairfr.core.types import FoldSplit, VerificationSet
+from fairfr.core.types import I16, I64, FoldSplit, VerificationSet
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,5 +17,8 @@ class LeaveOneFoldOut:
 
     def split(self, data: VerificationSet) -> Iterator[FoldSplit]:
         for code, label in enumerate(data.fold_labels):
-            held_out = data.fold == code
-            yield FoldSplit(label, np.flatnonzero(~held_out), np.flatnonzero(held_out))
+            yield FoldSplit(label, partial(_all_but, data.fold, code), np.flatnonzero(data.fold == code))
+
+
+def _all_but(fold: I16, code: int) -> I64:
+    return np.flatnonzero(fold != code)
