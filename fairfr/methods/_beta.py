@@ -70,7 +70,7 @@ def fit_beta(
 def _log_features(score: F64, low: float, high: float, epsilon: float) -> F64:
     u = (score - low) / (high - low)
     np.clip(u, epsilon, 1 - epsilon, out=u)
-    features = np.empty((len(u), 2))
+    features = np.empty((2, len(u))).T  # each in one piece: that is how they are made and used
     np.log(u, out=features[:, 0])
     np.log1p(np.negative(u, out=u), out=features[:, 1])
     np.negative(features[:, 1], out=features[:, 1])

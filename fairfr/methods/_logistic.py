@@ -8,7 +8,7 @@ the optimum.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
@@ -18,7 +18,7 @@ import numpy as np
 from fairfr.core.state import piece
 from fairfr.core.types import F64, Bool
 from fairfr.pairs.blas import one_blas_thread
-from fairfr.pairs.design import Design
+from fairfr.pairs.design import Columns, Design
 
 Solver: TypeAlias = Literal["paper", "converged"]
 
@@ -27,7 +27,7 @@ GRADIENT_TOLERANCE = {"paper": 1e-4, "converged": 1e-8}
 MAX_NEWTON_STEPS = 30
 BLOCK = 2**15  # pairs that a thread takes at a time
 MULTIPLIED = 64  # numbers up to 2, without overflow
-COMPILED_FROM = 2**18  # pairs: fewer take less time than importing numba
+COMPILED_FROM = 2**17  # pairs: fewer take less time than importing numba
 
 
 def sigmoid(logit: F64) -> F64:
@@ -76,9 +76,8 @@ def fit_logistic(
         return _constant(target, c)
     with one_blas_thread():
         result = minimize(
-            _loss_and_gradient,
+            _objective(design, target, 1.0 / (C * p), threads),
             np.zeros(c + 1),
-            args=(design, target, 1.0 / (C * p), threads, np.empty(p)),
             method="L-BFGS-B",
             jac=True,
             options={
@@ -101,6 +100,42 @@ def _constant(target: F64, c: int) -> LogisticModel:
     return LogisticModel(np.zeros(c), float(np.log(rate / (1 - rate))), 0)
 
 
+def _objective(design: Design, target: F64, penalty: float, threads: int) -> Callable[[F64], tuple[float, F64]]:
+    """Loss and gradient as a function of the parameters (c + 1,): weights, then the intercept."""
+    if isinstance(design, Columns) and len(target) >= COMPILED_FROM:
+        columns = design.by_column()
+        return lambda parameters: _compiled_loss_and_gradient(parameters, columns, target, penalty, threads)
+    room = np.empty(len(target))
+    return lambda parameters: _loss_and_gradient(parameters, design, target, penalty, threads, room)
+
+
+def _compiled_loss_and_gradient(
+    parameters: F64, columns: F64, target: F64, penalty: float, threads: int
+) -> tuple[float, F64]:
+    """As ``_loss_and_gradient``, for few features (c, p): nothing as long as the pairs is written."""
+    from fairfr.methods._logistic_loops import loss_and_gradient
+
+    weights, starts = parameters[:-1], range(0, len(target), BLOCK)
+    gradients = np.empty((len(starts), len(parameters)))
+
+    def fill(block: int) -> float:
+        begin, end = starts[block], min(starts[block] + BLOCK, len(target))
+        return float(loss_and_gradient(columns, target, begin, end, weights, parameters[-1], gradients[block]))
+
+    losses = _by_block(fill, range(len(starts)), threads)
+    gradient = gradients.sum(axis=0) / len(target)
+    gradient[:-1] += penalty * weights
+    return float(np.sum(losses) / len(target) + penalty / 2 * weights @ weights), gradient
+
+
+def _by_block(loss_of: Callable[[int], float], blocks: Sequence[int], threads: int) -> list[float]:
+    """The loss of each block in the order of the blocks, whoever computes it."""
+    if threads == 1 or len(blocks) == 1:  # to start a thread takes longer than some thousand pairs
+        return list(map(loss_of, blocks))
+    with ThreadPoolExecutor(threads) as pool:
+        return list(pool.map(loss_of, blocks))
+
+
 def _loss_and_gradient(
     parameters: F64, design: Design, target: F64, penalty: float, threads: int = 1, room: F64 | None = None
 ) -> tuple[float, F64]:
@@ -115,11 +150,7 @@ def _loss_and_gradient(
         part = slice(start, start + BLOCK)
         return block_loss(logit[part], target[part], slope[part])
 
-    if threads == 1 or len(starts) == 1:  # to start a thread takes longer than some thousand pairs
-        losses = list(map(fill, starts))
-    else:
-        with ThreadPoolExecutor(threads) as pool:  # blocks are added up in their order, whoever did them
-            losses = list(pool.map(fill, starts))
+    losses = _by_block(fill, starts, threads)
     slope /= len(target)
     loss = np.sum(losses) / len(target) + penalty / 2 * weights @ weights
     gradient = np.append(design.rmatvec(slope) + penalty * weights, slope.sum())

@@ -8,6 +8,7 @@ where images barely repeat, the midpoints themselves. Both forms give the same n
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -38,12 +39,21 @@ class Columns:
     """A small dense design: a few columns, such as the cosine alone."""
 
     def __init__(self, columns: F64) -> None:
-        self._columns = np.ascontiguousarray(columns.reshape(len(columns), -1), dtype=np.float64)
+        self._given = np.asarray(columns, dtype=np.float64).reshape(len(columns), -1)
 
     @property
     def shape(self) -> tuple[int, int]:
-        p, c = self._columns.shape
+        p, c = self._given.shape
         return p, c
+
+    @cached_property
+    def _columns(self) -> F64:
+        """Row by row: the layout decides how BLAS adds up, and so the last digits."""
+        return np.ascontiguousarray(self._given)
+
+    def by_column(self) -> F64:
+        """The features (c, p), column by column."""
+        return np.ascontiguousarray(self._given.T)
 
     def matvec(self, weights: F64) -> F64:
         if len(weights) == 1:  # BLAS takes three times as long for a single column
