@@ -31,7 +31,7 @@ def main() -> None:
     import numpy as np
 
     from fairfr.core.types import Pairs
-    from fairfr.methods._logistic_loops import block_loss
+    from fairfr.methods._logistic_loops import block_loss, loss_and_gradient
     from fairfr.pairs.neighbours import Midpoints, nearest
 
     toy = Pairs(np.arange(4, dtype=np.int32), np.arange(4, 8, dtype=np.int32))
@@ -39,6 +39,7 @@ def main() -> None:
     nearest(midpoints, midpoints, k=2, engine="scan")
     nearest(midpoints, midpoints, k=2, engine="faiss")
     block_loss(np.zeros(4), np.zeros(4), np.empty(4))
+    loss_and_gradient(np.zeros((1, 4)), np.zeros(4), 0, 4, np.zeros(1), 0.0, np.empty(2))
 
 
 if __name__ == "__main__":

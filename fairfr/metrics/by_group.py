@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple, TypeAlias, TypeVar
@@ -53,8 +53,17 @@ class _Column:
         rows = descending_order(values)
         return cls(rows, same[rows], values[rows])
 
-    def take(self, at: I64) -> _Column:
-        return _Column(self.rows[at], self.same[at], self.values[at])
+    def parts(self, codes: I16, n_codes: int) -> Iterator[_Column]:
+        """The column of each code in turn, still sorted by value (the sort by code is stable).
+
+        ``codes`` (p,) are those of all pairs; -1 belongs to none.
+        """
+        of_pairs = codes[self.rows]
+        order = np.argsort(of_pairs, kind="stable")
+        cuts = np.searchsorted(of_pairs[order], np.arange(n_codes + 1, dtype=codes.dtype))
+        for start, stop in pairwise(cuts):
+            at = order[start:stop]
+            yield _Column(self.rows[at], self.same[at], self.values[at])
 
     @cached_property
     def curve(self) -> RocCurve:
@@ -62,6 +71,7 @@ class _Column:
 
 
 _Columns: TypeAlias = Mapping[On, _Column]
+"""Where the probability is the score, both are the same object, and nothing is computed twice."""
 
 
 class _Measured(NamedTuple):
@@ -100,6 +110,7 @@ def evaluate(
         In a fixed order: fold, then all pairs, then grouping, level, metric.
     """
     _check_names(fold_labels, groups)
+    groups = _sharing_codes(groups)
 
     def rows_of(label: str, columns: _Columns) -> list[MetricRow]:
         return list(_fold_rows(label, columns, groups, min_pairs))
@@ -126,12 +137,31 @@ def _fold_rows(label: str, columns: _Columns, groups: Sequence[PairGroups], min_
     points = _operating_points(columns)
     whole = _measure(columns, points)
     yield from (whole.row((label, ALL, ALL, ALL), metric.id) for metric in METRICS if metric.id in whole.values)
+    measured: dict[int, list[_Measured]] = {}
     for grouping in groups:
-        measured = [
-            _measure(subset, points) if _suffices(subset, min_pairs) else _Measured({}, *_counts(subset))
-            for subset in _split(columns, grouping.codes, len(grouping.levels))
-        ]
-        yield from _group_rows(label, grouping, measured)
+        codes = grouping.codes
+        if id(codes) not in measured:
+            measured[id(codes)] = [
+                _measure(subset, points) if _suffices(subset, min_pairs) else _Measured({}, *_counts(subset))
+                for subset in _split(columns, codes, len(grouping.levels))
+            ]
+        yield from _group_rows(label, grouping, measured[id(codes)])
+
+
+def _sharing_codes(groups: Sequence[PairGroups]) -> list[PairGroups]:
+    """The same groups; those that divide the pairs alike have one array of codes, and are measured once.
+
+    Without mixed pairs both rules do.
+    """
+    shared: list[PairGroups] = []
+    for grouping in groups:
+        alike = (
+            other.codes
+            for other in shared
+            if len(other.levels) == len(grouping.levels) and np.array_equal(other.codes, grouping.codes)
+        )
+        shared.append(replace(grouping, codes=next(alike, grouping.codes)))
+    return shared
 
 
 def _check_names(fold_labels: Sequence[str], groups: Sequence[PairGroups]) -> None:
@@ -148,6 +178,8 @@ def _check_names(fold_labels: Sequence[str], groups: Sequence[PairGroups]) -> No
 
 
 def _sorted(frame: ScoreFrame, beside: _Beside) -> _Columns:
+    if np.array_equal(frame.score, frame.probability):
+        return dict.fromkeys(KINDS, _Column.of(frame.same, frame.score))
     probability = beside.start(lambda: _Column.of(frame.same, frame.probability))
     return {"score": _Column.of(frame.same, frame.score), "probability": probability()}
 
@@ -158,19 +190,11 @@ def _operating_points(columns: _Columns) -> Points:
 
 
 def _split(columns: _Columns, codes: I16, n_codes: int) -> Iterator[_Columns]:
-    """The columns of each code in turn, still sorted by value (the sort by code is stable).
-
-    ``codes`` (p,) are those of all pairs; -1 belongs to none.
-    """
-    bounds = np.arange(n_codes + 1, dtype=codes.dtype)
-    places: dict[On, list[I64]] = {}
-    for on, column in columns.items():
-        of_pairs = codes[column.rows]
-        order = np.argsort(of_pairs, kind="stable")
-        cuts = np.searchsorted(of_pairs[order], bounds)
-        places[on] = [order[start:stop] for start, stop in pairwise(cuts)]
-    for code in range(n_codes):
-        yield {on: column.take(places[on][code]) for on, column in columns.items()}
+    """The columns of each code in turn: see ``_Column.parts``."""
+    distinct = {id(column): column for column in columns.values()}
+    for parts in zip(*(column.parts(codes, n_codes) for column in distinct.values()), strict=True):
+        part_of = dict(zip(distinct, parts, strict=True))
+        yield {on: part_of[id(column)] for on, column in columns.items()}
 
 
 def _counts(columns: _Columns) -> tuple[int, int]:

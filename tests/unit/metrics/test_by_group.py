@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.metrics import brier_score_loss, roc_auc_score
@@ -202,6 +204,33 @@ def test_both_rules_stand_side_by_side() -> None:
     assert (first.n_same, first.n_diff) == (1, 2)
     assert np.isnan(both.value)
     assert np.isfinite(first.value)
+
+
+def test_groupings_that_divide_the_pairs_alike_keep_their_own_names() -> None:
+    frame, groups = a_frame(), some_groups()
+    renamed = PairGroups("gender", "first", ("x", "y", "z"), groups.codes.copy())
+    wider = PairGroups("age", "both", ("p", "q", "r", "s"), groups.codes.copy())
+    together = table(evaluate(frame, FOLDS, [groups, renamed, wider], 20))
+    alone = table(
+        [row for one in (groups, renamed, wider) for row in evaluate(frame, FOLDS, [one], 20) if row.grouping != "all"]
+    )
+    for key, row in alone.items():
+        np.testing.assert_equal(together[key], row)
+    assert ("1", "age", "both", "s", "auroc") in together and ("1", "gender", "first", "z", "auroc") in together
+
+
+@pytest.mark.parametrize("group", ["all", "b"])
+def test_a_probability_that_is_the_score_has_the_scores_numbers(group: str) -> None:
+    frame, groups = a_frame(), some_groups()
+    chosen = frame.fold == 1 if group == "all" else (frame.fold == 1) & (groups.codes == 1)
+    rows = evaluate(replace(frame, score=frame.probability), FOLDS, [groups], 20)
+    same, probability = frame.same[chosen], frame.probability[chosen]
+    point = OperatingPoint.find(frame.same[frame.fold == 1], frame.probability[frame.fold == 1], 0.01)
+    expected = {"auroc": auroc(same, probability), "tpr_at_fpr_1e-2": point.rates(same, probability).tpr}
+    for metric, value in expected.items():
+        assert of_group(rows, group, metric, "2").value == pytest.approx(value, rel=1e-12)
+        assert of_group(rows, group, f"{metric}_on_probability", "2").value == pytest.approx(value, rel=1e-12)
+    assert of_group(rows, group, "brier_raw", "2").value == pytest.approx(brier(same, probability), rel=1e-12)
 
 
 def test_pairs_of_no_group_count_globally_but_in_no_group() -> None:
