@@ -63,7 +63,8 @@ class RoundedProducts:
     def _midpoints(self, rows: I64) -> F32:
         """About the mean, which is taken off first: of vectors that lie close together rounding would leave little."""
         vectors, pairs = self.references.vectors, self.references.pairs.take(rows)
-        return (vectors[pairs.left] - self.mean + (vectors[pairs.right] - self.mean)) / np.float32(2)
+        out: F32 = (vectors[pairs.left] - self.mean + (vectors[pairs.right] - self.mean)) / np.float32(2)
+        return out
 
 
 def _mean(references: Midpoints) -> F32:
