@@ -50,6 +50,8 @@ class LabelledPairs:
 
     def renumbered(self, used: Bool) -> LabelledPairs:
         """The same pairs over the images marked in ``used`` (n,) alone."""
+        if used.all():
+            return self
         number = (np.cumsum(used) - 1).astype(np.int32)
         return LabelledPairs(self.table, self.rows, number[self.left], number[self.right], self.same, self.fold)
 

@@ -133,6 +133,8 @@ def _describe(
 def _attribute(table: Table, name: str, ids: Sequence[str], ends: I32) -> CodedColumn:
     """An attribute of each image, from what the rows say of their left, then their right images (``ends``, 2p)."""
     values, left, right = _joined(*_two_columns(table, name))
+    if isinstance(ids, RowIds):  # each image is mentioned once, left and right in turn
+        return CodedColumn(np.column_stack([left, right]).ravel(), values)
     said = np.concatenate([left, right])
     codes, contradicts = one_value_each(len(ids), ends, said)
     if contradicts.any():

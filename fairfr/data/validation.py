@@ -94,6 +94,8 @@ def check_folds(pairs: LabelledPairs, fold: I16, labels: tuple[str, ...]) -> lis
 
 def identity_oddities(pairs: LabelledPairs, identity: I32, fold: I16) -> list[Finding]:
     """Labels that disagree with the identities (n,), and identities that occur in several folds (p,)."""
+    if np.all(identity == UNKNOWN):
+        return []
     left, right = identity[pairs.left], identity[pairs.right]
     known = (left != UNKNOWN) & (right != UNKNOWN)
     found = []
