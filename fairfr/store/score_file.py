@@ -70,8 +70,9 @@ def _texts(column: Words) -> Any:
     if not isinstance(column.values, RowIds):
         return pa.array(column.values, pa.string()).take(pa.array(column.codes))
     rows = pa.array(column.codes // 2).cast(pa.string())
-    sides = pa.DictionaryArray.from_arrays(pa.array(column.codes % 2), list(ROW_SIDES)).cast(pa.string())
-    return pc.binary_join_element_wise(pc.binary_join_element_wise("row", rows, ""), sides, "_")
+    endings = [f"_{side}" for side in ROW_SIDES]
+    sides = pa.DictionaryArray.from_arrays(pa.array(column.codes % 2), endings).cast(pa.string())
+    return pc.binary_join_element_wise("row", rows, sides, "")
 
 
 def _is_distinct(kind: Any) -> bool:
