@@ -18,6 +18,9 @@ from fairfr.core.types import F64, I64, Bool
 Corners: TypeAlias = Literal["source", "all"]
 Pick: TypeAlias = Literal["nearest", "reaching"]
 
+MANY = 2**16  # pairs: fewer are sorted in no time
+SAMPLED = 61  # one of so many; a prime, since files repeat groups and labels in some period
+
 
 @dataclass(frozen=True, slots=True)
 class Thresholds:
@@ -32,15 +35,24 @@ class Thresholds:
 
     def of(self, score: F64, same: Bool) -> float | None:
         """The threshold of these pairs (p,)."""
-        curve = _Curve.of(score, same)
+        curve = self._deciding_part(score, same) or _Curve.of(score, same)
         if curve is None:
             return None
         find = {"nearest": _Curve.nearest, "reaching": _Curve.reaching}[self.pick]
         found = find(curve, self.fpr, self.corners)
         self.counts["defined"] += 1
-        self.counts["at_smallest_genuine"] += int(found == score[same].min())
+        not_above = score[same & (score <= found)]
+        self.counts["at_smallest_genuine"] += int(found == not_above.min(initial=np.inf))
         self.counts["moved_by_corners"] += int(found != find(curve, self.fpr, "all"))
         return found
+
+    def _deciding_part(self, score: F64, same: Bool) -> _Curve | None:
+        """Of many pairs the part of the curve that the nearest point is on, if that can be told: nothing is sorted
+        but these pairs."""
+        if self.pick != "nearest" or len(score) < MANY:
+            return None
+        part = _Curve.around(score, same, self.fpr)
+        return part if part is not None and part.has_nearest(self.fpr, self.corners) else None
 
 
 def threshold_at_fpr(score: F64, same: Bool, fpr: float, corners: Corners = "source") -> float | None:
@@ -66,11 +78,13 @@ def threshold_reaching_fpr(score: F64, same: Bool, fpr: float, corners: Corners 
 
 class _Curve(NamedTuple):
     """The ROC curve of pairs of both classes: distinct scores, descending, and how many pairs of each class reach
-    them."""
+    them, of ``n_diff`` impostors in all. A part of a curve can say nothing about its two ends."""
 
     score: F64
     n_true: I64
     n_false: I64
+    n_diff: int
+    is_part: bool = False
 
     @classmethod
     def of(cls, score: F64, same: Bool) -> _Curve | None:
@@ -82,20 +96,47 @@ class _Curve(NamedTuple):
             score, same = score[order], same[order]
         ends = np.append(np.flatnonzero(score[1:] != score[:-1]), len(score) - 1)
         n_true = np.cumsum(same)[ends]
-        return cls(score[ends], n_true, ends + 1 - n_true)
+        return cls(score[ends], n_true, ends + 1 - n_true, int(len(same) - n_true[-1]))
+
+    @classmethod
+    def around(cls, score: F64, same: Bool, fpr: float) -> _Curve | None:
+        """The part on which the FPR should pass ``fpr``, by a sample of the impostors; None if there is none."""
+        sample = np.sort(score[::SAMPLED][~same[::SAMPLED]])
+        if not len(sample):
+            return None
+        reached = fpr * len(sample)
+        margin = 5 * np.sqrt(reached) + 5  # a count in a sample deviates by its root
+        places = len(sample) - np.array([reached + margin, reached - margin])
+        low, high = sample[np.clip(places.astype(np.int64), 0, len(sample) - 1)]
+        inside, above = (score >= low) & (score <= high), score > high
+        part = cls.of(score[inside], same[inside])
+        if part is None:
+            return None
+        n_true, n_above = np.count_nonzero(above & same), np.count_nonzero(above)
+        n_diff = int(np.count_nonzero(~same))
+        return cls(part.score, part.n_true + n_true, part.n_false + (n_above - n_true), n_diff, is_part=True)
+
+    def has_nearest(self, fpr: float, corners: Corners) -> bool:
+        """Whether a point of this part is nearer than its ends: what lies beyond them is farther still."""
+        first, last = self._fpr[0], self._fpr[-1]
+        return bool(first < fpr < last and self._distance(fpr, corners).min() < min(fpr - first, last - fpr))
 
     def nearest(self, fpr: float, corners: Corners) -> float:
         """As ``threshold_at_fpr``."""
-        distance = np.where(self._chosen(corners), np.abs(self._fpr - fpr), np.inf)
+        distance = self._distance(fpr, corners)
         return float(self.score[np.flatnonzero(distance == distance.min())[-1]])
 
     def reaching(self, fpr: float, corners: Corners) -> float:
         """As ``threshold_reaching_fpr``."""
         return float(self.score[np.flatnonzero(self._chosen(corners) & (self._fpr >= fpr))[0]])
 
+    def _distance(self, fpr: float, corners: Corners) -> F64:
+        """Of each point that counts, in FPR."""
+        return np.where(self._chosen(corners), np.abs(self._fpr - fpr), np.inf)
+
     @property
     def _fpr(self) -> F64:
-        out: F64 = self.n_false / self.n_false[-1]
+        out: F64 = self.n_false / self.n_diff
         return out
 
     def _chosen(self, corners: Corners) -> Bool:
@@ -103,4 +144,6 @@ class _Curve(NamedTuple):
         chosen = np.ones(len(self.score), dtype=bool)
         if corners == "source" and len(chosen) > 2:
             chosen[1:-1] = (np.diff(self.n_true, 2) != 0) | (np.diff(self.n_false, 2) != 0)
+        if self.is_part:
+            chosen[[0, -1]] = False
         return chosen

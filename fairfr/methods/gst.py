@@ -74,7 +74,9 @@ class GST:
         self.rule_ = GroupRule(Levels.of(view, ctx, "GST"), self.rule)
         cosine, groups, levels = view.cosine, self.rule_.groups(view), self.rule_.levels.names
         by_group = Thresholds(self.fpr, self.corners)
-        overall, thresholds = self._thresholds(view, same, groups, len(levels), by_group)
+        overall = Thresholds(self.fpr, self.corners).of(cosine, same)
+        places = (np.flatnonzero(groups == g) for g in range(len(levels)))
+        thresholds = [by_group.of(cosine[at], same[at]) for at in places]
         undefined = [g for g, own in enumerate(thresholds) if own is None or overall is None]
         self.delta_ = np.array([0.0 if own is None or overall is None else own - overall for own in thresholds])
         unshifted = int(np.count_nonzero(groups == UNKNOWN))
@@ -88,16 +90,6 @@ class GST:
             group_thresholds=by_group.counts,
         )
         return self
-
-    def _thresholds(
-        self, view: PairView, same: Bool, groups: I16, n_groups: int, by_group: Thresholds
-    ) -> tuple[float | None, list[float | None]]:
-        """Of all pairs, and of each group: sorted once."""
-        order = view.by_cosine()
-        cosine, same, groups = view.cosine[order], same[order], groups[order]
-        overall = Thresholds(self.fpr, self.corners).of(cosine, same)
-        places = (np.flatnonzero(groups == g) for g in range(n_groups))
-        return overall, [by_group.of(cosine[at], same[at]) for at in places]
 
     def predict(self, view: PairView) -> Prediction:
         score = self._shift(view.cosine, self.rule_.groups(view))

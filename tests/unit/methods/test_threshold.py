@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import roc_curve
 
-from fairfr.methods._threshold import Corners, Thresholds, threshold_at_fpr, threshold_reaching_fpr
+from fairfr.methods._threshold import MANY, SAMPLED, Corners, Thresholds, threshold_at_fpr, threshold_reaching_fpr
 
 CORNERS: tuple[Corners, ...] = ("source", "all")
 
@@ -121,3 +121,43 @@ def test_reaching_accepts_at_least_the_rate(pairs: list[tuple[int, bool]], fpr: 
     # it is the first: no earlier point reaches the rate
     rate, _, threshold = roc_curve(same, score, drop_intermediate=corners == "source")
     assert (rate[threshold > found] < fpr).all()
+
+
+def by_the_whole_curve(score: np.ndarray, same: np.ndarray, fpr: float, corners: Corners) -> tuple[float, dict]:
+    found, among_all = (by_roc_curve(score, same, fpr, of) for of in (corners, "all"))
+    smallest = int(found == score[same].min())
+    return found, {"defined": 1, "at_smallest_genuine": smallest, "moved_by_corners": int(found != among_all)}
+
+
+@pytest.mark.parametrize("corners", ["source", "all"])
+@pytest.mark.parametrize("decimals", [2, 4, 12])
+@pytest.mark.parametrize("fpr", [0.0001, 0.05, 0.5, 0.999])
+def test_of_many_pairs_only_those_near_the_threshold_are_sorted(corners: Corners, decimals: int, fpr: float) -> None:
+    rng = np.random.default_rng(decimals)
+    same = rng.random(MANY) < 0.3
+    score = np.round(rng.normal(same * 2.0, 1.0), decimals)
+    thresholds = Thresholds(fpr, corners)
+    expected, counts = by_the_whole_curve(score, same, fpr, corners)
+    assert thresholds.of(score, same) == expected
+    assert thresholds.counts == counts
+
+
+def test_a_part_that_cannot_decide_gives_way_to_the_whole_curve() -> None:
+    separated = np.arange(MANY) < MANY // 2
+    rare = np.arange(MANY) % SAMPLED == 1  # no impostor is in the sample
+    score = np.random.default_rng(0).permutation(np.linspace(0, 0.5, MANY))
+    for same, scores in ((separated, score + separated), (~rare, score), (np.arange(MANY) > MANY - 3, score)):
+        thresholds = Thresholds(0.05, "source")
+        expected, counts = by_the_whole_curve(scores, same, 0.05, "source")
+        assert thresholds.of(scores, same) == expected
+        assert thresholds.counts == counts
+
+
+def test_the_whole_of_many_pairs_is_not_sorted(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    same = rng.random(2 * MANY) < 0.5
+    score = rng.normal(same * 1.0, 1.0)
+    lengths, argsort = [], np.argsort
+    monkeypatch.setattr(np, "argsort", lambda values: lengths.append(len(values)) or argsort(values))
+    Thresholds(0.05, "source").of(score, same)
+    assert sum(lengths) < MANY // 2
