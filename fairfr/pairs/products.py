@@ -63,8 +63,9 @@ class RoundedProducts:
     def _midpoints(self, rows: I64) -> F32:
         """About the mean, which is taken off first: of vectors that lie close together rounding would leave little."""
         vectors, pairs = self.references.vectors, self.references.pairs.take(rows)
-        out: F32 = (vectors[pairs.left] - self.mean + (vectors[pairs.right] - self.mean)) / np.float32(2)
-        return out
+        left: F32 = vectors[pairs.left] - self.mean
+        right: F32 = vectors[pairs.right] - self.mean
+        return (left + right) / np.float32(2)
 
 
 def _mean(references: Midpoints) -> F32:

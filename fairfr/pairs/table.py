@@ -50,11 +50,6 @@ class PairTable:
         return pair_cosines(self.vectors, self.data.pairs)
 
     @cached_property
-    def by_cosine(self) -> I64:
-        """Rows of all pairs, the highest cosine first, (p,); equal ones in any order."""
-        return np.argsort(-self.cosine)
-
-    @cached_property
     def image_rank(self) -> I64:
         """Place of every image among their sorted ids, (n,)."""
         rank = np.empty(len(self.data.images), dtype=np.int64)

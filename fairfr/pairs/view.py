@@ -45,18 +45,6 @@ class PairView:
         """Cosine of each pair, (p,)."""
         return self._table.cosine[self._rows]
 
-    def by_cosine(self) -> I64:
-        """Positions of these pairs, the highest cosine first, (p,); equal ones in any order.
-
-        Most pairs of a table are in most of its folds' views: they are sorted once for all.
-        """
-        if 2 * len(self._rows) < self._table.data.n_pairs:
-            return np.argsort(-self.cosine)
-        position = np.full(self._table.data.n_pairs, -1, dtype=np.int64)
-        position[self._rows] = np.arange(len(self._rows))
-        ranked = position[self._table.by_cosine]
-        return ranked[ranked >= 0]
-
     def subset(self, index: I64) -> PairView:
         """The view of some of its own pairs; ``index`` strictly increasing."""
         return PairView(self._table, self._rows[index], self._needs, self._asker)

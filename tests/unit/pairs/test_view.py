@@ -68,7 +68,7 @@ def test_a_view_offers_no_labels(data: VerificationSet) -> None:
     view = view_of(data, "embeddings", "groups", "identities")
     offered = {name for name in dir(view) if not name.startswith("_")}
     assert offered == {
-        "by_cosine", "by_id", "cosine", "ends", "group_levels", "groups", "identities", "identity_names", "images",
+        "by_id", "cosine", "ends", "group_levels", "groups", "identities", "identity_names", "images",
         "mean_distance", "mean_distance_to_others", "midpoints", "n_pairs", "near_images", "references", "subset",
     }  # fmt: skip
     assert not hasattr(view, "same")
@@ -105,15 +105,6 @@ def test_pairs_by_id_are_sorted_by_both_images_whichever_is_left(make_set: Calla
     view = PairView(PairTable(data), np.arange(5), frozenset())
     assert view.by_id().tolist() == [1, 4, 0, 3, 2]
     assert view.subset(np.array([0, 2, 4])).by_id().tolist() == [2, 0, 1]
-
-
-@pytest.mark.parametrize(("first", "step"), [(0, 1), (1, 1), (0, 3)])
-def test_pairs_by_cosine_come_with_the_highest_first(data: VerificationSet, first: int, step: int) -> None:
-    """Of all pairs of a table, of most, and of few."""
-    view = PairView(PairTable(data), np.arange(first, data.n_pairs, step), frozenset())
-    order = view.by_cosine()
-    assert sorted(order) == list(range(view.n_pairs))
-    np.testing.assert_array_equal(view.cosine[order], np.sort(view.cosine)[::-1])
 
 
 def test_a_subset_is_the_same_pairs(data: VerificationSet) -> None:
