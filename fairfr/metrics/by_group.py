@@ -8,6 +8,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
+from math import isnan
 from typing import NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
@@ -237,7 +238,7 @@ def _group_rows(label: str, grouping: PairGroups, measured: Sequence[_Measured])
 
 def _worst(metric: Metric, measured: Sequence[_Measured]) -> _Measured:
     """The group with the least favourable value; of equals, the first level."""
-    known = [of_level for of_level in measured if not np.isnan(of_level.values.get(metric.id, NAN))]
+    known = [of_level for of_level in measured if not isnan(of_level.values.get(metric.id, NAN))]
     if not known:
         return _Measured({}, 0, 0)
     extremum = min if metric.better == "higher" else max
@@ -245,7 +246,7 @@ def _worst(metric: Metric, measured: Sequence[_Measured]) -> _Measured:
 
 
 def _gap(metric: str, how: GapOf, measured: Sequence[_Measured]) -> _Measured:
-    rates = np.array([of_level.values.get(how.metric, NAN) for of_level in measured], dtype=np.float64)
-    known = [of_level for of_level, rate in zip(measured, rates, strict=True) if not np.isnan(rate)]
+    known = [of_level for of_level in measured if not isnan(of_level.values.get(how.metric, NAN))]
+    rates = np.array([of_level.values[how.metric] for of_level in known], dtype=np.float64)
     n_same, n_diff = sum(of_level.n_same for of_level in known), sum(of_level.n_diff for of_level in known)
     return _Measured({metric: gap(rates)}, n_same, n_diff)
