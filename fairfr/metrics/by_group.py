@@ -70,6 +70,10 @@ class _Column:
     def curve(self) -> RocCurve:
         return roc_curve(self.same, self.values)
 
+    def forget_curve(self) -> None:
+        """It takes more room than the column."""
+        self.__dict__.pop("curve", None)
+
 
 _Columns: TypeAlias = Mapping[On, _Column]
 """Where the probability is the score, both are the same object, and nothing is computed twice."""
@@ -137,6 +141,8 @@ class _Beside(ExitStack):
 def _fold_rows(label: str, columns: _Columns, groups: Sequence[PairGroups], min_pairs: int) -> Iterator[MetricRow]:
     points = _operating_points(columns)
     whole = _measure(columns, points)
+    for column in columns.values():
+        column.forget_curve()
     yield from (whole.row((label, ALL, ALL, ALL), metric.id) for metric in METRICS if metric.id in whole.values)
     measured: dict[int, list[_Measured]] = {}
     for grouping in groups:
