@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from fairfr.data.locate import LocatedData
+from fairfr.experiment.machine import give_back_freed_memory
 
 if TYPE_CHECKING:
     from fairfr.pairs.table import PairTable
@@ -46,6 +47,7 @@ class LastTables:
         from fairfr.pairs.table import PairTable
 
         table = PairTable(located.load(), threads)
+        give_back_freed_memory()
         self._kept.append(_Kept(located, threads, table))
         return table
 

@@ -57,6 +57,14 @@ def keep_freed_memory() -> None:
     libc.malloc_trim(0)
 
 
+def give_back_freed_memory() -> None:
+    """What lies free now goes back to the system, Arrow's included: reading a table needs more than is left of it."""
+    if "pyarrow" in sys.modules:
+        sys.modules["pyarrow"].default_memory_pool().release_unused()
+    if sys.platform == "linux" and hasattr(libc := ctypes.CDLL(None), "malloc_trim"):
+        libc.malloc_trim(0)
+
+
 def reset_peak_memory() -> None:
     """Start the peak anew, so that each cell of a sweep reports its own (Linux; elsewhere the process's)."""
     try:

@@ -63,3 +63,24 @@ print(faults_of_a_text())
 """
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert int(done.stdout) < 6
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="another C library")
+def test_freed_memory_is_given_back() -> None:
+    code = """
+from pathlib import Path
+from fairfr.experiment.machine import give_back_freed_memory, keep_freed_memory
+
+def resident_mb():
+    return int(Path("/proc/self/statm").read_text().split()[1]) * 4096 // 2**20
+
+keep_freed_memory()
+before = resident_mb()
+texts = [b"x" * (2 * 2**20) for _ in range(50)]
+last = b"y" * 1000
+del texts
+give_back_freed_memory()
+print(resident_mb() - before)
+"""
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert int(done.stdout) < 50
