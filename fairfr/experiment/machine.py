@@ -45,10 +45,8 @@ def keep_freed_memory() -> None:
     Arrays of millions of pairs come and go: else the system clears fresh pages for every one of them. What an earlier
     cell has left free is given back.
     """
-    if sys.platform != "linux":
-        return
-    libc = ctypes.CDLL(None)
-    if not hasattr(libc, "mallopt") or not hasattr(libc, "malloc_trim"):
+    libc = _glibc()
+    if libc is None:
         return
     # larger arrays are mapped, and unmapped when freed; glibc before 2.35 refuses more than 32 MB
     if libc.mallopt(M_MMAP_THRESHOLD, 64 * 2**20) or libc.mallopt(M_MMAP_THRESHOLD, 32 * 2**20):
@@ -61,8 +59,15 @@ def give_back_freed_memory() -> None:
     """What lies free now goes back to the system, Arrow's included: reading a table needs more than is left of it."""
     if "pyarrow" in sys.modules:
         sys.modules["pyarrow"].default_memory_pool().release_unused()
-    if sys.platform == "linux" and hasattr(libc := ctypes.CDLL(None), "malloc_trim"):
+    libc = _glibc()
+    if libc is not None:
         libc.malloc_trim(0)
+
+
+def _glibc() -> Any:
+    """The C library, if it is one that can be told what to do with freed memory; else None."""
+    libc = ctypes.CDLL(None) if sys.platform == "linux" else None
+    return libc if hasattr(libc, "mallopt") and hasattr(libc, "malloc_trim") else None
 
 
 def reset_peak_memory() -> None:
