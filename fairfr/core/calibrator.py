@@ -53,7 +53,8 @@ class Calibrator(Protocol):
     for several threads to share may set ``side_by_side = True``: then the runner gives each thread a fit of its own, at
     the same time, so fit and predict must leave nothing behind outside the method. One whose fits of several folds
     compute the same things when they predict may have a class method ``predict_together(fitted, views, threads)``: a
-    list of what ``predict`` of each says of its view, all of one table. The runner then fits all folds first.
+    list of what ``predict`` of each says of its view, all of one table. The runner then fits all folds first. A class
+    that inherits it and has a ``predict`` of its own predicts by that.
     """
 
     needs: ClassVar[frozenset[Need]]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import chain, groupby
 from typing import Any, Protocol
 
@@ -24,7 +23,7 @@ from fairfr.store.kept_folds import ScoredFold
 
 THRESHOLDS = "training_thresholds"
 """In a fit's report: thresholds that its training pairs set."""
-TRAINING = ""  # the name of no split
+TOGETHER_AT_MOST = 32  # fits, which are all kept until the last has predicted
 
 
 @dataclass(slots=True)
@@ -93,10 +92,11 @@ def score_held_out(
             out.append(scored)
         return out
 
-    if training is None and hasattr(make_method(), "predict_together"):
+    if training is None and len(fits) <= TOGETHER_AT_MOST and _predicts_together(make_method()):
         all_fitted = list(division.map(fit, fits))
         _predict_together(all_fitted, fits, table, division.at_once * division.threads)
-        return _assembled(table.data, splits, chain.from_iterable(map(score, fits, all_fitted)))
+        scored = division.map(lambda both: score(*both), zip(fits, all_fitted, strict=True))
+        return _assembled(table.data, splits, chain.from_iterable(scored))
     return _assembled(table.data, splits, chain.from_iterable(division.map(score, fits)))
 
 
@@ -148,14 +148,15 @@ class _Fitted:
         self._thresholds, rows = thresholds, split.train
         self.train = PairView(table, rows, method.needs, self._name)
         self._same = table.data.same[rows]
-        self.predicted: dict[str, Prediction] = {}  # by split; what was predicted with other fits together
+        self.predicted: dict[str | None, Prediction] = {}  # by split; None: of the training pairs
+        self._map: BetaMap | None = None
         method.fit(self.train, self._same, ctx)
 
     def held_out(self, table: PairTable, split: FoldSplit) -> PairView:
         return PairView(table, split.test, self.method.needs, self._name)
 
     def score(self, table: PairTable, split: FoldSplit) -> ScoredFold:
-        held_out = self.predicted.get(split.id) or self.method.predict(self.held_out(table, split))
+        held_out = self.predicted.pop(split.id, None) or self.method.predict(self.held_out(table, split))
         probability = held_out.probability
         if probability is None:
             probability = self._overlay.probability(held_out.score)
@@ -170,16 +171,27 @@ class _Fitted:
         values = {"score": score, "probability": probability}
         return {on: training_thresholds(self._same, of) for on, of in values.items()}
 
-    @cached_property
-    def _on_training(self) -> Prediction:
-        return self.predicted.get(TRAINING) or self.method.predict(self.train)
+    # Neither is a cached_property: before Python 3.12 fits side by side would wait for each other's.
 
-    @cached_property
+    @property
+    def _on_training(self) -> Prediction:
+        if None not in self.predicted:
+            self.predicted[None] = self.method.predict(self.train)
+        return self.predicted[None]
+
+    @property
     def _overlay(self) -> BetaMap:
         """The probability of a method that returns none."""
-        overlay = fit_overlay(self.method, self._on_training.score, self._same)
-        self._report["overlay"] = {"a": overlay.a, "b": overlay.b, "c": overlay.c}
-        return overlay
+        if self._map is None:
+            self._map = fit_overlay(self.method, self._on_training.score, self._same)
+            self._report["overlay"] = {"a": self._map.a, "b": self._map.b, "c": self._map.c}
+        return self._map
+
+
+def _predicts_together(method: Calibrator) -> bool:
+    """A class that inherits ``predict_together``, but has a ``predict`` of its own, predicts by that."""
+    says = (vars(one).keys() for one in type(method).__mro__)
+    return "predict_together" in next(names for names in says if {"predict", "predict_together"} & names)
 
 
 def _predict_together(
@@ -189,7 +201,7 @@ def _predict_together(
     asked = [
         (one, name, view)
         for one, several in zip(fitted, splits, strict=True)
-        for name, view in [(TRAINING, one.train), *((split.id, one.held_out(table, split)) for split in several)]
+        for name, view in [(None, one.train), *((split.id, one.held_out(table, split)) for split in several)]
     ]
     methods, views = [one.method for one, *_ in asked], [view for *_, view in asked]
     found = type(methods[0]).predict_together(methods, views, threads)  # type: ignore[attr-defined]

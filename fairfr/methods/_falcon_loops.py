@@ -6,8 +6,6 @@ import numba
 import numpy as np
 
 from fairfr.core.types import F32, F64, I32, I64
-from fairfr.pairs._cosines import dot
-from fairfr.pairs.near_images import SLACK
 
 LANE = 32
 
@@ -40,28 +38,6 @@ def at_rank(cosine: F32, own: I32, code: I32, rank: I64, out: F32) -> None:
                     slot -= 1
                 highest[slot] = value
         out[i] = highest[k - 1]
-
-
-@numba.njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
-def exact_at_rank(cosine: F32, images: I64, vectors: F32, code: I32, rank: I64, rounded: F32, out: F64) -> None:
-    """out (b,): what ``at_rank`` found, in float64: of the ``images`` (b,) that the rows of ``cosine`` are of.
-
-    ``rounded`` (b,) is the rank-th largest of rounded cosines. Those near it are measured, and take the ranks that
-    the larger ones leave.
-    """
-    near = np.empty(cosine.shape[1])
-    for i in range(len(images)):
-        row, image, larger, n = cosine[i], images[i], 0, 0
-        low, high = rounded[i] - SLACK, rounded[i] + SLACK
-        for j in range(len(row)):
-            if row[j] < low or code[j] == code[image]:
-                continue
-            if row[j] > high:
-                larger += 1
-            else:
-                near[n] = dot(vectors[image], vectors[j])
-                n += 1
-        out[i] = np.sort(near[:n])[n - (rank[i] - larger)]
 
 
 # reassoc lets the sum be vectorised: the same inputs still give the same bits

@@ -130,7 +130,8 @@ def values_together(models: Sequence[KernelRidge], vectors: F32, threads: int) -
     """``value(vectors)`` of each model, to rounding. Where a vector supports several, it meets ``vectors`` once."""
     cubic = [model for model in models if isinstance(model, PowerRidge) and model.is_cubic_in_float32]
     if len(cubic) < len(models):
-        return [model.value(vectors) for model in models]
+        with one_blas_thread(), ThreadPoolExecutor(threads) as pool:
+            return list(pool.map(lambda model: model.value(vectors), models))
     from fairfr.methods._falcon_loops import add_cubes_of
 
     support, columns, weights = _common_support(cubic)

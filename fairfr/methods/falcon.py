@@ -38,7 +38,7 @@ from fairfr.core.errors import ConfigError
 from fairfr.core.types import F32, F64, I32, I64, Bool, Need, Prediction
 from fairfr.methods._identity import identities_of
 from fairfr.methods._kernel_ridge import Kernel, fit_kernel_ridge, values_together
-from fairfr.pairs.near_images import NearImages
+from fairfr.pairs.near_images import SLACK, NearImages
 from fairfr.pairs.view import PairView
 
 Look: TypeAlias = Callable[[I64, int], NearImages | None]
@@ -184,13 +184,14 @@ def _at_rank_of_near(near: NearImages, own: I32, code: I32, rank: I64) -> F64:
 def _at_rank_of_all(vectors: F32, code: I32, images: I64, rank: I64) -> F64:
     """The rank-th largest cosine of each of some images with strangers, (b,): they meet all images at once in float32;
     the table of all with all never exists."""
-    from fairfr.methods._falcon_loops import at_rank, exact_at_rank
+    from fairfr.methods._falcon_loops import at_rank
+    from fairfr.pairs._cosines import exact_at_rank
 
     cosine = vectors[images] @ vectors.T
     rounded, out = np.zeros(len(images), dtype=np.float32), np.zeros(len(images))
     find = at_rank if rank.max() <= MAX_SCANNED_RANK else _at_rank_by_sorting
     find(cosine, code[images], code, rank, rounded)
-    exact_at_rank(cosine, images, vectors, code, rank, rounded, out)
+    exact_at_rank(cosine, images, vectors, code, rank, rounded, SLACK, out)
     return out
 
 

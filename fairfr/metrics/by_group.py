@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import pairwise
 from math import isnan
 from typing import NamedTuple, TypeAlias, TypeVar
@@ -48,6 +47,7 @@ class _Column:
 
     def __init__(self, rows: I64, same: Bool, values: F64) -> None:
         self.rows, self.same, self.values = rows, same, values
+        self._curve: RocCurve | None = None
 
     @classmethod
     def of(cls, same: Bool, values: F64) -> _Column:
@@ -66,13 +66,16 @@ class _Column:
             at = order[start:stop]
             yield _Column(self.rows[at], self.same[at], self.values[at])
 
-    @cached_property
+    @property
     def curve(self) -> RocCurve:
-        return roc_curve(self.same, self.values)
+        """No cached_property: before Python 3.12 threads would wait for each other's."""
+        if self._curve is None:
+            self._curve = roc_curve(self.same, self.values)
+        return self._curve
 
     def forget_curve(self) -> None:
         """It takes more room than the column."""
-        self.__dict__.pop("curve", None)
+        self._curve = None
 
 
 _Columns: TypeAlias = Mapping[On, _Column]

@@ -13,6 +13,7 @@ import pytest
 from fairfr.core.calibrator import Calibrator, FitContext
 from fairfr.core.errors import UndeclaredInputError, UnmetNeedError
 from fairfr.core.types import FoldSplit, Need, Prediction, VerificationSet
+from fairfr.experiment import held_out as held_out_module
 from fairfr.experiment.held_out import HeldOut, check_needs, score_held_out
 from fairfr.experiment.threads import Division
 from fairfr.folds.published import LeaveOneFoldOut
@@ -201,9 +202,23 @@ def test_fits_that_predict_together_are_all_made_first(data: VerificationSet, at
     assert calls == ["fit"] * len(splits) + [f"{2 * len(splits)} views, {at_once} threads"]
     assert found.frame.score.tobytes() == alone.frame.score.tobytes()
     assert found.frame.probability.tobytes() == alone.frame.probability.tobytes()
-    assert found.fit_report == alone.fit_report and tuple(kept.computed_now) == data.fold_labels
+    assert found.fit_report == alone.fit_report and sorted(kept.computed_now) == sorted(data.fold_labels)
     with pytest.raises(AssertionError, match="together"):
         score_held_out(PairTable(data), splits, Together, context, training=PairTable(data))
+
+
+def test_a_predict_of_ones_own_comes_before_an_inherited_predict_together(data: VerificationSet) -> None:
+    class Mine(Falcon):
+        def predict(self, view: PairView) -> Prediction:
+            return Prediction(score=-view.cosine)
+
+    np.testing.assert_array_equal(run(data, Mine).frame.score, -PairTable(data).cosine)
+
+
+def test_many_fits_are_not_all_kept(data: VerificationSet, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(held_out_module, "TOGETHER_AT_MOST", len(data.fold_labels) - 1)
+    monkeypatch.setattr(Falcon, "predict_together", None)
+    assert np.isfinite(run(data, Falcon).frame.score).all()
 
 
 def test_no_fold_of_those_predicted_together_is_resumed(data: VerificationSet) -> None:

@@ -172,8 +172,9 @@ def test_thresholds_from_the_nearest_images_of_all_folds_are_the_same_to_the_bit
     vectors = (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
     left, right = rng.integers(0, 400, (2, 900))
     data = replace(make_set(vectors, identity, left, right), fold_labels=("1", "2"))
-    view = view_of(data, rows=np.arange(800))
+    view = view_of(data, rows=np.arange(300))
     rows, own = view.images()
+    assert 200 < len(rows) < 350, "many images are held out"
     everybody, looked_for = np.arange(len(rows)), []
 
     def of_all(vectors, code, images, rank):
@@ -187,7 +188,7 @@ def test_thresholds_from_the_nearest_images_of_all_folds_are_the_same_to_the_bit
     np.testing.assert_array_equal(found[0], expected[0])
     np.testing.assert_array_equal(found[1], expected[1])
     crowd = np.flatnonzero(data.identity[rows] == 0)
-    assert set(crowd) <= set(looked_for) and len(looked_for) < len(rows) / 2
+    assert len(crowd) > 20 and set(crowd) <= set(looked_for) and len(looked_for) < len(rows) / 2
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
