@@ -5,7 +5,7 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from fairfr.core.types import F32, F64, I16, I64
+from fairfr.core.types import F32, F64, I16, I32, I64
 
 # A lane is eight references, as far apart in their block as they can be: the maximum over a lane then runs down columns
 # that lie side by side, 16 lanes at a time, and references that are alike (of one person, say) meet in few lanes.
@@ -41,7 +41,7 @@ def merge_block(
     vectors: F32,
     ends: I64,
     sums: F64,
-    index: I64,
+    index: I32,
     distance: F64,
     order: I64,
 ) -> None:
@@ -184,7 +184,7 @@ def _keep(values: I16, candidates: I64, n: int, bar: int, n_references: int) -> 
 
 
 @_compiled  # type: ignore[untyped-decorator]
-def _merge(gaps: F64, candidates: I64, row: F64, where: I64) -> None:
+def _merge(gaps: F64, candidates: I64, row: F64, where: I32) -> None:
     """Candidates into the nearest of one query; of equally near ones, the first in the list of references."""
     last = len(row) - 1
     for i in range(len(candidates)):

@@ -20,7 +20,7 @@ import numpy as np
 
 from fairfr.core.overlap import pair_keys
 from fairfr.core.state import piece
-from fairfr.core.types import F32, F64, I64, Pairs
+from fairfr.core.types import F32, F64, I32, I64, Pairs
 from fairfr.pairs.mutual import mutual_neighbours
 from fairfr.pairs.products import RoundedProducts
 from fairfr.pairs.shares import in_threads
@@ -63,7 +63,7 @@ class Midpoints:
 class Neighbours(NamedTuple):
     """``position`` (q, k): places in the reference list, nearest first. ``distance`` (q, k): Euclidean."""
 
-    position: I64
+    position: I32 | I64
     distance: F64
 
 
@@ -102,7 +102,7 @@ def _scan(queries: Midpoints, references: Midpoints, k: int, threads: int) -> Ne
     order = _by_image(pairs)
     left, right = pairs.left.astype(np.int64), pairs.right.astype(np.int64)
     own, target = queries.vectors[used], _Target.of(references)
-    found = Neighbours(np.full((len(queries), k), -1, dtype=np.int64), np.full((len(queries), k), np.inf))
+    found = Neighbours(np.full((len(queries), k), -1, dtype=np.int32), np.full((len(queries), k), np.inf))
     products = RoundedProducts.of(own, references)
     for start, stop in pairwise(_block_bounds(len(references), len(used))):
         block = products.block(start, stop, threads)

@@ -16,6 +16,7 @@ from fairfr.pairs.near_images import NearImages, near_images
 from fairfr.pairs.neighbours import Engine, Midpoints, Neighbours, nearest
 
 SPARE_NEIGHBOURS = 8
+QUERIES_AT_ONCE = 2**15
 NEAR_IMAGES_FROM = 4096  # below, a fold looks for itself in no time
 NEAR_IMAGES_STEP = 32  # folds that differ a little in how many they need share one search
 FOLDS_WITH_GRAMS = 64  # 2 MB each at 512 dimensions; to add up more of them takes longer than a gram of all rows
@@ -156,9 +157,8 @@ class PairTable:
         if 2 * len(references) <= self.data.n_pairs:
             return self._search(queries, references, k, include_self, engine)
         graph = self._neighbour_graph(k, len(references) / self.data.n_pairs, engine)
-        mean, found = _mean_of_first(
-            graph.position[queries], graph.distance[queries], queries, is_reference, k, include_self
-        )
+        everyone = np.arange(self.data.n_pairs)
+        mean, found = _mean_of_first(graph, queries, everyone, queries, is_reference, k, include_self)
         short = np.flatnonzero(found < wanted)
         if len(short):
             mean[short] = self._search(queries[short], references, k, include_self, engine)
@@ -171,8 +171,8 @@ class PairTable:
         if include_self:
             mean: F64 = found.distance.mean(axis=1)
             return mean
-        everything = np.ones(self.data.n_pairs, dtype=bool)
-        return _mean_of_first(references[found.position], found.distance, queries, everything, k, include_self)[0]
+        everything, at = np.ones(self.data.n_pairs, dtype=bool), np.arange(len(queries))
+        return _mean_of_first(found, at, references, queries, everything, k, include_self)[0]
 
     def _neighbour_graph(self, k: int, kept: float, engine: Engine) -> Neighbours:
         """Nearest pairs of every pair among all pairs, enough of them that k are usually left after the held-out
@@ -188,13 +188,22 @@ class PairTable:
 
 
 def _mean_of_first(
-    rows: I64, distance: F64, queries: I64, is_reference: Bool, k: int, include_self: bool
+    near: Neighbours, at: I64, rows: I64, queries: I64, is_reference: Bool, k: int, include_self: bool
 ) -> tuple[F64, I64]:
-    """Mean over the first k admissible candidates of each query, and how many there were."""
-    admissible = is_reference[rows]
-    if not include_self:
-        admissible &= rows != queries[:, None]
-    admissible &= np.cumsum(admissible, axis=1) <= k
-    found = admissible.sum(axis=1)
-    total = np.where(admissible, distance, 0.0).sum(axis=1)
-    return np.divide(total, found, out=np.full(len(rows), np.nan), where=found > 0), found
+    """Mean over the first k admissible candidates of each query (q,), and how many there were.
+
+    ``at`` (q,) is where ``near`` has a query's candidates, ``rows`` the row of the table of each place that it names.
+    Some queries at a time: of all together the candidates would take more room than anything else.
+    """
+    mean, found = np.full(len(queries), np.nan), np.zeros(len(queries), dtype=np.int64)
+    for start in range(0, len(queries), QUERIES_AT_ONCE):
+        part = slice(start, start + QUERIES_AT_ONCE)
+        candidates = rows[near.position[at[part]]]
+        admissible = is_reference[candidates]
+        if not include_self:
+            admissible &= candidates != queries[part, None]
+        admissible &= np.cumsum(admissible, axis=1) <= k
+        found[part] = admissible.sum(axis=1)
+        total = np.where(admissible, near.distance[at[part]], 0.0).sum(axis=1)
+        np.divide(total, found[part], out=mean[part], where=found[part] > 0)
+    return mean, found

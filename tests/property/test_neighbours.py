@@ -290,6 +290,17 @@ def test_few_references_are_searched_directly(
     assert (calls.graphs, calls.searched) == (0, 300)
 
 
+@pytest.mark.parametrize("references", [np.arange(300), np.arange(3, 300, 4)])
+@pytest.mark.parametrize("include_self", [True, False])
+def test_how_many_queries_are_answered_at_once_changes_no_bit(
+    faces: VerificationSet, monkeypatch: pytest.MonkeyPatch, references: np.ndarray, include_self: bool
+) -> None:
+    queries = np.arange(0, 300, 2)
+    whole = PairTable(faces).mean_distance(queries, references, 5, include_self)
+    monkeypatch.setattr("fairfr.pairs.table.QUERIES_AT_ONCE", 7)
+    assert PairTable(faces).mean_distance(queries, references, 5, include_self).tobytes() == whole.tobytes()
+
+
 def test_one_table_answers_for_any_k_in_any_order(faces: VerificationSet) -> None:
     table, train = PairTable(faces), np.flatnonzero(faces.fold != 2)
     for k in (3, 12, 1, 150, 3):
