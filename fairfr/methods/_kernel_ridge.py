@@ -110,7 +110,7 @@ class PowerRidge:
 
         out = np.empty(len(vectors))
         for part in _blocks(len(vectors)):
-            out[part] = self.up_to_square(vectors[part])
+            out[part] = self.up_to_square(vectors[part].astype(np.float64))
             if self.cubic is not None:
                 add_cubes(vectors[part].astype(self.support.dtype) @ self.support.T, self.cubic, out[part])
         return out
@@ -119,9 +119,8 @@ class PowerRidge:
     def is_cubic_in_float32(self) -> bool:
         return self.cubic is not None and self.support.dtype == np.float32
 
-    def up_to_square(self, vectors: F32) -> F64:
+    def up_to_square(self, z: F64) -> F64:
         """f without its cubic term."""
-        z = vectors.astype(np.float64)
         out: F64 = self.constant + z @ self.linear + np.einsum("ij,ij->i", z @ self.square, z)
         return out
 
@@ -138,9 +137,9 @@ def values_together(models: Sequence[KernelRidge], vectors: F32, threads: int) -
     out = np.empty((len(cubic), len(vectors)))
 
     def fill(part: slice) -> None:
-        inner = vectors[part] @ support.T
+        inner, z = vectors[part] @ support.T, vectors[part].astype(np.float64)
         for i, model in enumerate(cubic):
-            out[i, part] = model.up_to_square(vectors[part])
+            out[i, part] = model.up_to_square(z)
             add_cubes_of(inner, columns[i], weights[i], out[i, part])
 
     with one_blas_thread(), ThreadPoolExecutor(threads) as pool:

@@ -207,11 +207,12 @@ def _at_rank_by_sorting(cosine: F32, own: I32, code: I32, rank: I64, out: F32) -
 
 def _vectors_of(views: Sequence[PairView]) -> F32:
     """Of the images of one table that occur in the views, (n, d); 0 for others."""
-    _, some = views[0].images()
-    out = np.zeros((len(views[0].identities()), some.shape[1]), dtype=np.float32)
+    images = np.arange(len(views[0].identities()))
+    out, is_known = np.zeros((len(images), views[0].images()[1].shape[1]), dtype=np.float32), images < 0
     for view in views:
-        rows, vectors = view.images()
-        out[rows] = vectors
+        if not all(is_known[end].all() for end in view.ends(images)):  # of several folds the first two have all
+            rows, vectors = view.images()
+            out[rows], is_known[rows] = vectors, True
     return out
 
 
