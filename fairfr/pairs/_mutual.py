@@ -1,14 +1,28 @@
-"""The inner loop of the mutual neighbours, compiled: apart, because importing numba costs half a second."""
+"""The inner loops of the mutual neighbours, compiled: apart, because importing numba costs half a second.
+
+Rows are numbers without a sign: an index that might be negative is not vectorised. Nothing here takes a view of a
+row either: two threads that count the references to one array wait for each other longer than a look takes.
+"""
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 import numba
 import numpy as np
+import numpy.typing as npt
 
 from fairfr.core.types import F32, I64
 
-LANE = 32
+U8: TypeAlias = npt.NDArray[np.uint8]
+U64: TypeAlias = npt.NDArray[np.uint64]
+
 SLACK = np.float32(4e-6)  # more than float32 rounds a product of unit vectors: a bound may come out that much too low
+LOOK = 1800.0  # what looking at a pair of rows costs, in axes of a product of tiles: most of it waits for memory
+LOOK_ON = 450.0  # what each further part of their axes costs
+WORD = np.uint64(8)
+NONE = np.uint64(0)
+ONE = np.uint64(1)
 
 _fast = numba.njit(nogil=True, cache=True, fastmath={"nnan", "nsz", "reassoc", "contract"})
 
@@ -18,9 +32,10 @@ def merge_tile(
     products: F32,
     a: int,
     b: int,
-    y: F32,
     h: int,
-    tail_length: F32,
+    step: int,
+    y: F32,
+    tail: F32,
     half_squares: F32,
     bar: F32,
     worst: I64,
@@ -29,53 +44,198 @@ def merge_tile(
 ) -> None:
     """Merge rows a, a + 1, ... and rows b, b + 1, ... into each other's k nearest, ``best`` and ``index`` (p, k).
 
-    ``products`` are those of their heads of length h, which bound those of the whole ``y`` (p, d). ``bar`` (p,) is the
-    lowest of ``best``, at slot ``worst`` (p,). Equal ones are ranked by their place, so that the order of the tiles
-    changes nothing.
+    ``products`` are those of their first h axes, some steps or all, which bound those of the whole ``y`` (p, d):
+    ``tail`` (p, s + 1) has the length of what is left of a row after every ``step`` axes. ``bar`` (p,) is what a row's
+    neighbour must reach, the lowest of ``best``, at slot ``worst`` (p,), if not more. Equal ones are ranked by their
+    place, and values do not depend on h, so that neither the order of the tiles nor their heads change anything.
     """
-    n, m = products.shape
-    lowest = np.empty(m, dtype=np.float32)
-    # slices, because an index that might be negative is not vectorised
-    their_bar, their_half = bar[b : b + m], half_squares[b : b + m]
+    n, m = np.uint64(products.shape[0]), np.uint64(products.shape[1])
+    first_a, first_b, head, part, d = np.uint64(a), np.uint64(b), np.uint64(h), np.uint64(step), np.uint64(y.shape[1])
+    level = (head + part - ONE) // part
+    their_tail = tail[first_b : first_b + m, level].copy()
+    words = np.zeros((m + WORD - ONE) // WORD, dtype=np.uint64)
+    passed, found = words.view(np.uint8), np.empty(m + WORD, dtype=np.uint64)
     for i in range(n):
-        row, own, own_bar = products[i], half_squares[a + i] - SLACK, bar[a + i]
-        first = i if a == b else 0
-        for j in range(m):  # what a product must reach to matter to the row or to the column, less the row's square
-            lowest[j] = min(own_bar, their_bar[j]) + their_half[j]
-        for start in range(first // LANE * LANE, m, LANE):
-            stop = min(start + LANE, m)
-            excess = np.float32(-np.inf)
-            for product, needed in zip(row[start:stop], lowest[start:stop]):  # noqa: B905 (numba knows no strict)
-                excess = max(excess, product - needed)
-            if excess < own:
+        row = first_a + i
+        own, own_bar, own_tail = half_squares[row] - SLACK, bar[row], tail[row, level]
+        for j in range(m):
+            needed = min(own_bar, bar[first_b + j]) + half_squares[first_b + j] - own_tail * their_tail[j]
+            passed[j] = products[i, j] - needed >= own
+        first = i if first_a == first_b else NONE
+        for f in range(_list_passed(words, passed, first // WORD, found)):
+            j = found[f]
+            other = first_b + j
+            needed = min(bar[row], bar[other]) + half_squares[other] + own
+            if j < first or not _reaches(needed, products[i, j], row, other, head, part, y, tail):
                 continue
-            for j in range(max(start, first), stop):
-                if row[j] - lowest[j] < own:
-                    continue
-                product = row[j] - tail_length[a + i] * tail_length[b + j] + _dot(y[a + i][h:], y[b + j][h:])
-                value = product - half_squares[a + i] - half_squares[b + j]
-                _insert(value, a + i, b + j, bar, worst, best, index)
-                if a + i != b + j:
-                    _insert(value, b + j, a + i, bar, worst, best, index)
+            value = _dot(y, row, other, NONE, d) - half_squares[row] - half_squares[other]
+            _insert(value, row, other, bar, worst, best, index)
+            if row != other:
+                _insert(value, other, row, bar, worst, best, index)
 
 
 @_fast  # type: ignore[untyped-decorator]
-def _dot(a: F32, b: F32) -> np.float32:
+def head_length(
+    a: int, n: int, b: int, m: int, step: int, every: int, y: F32, tail: F32, half_squares: F32, bar: F32
+) -> int:
+    """The head that is cheapest for a tile of n rows from a on and m from b on, judged by some of them."""
+    part, d, levels = np.uint64(step), np.uint64(y.shape[1]), np.uint64(tail.shape[1])
+    alive = np.zeros(levels, dtype=np.int64)
+    seen = 0
+    for i in range(np.uint64(a), np.uint64(a + n), np.uint64(every)):
+        for j in range(np.uint64(b), np.uint64(b + m), np.uint64(every)):
+            needed = min(bar[i], bar[j]) + half_squares[i] + half_squares[j]
+            product, level = np.float32(0), NONE
+            seen += 1
+            while level < levels and product + tail[i, level] * tail[j, level] >= needed:
+                alive[level] += 1
+                product += _dot(y, i, j, min(level * part, d), min((level + ONE) * part, d))
+                level += ONE
+    length: int = y.shape[1]
+    lowest, later = np.inf, 0.0
+    for back in range(len(alive) - 1, 0, -1):
+        later += LOOK_ON * alive[back] / seen
+        cost = min(back * step, y.shape[1]) + LOOK * alive[back] / seen + later
+        if cost < lowest:
+            length, lowest = min(back * step, y.shape[1]), cost
+    return length
+
+
+@_fast  # type: ignore[untyped-decorator]
+def meet_sharing(
+    start: int,
+    stop: int,
+    step: int,
+    ends: I64,
+    first: I64,
+    listed: I64,
+    y: F32,
+    tail: F32,
+    half_squares: F32,
+    bar: F32,
+    worst: I64,
+    best: F32,
+    index: I64,
+) -> None:
+    """Merge into the k nearest of some rows those that share an image: ``listed[first[e] : first[e + 1]]`` for e."""
+    for row in range(np.uint64(start), np.uint64(stop)):
+        for end in range(2):
+            image = np.uint64(ends[row, end])
+            for at in range(np.uint64(first[image]), np.uint64(first[image + ONE])):
+                _meet(row, np.uint64(listed[at]), np.uint64(step), y, tail, half_squares, bar, worst, best, index)
+
+
+@_fast  # type: ignore[untyped-decorator]
+def meet_neighbours(
+    start: int,
+    stop: int,
+    step: int,
+    y: F32,
+    tail: F32,
+    half_squares: F32,
+    bar: F32,
+    worst: I64,
+    best: F32,
+    index: I64,
+) -> None:
+    """Merge into the k nearest of some rows the nearest of the nearer half of these.
+
+    What another thread is changing may be read old or new: either is a row to meet.
+    """
+    p, k = np.uint64(len(best)), np.uint64(best.shape[1])
+    near = np.empty(k, dtype=np.uint64)
+    for row in range(np.uint64(start), np.uint64(stop)):
+        for s in range(_nearer(row, best, index, near)):
+            for t in range(k):
+                other = np.uint64(index[near[s], t])
+                if other < p:
+                    _meet(row, other, np.uint64(step), y, tail, half_squares, bar, worst, best, index)
+
+
+@_fast  # type: ignore[untyped-decorator]
+def _nearer(row: np.uint64, best: F32, index: I64, near: U64) -> np.uint64:
+    """How many of a row's nearest are nearer than they are on average; ``near`` lists them."""
+    p, k = np.uint64(len(best)), np.uint64(best.shape[1])
+    total, count = np.float32(0), NONE
+    for t in range(k):
+        if np.uint64(index[row, t]) < p:
+            total += best[row, t]
+            count += ONE
+    mean, count = total / max(count, ONE), NONE
+    for t in range(k):
+        other = np.uint64(index[row, t])
+        if other < p and other != row and best[row, t] >= mean:
+            near[count] = other
+            count += ONE
+    return count
+
+
+@_fast  # type: ignore[untyped-decorator]
+def _meet(
+    row: int,
+    other: int,
+    step: int,
+    y: F32,
+    tail: F32,
+    half_squares: F32,
+    bar: F32,
+    worst: I64,
+    best: F32,
+    index: I64,
+) -> None:
+    """Merge one row into the k nearest of another, unless it is among them already."""
+    for t in range(np.uint64(index.shape[1])):
+        if np.uint64(index[row, t]) == other:
+            return
+    needed = bar[row] + half_squares[row] + half_squares[other] - SLACK
+    if _reaches(needed, np.float32(0), row, other, NONE, step, y, tail):
+        value = _dot(y, row, other, NONE, np.uint64(y.shape[1])) - half_squares[row] - half_squares[other]
+        _insert(value, row, other, bar, worst, best, index)
+
+
+@_fast  # type: ignore[untyped-decorator]
+def _list_passed(words: U64, passed: U8, start: np.uint64, found: U64) -> np.uint64:
+    """How many of the bytes ``passed`` are 1 from word ``start`` on; ``found`` lists where. Most words are 0."""
+    count = NONE
+    for word in range(start, np.uint64(len(words))):
+        if words[word]:
+            for j in range(word * WORD, word * WORD + WORD):
+                found[count] = j
+                count += np.uint64(passed[j])
+    return count
+
+
+@_fast  # type: ignore[untyped-decorator]
+def _reaches(needed: np.float32, product: np.float32, a: int, b: int, h: int, step: int, y: F32, tail: F32) -> bool:
+    """Whether the product of two rows may reach what is needed: ``product`` is that of their first h axes."""
+    d = np.uint64(y.shape[1])
+    start, level = h, (h + step - ONE) // step
+    while start < d:
+        product += _dot(y, a, b, start, min(start + step, d))
+        start += step
+        level += ONE
+        if product + tail[a, level] * tail[b, level] < needed:
+            return False
+    return True
+
+
+@_fast  # type: ignore[untyped-decorator]
+def _dot(y: F32, a: int, b: int, start: int, stop: int) -> np.float32:
     total = np.float32(0)
-    for c in range(len(a)):
-        total += a[c] * b[c]
+    for c in range(start, stop):
+        total += y[a, c] * y[b, c]
     return total
 
 
 @_fast  # type: ignore[untyped-decorator]
 def _insert(value: np.float32, row: int, neighbour: int, bar: F32, worst: I64, best: F32, index: I64) -> None:
     """Into the k nearest of a row, in place of the lowest; of equals the one with the last place is the lowest."""
-    slot = worst[row]
-    top, where = best[row], index[row]
-    if value < top[slot] or (value == top[slot] and neighbour > where[slot]):
+    slot, place = np.uint64(worst[row]), np.int64(neighbour)
+    if value < bar[row] or (value == best[row, slot] and place > index[row, slot]):
         return
-    top[slot], where[slot] = value, neighbour
-    for i in range(len(top)):
-        if top[i] < top[slot] or (top[i] == top[slot] and where[i] > where[slot]):
-            slot = i
-    worst[row], bar[row] = slot, top[slot]
+    best[row, slot], index[row, slot] = value, place
+    low, last = value, place
+    for i in range(np.uint64(best.shape[1])):
+        if best[row, i] < low or (best[row, i] == low and index[row, i] > last):
+            low, last, slot = best[row, i], index[row, i], np.uint64(i)
+    worst[row], bar[row] = np.int64(slot), max(bar[row], low)

@@ -4,19 +4,22 @@ In the axes of their principal components y, two midpoints a and b have
 
     -|a - b|^2 / 2 = a.b - |a|^2 / 2 - |b|^2 / 2   and   a.b <= a_head.b_head + |a_tail| |b_tail|.
 
-The right side costs a product over the head and one column more. Only where it reaches the k-th best of a or of b is
-the tail looked at. Nothing is lost whatever the data; how much is saved depends on them: vectors that lie in all
-directions alike need a head of all axes, which still is half of what comparing each with all others takes.
+The right side costs a product over the head. Only where it reaches the k-th best of a or of b is the tail looked at,
+some axes at a time, until the bound falls below. Each tile has the head that is cheapest for it. Nothing is lost
+whatever the data; how much is saved depends on them: vectors that lie in all directions alike need a head of most
+axes, which still is half of what comparing each with all others takes.
+
+What the k-th best must at least be is found before, where it pays, from neighbours of neighbours.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -26,87 +29,134 @@ from fairfr.pairs.blas import one_blas_thread
 if TYPE_CHECKING:
     from fairfr.pairs.neighbours import Midpoints
 
-TILE = 1024
+TILE = 768
 CHUNK = 16_384
-SAMPLE = 64  # midpoints on which the length of the head is chosen
+STEP = 32  # axes between two bounds
+SAMPLED = 24  # rows of either side of a tile on which the length of its head is chosen
 BASIS_SAMPLE = 4096
-HEADS = (1 / 16, 1 / 8, 3 / 16, 1 / 4, 3 / 8, 1 / 2, 3 / 4)
-LOOK = 13_000  # what a tail to look at costs, in products of the head: until bars are high, more are looked at
+LENGTHS = 8  # of midpoints, in shares of the mean square: tiles of long ones need a shorter head
+BARS_FROM = 100_000  # below, finding bars before costs as much as it saves
+BARS_BLOCK = 256
+BARS_ROUNDS = 2
 
 
 @dataclass(frozen=True, slots=True)
 class _Rotated:
     """Midpoints ``y`` (p, d) about their mean in axes of their own, leading ones first.
 
-    ``head`` (p, h + 1) ends with ``tail_length`` (p,); where h is d it is ``y`` itself.
+    ``tail`` (p, s + 1): lengths of what is left of them after each ``STEP`` axes, from none to all.
     """
 
     y: F32
-    h: int
-    head: F32
-    tail_length: F32
+    tail: F32
     half_squares: F32
+
+
+class _Nearest(NamedTuple):
+    """The k nearest so far: ``best`` and their ``place`` (p, k), of which slot ``worst`` (p,) is the lowest.
+
+    ``bar`` (p,) is what one more must reach.
+    """
+
+    bar: F32
+    worst: I64
+    best: F32
+    place: I64
+
+    @classmethod
+    def none(cls, p: int, k: int) -> _Nearest:
+        best, place = np.full((p, k), -np.inf, dtype=np.float32), np.full((p, k), p, dtype=np.int64)
+        return cls(np.full(p, -np.inf, dtype=np.float32), np.zeros(p, dtype=np.int64), best, place)
+
+    def forget(self, slack: np.float32) -> None:
+        """Keep the bars only, lowered by what rounding may have raised them."""
+        self.best.fill(-np.inf)
+        self.place.fill(len(self.bar))
+        self.worst.fill(0)
+        self.bar[...] -= slack
 
 
 def mutual_neighbours(midpoints: Midpoints, k: int, threads: int) -> I64:
     """Places (p, k) of the k nearest of each among all of them, itself included, in no particular order."""
-    p = len(midpoints)
     order = _by_place(midpoints)
-    rotated = _rotate(type(midpoints)(midpoints.vectors, midpoints.pairs.take(order)), k)
-    best = np.full((p, k), -np.inf, dtype=np.float32)
-    index = np.full((p, k), p, dtype=np.int64)
-    _compare(rotated, best, index, threads)
-    out = np.empty_like(index)
-    out[order] = order[index]
+    ordered = type(midpoints)(midpoints.vectors, midpoints.pairs.take(order))
+    rotated, nearest = _rotate(ordered), _Nearest.none(len(order), k)
+    if len(order) >= BARS_FROM:
+        _raise_bars(rotated, nearest, ordered, threads)
+    _compare(rotated, nearest, threads)
+    out = np.empty_like(nearest.place)
+    out[order] = order[nearest.place]
     return out
 
 
 def _by_place(midpoints: Midpoints) -> I64:
-    """Midpoints ordered by which of some of them is nearest: those in one tile set each other a high bar early."""
+    """Midpoints ordered by length, then by which of some of them is nearest.
+
+    Those in one tile need much the same head, and set each other a high bar early.
+    """
     places = midpoints.build_some(_spread(len(midpoints), -(-len(midpoints) // TILE)))
     half_squares = np.einsum("ij,ij->i", places, places) / 2
-    nearest = [np.argmax(chunk @ places.T - half_squares, axis=1) for _, chunk in _chunks(midpoints)]
-    return np.argsort(np.concatenate(nearest), kind="stable")
+    nearest, squares = [], []
+    for _, chunk in _chunks(midpoints):
+        nearest.append(np.argmax(chunk @ places.T - half_squares, axis=1))
+        squares.append(np.einsum("ij,ij->i", chunk, chunk))
+    square = np.concatenate(squares)
+    return np.lexsort((np.concatenate(nearest), np.rint(LENGTHS * square / square.mean())))
 
 
-def _rotate(midpoints: Midpoints, k: int) -> _Rotated:
+def _rotate(midpoints: Midpoints) -> _Rotated:
     some = midpoints.build_some(_spread(len(midpoints), BASIS_SAMPLE)).astype(np.float64)
     mean = some.mean(axis=0)
     with one_blas_thread():
         axes = np.linalg.eigh((some - mean).T @ (some - mean))[1][:, ::-1].astype(np.float32)
-    y = np.empty((len(midpoints), len(axes)), dtype=np.float32)
+    p, d = len(midpoints), len(axes)
+    parts = np.arange(0, d, STEP)
+    y, tail = np.empty((p, d), dtype=np.float32), np.zeros((p, len(parts) + 1), dtype=np.float32)
     for rows, chunk in _chunks(midpoints):
         np.matmul(chunk - mean.astype(np.float32), axes, out=y[rows])
-    h = _head_length(y, k)
-    tail = y[:, h:]
-    length = np.sqrt(np.einsum("ij,ij->i", tail, tail))
-    head = np.column_stack([y[:, :h], length]) if h < len(axes) else y
-    return _Rotated(y, h, head, length, np.einsum("ij,ij->i", y, y) / 2)
+        squares = np.add.reduceat(np.square(y[rows]), parts, axis=1)
+        tail[rows, :-1] = np.sqrt(np.cumsum(squares[:, ::-1], axis=1)[:, ::-1])
+    return _Rotated(y, tail, np.einsum("ij,ij->i", y, y) / 2)
 
 
-def _head_length(y: F32, k: int) -> int:
-    """The head that is cheapest in all, judged by what it would leave of some rows' tails to look at."""
-    p, d = y.shape
-    some = y[_spread(p, SAMPLE)]
-    half_squares: F32 = np.einsum("ij,ij->i", y, y) / 2
-    bar = np.partition(some @ y.T - half_squares, p - k, axis=1)[:, p - k, None]
-    lengths = [max(1, round(share * d)) for share in HEADS]
-    costs: list[float] = [p * d / 2]
-    for h in lengths:
-        lent = np.outer(*(np.linalg.norm(rows[:, h:], axis=1) for rows in (some, y)))
-        reached = some[:, :h] @ y[:, :h].T + lent - half_squares >= bar
-        costs.append(p * h / 2 + LOOK * float(reached.sum(axis=1).mean()))
-    length: int = [d, *lengths][int(np.argmin(costs))]
-    return length
+def _raise_bars(rotated: _Rotated, nearest: _Nearest, midpoints: Midpoints, threads: int) -> None:
+    """Bars before all meet: neighbours of neighbours soon are the nearest, once there are some to begin with.
+
+    These are the rows around and those that share an image. Where none do, there is no way from block to block.
+    """
+    from fairfr.pairs._mutual import SLACK, meet_neighbours, meet_sharing, merge_tile
+
+    used, pairs = midpoints.pairs.compact(len(midpoints.vectors))
+    p, y = len(midpoints), rotated.y
+    if len(used) >= p:
+        return
+    ends = np.column_stack([pairs.left, pairs.right]).astype(np.int64)
+    by_image = np.argsort(ends.ravel(), kind="stable")
+    first = np.searchsorted(ends.ravel()[by_image], np.arange(len(used) + 1))
+    rows = y, rotated.tail, rotated.half_squares, *nearest
+
+    def meet_block(start: int, stop: int) -> None:
+        merge_tile(y[start:stop] @ y[start:stop].T, start, start, y.shape[1], STEP, *rows)
+
+    def share_out(meet: Callable[[int, int], None]) -> None:
+        with one_blas_thread(), ThreadPoolExecutor(threads) as pool:
+            starts = range(0, p, BARS_BLOCK)
+            for _ in pool.map(meet, starts, [min(start + BARS_BLOCK, p) for start in starts]):
+                pass
+
+    share_out(meet_block)
+    share_out(lambda start, stop: meet_sharing(start, stop, STEP, ends, first, by_image // 2, *rows))
+    for _ in range(BARS_ROUNDS):
+        share_out(lambda start, stop: meet_neighbours(start, stop, STEP, *rows))
+    nearest.forget(SLACK)
 
 
-def _compare(rotated: _Rotated, best: F32, index: I64, threads: int) -> None:
+def _compare(rotated: _Rotated, nearest: _Nearest, threads: int) -> None:
     """Every tile once; whichever thread takes it has both of its blocks of rows for itself."""
-    from fairfr.pairs._mutual import merge_tile
+    from fairfr.pairs._mutual import head_length, merge_tile
 
-    head, p = rotated.head, len(best)
-    bar, worst = np.full(p, -np.inf, dtype=np.float32), np.zeros(p, dtype=np.int64)
-    rows = rotated.y, rotated.h, rotated.tail_length, rotated.half_squares, bar, worst, best, index
+    y, p = rotated.y, len(rotated.y)
+    points = y, rotated.tail, rotated.half_squares
     locks = [Lock() for _ in range(0, p, TILE)]
     tiles = _tiles(len(locks))
 
@@ -114,12 +164,13 @@ def _compare(rotated: _Rotated, best: F32, index: I64, threads: int) -> None:
         room = np.empty((TILE, TILE), dtype=np.float32)
         for i, j in tiles:
             a, b = i * TILE, j * TILE
-            products = room[: min(TILE, p - a), : min(TILE, p - b)]
-            np.matmul(head[a : a + TILE], head[b : b + TILE].T, out=products)
+            n, m = min(TILE, p - a), min(TILE, p - b)
+            h = head_length(a, n, b, m, STEP, -(-TILE // SAMPLED), *points, nearest.bar)
+            np.matmul(y[a : a + n, :h], y[b : b + m, :h].T, out=room[:n, :m])
             with ExitStack() as held:
                 for block in sorted({i, j}):
                     held.enter_context(locks[block])
-                merge_tile(products, a, b, *rows)
+                merge_tile(room[:n, :m], a, b, h, STEP, *points, *nearest)
 
     with one_blas_thread(), ThreadPoolExecutor(threads) as pool:
         for _ in pool.map(work, range(threads)):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fairfr.core.types import Pairs
-from fairfr.pairs import mutual, neighbours
+from fairfr.pairs import _mutual, mutual, neighbours
 from fairfr.pairs.neighbours import Midpoints, nearest
 
 
@@ -34,13 +34,17 @@ def many(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("many")
 @pytest.mark.parametrize("decay", [0.0, 0.05, 0.3])
-@pytest.mark.parametrize("head", [None, 1, 12, 48])
+@pytest.mark.parametrize("step", [1, 7, 12, 48, 100])
+@pytest.mark.parametrize("head", [None, 0, 1])
 @pytest.mark.parametrize("k", [1, 20])
+@pytest.mark.parametrize("bars_from", [0, 1000])
 def test_the_nearest_of_every_midpoint_are_found(
-    monkeypatch: pytest.MonkeyPatch, decay: float, head: int | None, k: int
+    monkeypatch: pytest.MonkeyPatch, decay: float, step: int, head: int | None, k: int, bars_from: int
 ) -> None:
-    if head is not None:
-        monkeypatch.setattr(mutual, "_head_length", lambda *_: head)
+    monkeypatch.setattr(mutual, "STEP", step)
+    monkeypatch.setattr(mutual, "BARS_FROM", bars_from)
+    if head is not None:  # of some steps, or of all axes where these are more
+        monkeypatch.setattr(_mutual, "head_length", lambda *_: min(48, (1 + 2 * head) * step))
     midpoints = some_midpoints(300, 500, decay)
     found = nearest(midpoints, midpoints, k, "auto", 2)
     expected = all_distances(midpoints)
@@ -51,18 +55,49 @@ def test_the_nearest_of_every_midpoint_are_found(
 
 
 @pytest.mark.usefixtures("many")
-def test_threads_and_equal_distances_change_nothing() -> None:
+@pytest.mark.parametrize("bars_from", [0, 1000])
+def test_threads_and_equal_distances_change_nothing(monkeypatch: pytest.MonkeyPatch, bars_from: int) -> None:
+    monkeypatch.setattr(mutual, "BARS_FROM", bars_from)
+    monkeypatch.setattr(mutual, "BARS_BLOCK", 16)
     midpoints = some_midpoints(12, 300, 0.1)  # far more pairs than there are different ones
     one, three = (nearest(midpoints, midpoints, 9, "auto", threads) for threads in (1, 3))
     assert one.position.tobytes() == three.position.tobytes()
     assert one.distance.tobytes() == three.distance.tobytes()
 
 
+def test_bars_found_before_are_near_the_last_ones_and_never_above(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mutual, "BARS_BLOCK", 64)
+    midpoints, k = some_midpoints(200, 1000, 0.3), 10
+    before, last = mutual._Nearest.none(1000, k), mutual._Nearest.none(1000, k)
+    rotated = mutual._rotate(midpoints)
+    mutual._raise_bars(rotated, before, midpoints, 2)
+    mutual._compare(rotated, last, 2)
+    assert (before.bar <= last.bar).all()
+    some = np.partition(-(all_distances(midpoints)[:, :64] ** 2) / 2, 64 - k, axis=1)[
+        :, 64 - k
+    ]  # of no more than a block
+    assert (last.bar - before.bar).mean() < (last.bar - some).mean() / 2
+    assert (before.place == 1000).all()  # only the bars are kept
+
+
+def test_where_no_image_is_shared_no_bars_are_found_before() -> None:
+    midpoints = some_midpoints(100, 100, 0.1)
+    alone = np.arange(100, dtype=np.int32)
+    midpoints, none = Midpoints(midpoints.vectors, Pairs(alone, alone)), mutual._Nearest.none(100, 5)
+    mutual._raise_bars(mutual._rotate(midpoints), none, midpoints, 1)
+    assert np.isneginf(none.bar).all()
+
+
 def test_a_steep_spectrum_has_a_short_head_and_a_flat_one_has_most_axes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mutual, "LOOK", 100)
-    steep, flat = (mutual._rotate(some_midpoints(2000, 1500, decay), 5) for decay in (0.3, 0.0))
-    assert steep.h < 48 / 2
-    assert flat.h >= 48 * 3 / 4
+    monkeypatch.setattr(mutual, "STEP", 4)
+    lengths = []
+    for decay in (0.3, 0.0):
+        rotated, found = mutual._rotate(some_midpoints(2000, 1500, decay)), mutual._Nearest.none(1500, 5)
+        mutual._compare(rotated, found, 1)
+        points = rotated.y, rotated.tail, rotated.half_squares
+        lengths.append(_mutual.head_length(0, 700, 700, 800, 4, 8, *points, found.bar))
+    assert lengths[0] < 48 / 2
+    assert lengths[1] >= 48 * 3 / 4
 
 
 def test_where_images_repeat_often_the_scan_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
