@@ -29,10 +29,10 @@ from fairfr.pairs.blas import one_blas_thread
 if TYPE_CHECKING:
     from fairfr.pairs.neighbours import Midpoints
 
-TILE = 768
+TILE = 1024
 CHUNK = 16_384
 STEP = 32  # axes between two bounds
-SAMPLED = 24  # rows of either side of a tile on which the length of its head is chosen
+SAMPLED = 32  # rows of either side of a tile on which the length of its head is chosen
 BASIS_SAMPLE = 4096
 LENGTHS = 8  # of midpoints, in shares of the mean square: tiles of long ones need a shorter head
 BARS_FROM = 100_000  # below, finding bars before costs as much as it saves
