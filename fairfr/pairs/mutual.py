@@ -35,7 +35,7 @@ STEP = 32  # axes between two bounds
 SAMPLED = 32  # rows of either side of a tile on which the length of its head is chosen
 BASIS_SAMPLE = 4096
 LENGTHS = 8  # of midpoints, in shares of the mean square: tiles of long ones need a shorter head
-BARS_FROM = 100_000  # below, finding bars before costs as much as it saves
+BARS_FROM = 250_000  # below, finding bars before costs more than it saves
 BARS_BLOCK = 256
 BARS_ROUNDS = 2
 
