@@ -37,6 +37,7 @@ def merge_tile(
     y: F32,
     tail: F32,
     half_squares: F32,
+    label: I64,
     bar: F32,
     worst: I64,
     best: F32,
@@ -48,6 +49,7 @@ def merge_tile(
     ``tail`` (p, s + 1) has the length of what is left of a row after every ``step`` axes. ``bar`` (p,) is what a row's
     neighbour must reach, the lowest of ``best``, at slot ``worst`` (p,), if not more. Equal ones are ranked by their
     place, and values do not depend on h, so that neither the order of the tiles nor their heads change anything.
+    Rows with the same ``label`` (p,), which may be empty, pass each other by.
     """
     n, m = np.uint64(products.shape[0]), np.uint64(products.shape[1])
     first_a, first_b, head, part, d = np.uint64(a), np.uint64(b), np.uint64(h), np.uint64(step), np.uint64(y.shape[1])
@@ -66,7 +68,9 @@ def merge_tile(
             j = found[f]
             other = first_b + j
             needed = min(bar[row], bar[other]) + half_squares[other] + own
-            if j < first or not _reaches(needed, products[i, j], row, other, head, part, y, tail):
+            if j < first or _alike(label, row, other):
+                continue
+            if not _reaches(needed, products[i, j], row, other, head, part, y, tail):
                 continue
             value = _dot(y, row, other, NONE, d) - half_squares[row] - half_squares[other]
             _insert(value, row, other, bar, worst, best, index)
@@ -76,7 +80,7 @@ def merge_tile(
 
 @_fast  # type: ignore[untyped-decorator]
 def head_length(
-    a: int, n: int, b: int, m: int, step: int, every: int, y: F32, tail: F32, half_squares: F32, bar: F32
+    a: int, n: int, b: int, m: int, step: int, every: int, y: F32, tail: F32, half_squares: F32, label: I64, bar: F32
 ) -> int:
     """The head that is cheapest for a tile of n rows from a on and m from b on, judged by some of them."""
     part, d, levels = np.uint64(step), np.uint64(y.shape[1]), np.uint64(tail.shape[1])
@@ -87,6 +91,8 @@ def head_length(
             needed = min(bar[i], bar[j]) + half_squares[i] + half_squares[j]
             product, level = np.float32(0), NONE
             seen += 1
+            if _alike(label, i, j):
+                continue
             while level < levels and product + tail[i, level] * tail[j, level] >= needed:
                 alive[level] += 1
                 product += _dot(y, i, j, min(level * part, d), min((level + ONE) * part, d))
@@ -112,6 +118,7 @@ def meet_sharing(
     y: F32,
     tail: F32,
     half_squares: F32,
+    label: I64,
     bar: F32,
     worst: I64,
     best: F32,
@@ -122,7 +129,8 @@ def meet_sharing(
         for end in range(2):
             image = np.uint64(ends[row, end])
             for at in range(np.uint64(first[image]), np.uint64(first[image + ONE])):
-                _meet(row, np.uint64(listed[at]), np.uint64(step), y, tail, half_squares, bar, worst, best, index)
+                other = np.uint64(listed[at])
+                _meet(row, other, np.uint64(step), y, tail, half_squares, label, bar, worst, best, index)
 
 
 @_fast  # type: ignore[untyped-decorator]
@@ -133,6 +141,7 @@ def meet_neighbours(
     y: F32,
     tail: F32,
     half_squares: F32,
+    label: I64,
     bar: F32,
     worst: I64,
     best: F32,
@@ -149,7 +158,7 @@ def meet_neighbours(
             for t in range(k):
                 other = np.uint64(index[near[s], t])
                 if other < p:
-                    _meet(row, other, np.uint64(step), y, tail, half_squares, bar, worst, best, index)
+                    _meet(row, other, np.uint64(step), y, tail, half_squares, label, bar, worst, best, index)
 
 
 @_fast  # type: ignore[untyped-decorator]
@@ -178,12 +187,15 @@ def _meet(
     y: F32,
     tail: F32,
     half_squares: F32,
+    label: I64,
     bar: F32,
     worst: I64,
     best: F32,
     index: I64,
 ) -> None:
     """Merge one row into the k nearest of another, unless it is among them already."""
+    if _alike(label, row, other):
+        return
     for t in range(np.uint64(index.shape[1])):
         if np.uint64(index[row, t]) == other:
             return
@@ -191,6 +203,12 @@ def _meet(
     if _reaches(needed, np.float32(0), row, other, NONE, step, y, tail):
         value = _dot(y, row, other, NONE, np.uint64(y.shape[1])) - half_squares[row] - half_squares[other]
         _insert(value, row, other, bar, worst, best, index)
+
+
+@_fast  # type: ignore[untyped-decorator]
+def _alike(label: I64, a: int, b: int) -> bool:
+    """Whether two rows have the same label, and so are no neighbours."""
+    return len(label) > 0 and label[a] == label[b]
 
 
 @_fast  # type: ignore[untyped-decorator]

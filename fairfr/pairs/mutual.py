@@ -10,6 +10,8 @@ whatever the data; how much is saved depends on them: vectors that lie in all di
 axes, which still is half of what comparing each with all others takes.
 
 What the k-th best must at least be is found before, where it pays, from neighbours of neighbours.
+
+With a ``label`` for each midpoint, only those with another label are neighbours.
 """
 
 from __future__ import annotations
@@ -44,12 +46,19 @@ BARS_ROUNDS = 2
 class _Rotated:
     """Midpoints ``y`` (p, d) about their mean in axes of their own, leading ones first.
 
-    ``tail`` (p, s + 1): lengths of what is left of them after each ``STEP`` axes, from none to all.
+    ``tail`` (p, s + 1): lengths of what is left of them after each ``STEP`` axes, from none to all. ``label`` (p,) is
+    empty where all are neighbours.
     """
 
     y: F32
     tail: F32
     half_squares: F32
+    label: I64
+
+    @property
+    def columns(self) -> tuple[F32, F32, F32, I64]:
+        """As the compiled loops take them."""
+        return self.y, self.tail, self.half_squares, self.label
 
 
 class _Nearest(NamedTuple):
@@ -76,11 +85,14 @@ class _Nearest(NamedTuple):
         self.bar[...] -= slack
 
 
-def mutual_neighbours(midpoints: Midpoints, k: int, threads: int) -> I64:
-    """Places (p, k) of the k nearest of each among all of them, itself included, in no particular order."""
+def mutual_neighbours(midpoints: Midpoints, k: int, threads: int, label: I64 | None = None) -> I64:
+    """Places (p, k) of the k nearest of each among all of them, itself included, in no particular order.
+
+    With a ``label`` (p,) among those with another label, of which there must be k.
+    """
     order = _by_place(midpoints)
     ordered = type(midpoints)(midpoints.vectors, midpoints.pairs.take(order))
-    rotated, nearest = _rotate(ordered), _Nearest.none(len(order), k)
+    rotated, nearest = _rotate(ordered, label if label is None else label[order]), _Nearest.none(len(order), k)
     if len(order) >= BARS_FROM:
         _raise_bars(rotated, nearest, ordered, threads)
     _compare(rotated, nearest, threads)
@@ -104,7 +116,7 @@ def _by_place(midpoints: Midpoints) -> I64:
     return np.lexsort((np.concatenate(nearest), np.rint(LENGTHS * square / square.mean())))
 
 
-def _rotate(midpoints: Midpoints) -> _Rotated:
+def _rotate(midpoints: Midpoints, label: I64 | None = None) -> _Rotated:
     some = midpoints.build_some(_spread(len(midpoints), BASIS_SAMPLE)).astype(np.float64)
     mean = some.mean(axis=0)
     with one_blas_thread():
@@ -116,7 +128,8 @@ def _rotate(midpoints: Midpoints) -> _Rotated:
         np.matmul(chunk - mean.astype(np.float32), axes, out=y[rows])
         squares = np.add.reduceat(np.square(y[rows]), parts, axis=1)
         tail[rows, :-1] = np.sqrt(np.cumsum(squares[:, ::-1], axis=1)[:, ::-1])
-    return _Rotated(y, tail, np.einsum("ij,ij->i", y, y) / 2)
+    half_squares: F32 = np.einsum("ij,ij->i", y, y) / 2
+    return _Rotated(y, tail, half_squares, np.empty(0, dtype=np.int64) if label is None else label)
 
 
 def _raise_bars(rotated: _Rotated, nearest: _Nearest, midpoints: Midpoints, threads: int) -> None:
@@ -133,7 +146,7 @@ def _raise_bars(rotated: _Rotated, nearest: _Nearest, midpoints: Midpoints, thre
     ends = np.column_stack([pairs.left, pairs.right]).astype(np.int64)
     by_image = np.argsort(ends.ravel(), kind="stable")
     first = np.searchsorted(ends.ravel()[by_image], np.arange(len(used) + 1))
-    rows = y, rotated.tail, rotated.half_squares, *nearest
+    rows = *rotated.columns, *nearest
 
     def meet_block(start: int, stop: int) -> None:
         merge_tile(y[start:stop] @ y[start:stop].T, start, start, y.shape[1], STEP, *rows)
@@ -156,7 +169,7 @@ def _compare(rotated: _Rotated, nearest: _Nearest, threads: int) -> None:
     from fairfr.pairs._mutual import head_length, merge_tile
 
     y, p = rotated.y, len(rotated.y)
-    points = y, rotated.tail, rotated.half_squares
+    points = rotated.columns
     locks = [Lock() for _ in range(0, p, TILE)]
     tiles = _tiles(len(locks))
 

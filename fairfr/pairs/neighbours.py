@@ -45,6 +45,11 @@ class Midpoints:
     def __len__(self) -> int:
         return len(self.pairs)
 
+    @property
+    def n_images(self) -> int:
+        """How many different images they are of."""
+        return len(self.pairs.compact(len(self.vectors))[0])
+
     def compact(self) -> Midpoints:
         """The same midpoints over a copy of the vectors that they use, and of no others."""
         used, pairs = self.pairs.compact(len(self.vectors))
@@ -71,14 +76,24 @@ def nearest(queries: Midpoints, references: Midpoints, k: int, engine: Engine = 
     """The k nearest reference midpoints of each query midpoint (k is capped at the number of references)."""
     k = min(k, len(references))
     # dot products for each reference: n by the scan, q by faiss, q / 2 or less among themselves
-    mutual = engine == "auto" and queries is references and len(queries) >= MUTUAL_FROM
+    mutual = engine == "auto" and queries is references and meets_itself(queries)
     if engine == "auto":
-        n_images = len(queries.pairs.compact(len(queries.vectors))[0])
-        engine = "scan" if (3 if mutual else 2) * n_images < len(queries) else "faiss"
+        engine = "scan" if not mutual and 2 * queries.n_images < len(queries) else "faiss"
     if engine == "scan":
         return _scan(queries, references, k, threads)
     index = mutual_neighbours(queries, k, threads) if mutual else _search_faiss(queries, references, k, threads)
     return Neighbours(index, _measure(queries, references, index, threads))
+
+
+def meets_itself(midpoints: Midpoints) -> bool:
+    """Whether neighbours among themselves are found soonest by comparing every two once."""
+    return len(midpoints) >= MUTUAL_FROM and 3 * midpoints.n_images >= len(midpoints)
+
+
+def nearest_others(midpoints: Midpoints, label: I64, k: int, threads: int = 1) -> Neighbours:
+    """The k nearest of each midpoint among those with another ``label`` (p,), of which there must be k."""
+    index = mutual_neighbours(midpoints, k, threads, label)
+    return Neighbours(index, _measure(midpoints, midpoints, index, threads))
 
 
 def _search_faiss(queries: Midpoints, references: Midpoints, k: int, threads: int) -> I64:

@@ -13,12 +13,13 @@ from fairfr.core.types import F32, F64, I64, UNKNOWN, Bool, StrArray, Verificati
 from fairfr.pairs.cosine import pair_cosines
 from fairfr.pairs.design import PairDesign
 from fairfr.pairs.near_images import NearImages, near_images
-from fairfr.pairs.neighbours import Engine, Midpoints, Neighbours, nearest
+from fairfr.pairs.neighbours import Engine, Midpoints, Neighbours, meets_itself, nearest, nearest_others
 
 SPARE_NEIGHBOURS = 8
 QUERIES_AT_ONCE = 2**15
 NEAR_IMAGES_FROM = 4096  # below, a fold looks for itself in no time
 NEAR_IMAGES_STEP = 32  # folds that differ a little in how many they need share one search
+FOLDS_WITH_ELSEWHERE = 4  # with fewer, what is saved does not pay for looking at all pairs
 FOLDS_WITH_GRAMS = 64  # 2 MB each at 512 dimensions; to add up more of them takes longer than a gram of all rows
 
 
@@ -34,6 +35,7 @@ class PairTable:
         self.threads = threads
         self._fold_grams: dict[int, F64] = {}
         self._graph: Neighbours | None = None
+        self._elsewhere: Neighbours | None = None
         self._near: NearImages | None = None
         self._near_lock = Lock()  # folds may stand side by side
         self._reference_rows: WeakKeyDictionary[Midpoints, I64] = WeakKeyDictionary()
@@ -96,7 +98,7 @@ class PairTable:
 
     def forget_neighbours(self) -> None:
         """Before another cell uses the table: how wide a graph is must not depend on which cells were there before."""
-        self._graph = self._near = None
+        self._graph = self._elsewhere = self._near = None
 
     def near_images(self, images: I64, position: I64, depth: int) -> NearImages | None:
         """Of some ``images``, rows (c,) of the table, the nearest ones that count, usually ``depth`` or more.
@@ -161,8 +163,34 @@ class PairTable:
         mean, found = _mean_of_first(graph, queries, everyone, queries, is_reference, k, include_self)
         short = np.flatnonzero(found < wanted)
         if len(short):
-            mean[short] = self._search(queries[short], references, k, include_self, engine)
+            mean[short] = self._search_short(queries[short], is_reference, references, k, include_self, engine)
         return mean
+
+    def _search_short(
+        self, queries: I64, is_reference: Bool, references: I64, k: int, include_self: bool, engine: Engine
+    ) -> F64:
+        """Mean distance of queries of which the graph lists too few references, (q,).
+
+        Held-out pairs are among them wherever their people are in no other fold: what is near them is held out too.
+        If many are, the nearest in other folds are found for all pairs at once, whichever fold is held out.
+        """
+        if engine != "auto" or not self._is_the_rest(is_reference, queries, k):
+            return self._search(queries, references, k, include_self, engine)
+        if self._elsewhere is None or self._elsewhere.position.shape[1] < k:
+            label = self.data.fold.astype(np.int64)
+            self._elsewhere = nearest_others(Midpoints(self.vectors, self.data.pairs), label, k, self.threads)
+        mean: F64 = self._elsewhere.distance[queries, :k].mean(axis=1)
+        return mean
+
+    def _is_the_rest(self, is_reference: Bool, queries: I64, k: int) -> bool:
+        """Whether queries are of one fold, the references are all others, and every fold is likely to ask so."""
+        fold, counts = self.data.fold, np.bincount(self.data.fold)
+        held_out = fold[queries[0]]
+        if 2 * len(queries) < counts[held_out] or np.count_nonzero(counts) < FOLDS_WITH_ELSEWHERE:
+            return False
+        if self.data.n_pairs - counts.max() < k or not np.array_equal(is_reference, fold != held_out):
+            return False
+        return not is_reference[queries].any() and meets_itself(Midpoints(self.vectors, self.data.pairs))
 
     def _search(self, queries: I64, references: I64, k: int, include_self: bool, engine: Engine) -> F64:
         spare = 0 if include_self else 1

@@ -7,7 +7,7 @@ import pytest
 
 from fairfr.core.types import Pairs
 from fairfr.pairs import _mutual, mutual, neighbours
-from fairfr.pairs.neighbours import Midpoints, nearest
+from fairfr.pairs.neighbours import Midpoints, nearest, nearest_others
 
 
 def some_midpoints(n: int, p: int, decay: float, seed: int = 0, d: int = 48) -> Midpoints:
@@ -63,6 +63,24 @@ def test_threads_and_equal_distances_change_nothing(monkeypatch: pytest.MonkeyPa
     one, three = (nearest(midpoints, midpoints, 9, "auto", threads) for threads in (1, 3))
     assert one.position.tobytes() == three.position.tobytes()
     assert one.distance.tobytes() == three.distance.tobytes()
+
+
+@pytest.mark.usefixtures("many")
+@pytest.mark.parametrize("decay", [0.0, 0.3])
+@pytest.mark.parametrize("k", [1, 20])
+@pytest.mark.parametrize("bars_from", [0, 1000])
+def test_those_with_the_same_label_are_no_neighbours(
+    monkeypatch: pytest.MonkeyPatch, decay: float, k: int, bars_from: int
+) -> None:
+    monkeypatch.setattr(mutual, "BARS_FROM", bars_from)
+    monkeypatch.setattr(mutual, "STEP", 8)
+    midpoints = some_midpoints(300, 500, decay)
+    label = np.random.default_rng(1).integers(3, size=500)
+    found = nearest_others(midpoints, label, k, 2)
+    expected = np.where(label[:, None] == label, np.inf, all_distances(midpoints))
+    assert all(len(set(row)) == k for row in found.position.tolist())
+    np.testing.assert_allclose(found.distance, np.take_along_axis(expected, found.position, axis=1), atol=1e-12)
+    np.testing.assert_allclose(found.distance, np.sort(expected, axis=1)[:, :k], atol=1e-6)
 
 
 def test_bars_found_before_are_near_the_last_ones_and_never_above(monkeypatch: pytest.MonkeyPatch) -> None:

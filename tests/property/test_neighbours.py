@@ -278,6 +278,60 @@ def test_the_shared_graph_serves_every_fold(
     assert calls.searched == 0
 
 
+def people_of_one_fold(make_set: MakeSet, n_folds: int) -> VerificationSet:
+    """Every fold crowds in a place of its own, so that all that the graph lists of a held-out pair is held out too."""
+    rng = np.random.default_rng(12)
+    vectors = unit(
+        np.repeat(3 * rng.standard_normal((n_folds, 16)), 60, axis=0) + rng.standard_normal((60 * n_folds, 16))
+    )
+    fold = np.repeat(np.arange(n_folds), 80)
+    left, right = (60 * fold + rng.integers(60, size=len(fold)) for _ in range(2))
+    return make_set(vectors, left, right, fold=fold)
+
+
+@pytest.mark.parametrize("n_folds", [3, 5])
+@pytest.mark.parametrize("include_self", [True, False])
+def test_where_people_are_of_one_fold_one_search_serves_all_held_out_folds(
+    make_set: MakeSet, monkeypatch: pytest.MonkeyPatch, n_folds: int, include_self: bool
+) -> None:
+    monkeypatch.setattr(neighbours, "MUTUAL_FROM", 0)
+    data = people_of_one_fold(make_set, n_folds)
+    table, made = PairTable(data), []
+    calls = counted(table, monkeypatch)
+
+    def counted_others(*arguments: object) -> Neighbours:
+        made.append(1)
+        return neighbours.nearest_others(*arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr("fairfr.pairs.table.nearest_others", counted_others)
+    for k in (7, 3):
+        for held_out in range(n_folds):
+            train, test = np.flatnonzero(data.fold != held_out), np.flatnonzero(data.fold == held_out)
+            for queries in (train, test):
+                found = table.mean_distance(queries, train, k, include_self)
+                np.testing.assert_allclose(found, brute_mean(data, queries, train, k, include_self), atol=NOISE)
+    few_folds = n_folds < 4  # what it saves would not pay for it
+    assert (len(made), calls.searched) == ((0, 2 * data.n_pairs) if few_folds else (1, 0))
+
+
+@pytest.mark.parametrize("left_out", ["another fold", "some references", "half of the queries"])
+def test_references_that_are_not_all_other_folds_are_searched(
+    make_set: MakeSet, monkeypatch: pytest.MonkeyPatch, left_out: str
+) -> None:
+    monkeypatch.setattr(neighbours, "MUTUAL_FROM", 0)
+    monkeypatch.setattr("fairfr.pairs.table.nearest_others", lambda *_: pytest.fail("it has other references"))
+    data = people_of_one_fold(make_set, 5)
+    test, train = np.flatnonzero(data.fold == 2), np.flatnonzero(data.fold != 2)
+    if left_out == "another fold":
+        train = np.flatnonzero((data.fold != 2) & (data.fold != 3))
+    elif left_out == "some references":
+        train = train[10:]
+    else:
+        test = test[:30]
+    found = PairTable(data).mean_distance(test, train, 5, True)
+    np.testing.assert_allclose(found, brute_mean(data, test, train, 5, True), atol=NOISE)
+
+
 @pytest.mark.parametrize("include_self", [True, False])
 def test_few_references_are_searched_directly(
     faces: VerificationSet, monkeypatch: pytest.MonkeyPatch, include_self: bool
