@@ -18,7 +18,7 @@ U8: TypeAlias = npt.NDArray[np.uint8]
 U64: TypeAlias = npt.NDArray[np.uint64]
 
 SLACK = np.float32(4e-6)  # more than float32 rounds a product of unit vectors: a bound may come out that much too low
-LOOK = 1800.0  # what looking at a pair of rows costs, in axes of a product of tiles: most of it waits for memory
+LOOK = 900.0  # what looking at a pair of rows costs, in axes of a product of tiles: most of it waits for memory
 LOOK_ON = 450.0  # what each further part of their axes costs
 WORD = np.uint64(8)
 NONE = np.uint64(0)
@@ -42,45 +42,86 @@ def merge_tile(
     worst: I64,
     best: F32,
     index: I64,
+    other_bar: F32,
+    other_worst: I64,
+    other_best: F32,
+    other_index: I64,
 ) -> None:
     """Merge rows a, a + 1, ... and rows b, b + 1, ... into each other's k nearest, ``best`` and ``index`` (p, k).
 
     ``products`` are those of their first h axes, some steps or all, which bound those of the whole ``y`` (p, d):
     ``tail`` (p, s + 1) has the length of what is left of a row after every ``step`` axes. ``bar`` (p,) is what a row's
-    neighbour must reach, the lowest of ``best``, at slot ``worst`` (p,), if not more. Equal ones are ranked by their
+    neighbour must reach, the lowest of ``best``, at slot ``worst`` (p,). Equal ones are ranked by their
     place, and values do not depend on h, so that neither the order of the tiles nor their heads change anything.
-    Rows with the same ``label`` (p,), which may be empty, pass each other by.
+    Rows with another ``label`` (p,) are merged into the four of ``other_bar`` and so on as well. Without labels these
+    are the same arrays again.
     """
     n, m = np.uint64(products.shape[0]), np.uint64(products.shape[1])
     first_a, first_b, head, part, d = np.uint64(a), np.uint64(b), np.uint64(h), np.uint64(step), np.uint64(y.shape[1])
     level = (head + part - ONE) // part
-    their_tail = tail[first_b : first_b + m, level].copy()
+    # most are left after the next axes: side by side these stay in the cache
+    after, level_after = min(head + part, d), min(level + ONE, np.uint64(tail.shape[1]) - ONE)
+    their_tail, their_next = tail[first_b : first_b + m, level].copy(), y[first_b : first_b + m, head:after].copy()
     words = np.zeros((m + WORD - ONE) // WORD, dtype=np.uint64)
     passed, found = words.view(np.uint8), np.empty(m + WORD, dtype=np.uint64)
     for i in range(n):
         row = first_a + i
-        own, own_bar, own_tail = half_squares[row] - SLACK, bar[row], tail[row, level]
+        own, own_tail = half_squares[row] - SLACK, tail[row, level]
+        own_bar = min(bar[row], other_bar[row])
         for j in range(m):
-            needed = min(own_bar, bar[first_b + j]) + half_squares[first_b + j] - own_tail * their_tail[j]
+            their_bar = min(bar[first_b + j], other_bar[first_b + j])
+            needed = min(own_bar, their_bar) + half_squares[first_b + j] - own_tail * their_tail[j]
             passed[j] = products[i, j] - needed >= own
         first = i if first_a == first_b else NONE
         for f in range(_list_passed(words, passed, first // WORD, found)):
             j = found[f]
             other = first_b + j
-            needed = min(bar[row], bar[other]) + half_squares[other] + own
-            if j < first or _alike(label, row, other):
+            needed = _lowest(row, other, label, bar, other_bar) + half_squares[other] + own
+            product = products[i, j]
+            for c in range(after - head):
+                product += y[row, head + c] * their_next[j, c]
+            if j < first or product + tail[row, level_after] * tail[other, level_after] < needed:
                 continue
-            if not _reaches(needed, products[i, j], row, other, head, part, y, tail):
+            if not _reaches(needed, product, row, other, after, part, y, tail):
                 continue
             value = _dot(y, row, other, NONE, d) - half_squares[row] - half_squares[other]
             _insert(value, row, other, bar, worst, best, index)
             if row != other:
                 _insert(value, other, row, bar, worst, best, index)
+            if _apart(row, other, label):
+                _insert(value, row, other, other_bar, other_worst, other_best, other_index)
+                _insert(value, other, row, other_bar, other_worst, other_best, other_index)
+
+
+@_fast  # type: ignore[untyped-decorator]
+def _apart(a: int, b: int, label: I64) -> bool:
+    """Whether two rows have different labels."""
+    return len(label) > 0 and label[a] != label[b]
+
+
+@_fast  # type: ignore[untyped-decorator]
+def _lowest(a: int, b: int, label: I64, bar: F32, other_bar: F32) -> np.float32:
+    """The lowest of the bars that matter to two rows."""
+    lowest: np.float32 = min(bar[a], bar[b])
+    if _apart(a, b, label):
+        lowest = min(lowest, min(other_bar[a], other_bar[b]))
+    return lowest
 
 
 @_fast  # type: ignore[untyped-decorator]
 def head_length(
-    a: int, n: int, b: int, m: int, step: int, every: int, y: F32, tail: F32, half_squares: F32, label: I64, bar: F32
+    a: int,
+    n: int,
+    b: int,
+    m: int,
+    step: int,
+    every: int,
+    y: F32,
+    tail: F32,
+    half_squares: F32,
+    label: I64,
+    bar: F32,
+    other_bar: F32,
 ) -> int:
     """The head that is cheapest for a tile of n rows from a on and m from b on, judged by some of them."""
     part, d, levels = np.uint64(step), np.uint64(y.shape[1]), np.uint64(tail.shape[1])
@@ -88,11 +129,9 @@ def head_length(
     seen = 0
     for i in range(np.uint64(a), np.uint64(a + n), np.uint64(every)):
         for j in range(np.uint64(b), np.uint64(b + m), np.uint64(every)):
-            needed = min(bar[i], bar[j]) + half_squares[i] + half_squares[j]
+            needed = _lowest(i, j, label, bar, other_bar) + half_squares[i] + half_squares[j]
             product, level = np.float32(0), NONE
             seen += 1
-            if _alike(label, i, j):
-                continue
             while level < levels and product + tail[i, level] * tail[j, level] >= needed:
                 alive[level] += 1
                 product += _dot(y, i, j, min(level * part, d), min((level + ONE) * part, d))
@@ -105,110 +144,6 @@ def head_length(
         if cost < lowest:
             length, lowest = min(back * step, y.shape[1]), cost
     return length
-
-
-@_fast  # type: ignore[untyped-decorator]
-def meet_sharing(
-    start: int,
-    stop: int,
-    step: int,
-    ends: I64,
-    first: I64,
-    listed: I64,
-    y: F32,
-    tail: F32,
-    half_squares: F32,
-    label: I64,
-    bar: F32,
-    worst: I64,
-    best: F32,
-    index: I64,
-) -> None:
-    """Merge into the k nearest of some rows those that share an image: ``listed[first[e] : first[e + 1]]`` for e."""
-    for row in range(np.uint64(start), np.uint64(stop)):
-        for end in range(2):
-            image = np.uint64(ends[row, end])
-            for at in range(np.uint64(first[image]), np.uint64(first[image + ONE])):
-                other = np.uint64(listed[at])
-                _meet(row, other, np.uint64(step), y, tail, half_squares, label, bar, worst, best, index)
-
-
-@_fast  # type: ignore[untyped-decorator]
-def meet_neighbours(
-    start: int,
-    stop: int,
-    step: int,
-    y: F32,
-    tail: F32,
-    half_squares: F32,
-    label: I64,
-    bar: F32,
-    worst: I64,
-    best: F32,
-    index: I64,
-) -> None:
-    """Merge into the k nearest of some rows the nearest of the nearer half of these.
-
-    What another thread is changing may be read old or new: either is a row to meet.
-    """
-    p, k = np.uint64(len(best)), np.uint64(best.shape[1])
-    near = np.empty(k, dtype=np.uint64)
-    for row in range(np.uint64(start), np.uint64(stop)):
-        for s in range(_nearer(row, best, index, near)):
-            for t in range(k):
-                other = np.uint64(index[near[s], t])
-                if other < p:
-                    _meet(row, other, np.uint64(step), y, tail, half_squares, label, bar, worst, best, index)
-
-
-@_fast  # type: ignore[untyped-decorator]
-def _nearer(row: np.uint64, best: F32, index: I64, near: U64) -> np.uint64:
-    """How many of a row's nearest are nearer than they are on average; ``near`` lists them."""
-    p, k = np.uint64(len(best)), np.uint64(best.shape[1])
-    total, count = np.float32(0), NONE
-    for t in range(k):
-        if np.uint64(index[row, t]) < p:
-            total += best[row, t]
-            count += ONE
-    mean, count = total / max(count, ONE), NONE
-    for t in range(k):
-        other = np.uint64(index[row, t])
-        if other < p and other != row and best[row, t] >= mean:
-            near[count] = other
-            count += ONE
-    return count
-
-
-@_fast  # type: ignore[untyped-decorator]
-def _meet(
-    row: int,
-    other: int,
-    step: int,
-    y: F32,
-    tail: F32,
-    half_squares: F32,
-    label: I64,
-    bar: F32,
-    worst: I64,
-    best: F32,
-    index: I64,
-) -> None:
-    """Merge one row into the k nearest of another, unless it is among them already."""
-    if _alike(label, row, other):
-        return
-    for t in range(np.uint64(index.shape[1])):
-        if np.uint64(index[row, t]) == other:
-            return
-    needed = bar[row] + half_squares[row] + half_squares[other] - SLACK
-    if _reaches(needed, np.float32(0), row, other, NONE, step, y, tail):
-        value = _dot(y, row, other, NONE, np.uint64(y.shape[1])) - half_squares[row] - half_squares[other]
-        _insert(value, row, other, bar, worst, best, index)
-
-
-@_fast  # type: ignore[untyped-decorator]
-def _alike(label: I64, a: int, b: int) -> bool:
-    """Whether two rows have the same label, and so are no neighbours."""
-    return len(label) > 0 and label[a] == label[b]
 
 
 @_fast  # type: ignore[untyped-decorator]
@@ -256,4 +191,4 @@ def _insert(value: np.float32, row: int, neighbour: int, bar: F32, worst: I64, b
     for i in range(np.uint64(best.shape[1])):
         if best[row, i] < low or (best[row, i] == low and index[row, i] > last):
             low, last, slot = best[row, i], index[row, i], np.uint64(i)
-    worst[row], bar[row] = np.int64(slot), max(bar[row], low)
+    worst[row], bar[row] = np.int64(slot), low

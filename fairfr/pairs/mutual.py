@@ -9,14 +9,12 @@ some axes at a time, until the bound falls below. Each tile has the head that is
 whatever the data; how much is saved depends on them: vectors that lie in all directions alike need a head of most
 axes, which still is half of what comparing each with all others takes.
 
-What the k-th best must at least be is found before, where it pays, from neighbours of neighbours.
-
-With a ``label`` for each midpoint, only those with another label are neighbours.
+With a label for each midpoint, the nearest of those with another label are found on the way.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -37,17 +35,14 @@ STEP = 32  # axes between two bounds
 SAMPLED = 32  # rows of either side of a tile on which the length of its head is chosen
 BASIS_SAMPLE = 4096
 LENGTHS = 8  # of midpoints, in shares of the mean square: tiles of long ones need a shorter head
-BARS_FROM = 250_000  # below, finding bars before costs more than it saves
-BARS_BLOCK = 256
-BARS_ROUNDS = 2
 
 
 @dataclass(frozen=True, slots=True)
 class _Rotated:
     """Midpoints ``y`` (p, d) about their mean in axes of their own, leading ones first.
 
-    ``tail`` (p, s + 1): lengths of what is left of them after each ``STEP`` axes, from none to all. ``label`` (p,) is
-    empty where all are neighbours.
+    ``tail`` (p, s + 1): lengths of what is left of them after each ``STEP`` axes, from none to all. ``label`` (p,) may
+    be empty.
     """
 
     y: F32
@@ -77,28 +72,35 @@ class _Nearest(NamedTuple):
         best, place = np.full((p, k), -np.inf, dtype=np.float32), np.full((p, k), p, dtype=np.int64)
         return cls(np.full(p, -np.inf, dtype=np.float32), np.zeros(p, dtype=np.int64), best, place)
 
-    def forget(self, slack: np.float32) -> None:
-        """Keep the bars only, lowered by what rounding may have raised them."""
-        self.best.fill(-np.inf)
-        self.place.fill(len(self.bar))
-        self.worst.fill(0)
-        self.bar[...] -= slack
+    def places(self, order: I64) -> I64:
+        """Of rows that were put in ``order``, as they were before, (p, k)."""
+        out = np.empty_like(self.place)
+        out[order] = order[self.place]
+        return out
 
 
-def mutual_neighbours(midpoints: Midpoints, k: int, threads: int, label: I64 | None = None) -> I64:
-    """Places (p, k) of the k nearest of each among all of them, itself included, in no particular order.
+def mutual_neighbours(midpoints: Midpoints, k: int, threads: int) -> I64:
+    """Places (p, k) of the k nearest of each among all of them, itself included, in no particular order."""
+    order, rotated = _arrange(midpoints, None)
+    nearest = _Nearest.none(len(order), k)
+    _compare(rotated, nearest, nearest, threads)
+    return nearest.places(order)
 
-    With a ``label`` (p,) among those with another label, of which there must be k.
-    """
+
+def mutual_neighbours_and_others(
+    midpoints: Midpoints, k: int, label: I64, k_others: int, threads: int
+) -> tuple[I64, I64]:
+    """As ``mutual_neighbours``, and the ``k_others`` nearest with another ``label`` (p,); there must be as many."""
+    order, rotated = _arrange(midpoints, label)
+    nearest, others = _Nearest.none(len(order), k), _Nearest.none(len(order), k_others)
+    _compare(rotated, nearest, others, threads)
+    return nearest.places(order), others.places(order)
+
+
+def _arrange(midpoints: Midpoints, label: I64 | None) -> tuple[I64, _Rotated]:
     order = _by_place(midpoints)
     ordered = type(midpoints)(midpoints.vectors, midpoints.pairs.take(order))
-    rotated, nearest = _rotate(ordered, label if label is None else label[order]), _Nearest.none(len(order), k)
-    if len(order) >= BARS_FROM:
-        _raise_bars(rotated, nearest, ordered, threads)
-    _compare(rotated, nearest, threads)
-    out = np.empty_like(nearest.place)
-    out[order] = order[nearest.place]
-    return out
+    return order, _rotate(ordered, np.empty(0, dtype=np.int64) if label is None else label[order])
 
 
 def _by_place(midpoints: Midpoints) -> I64:
@@ -116,7 +118,7 @@ def _by_place(midpoints: Midpoints) -> I64:
     return np.lexsort((np.concatenate(nearest), np.rint(LENGTHS * square / square.mean())))
 
 
-def _rotate(midpoints: Midpoints, label: I64 | None = None) -> _Rotated:
+def _rotate(midpoints: Midpoints, label: I64) -> _Rotated:
     some = midpoints.build_some(_spread(len(midpoints), BASIS_SAMPLE)).astype(np.float64)
     mean = some.mean(axis=0)
     with one_blas_thread():
@@ -129,43 +131,14 @@ def _rotate(midpoints: Midpoints, label: I64 | None = None) -> _Rotated:
         squares = np.add.reduceat(np.square(y[rows]), parts, axis=1)
         tail[rows, :-1] = np.sqrt(np.cumsum(squares[:, ::-1], axis=1)[:, ::-1])
     half_squares: F32 = np.einsum("ij,ij->i", y, y) / 2
-    return _Rotated(y, tail, half_squares, np.empty(0, dtype=np.int64) if label is None else label)
+    return _Rotated(y, tail, half_squares, label)
 
 
-def _raise_bars(rotated: _Rotated, nearest: _Nearest, midpoints: Midpoints, threads: int) -> None:
-    """Bars before all meet: neighbours of neighbours soon are the nearest, once there are some to begin with.
+def _compare(rotated: _Rotated, nearest: _Nearest, others: _Nearest, threads: int) -> None:
+    """Every tile once; whichever thread takes it has both of its blocks of rows for itself.
 
-    These are the rows around and those that share an image. Where none do, there is no way from block to block.
+    Without labels ``others`` are ``nearest`` themselves.
     """
-    from fairfr.pairs._mutual import SLACK, meet_neighbours, meet_sharing, merge_tile
-
-    used, pairs = midpoints.pairs.compact(len(midpoints.vectors))
-    p, y = len(midpoints), rotated.y
-    if len(used) >= p:
-        return
-    ends = np.column_stack([pairs.left, pairs.right]).astype(np.int64)
-    by_image = np.argsort(ends.ravel(), kind="stable")
-    first = np.searchsorted(ends.ravel()[by_image], np.arange(len(used) + 1))
-    rows = *rotated.columns, *nearest
-
-    def meet_block(start: int, stop: int) -> None:
-        merge_tile(y[start:stop] @ y[start:stop].T, start, start, y.shape[1], STEP, *rows)
-
-    def share_out(meet: Callable[[int, int], None]) -> None:
-        with one_blas_thread(), ThreadPoolExecutor(threads) as pool:
-            starts = range(0, p, BARS_BLOCK)
-            for _ in pool.map(meet, starts, [min(start + BARS_BLOCK, p) for start in starts]):
-                pass
-
-    share_out(meet_block)
-    share_out(lambda start, stop: meet_sharing(start, stop, STEP, ends, first, by_image // 2, *rows))
-    for _ in range(BARS_ROUNDS):
-        share_out(lambda start, stop: meet_neighbours(start, stop, STEP, *rows))
-    nearest.forget(SLACK)
-
-
-def _compare(rotated: _Rotated, nearest: _Nearest, threads: int) -> None:
-    """Every tile once; whichever thread takes it has both of its blocks of rows for itself."""
     from fairfr.pairs._mutual import head_length, merge_tile
 
     y, p = rotated.y, len(rotated.y)
@@ -178,12 +151,12 @@ def _compare(rotated: _Rotated, nearest: _Nearest, threads: int) -> None:
         for i, j in tiles:
             a, b = i * TILE, j * TILE
             n, m = min(TILE, p - a), min(TILE, p - b)
-            h = head_length(a, n, b, m, STEP, -(-TILE // SAMPLED), *points, nearest.bar)
+            h = head_length(a, n, b, m, STEP, -(-TILE // SAMPLED), *points, nearest.bar, others.bar)
             np.matmul(y[a : a + n, :h], y[b : b + m, :h].T, out=room[:n, :m])
             with ExitStack() as held:
                 for block in sorted({i, j}):
                     held.enter_context(locks[block])
-                merge_tile(room[:n, :m], a, b, h, STEP, *points, *nearest)
+                merge_tile(room[:n, :m], a, b, h, STEP, *points, *nearest, *others)
 
     with one_blas_thread(), ThreadPoolExecutor(threads) as pool:
         for _ in pool.map(work, range(threads)):

@@ -21,7 +21,7 @@ import numpy as np
 from fairfr.core.overlap import pair_keys
 from fairfr.core.state import piece
 from fairfr.core.types import F32, F64, I32, I64, Pairs
-from fairfr.pairs.mutual import mutual_neighbours
+from fairfr.pairs.mutual import mutual_neighbours, mutual_neighbours_and_others
 from fairfr.pairs.products import RoundedProducts
 from fairfr.pairs.shares import in_threads
 
@@ -90,10 +90,13 @@ def meets_itself(midpoints: Midpoints) -> bool:
     return len(midpoints) >= MUTUAL_FROM and 3 * midpoints.n_images >= len(midpoints)
 
 
-def nearest_others(midpoints: Midpoints, label: I64, k: int, threads: int = 1) -> Neighbours:
-    """The k nearest of each midpoint among those with another ``label`` (p,), of which there must be k."""
-    index = mutual_neighbours(midpoints, k, threads, label)
-    return Neighbours(index, _measure(midpoints, midpoints, index, threads))
+def nearest_and_others(
+    midpoints: Midpoints, k: int, label: I64, k_others: int, threads: int = 1
+) -> tuple[Neighbours, Neighbours]:
+    """The k nearest of each midpoint among themselves, and the ``k_others`` nearest with another ``label`` (p,)."""
+    both = mutual_neighbours_and_others(midpoints, k, label, k_others, threads)
+    measured = [Neighbours(index, _measure(midpoints, midpoints, index, threads)) for index in both]
+    return measured[0], measured[1]
 
 
 def _search_faiss(queries: Midpoints, references: Midpoints, k: int, threads: int) -> I64:

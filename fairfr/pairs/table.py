@@ -13,13 +13,12 @@ from fairfr.core.types import F32, F64, I64, UNKNOWN, Bool, StrArray, Verificati
 from fairfr.pairs.cosine import pair_cosines
 from fairfr.pairs.design import PairDesign
 from fairfr.pairs.near_images import NearImages, near_images
-from fairfr.pairs.neighbours import Engine, Midpoints, Neighbours, meets_itself, nearest, nearest_others
+from fairfr.pairs.neighbours import Engine, Midpoints, Neighbours, meets_itself, nearest, nearest_and_others
 
 SPARE_NEIGHBOURS = 8
 QUERIES_AT_ONCE = 2**15
 NEAR_IMAGES_FROM = 4096  # below, a fold looks for itself in no time
 NEAR_IMAGES_STEP = 32  # folds that differ a little in how many they need share one search
-FOLDS_WITH_ELSEWHERE = 4  # with fewer, what is saved does not pay for looking at all pairs
 FOLDS_WITH_GRAMS = 64  # 2 MB each at 512 dimensions; to add up more of them takes longer than a gram of all rows
 
 
@@ -171,26 +170,13 @@ class PairTable:
     ) -> F64:
         """Mean distance of queries of which the graph lists too few references, (q,).
 
-        Held-out pairs are among them wherever their people are in no other fold: what is near them is held out too.
-        If many are, the nearest in other folds are found for all pairs at once, whichever fold is held out.
+        Held-out ones are among them if their people are in no other fold: what is near them is held out too.
         """
-        if engine != "auto" or not self._is_the_rest(is_reference, queries, k):
+        others = self.data.fold != self.data.fold[queries[0]]
+        if self._elsewhere is None or not np.array_equal(is_reference, others) or is_reference[queries].any():
             return self._search(queries, references, k, include_self, engine)
-        if self._elsewhere is None or self._elsewhere.position.shape[1] < k:
-            label = self.data.fold.astype(np.int64)
-            self._elsewhere = nearest_others(Midpoints(self.vectors, self.data.pairs), label, k, self.threads)
         mean: F64 = self._elsewhere.distance[queries, :k].mean(axis=1)
         return mean
-
-    def _is_the_rest(self, is_reference: Bool, queries: I64, k: int) -> bool:
-        """Whether queries are of one fold, the references are all others, and every fold is likely to ask so."""
-        fold, counts = self.data.fold, np.bincount(self.data.fold)
-        held_out = fold[queries[0]]
-        if 2 * len(queries) < counts[held_out] or np.count_nonzero(counts) < FOLDS_WITH_ELSEWHERE:
-            return False
-        if self.data.n_pairs - counts.max() < k or not np.array_equal(is_reference, fold != held_out):
-            return False
-        return not is_reference[queries].any() and meets_itself(Midpoints(self.vectors, self.data.pairs))
 
     def _search(self, queries: I64, references: I64, k: int, include_self: bool, engine: Engine) -> F64:
         spare = 0 if include_self else 1
@@ -207,9 +193,23 @@ class PairTable:
         ones are dropped: one search serves every fold."""
         width = min(int(np.ceil((k + 1) / kept)) + SPARE_NEIGHBOURS, self.data.n_pairs)
         if self._graph is None or self._graph.position.shape[1] < width:
-            everything = Midpoints(self.vectors, self.data.pairs)
-            self._graph = nearest(everything, everything, width, engine, self.threads)
+            everything, fold = Midpoints(self.vectors, self.data.pairs), self.data.fold.astype(np.int64)
+            if engine == "auto" and meets_itself(everything) and self._folds_lie_apart(k):
+                self._graph, self._elsewhere = nearest_and_others(everything, width, fold, k, self.threads)
+            else:
+                self._graph, self._elsewhere = nearest(everything, everything, width, engine, self.threads), None
         return self._graph
+
+    def _folds_lie_apart(self, k: int) -> bool:
+        """Whether folds have no image in common, so that little of what is near a held-out pair is in other folds.
+
+        Then the nearest in other folds are looked for with the graph, all at once, instead of in each fold.
+        """
+        pairs, fold = self.data.pairs, self.data.fold
+        folds = np.full(len(self.vectors), -1, dtype=np.int64)
+        folds[pairs.left] = folds[pairs.right] = fold
+        together = np.array_equal(folds[pairs.left], fold) and np.array_equal(folds[pairs.right], fold)
+        return together and self.data.n_pairs - int(np.bincount(fold).max()) >= k
 
     def _midpoints_of(self, rows: I64) -> Midpoints:
         return Midpoints(self.vectors, self.data.pairs.take(rows))

@@ -7,7 +7,7 @@ import pytest
 
 from fairfr.core.types import Pairs
 from fairfr.pairs import _mutual, mutual, neighbours
-from fairfr.pairs.neighbours import Midpoints, nearest, nearest_others
+from fairfr.pairs.neighbours import Midpoints, nearest, nearest_and_others
 
 
 def some_midpoints(n: int, p: int, decay: float, seed: int = 0, d: int = 48) -> Midpoints:
@@ -37,12 +37,10 @@ def many(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("step", [1, 7, 12, 48, 100])
 @pytest.mark.parametrize("head", [None, 0, 1])
 @pytest.mark.parametrize("k", [1, 20])
-@pytest.mark.parametrize("bars_from", [0, 1000])
 def test_the_nearest_of_every_midpoint_are_found(
-    monkeypatch: pytest.MonkeyPatch, decay: float, step: int, head: int | None, k: int, bars_from: int
+    monkeypatch: pytest.MonkeyPatch, decay: float, step: int, head: int | None, k: int
 ) -> None:
     monkeypatch.setattr(mutual, "STEP", step)
-    monkeypatch.setattr(mutual, "BARS_FROM", bars_from)
     if head is not None:  # of some steps, or of all axes where these are more
         monkeypatch.setattr(_mutual, "head_length", lambda *_: min(48, (1 + 2 * head) * step))
     midpoints = some_midpoints(300, 500, decay)
@@ -55,10 +53,7 @@ def test_the_nearest_of_every_midpoint_are_found(
 
 
 @pytest.mark.usefixtures("many")
-@pytest.mark.parametrize("bars_from", [0, 1000])
-def test_threads_and_equal_distances_change_nothing(monkeypatch: pytest.MonkeyPatch, bars_from: int) -> None:
-    monkeypatch.setattr(mutual, "BARS_FROM", bars_from)
-    monkeypatch.setattr(mutual, "BARS_BLOCK", 16)
+def test_threads_and_equal_distances_change_nothing() -> None:
     midpoints = some_midpoints(12, 300, 0.1)  # far more pairs than there are different ones
     one, three = (nearest(midpoints, midpoints, 9, "auto", threads) for threads in (1, 3))
     assert one.position.tobytes() == three.position.tobytes()
@@ -67,53 +62,30 @@ def test_threads_and_equal_distances_change_nothing(monkeypatch: pytest.MonkeyPa
 
 @pytest.mark.usefixtures("many")
 @pytest.mark.parametrize("decay", [0.0, 0.3])
-@pytest.mark.parametrize("k", [1, 20])
-@pytest.mark.parametrize("bars_from", [0, 1000])
-def test_those_with_the_same_label_are_no_neighbours(
-    monkeypatch: pytest.MonkeyPatch, decay: float, k: int, bars_from: int
+@pytest.mark.parametrize(("k", "k_others"), [(1, 1), (20, 7), (3, 20)])
+@pytest.mark.parametrize("threads", [1, 3])
+def test_the_nearest_with_another_label_are_found_on_the_way(
+    monkeypatch: pytest.MonkeyPatch, decay: float, k: int, k_others: int, threads: int
 ) -> None:
-    monkeypatch.setattr(mutual, "BARS_FROM", bars_from)
     monkeypatch.setattr(mutual, "STEP", 8)
     midpoints = some_midpoints(300, 500, decay)
     label = np.random.default_rng(1).integers(3, size=500)
-    found = nearest_others(midpoints, label, k, 2)
+    everyone, others = nearest_and_others(midpoints, k, label, k_others, threads)
+    assert everyone.distance.tobytes() == nearest(midpoints, midpoints, k, "auto").distance.tobytes()
     expected = np.where(label[:, None] == label, np.inf, all_distances(midpoints))
-    assert all(len(set(row)) == k for row in found.position.tolist())
-    np.testing.assert_allclose(found.distance, np.take_along_axis(expected, found.position, axis=1), atol=1e-12)
-    np.testing.assert_allclose(found.distance, np.sort(expected, axis=1)[:, :k], atol=1e-6)
-
-
-def test_bars_found_before_are_near_the_last_ones_and_never_above(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mutual, "BARS_BLOCK", 64)
-    midpoints, k = some_midpoints(200, 1000, 0.3), 10
-    before, last = mutual._Nearest.none(1000, k), mutual._Nearest.none(1000, k)
-    rotated = mutual._rotate(midpoints)
-    mutual._raise_bars(rotated, before, midpoints, 2)
-    mutual._compare(rotated, last, 2)
-    assert (before.bar <= last.bar).all()
-    some = np.partition(-(all_distances(midpoints)[:, :64] ** 2) / 2, 64 - k, axis=1)[
-        :, 64 - k
-    ]  # of no more than a block
-    assert (last.bar - before.bar).mean() < (last.bar - some).mean() / 2
-    assert (before.place == 1000).all()  # only the bars are kept
-
-
-def test_where_no_image_is_shared_no_bars_are_found_before() -> None:
-    midpoints = some_midpoints(100, 100, 0.1)
-    alone = np.arange(100, dtype=np.int32)
-    midpoints, none = Midpoints(midpoints.vectors, Pairs(alone, alone)), mutual._Nearest.none(100, 5)
-    mutual._raise_bars(mutual._rotate(midpoints), none, midpoints, 1)
-    assert np.isneginf(none.bar).all()
+    assert all(len(set(row)) == k_others for row in others.position.tolist())
+    np.testing.assert_allclose(others.distance, np.take_along_axis(expected, others.position, axis=1), atol=1e-12)
+    np.testing.assert_allclose(others.distance, np.sort(expected, axis=1)[:, :k_others], atol=1e-6)
 
 
 def test_a_steep_spectrum_has_a_short_head_and_a_flat_one_has_most_axes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(mutual, "STEP", 4)
     lengths = []
     for decay in (0.3, 0.0):
-        rotated, found = mutual._rotate(some_midpoints(2000, 1500, decay)), mutual._Nearest.none(1500, 5)
-        mutual._compare(rotated, found, 1)
-        points = rotated.y, rotated.tail, rotated.half_squares
-        lengths.append(_mutual.head_length(0, 700, 700, 800, 4, 8, *points, found.bar))
+        _, rotated = mutual._arrange(some_midpoints(2000, 1500, decay), None)
+        found = mutual._Nearest.none(1500, 5)
+        mutual._compare(rotated, found, found, 1)
+        lengths.append(_mutual.head_length(0, 700, 700, 800, 4, 8, *rotated.columns, found.bar, found.bar))
     assert lengths[0] < 48 / 2
     assert lengths[1] >= 48 * 3 / 4
 
