@@ -18,8 +18,8 @@ U8: TypeAlias = npt.NDArray[np.uint8]
 U64: TypeAlias = npt.NDArray[np.uint64]
 
 SLACK = np.float32(4e-6)  # more than float32 rounds a product of unit vectors: a bound may come out that much too low
-LOOK = 900.0  # what looking at a pair of rows costs, in axes of a product of tiles: most of it waits for memory
-LOOK_ON = 450.0  # what each further part of their axes costs
+LOOK = 450.0  # what looking at a pair of rows costs, in axes of a product of tiles
+LOOK_ON = 300.0  # what each further part of their axes costs
 WORD = np.uint64(8)
 NONE = np.uint64(0)
 ONE = np.uint64(1)
