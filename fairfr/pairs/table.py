@@ -172,10 +172,13 @@ class PairTable:
 
         Held-out ones are among them if their people are in no other fold: what is near them is held out too.
         """
-        others = self.data.fold != self.data.fold[queries[0]]
-        if self._elsewhere is None or not np.array_equal(is_reference, others) or is_reference[queries].any():
+        near, others = self._elsewhere, self.data.fold != self.data.fold[queries[0]]
+        listed = (
+            near is not None and near.position.shape[1] >= k
+        )  # a graph for a smaller k may be wide enough, this not
+        if near is None or not listed or not np.array_equal(is_reference, others) or is_reference[queries].any():
             return self._search(queries, references, k, include_self, engine)
-        mean: F64 = self._elsewhere.distance[queries, :k].mean(axis=1)
+        mean: F64 = near.distance[queries, :k].mean(axis=1)
         return mean
 
     def _search(self, queries: I64, references: I64, k: int, include_self: bool, engine: Engine) -> F64:

@@ -309,6 +309,19 @@ def test_where_people_are_of_one_fold_the_graph_serves_held_out_pairs_too(
     assert (calls.searched > 0) == shared
 
 
+def test_a_graph_that_is_wide_enough_may_list_too_few_of_other_folds(
+    make_set: MakeSet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(neighbours, "MUTUAL_FROM", 0)
+    data = people_of_one_fold(make_set, 4)
+    table, test, train = PairTable(data), np.flatnonzero(data.fold == 1), np.flatnonzero(data.fold != 1)
+    table.mean_distance(test, np.arange(int(0.55 * data.n_pairs)), 3, True)  # few references: a wide graph
+    made = table._graph
+    found = table.mean_distance(test, train, 4, True)
+    assert table._graph is made
+    np.testing.assert_allclose(found, brute_mean(data, test, train, 4, True), atol=NOISE)
+
+
 @pytest.mark.parametrize("left_out", ["another fold", "some references"])
 def test_references_that_are_not_all_other_folds_are_searched(
     make_set: MakeSet, monkeypatch: pytest.MonkeyPatch, left_out: str
