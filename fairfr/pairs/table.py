@@ -173,10 +173,9 @@ class PairTable:
         Held-out ones are among them if their people are in no other fold: what is near them is held out too.
         """
         near, others = self._elsewhere, self.data.fold != self.data.fold[queries[0]]
-        listed = (
-            near is not None and near.position.shape[1] >= k
-        )  # a graph for a smaller k may be wide enough, this not
-        if near is None or not listed or not np.array_equal(is_reference, others) or is_reference[queries].any():
+        everywhere_else = np.array_equal(is_reference, others) and not is_reference[queries].any()
+        # a graph that was made for a smaller k may be wide enough for this one, and its list of other folds not
+        if near is None or near.position.shape[1] < k or not everywhere_else:
             return self._search(queries, references, k, include_self, engine)
         mean: F64 = near.distance[queries, :k].mean(axis=1)
         return mean
