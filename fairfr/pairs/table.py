@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from fairfr.core.overlap import pair_keys
+from fairfr.core.overlap import n_folds_of, pair_keys
 from fairfr.core.types import F32, F64, I64, UNKNOWN, Bool, StrArray, VerificationSet
 from fairfr.pairs.cosine import pair_cosines
 from fairfr.pairs.design import PairDesign
@@ -208,10 +208,8 @@ class PairTable:
         Then the nearest in other folds are looked for with the graph, all at once, instead of in each fold.
         """
         pairs, fold = self.data.pairs, self.data.fold
-        folds = np.full(len(self.vectors), -1, dtype=np.int64)
-        folds[pairs.left] = folds[pairs.right] = fold
-        together = np.array_equal(folds[pairs.left], fold) and np.array_equal(folds[pairs.right], fold)
-        return together and self.data.n_pairs - int(np.bincount(fold).max()) >= k
+        enough = self.data.n_pairs - int(np.bincount(fold).max()) >= k
+        return enough and bool(n_folds_of(pairs.left, pairs.right, fold).max() == 1)
 
     def _midpoints_of(self, rows: I64) -> Midpoints:
         return Midpoints(self.vectors, self.data.pairs.take(rows))
