@@ -1,7 +1,6 @@
 """Import what runs import, once, so that its byte code and the compiled kernels are there when a person is waiting."""
 
 import importlib
-import sys
 
 MODULES = (
     "faiss",
@@ -32,15 +31,18 @@ def main() -> None:
 
     from fairfr.core.types import Pairs
     from fairfr.methods._logistic_loops import block_loss, loss_and_gradient
-    from fairfr.pairs.neighbours import Midpoints, nearest
+    from fairfr.pairs.near_images import near_images
+    from fairfr.pairs.neighbours import Midpoints, nearest, nearest_and_others
 
     toy = Pairs(np.arange(4, dtype=np.int32), np.arange(4, 8, dtype=np.int32))
     midpoints = Midpoints(np.eye(8, dtype=np.float32), toy)
     nearest(midpoints, midpoints, k=2, engine="scan")
     nearest(midpoints, midpoints, k=2, engine="faiss")
+    nearest_and_others(midpoints, 2, np.arange(4), 2)
+    near_images(np.tile(midpoints.vectors, (200, 1)), width=2, threads=1)  # more than a tile: whole ones, and parts
     block_loss(np.zeros(4), np.zeros(4), np.empty(4))
     loss_and_gradient(np.zeros((1, 4)), np.zeros(4), 0, 4, np.zeros(1), 0.0, np.empty(2))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()
