@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from statistics import fmean, median
@@ -87,13 +87,29 @@ class Forecast:
         stored = self._stored(place)
         if stored is not None:
             return stored * self._slowness()
-        alike = (
-            [seconds for other, seconds in self._measured if other == place],
-            [seconds for other, seconds in self._measured if other[::2] == place[::2]],  # data set and method
-            [seconds for other, seconds in self._measured if other.method == place.method],
-            [seconds for _, seconds in self._measured],
+        return next((fmean(seconds) for seconds in self._alike(place) if seconds), None)
+
+    def _alike(self, place: Place) -> Iterator[list[float]]:
+        """Seconds of cells of this sweep, the most alike first."""
+        measured = self._measured
+        yield [seconds for other, seconds in measured if other == place]
+        yield [seconds for other, seconds in measured if other[::2] == place[::2]]  # data set and method
+        yield [
+            seconds * self._share(place.dataset, other.dataset)
+            for other, seconds in measured
+            if other.method == place.method
+        ]
+        yield [seconds for other, seconds in measured if other.dataset == place.dataset]
+        yield [seconds for _, seconds in measured]
+
+    def _share(self, dataset: str, other: str) -> float:
+        """Of the time that methods take on the ``other`` data set, what they take on this one, if some ran on both."""
+        here, there = (
+            {place.method: seconds for place, seconds in self._measured if place.dataset == name}
+            for name in (dataset, other)
         )
-        return next((fmean(seconds) for seconds in alike if seconds), None)
+        both = here.keys() & there.keys()
+        return sum(here[method] for method in both) / sum(there[method] for method in both) if both else 1.0
 
     def _slowness(self) -> float:
         """How many times longer cells take than stored runs say."""

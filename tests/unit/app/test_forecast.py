@@ -41,6 +41,17 @@ def test_without_stored_runs_the_cells_that_are_most_alike_count() -> None:
     assert forecast.left([Place("rfw", "magface", "gst")], [], 1, 0.0) == 31.0, "the mean of all"
 
 
+def test_a_method_that_ran_on_a_larger_set_is_expected_to_take_less_on_a_smaller_one() -> None:
+    forecast = Forecast(nothing)
+    for method, on_bfw, on_lfw in (("platt", 10.0, 2.0), ("gst", 30.0, 6.0), ("ac_mlp", 700.0, None)):
+        forecast.add(Place("bfw", "magface", method), on_bfw)
+        if on_lfw is not None:
+            forecast.add(Place("lfw", "magface", method), on_lfw)
+    assert forecast.expected(Place("lfw", "magface", "ac_mlp")) == pytest.approx(700.0 * 8 / 40)
+    assert forecast.expected(Place("rfw", "magface", "ac_mlp")) == 700.0, "nothing ran on RFW"
+    assert forecast.expected(Place("lfw", "magface", "fsn")) == 4.0, "the mean of what ran on LFW"
+
+
 def test_running_cells_count_by_their_folds_and_workers_share_the_rest() -> None:
     forecast = Forecast({LFW: 100.0}.get)
     half = CellState("", 0.0, 10, 5)
