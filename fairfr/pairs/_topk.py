@@ -123,6 +123,13 @@ def _squared_midpoint(a: F32, b: F32, d: int) -> float:
 
 
 @_compiled  # type: ignore[untyped-decorator]
+def squared_midpoints(vectors: F32, left: I64, right: I64, out: F64, rows: I64) -> None:
+    """Squared lengths of some midpoints, into ``out`` (p,)."""
+    for row in rows:
+        out[row] = _squared_midpoint(vectors[left[row]], vectors[right[row]], vectors.shape[1])
+
+
+@_compiled  # type: ignore[untyped-decorator]
 def _lane_maxima(a: I16, b: I16, highest: I16) -> None:
     """Maximum of ``a + b`` over each lane."""
     lanes = len(highest)

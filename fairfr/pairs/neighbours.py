@@ -4,8 +4,9 @@
 so the largest sums are the nearest references: every image meets every reference once, however many pairs share it.
 Sums of rounded products leave a few more than k references, and their distances say which are the nearest.
 ``faiss`` builds the midpoints and searches them; it is faster where images barely repeat. Many midpoints that look for
-neighbours among themselves compare every two once (``mutual``). These two search in float32.
-Distances to what they found are taken in float64, so that neither the engine nor the other pairs of a table
+neighbours among themselves compare every two once (``mutual``). These two search in float32. For a few queries no
+reference is built: the queries meet the references' images (``few``), in float64.
+Distances to what was found are taken in float64, so that neither the engine nor the other pairs of a table
 show in them.
 """
 
@@ -26,12 +27,16 @@ from fairfr.pairs.products import RoundedProducts
 from fairfr.pairs.shares import in_threads
 
 Engine: TypeAlias = Literal["auto", "scan", "faiss"]
+Way: TypeAlias = Literal["scan", "faiss", "mutual", "few"]
 
 REFERENCE_BLOCK = 8192
 SMALLEST_BLOCK = 512
 SUMS_BYTES = 200 * 2**20  # of rounded products, and of sums of references
 QUERY_BLOCK = 16_384
 MUTUAL_FROM = 50_000  # below, finding the axes costs as much as it saves
+FEW = 256  # queries: with more it takes less time to build the references
+FEW_AT_ONCE = 64
+IMAGE_BLOCK = 4096
 
 
 @piece
@@ -75,14 +80,25 @@ class Neighbours(NamedTuple):
 def nearest(queries: Midpoints, references: Midpoints, k: int, engine: Engine = "auto", threads: int = 1) -> Neighbours:
     """The k nearest reference midpoints of each query midpoint (k is capped at the number of references)."""
     k = min(k, len(references))
-    # dot products for each reference: n by the scan, q by faiss, q / 2 or less among themselves
-    mutual = engine == "auto" and queries is references and meets_itself(queries)
-    if engine == "auto":
-        engine = "scan" if not mutual and 2 * queries.n_images < len(queries) else "faiss"
-    if engine == "scan":
+    way = _quickest(queries, references) if engine == "auto" else engine
+    if way == "scan":
         return _scan(queries, references, k, threads)
-    index = mutual_neighbours(queries, k, threads) if mutual else _search_faiss(queries, references, k, threads)
+    if way == "mutual":
+        index = mutual_neighbours(queries, k, threads)
+    elif way == "few":
+        index = _search_few(queries, references, k, threads)
+    else:
+        index = _search_faiss(queries, references, k, threads)
     return Neighbours(index, _measure(queries, references, index, threads))
+
+
+def _quickest(queries: Midpoints, references: Midpoints) -> Way:
+    """By dot products for each reference: n by the scan, q by faiss, q / 2 or less among themselves; a few are few."""
+    if queries is references and meets_itself(queries):
+        return "mutual"
+    if 2 * queries.n_images < len(queries):
+        return "scan"
+    return "few" if len(queries) <= FEW else "faiss"
 
 
 def meets_itself(midpoints: Midpoints) -> bool:
@@ -113,13 +129,49 @@ def _search_faiss(queries: Midpoints, references: Midpoints, k: int, threads: in
     return index
 
 
+def _search_few(queries: Midpoints, references: Midpoints, k: int, threads: int) -> I64:
+    """Places (q, k) of the nearest references R, those with the largest 2 q.R - |R|^2 = q.left + q.right - |R|^2."""
+    from fairfr.pairs._topk import squared_midpoints
+
+    if len(references.vectors) > 2 * len(references):
+        references = references.compact()
+    left, right = references.pairs.left.astype(np.int64), references.pairs.right.astype(np.int64)
+    squares, everyone = np.empty(len(references)), np.arange(len(references))
+    in_threads(threads, everyone, partial(squared_midpoints, references.vectors, left, right, squares))
+    index = np.empty((len(queries), k), dtype=np.int64)
+    for start in range(0, len(queries), FEW_AT_ONCE):
+        some = np.arange(start, min(start + FEW_AT_ONCE, len(queries)))
+        products = _products(queries, some, references.vectors)
+        in_threads(threads, some, partial(_take_nearest, products, start, left, right, squares, index))
+    return index
+
+
+def _products(queries: Midpoints, rows: I64, images: F32) -> F64:
+    """Of some queries with all images, (r, n)."""
+    pairs, vectors = queries.pairs.take(rows), queries.vectors
+    midpoints = (vectors[pairs.left].astype(np.float64) + vectors[pairs.right]) / 2
+    out = np.empty((len(rows), len(images)))
+    for start in range(0, len(images), IMAGE_BLOCK):
+        part = slice(start, start + IMAGE_BLOCK)
+        out[:, part] = midpoints @ images[part].astype(np.float64).T
+    return out
+
+
+def _take_nearest(products: F64, first: int, left: I64, right: I64, squares: F64, index: I64, rows: I64) -> None:
+    """Rows of ``index`` (q, k); ``products`` are of the queries from ``first`` on."""
+    k = index.shape[1]
+    for row in rows:
+        nearness = products[row - first, left] + products[row - first, right] - squares
+        index[row] = np.sort(np.argpartition(nearness, -k)[-k:])  # of equals the first comes first
+
+
 def _scan(queries: Midpoints, references: Midpoints, k: int, threads: int) -> Neighbours:
     from fairfr.pairs._topk import merge_block
 
     used, pairs = queries.pairs.compact(len(queries.vectors))
     order = _by_image(pairs)
     left, right = pairs.left.astype(np.int64), pairs.right.astype(np.int64)
-    own, target = queries.vectors[used], _Target.of(references)
+    own, target = queries.vectors[used], _Target.of(references, k * len(queries))
     found = Neighbours(np.full((len(queries), k), -1, dtype=np.int32), np.full((len(queries), k), np.inf))
     products = RoundedProducts.of(own, references)
     for start, stop in pairwise(_block_bounds(len(references), len(used))):
@@ -138,18 +190,19 @@ def _block_bounds(n_references: int, n_images: int) -> list[int]:
 
 
 class _Target(NamedTuple):
-    """References as the compiled loops take them: ``sums`` is empty where it would take too much room."""
+    """References as the compiled loops take them: ``sums`` is empty where it would take too much room or time."""
 
     vectors: F32
     ends: I64
     sums: F64
 
     @classmethod
-    def of(cls, references: Midpoints) -> _Target:
+    def of(cls, references: Midpoints, n_distances: int) -> _Target:
+        """For so many distances to some of them."""
         vectors = np.ascontiguousarray(references.vectors)
         ends = np.column_stack([references.pairs.left, references.pairs.right]).astype(np.int64)
         sums = np.empty((0, vectors.shape[1]))
-        if len(references) * vectors.shape[1] * 8 <= SUMS_BYTES:
+        if len(references) * vectors.shape[1] * 8 <= SUMS_BYTES and n_distances >= len(references):
             sums = vectors[ends[:, 0]].astype(np.float64) + vectors[ends[:, 1]]
         return cls(vectors, ends, sums)
 
@@ -164,7 +217,7 @@ def _measure(queries: Midpoints, references: Midpoints, index: I64, threads: int
     from fairfr.pairs._topk import measure
 
     distance = np.empty(index.shape)
-    own, target = np.ascontiguousarray(queries.vectors), _Target.of(references)
+    own, target = np.ascontiguousarray(queries.vectors), _Target.of(references, index.size)
     left, right = queries.pairs.left.astype(np.int64), queries.pairs.right.astype(np.int64)
     in_threads(
         threads,

@@ -17,6 +17,7 @@ from fairfr.pairs.table import PairTable
 
 MakeSet = Callable[..., VerificationSet]
 ENGINES: tuple[Engine, ...] = ("scan", "faiss")
+WAYS: tuple[Engine, ...] = (*ENGINES, "auto")  # few queries, unless images repeat, have a way of their own
 NOISE = 2e-5  # float32 products of unit vectors
 
 
@@ -79,7 +80,7 @@ def pairs_of(case: Case, rows: np.ndarray) -> Pairs:
 # -- the engines -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("engine", WAYS)
 @given(case=cases(), k=st.integers(1, 30))
 def test_engines_find_the_nearest(engine: Engine, case: Case, k: int) -> None:
     queries, references = pairs_of(case, case.queries), pairs_of(case, case.references)
@@ -116,7 +117,7 @@ def test_blocks_and_threads_change_nothing(monkeypatch: pytest.MonkeyPatch, engi
     np.testing.assert_allclose(parts.distance, expected, atol=NOISE)
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("engine", WAYS)
 def test_very_near_neighbours_keep_their_digits(engine: Engine) -> None:
     rng = np.random.default_rng(4)
     centre = rng.standard_normal(64)
@@ -129,7 +130,7 @@ def test_very_near_neighbours_keep_their_digits(engine: Engine) -> None:
     np.testing.assert_allclose(found.distance, np.take_along_axis(expected, found.position, axis=1), rtol=1e-9)
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("engine", WAYS)
 def test_a_midpoint_is_at_distance_zero_from_itself_and_from_its_mirror_image(engine: Engine) -> None:
     rng = np.random.default_rng(5)
     vectors = unit(rng.standard_normal((20, 32)))
@@ -151,6 +152,32 @@ def test_auto_takes_the_scan_where_images_repeat(
     other = "_search_faiss" if engine == "scan" else "_scan"
     monkeypatch.setattr(neighbours, other, lambda *_: pytest.fail("the slower engine was taken"))
     assert nearest(vectors, pairs, pairs, 3, "auto").distance.tobytes() == expected.distance.tobytes()
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("spread", [1.0, 1e-3])
+def test_a_few_queries_find_the_nearest_without_building_a_reference(
+    monkeypatch: pytest.MonkeyPatch, spread: float, threads: int
+) -> None:
+    rng = np.random.default_rng(9)
+    vectors = unit(rng.standard_normal(24) + spread * rng.standard_normal((700, 24)))
+    ends = rng.permuted(np.tile(np.arange(700), (2, 3)), axis=1).astype(np.int32)
+    queries, references = Pairs(*ends[:, :100]), Pairs(*ends[:, 100:])
+    for name, size in (("FEW", 100), ("FEW_AT_ONCE", 23), ("IMAGE_BLOCK", 41)):
+        monkeypatch.setattr(neighbours, name, size)
+    expected = distances(vectors, queries, references)
+    with monkeypatch.context() as context:
+        context.setattr(Midpoints, "build_some", lambda *_: pytest.fail("midpoints were built"))
+        found = nearest(vectors, queries, references, 20, "auto", threads)
+    # also where float32 products of vectors that all point one way would leave the order open
+    np.testing.assert_array_equal(found.position, np.argsort(expected, axis=1, kind="stable")[:, :20])
+    np.testing.assert_allclose(found.distance, np.sort(expected, axis=1)[:, :20], rtol=1e-9)
+    by_faiss = nearest(vectors, queries, references, 20, "faiss")
+    same = (found.position == by_faiss.position).all(axis=1)
+    assert same.any() and found.distance[same].tobytes() == by_faiss.distance[same].tobytes()
+    monkeypatch.setattr(neighbours, "FEW", 99)
+    monkeypatch.setattr(neighbours, "_search_few", lambda *_: pytest.fail("too many for this way"))
+    nearest(vectors, queries, references, 20, "auto")
 
 
 @pytest.mark.parametrize("k", [1, 20, 70, 700])
