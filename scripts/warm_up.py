@@ -1,6 +1,7 @@
 """Import what runs import, once, so that its byte code and the compiled kernels are there when a person is waiting."""
 
 import importlib
+from typing import get_args
 
 MODULES = (
     "faiss",
@@ -29,17 +30,19 @@ def main() -> None:
         importlib.import_module(module)
     import numpy as np
 
-    from fairfr.core.types import Pairs
+    from fairfr.core.types import Pairs, read_only
     from fairfr.methods._logistic_loops import block_loss, loss_and_gradient
     from fairfr.pairs.near_images import near_images
-    from fairfr.pairs.neighbours import Midpoints, nearest, nearest_and_others
+    from fairfr.pairs.neighbours import Engine, Midpoints, nearest, nearest_and_others
 
     toy = Pairs(np.arange(4, dtype=np.int32), np.arange(4, 8, dtype=np.int32))
-    midpoints = Midpoints(np.eye(8, dtype=np.float32), toy)
-    nearest(midpoints, midpoints, k=2, engine="scan")
-    nearest(midpoints, midpoints, k=2, engine="faiss")
-    nearest_and_others(midpoints, 2, np.arange(4), 2)
-    near_images(np.tile(midpoints.vectors, (200, 1)), width=2, threads=1)  # more than a tile: whole ones, and parts
+    vectors = np.eye(8, dtype=np.float32)
+    for own in (vectors, read_only(vectors.copy())):  # a table's own may only be read, which numba compiles apart
+        midpoints = Midpoints(own, toy)
+        for engine in get_args(Engine):
+            nearest(midpoints, midpoints, k=2, engine=engine)
+        nearest_and_others(midpoints, 2, np.arange(4), 2)
+    near_images(np.tile(vectors, (200, 1)), width=2, threads=1)  # more than a tile: whole ones, and parts
     block_loss(np.zeros(4), np.zeros(4), np.empty(4))
     loss_and_gradient(np.zeros((1, 4)), np.zeros(4), 0, 4, np.zeros(1), 0.0, np.empty(2))
 

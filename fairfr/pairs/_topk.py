@@ -130,6 +130,17 @@ def squared_midpoints(vectors: F32, left: I64, right: I64, out: F64, rows: I64) 
 
 
 @_compiled  # type: ignore[untyped-decorator]
+def image_products(midpoints: F64, images: F32, out: F64, rows: I64) -> None:
+    """Products of ``midpoints`` (q, d) with the ``images`` (n, d) at some rows, into ``out`` (q, n)."""
+    for row in rows:
+        for query in range(len(midpoints)):
+            total = 0.0
+            for c in range(images.shape[1]):
+                total += midpoints[query, c] * np.float64(images[row, c])
+            out[query, row] = total
+
+
+@_compiled  # type: ignore[untyped-decorator]
 def _lane_maxima(a: I16, b: I16, highest: I16) -> None:
     """Maximum of ``a + b`` over each lane."""
     lanes = len(highest)

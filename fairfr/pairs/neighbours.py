@@ -34,9 +34,8 @@ SMALLEST_BLOCK = 512
 SUMS_BYTES = 200 * 2**20  # of rounded products, and of sums of references
 QUERY_BLOCK = 16_384
 MUTUAL_FROM = 50_000  # below, finding the axes costs as much as it saves
-FEW = 256  # queries: with more it takes less time to build the references
+FEW = 128  # queries: with more it takes less time to build the references
 FEW_AT_ONCE = 64
-IMAGE_BLOCK = 4096
 
 
 @piece
@@ -131,30 +130,28 @@ def _search_faiss(queries: Midpoints, references: Midpoints, k: int, threads: in
 
 def _search_few(queries: Midpoints, references: Midpoints, k: int, threads: int) -> I64:
     """Places (q, k) of the nearest references R, those with the largest 2 q.R - |R|^2 = q.left + q.right - |R|^2."""
-    from fairfr.pairs._topk import squared_midpoints
+    from fairfr.pairs._topk import image_products, squared_midpoints
 
     if len(references.vectors) > 2 * len(references):
         references = references.compact()
     left, right = references.pairs.left.astype(np.int64), references.pairs.right.astype(np.int64)
-    squares, everyone = np.empty(len(references)), np.arange(len(references))
-    in_threads(threads, everyone, partial(squared_midpoints, references.vectors, left, right, squares))
+    images, squares = references.vectors, np.empty(len(references))
+    in_threads(threads, np.arange(len(squares)), partial(squared_midpoints, images, left, right, squares))
     index = np.empty((len(queries), k), dtype=np.int64)
     for start in range(0, len(queries), FEW_AT_ONCE):
         some = np.arange(start, min(start + FEW_AT_ONCE, len(queries)))
-        products = _products(queries, some, references.vectors)
+        products = np.empty((len(some), len(images)))
+        in_threads(
+            threads, np.arange(len(images)), partial(image_products, _build_exactly(queries, some), images, products)
+        )
         in_threads(threads, some, partial(_take_nearest, products, start, left, right, squares, index))
     return index
 
 
-def _products(queries: Midpoints, rows: I64, images: F32) -> F64:
-    """Of some queries with all images, (r, n)."""
-    pairs, vectors = queries.pairs.take(rows), queries.vectors
-    midpoints = (vectors[pairs.left].astype(np.float64) + vectors[pairs.right]) / 2
-    out = np.empty((len(rows), len(images)))
-    for start in range(0, len(images), IMAGE_BLOCK):
-        part = slice(start, start + IMAGE_BLOCK)
-        out[:, part] = midpoints @ images[part].astype(np.float64).T
-    return out
+def _build_exactly(midpoints: Midpoints, rows: I64) -> F64:
+    """Some of them in float64, (r, d)."""
+    pairs = midpoints.pairs.take(rows)
+    return (midpoints.vectors[pairs.left].astype(np.float64) + midpoints.vectors[pairs.right]) / 2
 
 
 def _take_nearest(products: F64, first: int, left: I64, right: I64, squares: F64, index: I64, rows: I64) -> None:

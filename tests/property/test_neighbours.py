@@ -163,7 +163,7 @@ def test_a_few_queries_find_the_nearest_without_building_a_reference(
     vectors = unit(rng.standard_normal(24) + spread * rng.standard_normal((700, 24)))
     ends = rng.permuted(np.tile(np.arange(700), (2, 3)), axis=1).astype(np.int32)
     queries, references = Pairs(*ends[:, :100]), Pairs(*ends[:, 100:])
-    for name, size in (("FEW", 100), ("FEW_AT_ONCE", 23), ("IMAGE_BLOCK", 41)):
+    for name, size in (("FEW", 100), ("FEW_AT_ONCE", 23)):
         monkeypatch.setattr(neighbours, name, size)
     expected = distances(vectors, queries, references)
     with monkeypatch.context() as context:
