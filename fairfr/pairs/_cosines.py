@@ -12,7 +12,7 @@ _compiled = numba.njit(nogil=True, cache=True, fastmath={"reassoc", "contract"})
 
 
 @_compiled  # type: ignore[untyped-decorator]
-def dot(a: F32, b: F32) -> float:
+def dot(a: F32 | F64, b: F32) -> float:
     """a . b, products and sum in float64."""
     total = 0.0
     for c in range(len(a)):

@@ -6,6 +6,7 @@ import numba
 import numpy as np
 
 from fairfr.core.types import F32, F64, I16, I32, I64
+from fairfr.pairs._cosines import dot
 
 # A lane is eight references, as far apart in their block as they can be: the maximum over a lane then runs down columns
 # that lie side by side, 16 lanes at a time, and references that are alike (of one person, say) meet in few lanes.
@@ -134,10 +135,7 @@ def image_products(midpoints: F64, images: F32, out: F64, rows: I64) -> None:
     """Products of ``midpoints`` (q, d) with the ``images`` (n, d) at some rows, into ``out`` (q, n)."""
     for row in rows:
         for query in range(len(midpoints)):
-            total = 0.0
-            for c in range(images.shape[1]):
-                total += midpoints[query, c] * np.float64(images[row, c])
-            out[query, row] = total
+            out[query, row] = dot(midpoints[query], images[row])
 
 
 @_compiled  # type: ignore[untyped-decorator]

@@ -92,7 +92,10 @@ def nearest(queries: Midpoints, references: Midpoints, k: int, engine: Engine = 
 
 
 def _quickest(queries: Midpoints, references: Midpoints) -> Way:
-    """By dot products for each reference: n by the scan, q by faiss, q / 2 or less among themselves; a few are few."""
+    """By dot products for each reference: n by the scan, q by faiss, q / 2 or less among themselves.
+
+    For a few queries to build the references would take longer than any products.
+    """
     if queries is references and meets_itself(queries):
         return "mutual"
     if 2 * queries.n_images < len(queries):
