@@ -3,7 +3,6 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PORT ?= 5000
-READING ?= paper
 OUT ?= outputs
 READY := $(VENV)/.ready
 
@@ -12,7 +11,7 @@ export MLFLOW_DISABLE_TELEMETRY := true
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test check format paper tables bench ui clean
+.PHONY: help install demo test check docs format paper tables bench ui clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | awk -F'\t' '{printf "  make %-9s %s\n", $$1, $$2}'
@@ -22,7 +21,7 @@ $(READY): pyproject.toml constraints.txt
 	@echo "Installing into $(VENV): one to five minutes, once."
 	@$(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --upgrade "pip>=25"
-	@$(BIN)/python -m pip install --quiet --no-compile -c constraints.txt -e '.[dev,parallel]'
+	@$(BIN)/python -m pip install --quiet --no-compile -c constraints.txt -e '.[all,dev]'
 	@$(BIN)/python scripts/warm_up.py
 	@touch $(READY)
 
@@ -34,12 +33,16 @@ demo: $(READY)  ## every method on the synthetic LFW stand-in, with a table at t
 test: $(READY)  ## the whole test suite
 	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto
 
-check: $(READY)  ## style, types and import rules
+check: $(READY)  ## style, types, import rules and the documentation
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
 	@$(BIN)/python scripts/method_table.py --check
+	@$(MAKE) --no-print-directory docs
+
+docs: $(READY)  ## the documentation site, in build/site; a broken link is an error
+	@$(BIN)/python -m sphinx -q -W --keep-going -E -d build/doctrees -b html docs build/site
 
 format: $(READY)  ## put the code in its standard form
 	@$(BIN)/ruff format .
@@ -48,8 +51,8 @@ format: $(READY)  ## put the code in its standard form
 paper: $(READY)  ## the paper's headline sweep: every method on nine settings (under an hour on two cores)
 	@$(BIN)/python run.py -m experiment=headline hydra/launcher=joblib
 
-tables: $(READY)  ## the paper's tables and figures from what has run, beside the paper's numbers (READING=strict: as its text asks)
-	@$(BIN)/python scripts/make_tables.py --reading $(READING) --out-root "$(OUT)"
+tables: $(READY)  ## the paper's tables and figures from what has run, beside the paper's numbers (READING=strict, paper: all of it so)
+	@$(BIN)/python scripts/make_tables.py $(if $(READING),--reading $(READING)) --out-root "$(OUT)"
 
 bench: $(READY)  ## speed, as ratios against plain scikit-learn and faiss code in the same run
 	@$(BIN)/python tests/benchmarks/bench.py

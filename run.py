@@ -1,6 +1,8 @@
 """Run one cell, or with -m a sweep: python run.py dataset=rfw backbone=magface method=ac_density"""
 
-from fairfr.commands.run import main  # @hydra.main is there
+import sys
+
+from fairfr.__main__ import hand_over
 
 if __name__ == "__main__":
-    main()
+    hand_over("run", sys.argv[1:])

@@ -2,14 +2,24 @@
 
 As a library: ``fairfr.ACLinear(C=1.0).fit(embeddings, pairs, same)`` and every other method likewise (``dir(fairfr)``
 lists them); ``.probability(embeddings, pairs)``, ``.save(path)``, ``fairfr.load(path)``.
+
+A mistake in what is handed over is a ``fairfr.FairfrError``: ``DataError``, ``ConfigError`` and so on.
 """
 
 from typing import TYPE_CHECKING
 
+from fairfr.core.errors import ConfigError as ConfigError
+from fairfr.core.errors import DataError as DataError
+from fairfr.core.errors import FairfrError as FairfrError
+from fairfr.core.errors import StorageError as StorageError
+from fairfr.core.errors import UndeclaredInputError as UndeclaredInputError
+from fairfr.core.errors import UnmetNeedError as UnmetNeedError
+from fairfr.core.extras import MissingExtraError as MissingExtraError
+
 if TYPE_CHECKING:
     from typing import Any
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _MORE = {"Model": "fairfr.library.model", "as_model": "fairfr.library.catalogue", "load": "fairfr.library.file"}
 

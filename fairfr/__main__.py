@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 from fairfr.core.errors import did_you_mean
+from fairfr.core.extras import MissingExtraError, explain_missing_extra
 
 FOLDER = Path(__file__).parent / "commands"
 OPENING = """usage: fairfr COMMAND ...
@@ -59,7 +60,11 @@ def hand_over(module: str, words: list[str]) -> None:
     # Hydra looks for the program's name there, to complete its arguments
     program = sys.argv[0] if module == "run" else f"fairfr {module.rstrip('_')}"
     sys.argv = [program, *words]
-    importlib.import_module(f"fairfr.commands.{module}").main()
+    try:
+        with explain_missing_extra(f"fairfr {module.rstrip('_')}"):
+            importlib.import_module(f"fairfr.commands.{module}").main()
+    except MissingExtraError as error:
+        sys.exit(str(error))
 
 
 def complete(known: dict[str, str], words: list[str]) -> None:

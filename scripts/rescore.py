@@ -1,4 +1,4 @@
-"""fairfr rescore, from a checkout: metrics of stored runs anew, without refitting."""
+"""fairfr rescore, from a checkout: recompute metrics of stored runs without refitting."""
 
 from fairfr.commands.rescore import main
 

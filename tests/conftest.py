@@ -31,7 +31,7 @@ hypothesis.settings.load_profile("fairfr")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--update-golden", action="store_true", help="write tests/golden/*.json anew instead of comparing")
+    parser.addoption("--update-golden", action="store_true", help="write tests/golden/*.json instead of comparing")
 
 
 @pytest.fixture(scope="session")

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from fairfr.core.errors import DataError, did_you_mean
-from fairfr.data._csv import header_of
 from fairfr.data.files import DataFile, looks_like
+from fairfr.data.text_table import header_of
 
 BYTES = 2**22  # of csv at a time
 START = 2**16
@@ -94,7 +94,9 @@ class PairFile:
         try:
             return parquet.ParquetFile(self.path)
         except pa.ArrowInvalid as error:
-            raise DataError(f"{self.path} is no readable parquet file ({_reason(error)}). Export it again.") from None
+            raise DataError(
+                f"{self.path} is not a readable parquet file ({_reason(error)}). Export it again."
+            ) from None
 
 
 def in_file(path: Path, pair: int) -> str:

@@ -10,11 +10,11 @@ import numpy as np
 
 from fairfr.core.errors import DataError, UnmetNeedError
 from fairfr.core.types import F32, F64, I32, Pairs, StrArray
-from fairfr.data.embeddings import read_vectors
+from fairfr.data.embeddings_file import read_vectors
 from fairfr.data.files import DataFile
 from fairfr.data.images_file import ImageTable, read_images
 from fairfr.data.pairs_file import position
-from fairfr.data.tables import CodedColumn
+from fairfr.data.text_table import CodedColumn
 from fairfr.library.material import Faces, Labels, verification_set
 from fairfr.library.model import Model
 from fairfr.pairs.table import PairTable
@@ -35,7 +35,7 @@ class Vectors:
         width = raw.vectors.shape[1]
         if model.width_ not in (None, width):
             raise DataError(
-                f"{file.path} holds vectors of width {width}, but the model was fitted on width {model.width_}. "
+                f"{file.path} has vectors of width {width}, but the model was fitted on width {model.width_}. "
                 "A calibrator belongs to the network whose vectors it was fitted on."
             )
         return cls(file.path, raw.images, unit_rows(raw.vectors, np.arange(len(raw.images))))
@@ -45,11 +45,11 @@ class Scorer:
     """A model and the images it is to compare, by their rows in ``vectors``: one npz, or two behind one another."""
 
     def __init__(self, model: Model, sides: tuple[Vectors, ...], images: DataFile | None, threads: int) -> None:
-        self._model, self._threads = model, threads
+        self.model, self._threads = model, threads
         self._unit = sides[0].unit if len(sides) == 1 else np.concatenate([side.unit for side in sides])
         n = len(self._unit)
-        nobody = Pairs(np.empty(0, np.int32), np.empty(0, np.int32))
-        faces = Faces(nobody, np.arange(n), n, False, self._unit)
+        no_pairs = Pairs(np.empty(0, np.int32), np.empty(0, np.int32))
+        faces = Faces(no_pairs, np.arange(n), n, False, self._unit)
         ids = [id for side in sides for id in side.ids]
         self._labels = _labels(model, faces, ids, images)
 
@@ -58,7 +58,7 @@ class Scorer:
         n = len(self._unit)
         faces = Faces(Pairs(left, right), np.arange(n), n, False, self._unit)
         data = verification_set(faces, self._labels, np.zeros(0, dtype=bool))
-        return self._model.predict_table(PairTable(data, self._threads))
+        return self.model.predict_table(PairTable(data, self._threads))
 
 
 def _labels(model: Model, faces: Faces, ids: list[str], images: DataFile | None) -> Labels:
@@ -86,6 +86,14 @@ def _names(column: CodedColumn, rows: I32) -> StrArray:
     names = np.array([*column.values, ""], dtype=np.str_)
     found: StrArray = names[np.append(column.codes, -1)[rows]]
     return found
+
+
+def result_columns(model: Model, score: F64, probability: F64, prior: float | None) -> dict[str, F64]:
+    """What a file gets for each pair: ``score`` and ``probability``; with a prior its probability, and ``llr``."""
+    if prior is None:
+        return {"score": score, "probability": probability}
+    adjusted = model.probability_at(probability, prior)
+    return {"score": score, "probability": adjusted, "llr": model.llr_of(probability)}
 
 
 def load_model(path: Path) -> Model:

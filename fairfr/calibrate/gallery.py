@@ -10,18 +10,21 @@ from typing import Any
 
 import numpy as np
 
-from fairfr.calibrate.faces import Scorer, Vectors
+from fairfr.calibrate.faces import Scorer, Vectors, result_columns
 from fairfr.core.types import F32, I64, UNKNOWN
 from fairfr.data.pairs_file import position
 
 
 class Gallery:
-    """Probes ``left`` against ``right``, ``probes`` at a time. An image is no match of itself (by its id)."""
+    """Probes ``left`` against ``right``, ``probes`` at a time. An image is never matched with itself (by its id)."""
 
-    def __init__(self, left: Vectors, right: Vectors, scorer: Scorer, top: int, probes: int) -> None:
+    def __init__(
+        self, left: Vectors, right: Vectors, scorer: Scorer, top: int, probes: int, prior: float | None
+    ) -> None:
         import faiss
 
         self._left, self._right, self._scorer, self._top, self._probes = left, right, scorer, top, probes
+        self._prior = prior
         self._itself = position(left.ids, right.ids)
         self._lookup = faiss.IndexFlatIP(right.unit.shape[1])
         self._lookup.add(right.unit)
@@ -40,14 +43,14 @@ class Gallery:
         order = np.lexsort((-cosine, -score, probe))
         probe = probe[order]
         rank = np.arange(len(probe)) - np.searchsorted(probe, probe) + 1
+        columns = result_columns(self._scorer.model, score[order], probability[order], self._prior)
         return pa.table(
             {
                 "left": pa.array(self._left.ids, pa.string()).take(pa.array(probe)),
                 "right": pa.array(self._right.ids, pa.string()).take(pa.array(match[order])),
                 "rank": rank,
                 "cosine": cosine[order].astype(np.float64),
-                "score": score[order],
-                "probability": probability[order],
+                **columns,
             }
         )
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from fairfr.core.errors import DataError
 from fairfr.core.visible import visible
+from fairfr.library.face_vectors import holds_text
 from fairfr.library.file import describe
+from fairfr.library.thresholds import Kept
 
 NOTHING_KNOWN = (
     "held out      nothing noted: the model was fitted through the library. What it does on pairs that it has not seen "
@@ -36,6 +38,9 @@ def _lines(about: Mapping[str, Any]) -> Iterator[str]:
     yield f"needs         {', '.join(about['needs']) or 'cosines alone'}"
     if about["width"] is not None:
         yield f"vectors       of width {about['width']}"
+    if about.get("score_range") is not None:
+        low, high = about["score_range"]
+        yield f"scores        within {low:g}..{high:g}, in the place of cosines"
     if about["groups"]:
         yield f"groups        {', '.join(about['groups'])}"
     counts = {name: value for name, value in about["training"].items() if not isinstance(value, dict)}
@@ -43,8 +48,21 @@ def _lines(about: Mapping[str, Any]) -> Iterator[str]:
     for level, count in about["training"].get("groups", {}).items():
         yield f"              {count:,} images of {level}"
     yield f"data          {about['digest']}, seed {about['seed']}"
+    yield f"contains      {holds_text(about['holds'])}"
     yield "made by       " + ", ".join(f"{name} {version}" for name, version in about["versions"].items())
+    yield from _thresholds(about.get("thresholds", []))
     yield from _held_out(about.get("origin"))
+
+
+def _thresholds(kept: Sequence[Kept]) -> Iterator[str]:
+    for entry in kept:
+        plain, confident = _limit(entry["threshold"]), _limit(entry["confident_threshold"])
+        sure = f"{100 * entry['confidence']:g} % confident"
+        yield f"threshold     {entry['on']} for FMR {entry['wanted_fmr']:g}: {confident} ({sure}), {plain} (plain)"
+
+
+def _limit(value: float | None) -> str:
+    return "none" if value is None else f">= {value:.6g}"
 
 
 def _held_out(origin: Mapping[str, Any] | None) -> Iterator[str]:

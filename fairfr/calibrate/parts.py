@@ -1,7 +1,7 @@
 """An output that grows part by part and survives interruptions.
 
 Parts lie in a hidden folder beside the output, each whole or not there, with a note of what they were made from. The
-same command again goes on behind the last part; another one starts anew. At the end they become one file, which takes
+same command again continues after the last part; another one starts again. At the end they become one file, which takes
 its name only when it is complete.
 """
 
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from fairfr.core.errors import ConfigError, StorageError
-from fairfr.core.storing import storing
+from fairfr.core.storage import replace_text, replacing, storing
 
 ENDINGS = (".parquet", ".csv")
 NOTE = "made_from.json"
@@ -53,7 +53,7 @@ class Parts:
         if not note.is_file() or json.loads(note.read_text(encoding="utf-8") or "null") != self._made_from:
             for path in self._folder.glob("part-*"):
                 path.unlink()
-            _replace_text(note, json.dumps(self._made_from))
+            replace_text(note, json.dumps(self._made_from))
         n = 0
         while self._part(n).is_file():
             n += 1
@@ -63,9 +63,8 @@ class Parts:
         """One part, an arrow table; a kill leaves it whole or not there."""
         from pyarrow import parquet
 
-        waiting = self._folder / "unfinished"
-        parquet.write_table(table, waiting)
-        os.replace(waiting, self._part(number))
+        with replacing(self._part(number)) as draft:
+            parquet.write_table(table, draft)
 
     def finish(self) -> int:
         """Join the parts into the output and remove them; returns the number of rows."""
@@ -100,9 +99,3 @@ def _writer(path: Path, schema: Any, ending: str) -> Any:
     from pyarrow import csv, parquet
 
     return csv.CSVWriter(path, schema) if ending == ".csv" else parquet.ParquetWriter(path, schema)
-
-
-def _replace_text(path: Path, text: str) -> None:
-    waiting = path.with_name("unfinished")
-    waiting.write_text(text, encoding="utf-8")
-    os.replace(waiting, path)

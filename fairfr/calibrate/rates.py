@@ -55,7 +55,7 @@ def _bounds(errors: int, pairs: int, tail: float) -> tuple[float, float]:
 
 
 def fewest_pairs(rate: float, confidence: float) -> int:
-    """So many pairs without an error vouch for ``rate``: about 3 / rate at 95 % (the rule of three)."""
+    """So many pairs without an error prove a rate below ``rate``: about 3 / rate at 95 % (the rule of three)."""
     return int(np.ceil(np.log(1 - confidence) / np.log1p(-rate)))
 
 

@@ -10,14 +10,17 @@ from typing import Any
 import numpy as np
 
 from fairfr.calibrate.blocks import PairFile, in_file
-from fairfr.calibrate.faces import Scorer, Vectors, load_model
+from fairfr.calibrate.faces import Scorer, Vectors, load_model, result_columns
 from fairfr.calibrate.gallery import Gallery
 from fairfr.calibrate.parts import Parts, check_ending
 from fairfr.core.errors import ConfigError, DataError, UnmetNeedError
 from fairfr.core.types import I32
 from fairfr.data.files import DataFile
 from fairfr.experiment.threads import limit_threads, resolve_threads
+from fairfr.library.arrays import allowed, on_cosine_scale
 from fairfr.library.model import Model
+from fairfr.library.prior import check_prior
+from fairfr.pairs.cosine import no_cosine
 
 BLOCK = 2**18
 """Pairs at a time: some hundred MB at the most, whatever the method."""
@@ -38,6 +41,7 @@ class Wanted:
     top: int = 10
     threads: int | None = None
     block: int = BLOCK
+    prior: float | None = None
 
 
 class Progress:
@@ -71,7 +75,8 @@ def score_file(wanted: Wanted, progress: Progress) -> int:
 
 
 def _shape(wanted: Wanted) -> dict[str, Any]:
-    return {"block": wanted.block, "top": wanted.top if wanted.pairs == EVERY else None, "ending": wanted.out.suffix}
+    top = wanted.top if wanted.pairs == EVERY else None
+    return {"block": wanted.block, "top": top, "ending": wanted.out.suffix, "prior": wanted.prior}
 
 
 def _check(wanted: Wanted) -> None:
@@ -84,6 +89,8 @@ def _check(wanted: Wanted) -> None:
             raise ConfigError(f"--{name} does not go with --pairs {wanted.pairs}. See fairfr calibrate score --help.")
     if wanted.top < 1 or wanted.block < 1:
         raise ConfigError("--top and --block must be at least 1.")
+    if wanted.prior is not None:
+        check_prior(wanted.prior)
 
 
 def _files(wanted: Wanted) -> dict[str, DataFile]:
@@ -96,12 +103,13 @@ class _Pairs:
     """The pairs of a file, with vectors, or with cosines alone (``scorer`` is None)."""
 
     def __init__(
-        self, file: DataFile, model: Model, block: int, vectors: Vectors | None, scorer: Scorer | None
+        self, file: DataFile, model: Model, wanted: Wanted, vectors: Vectors | None, scorer: Scorer | None
     ) -> None:
         columns = ("left", "right") if vectors is not None else ("cosine",)
         self._file = PairFile(file, columns, numbers=("cosine",))
-        self._model, self._block, self._vectors, self._scorer = model, block, vectors, scorer
-        self.n_blocks = -(-self._file.count() // block)
+        self._model, self._vectors, self._scorer = model, vectors, scorer
+        self._block, self._prior = wanted.block, wanted.prior
+        self.n_blocks = -(-self._file.count() // wanted.block)
 
     def tables(self, skip: int) -> Iterator[Any]:
         empty = True
@@ -109,7 +117,7 @@ class _Pairs:
             empty = False
             yield self._scored(block, number * self._block)
         if empty and not skip:
-            raise DataError(f"{self._file.path} holds no pairs.")
+            raise DataError(f"{self._file.path} has no pairs.")
 
     def _scored(self, block: Any, first: int) -> Any:
         if self._vectors is None or self._scorer is None:
@@ -117,18 +125,20 @@ class _Pairs:
         else:
             left, right = (self._rows(block, side, first) for side in ("left", "right"))
             score, probability = self._scorer(left, right)
-        return block.append_column("score", [score]).append_column("probability", [probability])
+        for name, values in result_columns(self._model, score, probability, self._prior).items():
+            block = block.append_column(name, [values])
+        return block
 
     def _cosines(self, block: Any, first: int) -> Any:
-        cosine = block["cosine"].to_numpy()
-        wrong = ~(np.abs(cosine) <= 1)
+        given = block["cosine"].to_numpy()
+        wrong = no_cosine(on_cosine_scale(given, self._model.score_range_))
         if wrong.any():
             row = int(np.argmax(wrong))
             raise DataError(
-                f"{self._file.path}, {in_file(self._file.path, first + row)}: {cosine[row]} is no cosine, which lies "
-                "within -1..1. Convert other scores first: a cosine distance d is 1 - d."
+                f"{self._file.path}, {in_file(self._file.path, first + row)}: cosine is {given[row]:g}, but "
+                f"{allowed(self._model.score_range_)}"
             )
-        return cosine
+        return given
 
     def _rows(self, block: Any, side: str, first: int) -> I32:
         import pyarrow as pa
@@ -142,7 +152,7 @@ class _Pairs:
             raise DataError(
                 f"{self._file.path}, {in_file(self._file.path, first + row)}: {side} image '{block[side][row]}' has no "
                 f"vector in {self._vectors.path} (where the first is '{self._vectors.ids[0]}'). Add its vector or "
-                "remove the pair; ids must agree to the letter."
+                "remove the pair; ids must match exactly."
             )
         return rows
 
@@ -150,23 +160,22 @@ class _Pairs:
 def _pairs(model: Model, files: dict[str, DataFile], wanted: Wanted, threads: int) -> _Pairs:
     if "embeddings" in files:
         vectors = Vectors.read(files["embeddings"], model)
-        return _Pairs(
-            files["pairs"], model, wanted.block, vectors, Scorer(model, (vectors,), files.get("images"), threads)
-        )
+        scorer = Scorer(model, (vectors,), files.get("images"), threads)
+        return _Pairs(files["pairs"], model, wanted, vectors, scorer)
     if model.needs:
         raise UnmetNeedError(
             f"{type(model).__name__} needs {', '.join(sorted(model.needs))}: name the vectors, --embeddings FILE.npz. "
             "Cosines alone (a column 'cosine' in the pairs file) are enough for methods such as Platt and Beta."
         )
-    return _Pairs(files["pairs"], model, wanted.block, None, None)
+    return _Pairs(files["pairs"], model, wanted, None, None)
 
 
 def _gallery(model: Model, files: dict[str, DataFile], wanted: Wanted, threads: int) -> Gallery:
     left, right = Vectors.read(files["left"], model), Vectors.read(files["right"], model)
     if left.unit.shape[1] != right.unit.shape[1]:
         raise DataError(
-            f"{left.path} holds vectors of width {left.unit.shape[1]} and {right.path} of width {right.unit.shape[1]}. "
+            f"{left.path} has vectors of width {left.unit.shape[1]} and {right.path} of width {right.unit.shape[1]}. "
             "Compare vectors of one network."
         )
     scorer = Scorer(model, (left, right), files.get("images"), threads)
-    return Gallery(left, right, scorer, wanted.top, max(1, wanted.block // wanted.top))
+    return Gallery(left, right, scorer, wanted.top, max(1, wanted.block // wanted.top), wanted.prior)

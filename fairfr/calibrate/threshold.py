@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,8 @@ from fairfr.store.reading import check_files, read_run
 from fairfr.store.score_file import FILE
 
 MOST_WORK = 300_000_000  # pairs times draws: some seconds
+NO_GROUP = {"both": "mixed or unknown", "first": "unknown"}
+"""What the pairs are called that are in no group, by the rule that puts pairs into groups."""
 ENOUGH_GENUINE = 30
 """With fewer genuine pairs even no miss at all leaves an FNMR of 10 % possible (the rule of three)."""
 
@@ -45,7 +48,7 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class AtThreshold:
+class Rates:
     """Both error rates of some pairs at one threshold, and whether there are enough pairs for each."""
 
     name: str
@@ -56,19 +59,32 @@ class AtThreshold:
 
 
 @dataclass(frozen=True, slots=True)
-class Operating:
-    """``threshold`` reaches the wanted rate on the held-out pairs (``span``: its interval over identities).
+class AtThreshold:
+    """What happens at ``value``: to all pairs, to each group's, and to those of no group (None without groups)."""
 
-    ``vouched`` keeps the rate with the wanted confidence, NaN where there are too few pairs; ``at_vouched`` are the
-    rates of all pairs there.
+    value: float
+    all_pairs: Rates
+    groups: tuple[Rates, ...]
+    no_group: Rates | None
+
+    @property
+    def rows(self) -> tuple[Rates, ...]:
+        """All of them, in the order in which people read them."""
+        return (self.all_pairs, *self.groups, *([] if self.no_group is None else [self.no_group]))
+
+
+@dataclass(frozen=True, slots=True)
+class Operating:
+    """``plain`` reaches the wanted rate on the held-out pairs (``span``: its interval over identities).
+
+    ``confident`` keeps the rate with the wanted confidence. It is None where no threshold does: there are too few
+    pairs, or (``is_shared``) too many impostors share the highest value.
     """
 
-    threshold: float
+    plain: AtThreshold
     span: tuple[float, float]
-    vouched: float
-    all_pairs: AtThreshold
-    at_vouched: AtThreshold | None
-    groups: tuple[AtThreshold, ...]
+    confident: AtThreshold | None
+    is_shared: bool
     draws: int
     identities_known: bool
 
@@ -86,8 +102,8 @@ def held_out_scores(model: Path, out_root: Path, run: Path | None = None) -> Sco
     stored = read_run(folder, in_place=run is None)
     if stored is None or stored["status"] != "completed":
         raise DataError(
-            f"{folder} is no completed run. Name the folder that holds runs/ with --out-root DIR, or the run itself "
-            "with --run DIR; or fit the model again with fairfr calibrate fit."
+            f"{folder} is not a completed run. Name the folder that contains runs/ with --out-root DIR, or the run "
+            "itself with --run DIR; or fit the model again with fairfr calibrate fit."
         )
     if stored["key"] != origin["run"]["key"]:
         raise DataError(f"{folder} is run {stored['key']}, but {model} comes from run {origin['run']['key']}.")
@@ -101,20 +117,19 @@ def operate(scores: Scores, wanted: Wanted) -> Operating:
     drawn = _drawn(scores, wanted.draws)
     impostors = Subset(drawn, np.flatnonzero(~same))
     threshold = OperatingPoint.find(same, values, wanted.fmr, "conservative").thresholds[0]
-    vouched = _vouched(impostors, values[~same], same, values, wanted)
-
-    def at(name: str, chosen: Bool, threshold: float) -> AtThreshold:
-        return _at(name, drawn, chosen, same, values < threshold, wanted)
-
-    everybody = np.ones(len(same), dtype=bool)
-    group = scores.pair_groups("strict" if wanted.rule == "both" else "paper")
+    confident = _confident(impostors, values[~same], same, values, wanted)
+    thresholds = [threshold, *([confident] if np.isfinite(confident) else [])]
+    rows = [_rates(name, drawn, chosen, same, values, thresholds, wanted) for name, chosen in _parts(scores, wanted)]
+    levels = len(scores.levels)
+    found = [
+        AtThreshold(value, rows[0][i], tuple(row[i] for row in rows[1 : levels + 1]), _last(rows[levels + 1 :], i))
+        for i, value in enumerate(thresholds)
+    ]
     return Operating(
-        threshold=threshold,
+        plain=found[0],
         span=_span(impostors, values[~same], np.unique(values), wanted),
-        vouched=vouched,
-        all_pairs=at("all pairs", everybody, threshold),
-        at_vouched=None if np.isnan(vouched) else at("all pairs", everybody, vouched),
-        groups=tuple(at(level, group == code, threshold) for code, level in enumerate(scores.levels)),
+        confident=found[1] if len(found) > 1 else None,
+        is_shared=confident == np.inf,
         draws=len(drawn.multiplicity),
         identities_known=scores.identities is not None and bool((scores.identities[0] >= 0).all()),
     )
@@ -125,21 +140,38 @@ def _drawn(scores: Scores, asked: int) -> Draws:
     return draw_units(units, max(1, min(asked, MOST_WORK // len(scores.same))))
 
 
-def _at(name: str, drawn: Draws, chosen: Bool, same: Bool, refused: Bool, wanted: Wanted) -> AtThreshold:
+def _parts(scores: Scores, wanted: Wanted) -> Iterator[tuple[str, Bool]]:
+    """Which pairs (p,) are looked at, by name: all, each group's, and those of no group where there are some."""
+    yield "all pairs", np.ones(len(scores.same), dtype=bool)
+    group = scores.pair_groups("strict" if wanted.rule == "both" else "paper")
+    for code, level in enumerate(scores.levels):
+        yield level, group == code
+    if scores.levels and np.any(group < 0):
+        yield NO_GROUP[wanted.rule], group < 0
+
+
+def _last(rows: list[list[Rates]], i: int) -> Rates | None:
+    return rows[0][i] if rows else None
+
+
+def _rates(
+    name: str, drawn: Draws, chosen: Bool, same: Bool, values: F64, thresholds: list[float], wanted: Wanted
+) -> list[Rates]:
+    """Of the chosen pairs, at each of the thresholds."""
     impostor, genuine = np.flatnonzero(chosen & ~same), np.flatnonzero(chosen & same)
-    fmr = measured(Subset(drawn, impostor), ~refused[impostor], wanted.confidence)
-    return AtThreshold(
-        name,
-        fmr=fmr,
-        fnmr=measured(Subset(drawn, genuine), refused[genuine], wanted.confidence),
-        # few pairs cannot vouch for a low rate, but they can show a high one
-        enough_for_fmr=len(impostor) >= fewest_pairs(wanted.fmr, wanted.confidence) or fmr.bounds[0] > wanted.fmr,
-        enough_for_fnmr=len(genuine) >= ENOUGH_GENUINE,
-    )
+    impostors, genuines = Subset(drawn, impostor), Subset(drawn, genuine)
+    out = []
+    for threshold in thresholds:
+        fmr = measured(impostors, values[impostor] >= threshold, wanted.confidence)
+        fnmr = measured(genuines, values[genuine] < threshold, wanted.confidence)
+        # few pairs cannot prove a low rate, but they can show a high one
+        enough = len(impostor) >= fewest_pairs(wanted.fmr, wanted.confidence) or fmr.bounds[0] > wanted.fmr
+        out.append(Rates(name, fmr, fnmr, enough, enough_for_fnmr=len(genuine) >= ENOUGH_GENUINE))
+    return out
 
 
 def _span(impostors: Subset, values: F64, observed: F64, wanted: Wanted) -> tuple[float, float]:
-    """Interval of the threshold itself, set anew in each draw over the impostors' ``values`` (n,).
+    """Interval of the threshold itself, set again in each draw over the impostors' ``values`` (n,).
 
     As for the threshold, it is the smallest of the ``observed`` values, sorted, above the impostors to be refused.
     """
@@ -154,9 +186,10 @@ def _span(impostors: Subset, values: F64, observed: F64, wanted: Wanted) -> tupl
     return interval(found, wanted.confidence)
 
 
-def _vouched(impostors: Subset, values: F64, same: Bool, all_values: F64, wanted: Wanted) -> float:
-    """The smallest threshold whose upper bound, binomial and over identities, is at most the wanted rate; else NaN.
+def _confident(impostors: Subset, values: F64, same: Bool, all_values: F64, wanted: Wanted) -> float:
+    """The smallest threshold whose upper bound, binomial and over identities, is at most the wanted rate.
 
+    NaN where there are too few pairs for any, infinite where too many impostors share the highest value.
     The number of false matches it allows is sought, not the threshold: bounds grow with it.
     """
     order, n = np.argsort(-values, kind="stable"), len(values)
@@ -189,22 +222,29 @@ def as_dict(found: Operating, wanted: Wanted, scores: Scores) -> dict[str, Any]:
             "enough_pairs": enough_pairs,
         }
 
-    def both(of: AtThreshold) -> dict[str, Any]:
+    def both(of: Rates | None) -> dict[str, Any] | None:
+        if of is None:
+            return None
         return {"name": of.name, "fmr": rate(of.fmr, of.enough_for_fmr), "fnmr": rate(of.fnmr, of.enough_for_fnmr)}
 
+    sure = found.confident
     return {
         "run": scores.result.stored["key"],
         "source": scores.result.stored["source"],
         "on": wanted.on,
         "wanted_fmr": wanted.fmr,
         "confidence": wanted.confidence,
-        "threshold": _plain(found.threshold),
+        "rule": wanted.rule,
+        "threshold": _plain(found.plain.value),
         "threshold_over_identities": [_plain(end) for end in found.span],
-        "vouched_threshold": _plain(found.vouched),
+        "confident_threshold": None if sure is None else _plain(sure.value),
         "draws": found.draws,
-        "all": both(found.all_pairs),
-        "all_at_vouched": None if found.at_vouched is None else both(found.at_vouched),
-        "groups": [both(group) for group in found.groups],
+        "all": both(found.plain.all_pairs),
+        "groups": [both(group) for group in found.plain.groups],
+        "no_group": both(found.plain.no_group),
+        "all_at_confident": None if sure is None else both(sure.all_pairs),
+        "groups_at_confident": None if sure is None else [both(group) for group in sure.groups],
+        "no_group_at_confident": None if sure is None else both(sure.no_group),
     }
 
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import numpy as np
 
 from fairfr.calibrate.rates import Rate, fewest_pairs
-from fairfr.calibrate.threshold import AtThreshold, Operating, Wanted
+from fairfr.calibrate.threshold import AtThreshold, Operating, Rates, Wanted
 from fairfr.core.visible import visible
+from fairfr.library.thresholds import Kept
 from fairfr.report.scores import Scores
 
 TOO_FEW = "too few pairs to say"
+SHARED = "too many impostors share the highest value"
 
 
 def as_text(found: Operating, wanted: Wanted, scores: Scores) -> str:
@@ -19,43 +22,70 @@ def as_text(found: Operating, wanted: Wanted, scores: Scores) -> str:
     return visible("\n".join([*_header(found, wanted, scores), *_body(found, wanted), *_notes(found, wanted, scores)]))
 
 
+def kept_text(model: Path, entries: Sequence[Kept]) -> str:
+    """What was written into the model's file, with the call that returns each threshold."""
+    lines = [f"kept in {model}:"]
+    for entry in entries:
+        arguments = f"fmr={entry['wanted_fmr']:g}"
+        if entry["on"] == "score":
+            arguments += ", on='score'"
+        if entry["confident_threshold"] is not None:
+            lines.append(f"  model.threshold({arguments}) returns the confident threshold")
+        elif entry["threshold"] is not None:
+            lines.append(f"  model.threshold({arguments}, confident=False); there is no confident one")
+        else:
+            lines.append(f"  nothing that keeps {entry['wanted_fmr']:g}")
+    return visible("\n".join(lines))
+
+
 def _header(found: Operating, wanted: Wanted, scores: Scores) -> Iterator[str]:
     stored = scores.result.stored
     names = " x ".join(stored[noun]["label"] for noun in ("dataset", "backbone", "method"))
     synthetic = "   SYNTHETIC stand-in, not faces" if stored["source"] == "synthetic" else ""
     yield f"{names}{synthetic}"
-    yield f"wanted: at most {wanted.fmr:g} of the impostors accepted; {found.all_pairs.fmr.pairs:,} held-out impostors"
+    impostors = found.plain.all_pairs.fmr.pairs
+    yield f"wanted: at most {wanted.fmr:g} of the impostors accepted; {impostors:,} held-out impostors"
     yield ""
 
 
 def _body(found: Operating, wanted: Wanted) -> Iterator[str]:
-    if np.isfinite(found.threshold):
+    reached = np.isfinite(found.plain.value)
+    if reached:
         low, high = found.span
         interval = f"({_level(wanted)} over identities: {low:.6g} to {high:.6g})"
-        yield f"accept where {wanted.on} >= {found.threshold:.6g}   {interval}"
+        yield f"accept where {wanted.on} >= {found.plain.value:.6g}   {interval}"
     else:
-        yield f"No threshold on the {wanted.on} reaches it: the highest value is one of too many impostors."
+        yield f"No threshold on the {wanted.on} reaches it: {SHARED}."
         yield "Try --on score, which may tell them apart." if wanted.on == "probability" else "It takes more pairs."
-    yield _vouched(found, wanted)
-    if np.isfinite(found.threshold):
-        yield ""
-        yield f"at {found.threshold:.6g}:"
-        yield f"{'':<24}{'false matches':<18}{'FMR':<40}{'misses':<18}FNMR"
-        yield from (_line(of) for of in (found.all_pairs, *found.groups))
+    yield _confident(found, wanted)
+    if reached:
+        yield from _table(found.plain, "")
+    if found.confident is not None:
+        yield from _table(found.confident, f", which keeps {wanted.fmr:g} with {_level(wanted)} confidence")
 
 
-def _vouched(found: Operating, wanted: Wanted) -> str:
-    impostors, needed = found.all_pairs.fmr.pairs, fewest_pairs(wanted.fmr, wanted.confidence)
-    if found.at_vouched is not None:
+def _table(at: AtThreshold, note: str) -> Iterator[str]:
+    yield ""
+    yield f"at {at.value:.6g}{note}:"
+    yield f"{'':<24}{'false matches':<18}{'FMR':<40}{'misses':<18}FNMR"
+    yield from (_line(of) for of in at.rows)
+
+
+def _confident(found: Operating, wanted: Wanted) -> str:
+    impostors, needed = found.plain.all_pairs.fmr.pairs, fewest_pairs(wanted.fmr, wanted.confidence)
+    sure = found.confident
+    if sure is not None:
         return (
-            f"accept where {wanted.on} >= {found.vouched:.6g}   keeps {wanted.fmr:g} with {_level(wanted)} confidence; "
-            f"it misses {_percent(found.at_vouched.fnmr.value)} of the genuine pairs"
+            f"accept where {wanted.on} >= {sure.value:.6g}   keeps {wanted.fmr:g} with {_level(wanted)} confidence; "
+            f"it misses {_percent(sure.all_pairs.fnmr.value)} of the genuine pairs"
         )
+    if found.is_shared:
+        return f"with {_level(wanted)} confidence: no threshold, as {SHARED}."
     if impostors >= needed:
         return f"with {_level(wanted)} confidence: {TOO_FEW}, as they share so many people."
     return (
-        f"with {_level(wanted)} confidence: {TOO_FEW}. Not even without a false match would {impostors:,} impostors "
-        f"vouch for {wanted.fmr:g}; {needed:,} would (rule of three)."
+        f"with {_level(wanted)} confidence: {TOO_FEW}. Even with zero false matches, {impostors:,} impostor pairs "
+        f"cannot establish {wanted.fmr:g}; {needed:,} are needed (rule of three)."
     )
 
 
@@ -63,7 +93,7 @@ def _level(wanted: Wanted) -> str:
     return f"{100 * wanted.confidence:g} %"
 
 
-def _line(of: AtThreshold) -> str:
+def _line(of: Rates) -> str:
     return (
         f"{of.name[:23]:<24}{_count(of.fmr):<18}{_rate(of.fmr, of.enough_for_fmr):<40}"
         f"{_count(of.fnmr):<18}{_rate(of.fnmr, of.enough_for_fnmr)}"
@@ -92,13 +122,13 @@ def _notes(found: Operating, wanted: Wanted, scores: Scores) -> Iterator[str]:
     yield ""
     yield (
         f"Intervals: {_level(wanted)}, the wider of exact binomial (pairs as if independent) and {found.draws:,} "
-        "bootstrap draws over identities (pairs that share a person hang together)."
+        "bootstrap draws over identities (pairs that share a person are not independent)."
     )
     if not found.identities_known:
-        yield "Who is on some images is not known: images linked by genuine pairs count as one person."
-    if found.groups:
-        both = "both images are in it" if wanted.rule == "both" else "its left image is in it"
-        yield f"A pair is a group's where {both}. The threshold is one for all groups."
+        yield "Some images have no identity: images linked by genuine pairs count as one person."
+    if found.plain.groups:
+        both = "both images belong to it" if wanted.rule == "both" else "its left image belongs to it"
+        yield f"A pair counts for a group if {both}. The threshold is the same for all groups."
     yield (
         f"Set on scores of {folds} folds, each from a fit on the others; the saved model is fitted on all of them. It "
         "holds for pairs like these: another camera, network or population needs its own."

@@ -16,8 +16,8 @@ def print_report(work: Callable[[], str]) -> None:
     try:
         print(work())
     except FairfrError as error:
-        sys.exit(str(error))
-    except BrokenPipeError:  # whoever read the report has seen enough; what was written is written
+        sys.exit(error.named())
+    except BrokenPipeError:  # the reader of the report has gone, as with `| head`
         sys.stdout = None
     except OSError as error:
         sys.exit(f"{error.filename or 'a file'} cannot be used: {error.strerror or error}.")

@@ -1,9 +1,9 @@
-"""Fit a calibrator to take home, score new pairs with it, find its threshold, see what is in its file.
+"""Fit and save a calibrator, score new pairs with it, find its threshold, inspect a saved one.
 
 fairfr calibrate fit dataset=mine backbone=mynet method=ac_linear --out mine.fairfr
 fairfr calibrate score --model mine.fairfr --pairs new.csv --embeddings new.npz --out scores.parquet
 fairfr calibrate score --model mine.fairfr --pairs all --left probes.npz --right gallery.npz --top 10 --out best.csv
-fairfr calibrate threshold --model mine.fairfr --fmr 1e-3 --confidence 0.95
+fairfr calibrate threshold --model mine.fairfr --fmr 1e-3 --confidence 0.95 --keep
 fairfr calibrate inspect mine.fairfr
 
 fit takes the overrides of fairfr run. From a checkout: python scripts/calibrate.py
@@ -49,12 +49,17 @@ def arguments() -> argparse.ArgumentParser:
     return parser
 
 
-FIT = "fairfr calibrate fit [dataset=... backbone=... method=... data_root=... ...] --out FILE [--register NAME]"
+FIT = (
+    "fairfr calibrate fit [dataset=... backbone=... method=... data_root=... ...] --out FILE "
+    "[--force] [--register NAME [--with-faces]]"
+)
 
 
 def _fit_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="the model, such as mine.fairfr")
+    parser.add_argument("--force", action="store_true", help="replace FILE if it is there")
     parser.add_argument("--register", metavar="NAME", help="also log it to MLflow, and register it under this name")
+    parser.add_argument("--with-faces", action="store_true", help="register it although face vectors are in the file")
 
 
 def _score_arguments(parser: argparse.ArgumentParser) -> None:
@@ -67,6 +72,7 @@ def _score_arguments(parser: argparse.ArgumentParser) -> None:
     add("--top", type=int, default=10, help="matches for each probe, found by cosine (default: 10)")
     add("--images", type=Path, help="csv or parquet with image and the groups (or identity) that the method needs")
     add("--out", type=Path, required=True, help=".parquet or .csv; an interrupted call goes on where it was")
+    add("--prior", type=float, metavar="P", help="share of genuine pairs here: their probability, and a column llr")
     add("--threads", type=int, help="default: all cores, or OMP_NUM_THREADS")
     add("--block", type=int, default=2**18, help="pairs at a time (default: %(default)s)")
 
@@ -74,20 +80,26 @@ def _score_arguments(parser: argparse.ArgumentParser) -> None:
 def _threshold_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--model", type=Path, required=True, help="from fairfr calibrate fit")
-    add("--fmr", type=float, required=True, help="wanted false match rate, such as 1e-3")
+    add("--fmr", type=float, nargs="+", required=True, help="wanted false match rate, such as 1e-3; or several")
     add("--confidence", type=float, default=0.95, help="of the intervals (default: 0.95)")
     add("--on", choices=("probability", "score"), default="probability", help="what is compared (default: %(default)s)")
-    add("--rule", choices=("both", "first"), default="both", help="whose pair is a group's: both images, or the left")
+    add(
+        "--rule",
+        choices=("both", "first"),
+        default="both",
+        help="count a pair for a group if both images, or the left one, belong to it",
+    )
     add("--draws", type=int, default=1000, help="of the bootstrap over identities (default: 1000)")
     add("--out-root", type=Path, default=Path("outputs"), help="where runs/ is (default: outputs)")
     add("--run", type=Path, metavar="DIR", help="the run's folder, if it was moved")
+    add("--keep", action="store_true", help="write it, with the rates, into the model's file: model.threshold(fmr=...)")
     add("--json", action="store_true", help="for programs")
 
 
 def fit(options: argparse.Namespace, overrides: list[str]) -> None:
     """Run the cell (or find it done), which shows what the method does on held-out pairs; then fit on all of them."""
-    from fairfr.app import guarded
     from fairfr.core.conf import CONF
+    from fairfr.sweep import guarded
 
     guarded(lambda: _run_and_fit(options), overrides, CONF)
 
@@ -96,11 +108,11 @@ def _run_and_fit(options: argparse.Namespace) -> None:
     import hydra
     from omegaconf import DictConfig
 
-    from fairfr.app import read_settings, run_job
-    from fairfr.app.sweep import NOT_MIRRORED
     from fairfr.core.conf import CONF
+    from fairfr.sweep import read_settings, run_job
+    from fairfr.sweep.sweep import NOT_MIRRORED
 
-    _check_place(options.out)
+    _check_place(options.out, options.force)
     if {"-m", "--multirun"} & set(sys.argv):
         raise ConfigError("fit makes one model of one configuration: leave out -m, and call it for each.")
     found: list[Any] = []
@@ -128,27 +140,44 @@ def _run_and_fit(options: argparse.Namespace) -> None:
 
 def _fit_and_save(settings: Any, options: argparse.Namespace) -> None:
     from fairfr.calibrate.fit import fit_on_all
+    from fairfr.library.face_vectors import holds_text
 
     if options.register and settings.store.id == "folder":
         raise ConfigError("--register needs MLflow, and store=folder does without. Leave one of them out.")
     model = fit_on_all(settings)
-    model.save(options.out)
+    model.save(options.out, with_faces=True)  # what is in it is printed below
     print(f"model: {options.out} ({type(model).__name__}, fitted on all {model.training_['pairs']:,} pairs)")
-    print("The table above is what the method does on pairs that it was not fitted on: quote that.")
+    print(f"in the file: {holds_text(model.holds_)}")
+    print("The table above is from pairs that the method was not fitted on. Report these held-out results.")
     if options.register:
-        from fairfr.store.mlflow.logged_model import log_model
+        _check_faces(model, options)
+        from fairfr.library.mlflow_model import log_model
 
         assert model.origin_ is not None
         key = model.origin_["run"]["key"]
-        place = log_model(settings.store, Path(settings.out_root), options.out, key, options.register)
+        content = f"{type(model).__name__}: {holds_text(model.holds_)}"
+        place = log_model(settings.store, Path(settings.out_root), options.out, key, options.register, content)
         print(f"registered in MLflow: {place}")
 
 
-def _check_place(out: Path) -> None:
-    """DataError for a file that could not be written; checked before anything is computed."""
+def _check_faces(model: Any, options: argparse.Namespace) -> None:
+    """ConfigError where a model with face vectors would be copied to MLflow unasked."""
+    from fairfr.library.face_vectors import KEY, holds_text
+
+    if model.holds_[KEY] and not options.with_faces:
+        raise ConfigError(
+            f"{options.out} is written, but not registered: it has {holds_text(model.holds_)}. MLflow would get a "
+            "copy. If it may have them, add --with-faces --force; if not, docs/methods.md lists methods that keep none."
+        )
+
+
+def _check_place(out: Path, force: bool) -> None:
+    """DataError for a file that cannot or may not be written; checked before anything is computed."""
     if out.is_dir() or not out.absolute().parent.is_dir():
         what = "is a folder" if out.is_dir() else f"cannot be written: there is no folder {out.absolute().parent}"
         raise DataError(f"{out} {what}. Name a file, such as --out mine.fairfr.")
+    if out.exists() and not force:
+        raise DataError(f"{out} is there already. Name another file, or replace it with --force.")
 
 
 def score(options: argparse.Namespace) -> str:
@@ -156,7 +185,7 @@ def score(options: argparse.Namespace) -> str:
     from fairfr.calibrate.score import Wanted, score_file
     from fairfr.commands._score_bar import ScoreBar
 
-    names = ("model", "pairs", "out", "embeddings", "left", "right", "images", "top", "threads", "block")
+    names = ("model", "pairs", "out", "embeddings", "left", "right", "images", "top", "threads", "block", "prior")
     with ScoreBar() as bar:
         rows = score_file(Wanted(**{name: getattr(options, name) for name in names}), bar)
     return f"{options.out}: {rows:,} pairs scored" + (f", {bar.kept} blocks from before" if bar.kept else "")
@@ -165,12 +194,22 @@ def score(options: argparse.Namespace) -> str:
 def threshold(options: argparse.Namespace) -> str:
     """The operating point."""
     from fairfr.calibrate.threshold import Wanted, as_dict, held_out_scores, operate
-    from fairfr.calibrate.threshold_text import as_text
+    from fairfr.calibrate.threshold_text import as_text, kept_text
+    from fairfr.library.file import keep_thresholds
 
-    wanted = Wanted(options.fmr, options.confidence, options.on, options.rule, options.draws)
+    rates = [Wanted(fmr, options.confidence, options.on, options.rule, options.draws) for fmr in options.fmr]
     scores = held_out_scores(options.model, options.out_root, options.run)
-    found = operate(scores, wanted)
-    return json.dumps(as_dict(found, wanted, scores), indent=1) if options.json else as_text(found, wanted, scores)
+    pages, entries = [], []
+    for wanted in rates:
+        found = operate(scores, wanted)
+        pages.append(as_text(found, wanted, scores))
+        entries.append(as_dict(found, wanted, scores))
+    if options.keep:
+        keep_thresholds(options.model, entries)
+        pages.append(kept_text(options.model, entries))
+    if options.json:
+        return json.dumps(entries[0] if len(entries) == 1 else entries, indent=1)
+    return "\n\n".join(pages)
 
 
 def inspect(options: argparse.Namespace) -> str:

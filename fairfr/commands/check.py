@@ -1,4 +1,4 @@
-"""Look a data set over before anything is computed with it.
+"""Check a data set before running anything on it.
 
 fairfr check --dataset lfw --backbone mynet --data-root data     --json for programs
 

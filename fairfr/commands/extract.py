@@ -1,4 +1,4 @@
-"""Vectors of images with your own face model in ONNX.
+"""Extract embeddings with your own ONNX face model.
 
 fairfr extract --images DIR --list names.txt --landmarks lmk.csv --model model.onnx --out data/rfw/embeddings/mynet.npz
 
@@ -16,9 +16,9 @@ from pathlib import Path
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from fairfr.core.errors import DataError, FairfrError
-from fairfr.data.extract.extraction import Extracted, Job, extract, fingerprint_of, read_list
-from fairfr.data.extract.landmarks import read_landmarks
-from fairfr.data.extract.onnx_model import OnnxModel, Preparation
+from fairfr.faces.alignment import read_landmarks
+from fairfr.faces.extraction import Extracted, Job, extract, fingerprint_of, read_list
+from fairfr.faces.onnx_model import OnnxModel, Preparation
 
 SHOWN = 20  # skipped images named
 
@@ -29,9 +29,9 @@ def main() -> None:
     try:
         print(_report(arguments.out, run(arguments)))
     except FairfrError as error:
-        sys.exit(str(error))
+        sys.exit(error.named())
     except OSError as error:  # a full disk, a folder that cannot be written
-        sys.exit(f"{error.filename or arguments.out}: {error.strerror}. The same command goes on when this is mended.")
+        sys.exit(f"{error.filename or arguments.out}: {error.strerror}. Correct this, and the same command continues.")
     except KeyboardInterrupt:
         sys.exit(f"Stopped. The same command goes on from {arguments.out}.partial.")
 
@@ -55,15 +55,15 @@ def run(arguments: argparse.Namespace) -> Extracted:
 
 
 def _report(out: Path, done: Extracted) -> str:
-    lines = [f"{out}: {done.vectors} vectors of {done.dims} numbers"]
+    lines = [f"{out}: {done.vectors:,} vectors of {done.dims} numbers"]
     if done.bad_fits:
         lines.append(
-            f"{done.bad_fits} images have landmarks that do not look like a face's. "
+            f"{done.bad_fits:,} images have landmarks that do not look like a face's. "
             "The order is left eye, right eye, nose, left and right corner of the mouth, each as x y."
         )
     if done.skipped:
         more = [f"  ... and {len(done.skipped) - SHOWN} more"] if len(done.skipped) > SHOWN else []
-        lines += [f"{len(done.skipped)} images could not be read and have no vector:"]
+        lines += [f"{len(done.skipped):,} images could not be read and have no vector:"]
         lines += [f"  {name}" for name in done.skipped[:SHOWN]] + more
     return "\n".join(lines)
 

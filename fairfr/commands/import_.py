@@ -1,9 +1,10 @@
-"""Files that you already hold -> the neutral layout.
+"""Convert existing files to fairfr's layout.
 
 fairfr import rfw --root RFW/test --out data                 txts/<Ethnicity>/<Ethnicity>_pairs.txt
 fairfr import rfw --table rfw.csv                            FairCal's table, or a reproduction's
-fairfr import bfw --table bfw-v0.1.5-datatable.csv           csv or pkl
+fairfr import bfw --table bfw-v0.1.5-datatable.csv           csv, or pkl with --trust-pickle
 fairfr import lfw --root lfw --attributes lfw_attributes.txt pairs.txt, groups from a side table
+fairfr import table --name mine --pairs pairs.tsv --left img_a --right img_b --same label=genuine --images meta.parquet
 fairfr import within-groups --root data/lfw --by ethnicity gender --name lfw_within    new pairs, inside groups
 fairfr import embeddings ...                                 vectors for a set that is imported
 fairfr import check ...                                      what to know before anything is computed
@@ -22,9 +23,10 @@ KINDS = {
     "rfw": ("fairfr.data.importers.rfw", "RFW's pair lists, or a table made from them"),
     "bfw": ("fairfr.data.importers.bfw", "BFW's datatable"),
     "lfw": ("fairfr.data.importers.lfw", "LFW's pairs.txt, and groups for its people"),
+    "table": ("fairfr.data.importers.own_table", "your own tables of pairs and images, in your own columns"),
     "within-groups": ("fairfr.data.importers.within_groups", "new pairs inside the groups of a set that is here"),
     "embeddings": ("fairfr.data.importers.embeddings", "vectors for a data set"),
-    "check": ("fairfr.data.check.command", "look a data set over"),
+    "check": ("fairfr.data.check.command", "check a data set before running anything on it"),
 }
 
 

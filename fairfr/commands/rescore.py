@@ -1,4 +1,4 @@
-"""Metrics of stored runs anew, without refitting: after a metric was added or changed, or with other groups.
+"""Recompute metrics of stored runs without refitting: after a metric was added or changed, or with other groups.
 
 fairfr rescore                                 what older metrics measured, in its place
 fairfr rescore --min-pairs 50                  new runs beside them, as if run with dataset.min_pairs=50
@@ -29,7 +29,7 @@ def main() -> None:
     wanted = Wanted(options.min_pairs, grouping, options.force)
     folders = list(run_folders(options.out_root))
     if not folders:
-        sys.exit(f"{options.out_root / 'runs'} holds no runs.")
+        sys.exit(f"{options.out_root / 'runs'} has no runs.")
     counts = Counter(_with_progress(_measure(folders, options.out_root, wanted, options.jobs), len(folders)))
     print(", ".join(f"{count} {outcome}" for outcome, count in sorted(counts.items())))
     sys.exit(1 if counts["failed"] else 0)

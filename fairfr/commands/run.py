@@ -5,8 +5,8 @@ import sys
 import hydra
 from omegaconf import DictConfig
 
-from fairfr.app import guarded, run_job
 from fairfr.core.conf import CONF
+from fairfr.sweep import guarded, run_job
 
 
 @hydra.main(version_base="1.3", config_path=str(CONF), config_name="config")

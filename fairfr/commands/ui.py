@@ -17,9 +17,7 @@ from typing import IO
 from urllib.error import URLError
 from urllib.request import urlopen
 
-from fairfr.store.mlflow.address import EXPERIMENT, default_uri
-from fairfr.store.mlflow.errors import MlflowError
-from fairfr.store.mlflow.reading_back import pages
+from fairfr.store.mlflow.client import EXPERIMENT, MlflowError, default_uri, pages
 
 HOST = "127.0.0.1"  # the page has no password
 BETWEEN_TRIES, CLOSING = 0.3, 10.0  # seconds
@@ -65,7 +63,7 @@ def _arguments() -> argparse.Namespace:
 
 @contextlib.contextmanager
 def _server(uri: str, port: int) -> Iterator[tuple["subprocess.Popen[str]", IO[str]]]:
-    """The server and its output, which nobody sees unless it fails; it ends with the block."""
+    """The server and its output, which is shown only if it fails; it ends with the block."""
     environment = {
         **os.environ,
         "MLFLOW_DISABLE_TELEMETRY": "true",

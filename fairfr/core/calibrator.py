@@ -14,6 +14,19 @@ from fairfr.core.types import Bool, Need, Prediction
 if TYPE_CHECKING:
     from fairfr.pairs.view import PairView
 
+SEED_BYTES = 4  # of fits: some libraries take no larger seed
+
+
+def seed_for(*about: object, size: int) -> int:
+    """A number below 256**size for what ``about`` names: the same in any order of runs, another for any other name."""
+    text = "\x1f".join(map(str, about))
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:size], "little")
+
+
+def rng_for(*about: object, size: int = 8) -> np.random.Generator:
+    """A generator for what ``about`` names, seeded by ``size`` bytes."""
+    return np.random.default_rng(seed_for(*about, size=size))
+
 
 @dataclass(frozen=True, slots=True)
 class FitContext:
@@ -22,8 +35,9 @@ class FitContext:
     Randomness is named by purpose and seeded from (seed, dataset, backbone, fold, purpose), not from the
     method: two methods that cluster the same images get the same clusters, and run order changes nothing.
     ``grouping`` is the id of the grouping that group-aware methods use. ``cache`` is a folder for expensive
-    intermediates named by their content (None: do without). ``report`` collects what a fit did (iterations,
-    fall-backs); it ends up in result.json.
+    intermediates named by their content (None: do without). ``salt`` goes into the hashes by which a fitted method
+    knows people again: their names are in no file. ``report`` collects what a fit did (iterations, fall-backs); it ends
+    up in result.json.
     """
 
     seed: int
@@ -33,15 +47,18 @@ class FitContext:
     threads: int = 1
     grouping: str | None = None
     cache: Path | None = None
+    salt: str = ""
     report: dict[str, Any] = field(default_factory=dict)
 
     def seed_for(self, purpose: str) -> int:
         """A 32-bit seed for libraries that take a number."""
-        text = "\x1f".join((str(self.seed), self.dataset, self.backbone, self.fold, purpose))
-        return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4], "little")
+        return seed_for(*self._about(purpose), size=SEED_BYTES)
 
     def rng(self, purpose: str) -> np.random.Generator:
-        return np.random.default_rng(self.seed_for(purpose))
+        return rng_for(*self._about(purpose), size=SEED_BYTES)
+
+    def _about(self, purpose: str) -> tuple[object, ...]:
+        return self.seed, self.dataset, self.backbone, self.fold, purpose
 
 
 @runtime_checkable
@@ -51,10 +68,8 @@ class Calibrator(Protocol):
     A method without a probability of its own may set ``score_range``: the range of its scores over which the runner
     fits the beta overlay (-1..1 by default; None: the training scores' minimum and maximum). One whose fit has little
     for several threads to share may set ``side_by_side = True``: then the runner gives each thread a fit of its own, at
-    the same time, so fit and predict must leave nothing behind outside the method. One whose fits of several folds
-    compute the same things when they predict may have a class method ``predict_together(fitted, views, threads)``: a
-    list of what ``predict`` of each says of its view, all of one table. The runner then fits all folds first. A class
-    that inherits it and has a ``predict`` of its own predicts by that.
+    the same time, so fit and predict must leave nothing behind outside the method. What they import only when they are
+    called belongs in ``imports`` (names of modules): the runner imports it before any thread starts.
     """
 
     needs: ClassVar[frozenset[Need]]

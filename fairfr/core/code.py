@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 OURS = "fairfr"
-SHARED = "fairfr.methods"  # what a user's class takes from there is part of its code as well
+SHARED = ("fairfr.methods.", "fairfr.numerics.")  # what a class takes from there is part of its code as well
 NO_CODE = ("type_comment", "kind")
 
 
@@ -26,7 +26,7 @@ def code_digest(target: str) -> str | None:
 
     What counts is its module and, followed from import to import, the modules of its own package: for a class of fairfr
     the folder that it lies in, for a user's class everything under the same top-level name (or, for a module outside
-    any package, its neighbours in the same folder), and what it takes from ``fairfr.methods``.
+    any package, its neighbours in the same folder), and what it takes from ``fairfr.methods`` and ``fairfr.numerics``.
     """
     module = target.rpartition(".")[0]
     found: dict[str, str] = {}
@@ -54,7 +54,7 @@ class _OwnModules:
     def holds(self, module: str) -> bool:
         if self._package and f"{module}.".startswith(f"{self._package}."):
             return True
-        if module.startswith(f"{SHARED}."):
+        if module.startswith(SHARED):
             return True
         if self._folder is None or "." in module:
             return False
@@ -121,5 +121,5 @@ def _canonical(value: Any) -> str:
 
 
 def _is_comment(node: Any) -> bool:
-    """A string that stands as a statement of its own: a docstring, or a comment in its place."""
+    """A string that is a statement of its own: a docstring, or a comment in its place."""
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)

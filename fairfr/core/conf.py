@@ -5,5 +5,5 @@ from __future__ import annotations
 from pathlib import Path
 
 PACKAGE = Path(__file__).parents[1]
-# a wheel holds the configurations inside the package, a checkout beside it
+# a wheel has the configurations inside the package, a checkout has them beside it
 CONF = next(folder for folder in (PACKAGE / "conf", PACKAGE.parent / "conf") if (folder / "config.yaml").is_file())

@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 def build(cls: type[T], mapping: object, at: str = "") -> T:
-    """An instance of the dataclass ``cls`` from ``mapping``; ``at`` is the dotted key it stands under."""
+    """An instance of the dataclass ``cls`` from ``mapping``; ``at`` is the dotted key that it is under."""
     if not isinstance(mapping, Mapping):
         raise ConfigError(f"{at or 'the configuration'} must be a mapping of keys, found {mapping!r}.")
     assert is_dataclass(cls)
@@ -112,7 +112,7 @@ def instantiate(spec: Mapping[str, Any], at: str) -> Any:
 
 
 def at_least(low: float, **values: float | None) -> None:
-    """Check constructor fields in ``__post_init__``: each value must not be below ``low``; None is no limit."""
+    """Check constructor fields in ``__post_init__``: each value must not be below ``low``; None is always allowed."""
     for name, value in values.items():
         if value is not None and not value >= low:
             raise ConfigError(f"method.estimator.{name} must be at least {low:g}, found {value:g}.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from fairfr.core.visible import visible
 
@@ -12,7 +12,11 @@ class FairfrError(Exception):
     """A mistake in the input. Shown as one message, without a traceback."""
 
     def __str__(self) -> str:
-        return visible(f"{type(self).__name__}: {super().__str__()}")
+        return visible(super().__str__())
+
+    def named(self) -> str:
+        """``DataError: ...``, for a screen, where no traceback says which kind of mistake it is."""
+        return f"{type(self).__name__}: {self}"
 
 
 class DataError(FairfrError):
@@ -35,17 +39,25 @@ class UnmetNeedError(FairfrError):
     """A method needs an input that this data set does not have."""
 
 
-def no_groups(asker: str, dataset: str) -> UnmetNeedError:
-    """A method needs groups, and the data set is evaluated without any."""
+def no_groups(asker: str, dataset: str, columns: Mapping[str, int] | None = None) -> UnmetNeedError:
+    """A method needs groups, and the data set is evaluated without any; ``columns`` as for ``name_groups``."""
     return UnmetNeedError(
-        f"{asker} needs groups, but '{dataset}' is evaluated without any. "
-        "Name the attribute columns of its images table: 'dataset.grouping=[ethnicity,gender]'."
+        f"{asker} needs groups, but '{dataset}' is evaluated without any. {name_groups(columns or {})}"
     )
+
+
+def name_groups(columns: Mapping[str, int]) -> str:
+    """How to name groups, given the ``columns`` that a set has for them, with their numbers of levels."""
+    if not columns:
+        return "Add a column of groups to its table of images, and name it: 'dataset.grouping=[COLUMN]'."
+    listed = ", ".join(f"{name} ({levels})" for name, levels in columns.items())
+    return f"Its columns with 2 to 50 levels: {listed}. Name one or several: 'dataset.grouping=[{next(iter(columns))}]'"
 
 
 def did_you_mean(wrong: str, known: Iterable[str]) -> str:
     """``" Did you mean 'x'? Known: ..."``, for the end of an unknown-name message."""
     names = sorted(known)
-    close = difflib.get_close_matches(wrong, names, n=1)
+    otherwise_spelled = [name for name in names if name.lower() == wrong.lower()]  # C and c are not close to difflib
+    close = otherwise_spelled or difflib.get_close_matches(wrong, names, n=1)
     hint = f" Did you mean '{close[0]}'?" if close else ""
     return f"{hint} Known: {', '.join(names)}."

@@ -46,8 +46,6 @@ class Finding:
         return {"code": self.code, "severity": self.severity, "text": self.text, "counts": dict(self.counts)}
 
     @classmethod
-    def from_dict(cls, stored: Mapping[str, Any] | str) -> Finding:
-        """What ``as_dict`` gave; of a text, as older results have it, the code is not known."""
-        if isinstance(stored, str):
-            return cls("unknown", "warning", stored)
+    def from_dict(cls, stored: Mapping[str, Any]) -> Finding:
+        """What ``as_dict`` gave."""
         return cls(stored["code"], stored["severity"], stored["text"], dict(stored.get("counts", {})))

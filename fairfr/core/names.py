@@ -12,7 +12,7 @@ GAP = "gap"
 COLUMNS = frozenset(
     {
         *("pair", "fold", "split", "left", "right", "identity_left", "identity_right", "same"),
-        *("cosine", "score", "probability"),
+        *("cosine", "score", "probability", "fit"),
     }
 )
 """Of scores.parquet."""

@@ -20,7 +20,7 @@ from fairfr.core.wording import first_line
 
 # Vectors hardly shrink; ids by some dozens: numpy gives each letter four bytes, and each id the longest one's length.
 MOST_UNFOLDING = 200
-ALWAYS_ALLOWED = 2**28  # bytes; unfolding to less than this harms nobody
+ALWAYS_ALLOWED = 2**28  # bytes; expanding to less than this does no harm
 
 
 class UnreadableArrayError(ValueError):
@@ -48,7 +48,7 @@ def read_npz(handle: IO[bytes], names: Iterable[str] | None = None) -> dict[str,
 
 
 def names_in(handle: IO[bytes]) -> list[str]:
-    """What the arrays of an npz are called; UnreadableArrayError if it is no zip archive."""
+    """What the arrays of an npz are called; UnreadableArrayError if it is not a zip archive."""
     try:
         with zipfile.ZipFile(handle) as archive:
             return [name.removesuffix(".npy") for name in archive.namelist()]
@@ -72,7 +72,7 @@ def _entries(archive: zipfile.ZipFile, names: Iterable[str] | None) -> dict[str,
         return {name: there[name] for name in names if name in there}
     other = next((entry.filename for entry in there.values() if not entry.filename.endswith(".npy")), None)
     if other is not None:
-        raise UnreadableArrayError(f"it holds other things than arrays: {other!r:.60}")
+        raise UnreadableArrayError(f"it has more than arrays in it: {other!r:.60}")
     return there
 
 
@@ -84,7 +84,7 @@ def _check_unfolding(handle: IO[bytes], entries: Iterable[zipfile.ZipInfo]) -> N
         raise UnreadableArrayError(f"its entries claim more bytes than the {size} of the file")
     unfolded = sum(entry.file_size for entry in entries)
     if unfolded > max(ALWAYS_ALLOWED, MOST_UNFOLDING * size):
-        raise UnreadableArrayError(f"its {size} bytes claim to unfold to {unfolded}; save it without compression")
+        raise UnreadableArrayError(f"its {size:,} bytes claim to unfold to {unfolded:,}; save it without compression")
 
 
 def _read_entry(archive: zipfile.ZipFile, name: str, entry: zipfile.ZipInfo) -> npt.NDArray[Any]:
@@ -118,7 +118,7 @@ def _check_header(handle: IO[bytes], size: int) -> None:
     there = size - handle.tell()
     if min(shape, default=0) < 0 or not dtype.itemsize or math.prod(shape) * dtype.itemsize != there:
         raise UnreadableArrayError(
-            f"its header claims {dtype!s:.40} of shape {shape!s:.60}, but {there} bytes follow it"
+            f"its header claims {dtype!s:.40} of shape {shape!s:.60}, but {there:,} bytes follow it"
         )
 
 

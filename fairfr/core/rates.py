@@ -8,4 +8,4 @@ ALPHAS: Mapping[str, float] = {"1e-2": 1e-2, "1e-3": 1e-3}
 """By the spelling that names of metrics use."""
 
 ENOUGH_FALSE_MATCHES = 10
-"""With fewer, a rate hangs on single pairs of different people."""
+"""With fewer, a rate depends on single pairs of different people."""

@@ -1,9 +1,9 @@
 """What a fitted method knows, as plain values and arrays: no code, so that it can be written to a file and read back.
 
-A method's fitted attributes (their names end in ``_``) may hold numbers, text, None, arrays, lists, tuples, mappings
+A method's fitted attributes (their names end in ``_``) may be numbers, text, None, arrays, lists, tuples, mappings
 and *pieces*: dataclasses marked with ``@piece``, such as a beta map. What another library made, such as a network, is
-``Foreign``: somebody said how to take it apart. ``pack`` takes states apart, ``unpack`` puts them together again. Only
-marked classes are ever made, whatever a file says.
+``Foreign``: the code that uses it says how to take it apart. ``pack`` takes states apart, ``unpack`` puts them together
+again. Only marked classes are ever made, whatever a file says.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ class Foreign(NamedTuple):
 
 
 def admit(kind: str, foreign: Foreign) -> None:
-    """Let fitted states hold such a thing; ``kind`` names it in files."""
+    """Allow such a thing in fitted states; ``kind`` names it in files."""
     assert kind not in _READERS and kind != "piece"
     _foreign[kind] = foreign
 
 
 def piece(cls: type[T]) -> type[T]:
     """Mark a dataclass as a part of fitted states. Its name goes into files, so it must be the only one of its name."""
-    assert is_dataclass(cls), f"{cls.__name__} is no dataclass"
+    assert is_dataclass(cls), f"{cls.__name__} is not a dataclass"
     known = _pieces.setdefault(cls.__name__, cls)
     assert known.__module__ == cls.__module__, f"two pieces are called {cls.__name__}: {known.__module__} has one"
     _pieces[cls.__name__] = cls
@@ -84,7 +84,7 @@ def pack(value: object, arrays: Arrays, at: str) -> Node:
         if foreign.recognises(value):
             return {kind: pack(foreign.apart(value), arrays, at)}
     raise DataError(
-        f"{at} holds a {type(value).__name__}, which cannot be saved. Fitted state is made of numbers, text, arrays "
+        f"{at} is a {type(value).__name__}, which cannot be saved. Fitted state is made of numbers, text, arrays "
         "and dataclasses marked with fairfr.core.state.piece."
     )
 
@@ -157,7 +157,7 @@ def _unpack_piece(node: Node, arrays: Mapping[str, npt.NDArray[Any]]) -> Any:
     name, content = node.get("piece"), node.get("fields")
     cls = _pieces.get(name) if isinstance(name, str) else None
     if cls is None or not isinstance(content, dict) or set(node) != {"piece", "fields"}:
-        raise DataError(f"{name!r} is no part of a fitted method that this version knows")
+        raise DataError(f"{name!r} is not a part of a fitted method that this version knows")
     expected = {f.name for f in fields(cls) if f.init}
     if set(content) != expected:
         raise DataError(f"a {name} has the fields {', '.join(sorted(expected))}, found {', '.join(sorted(content))}")

@@ -1,9 +1,9 @@
-"""The nouns: what travels from room to room. Frozen, and numpy only."""
+"""The types that packages exchange: frozen values of numpy arrays."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple, SupportsIndex, TypeAlias, overload
 
 import numpy as np
@@ -39,7 +39,7 @@ def read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
 class RowIds(Sequence[str]):
     """Names of images that have none, two for each of ``n_rows`` rows: ``row0_left``, ``row0_right``, ``row1_left``.
 
-    Spelled out only where somebody looks: millions of texts would take most of a run's time and memory.
+    Spelled out only where they are read: millions of texts would take most of a run's time and memory.
     """
 
     n_rows: int
@@ -147,7 +147,8 @@ class VerificationSet:
     ``fold_labels``; ``identity`` (n,) is -1 where unknown and otherwise indexes ``people``, names that mean the same
     in every set (None: the codes themselves do). ``groupings`` are for evaluation; the one called ``grouping`` (None:
     the set has no groups) is what group-aware methods use. ``row`` (p,) is the row of the pairs file each pair came
-    from (None: its own position).
+    from (None: its own position). ``group_columns`` are columns that could be groups, with their numbers of levels,
+    where none are named.
     """
 
     id: str
@@ -167,6 +168,7 @@ class VerificationSet:
     row: I64 | None = None
     warnings: tuple[Finding, ...] = ()
     people: tuple[str, ...] | None = None
+    group_columns: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def n_pairs(self) -> int:
@@ -187,7 +189,7 @@ class VerificationSet:
 
 
 class _RowsOnDemand:
-    """Row numbers of an object, given as such or as a function that is called each time somebody asks for them."""
+    """Row numbers of an object, given as such or as a function that is called each time they are read."""
 
     def __set_name__(self, owner: type, name: str) -> None:
         self._name, self._kept = name, f"_{name}"
@@ -219,7 +221,7 @@ class FoldSplit:
 
     id: str
     train: _RowsOnDemand = _RowsOnDemand()
-    test: I64  # type: ignore[misc]  # mypy takes what stands above for a default
+    test: I64  # type: ignore[misc]  # mypy takes the line above for a default
     fold: str = ""
     fit: str = ""
     findings: tuple[Finding, ...] = ()
@@ -230,7 +232,7 @@ class FoldSplit:
 
 
 class Prediction(NamedTuple):
-    """``score`` (p,): any real, higher is more alike. ``probability`` (p,) in [0, 1], or None."""
+    """``score`` (p,): any real; higher means more similar. ``probability`` (p,) in [0, 1], or None."""
 
     score: F64
     probability: F64 | None = None

@@ -5,14 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 
-def spaced(number: int) -> str:
-    """``20 000``."""
-    return f"{number:,}".replace(",", " ")
-
-
 def counted(number: int, noun: str) -> str:
-    """``1 pair``, ``20 000 pairs``."""
-    return f"{spaced(number)} {noun}{'' if number == 1 else 's'}"
+    """``1 pair``, ``20,000 pairs``."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def first_few(texts: Sequence[str], most: int, separator: str = ", ") -> str:

@@ -14,6 +14,7 @@ from pathlib import Path
 from fairfr.core.errors import DataError
 
 TABLE_ENDINGS = (".csv", ".parquet")
+TEXT_ENDINGS = (".tsv", ".tab", ".txt")  # of tables that an import can read
 _SIGNATURES = {
     b"PAR1": "a parquet file",
     b"PK\x03\x04": "a zip archive (an npz or a spreadsheet)",
@@ -36,7 +37,7 @@ def looks_like(data: bytes) -> str | None:
 def find_table(stem: Path) -> Path | None:
     """The table ``stem`` with one of its endings, also if it is a folder or a broken link; None if it is not there.
 
-    DataError if there are two, since nobody could say which of them counts.
+    DataError if there are two, since it is unclear which of them counts.
     """
     there = [path for path in (stem.with_name(stem.name + ending) for ending in TABLE_ENDINGS) if is_there(path)]
     if len(there) > 1:
@@ -49,6 +50,25 @@ def spell_table(stem: Path) -> str:
     return f"{stem}.csv (or .parquet)"
 
 
+def import_hint(folder: Path) -> str:
+    """The command that converts a data set whose pairs have another ending; blank if there are none."""
+    pairs = _other_ending(folder / "pairs")
+    if find_table(folder / "pairs") is not None or pairs is None:
+        return ""
+    words = [f"fairfr import table --name {folder.name} --out {folder.parent} --pairs {pairs}"]
+    images = find_table(folder / "images")
+    if images is not None:
+        words.append(f"--images {images} --force")  # the one that is there will be written again
+    elif other := _other_ending(folder / "images"):
+        words.append(f"--images {other}")
+    return f"{pairs} is there: convert it with: {' '.join(words)}"
+
+
+def _other_ending(stem: Path) -> Path | None:
+    there = [path for ending in TEXT_ENDINGS if is_there(path := stem.with_name(stem.name + ending))]
+    return there[0] if there else None
+
+
 def is_there(path: Path) -> bool:
     """As ``os.path.lexists``, but what cannot be looked at is an error and not absent."""
     try:
@@ -56,15 +76,15 @@ def is_there(path: Path) -> bool:
     except FileNotFoundError:
         return False
     except OSError as error:
-        raise DataError(f"{path} cannot be looked at: {error.strerror}. Mend that, or set data_root.") from error
+        raise DataError(f"{path} cannot be opened: {error.strerror}. Correct that, or set data_root.") from error
     return True
 
 
 class _Digests:
-    """The sha256 of files by what the system says of them, which changes whenever somebody writes to one.
+    """The sha256 of files by what the system says of them, which changes whenever a file is written to.
 
-    Writing twice within a tick of the system's clock may leave no trace: a file is known again only if nobody had
-    touched it for a while when it was read.
+    Writing twice within a tick of the system's clock may leave no trace: a digest is kept only if the file had not
+    been changed for a while when it was read.
     """
 
     settled_ns = 2 * 10**9

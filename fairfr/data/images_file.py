@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -13,9 +14,10 @@ from fairfr.core import names
 from fairfr.core.errors import ConfigError, DataError
 from fairfr.core.types import I32, UNKNOWN, Bool, Grouping, RowIds, StrArray, product_of, read_only
 from fairfr.data.files import DataFile
-from fairfr.data.tables import CodedColumn, Table, read_table
+from fairfr.data.text_table import CodedColumn, Table, read_table
 
 MAX_LEVELS = 32_000  # group codes are int16
+LEAST_LEVELS, MOST_LEVELS = 2, 50  # of a column that names groups rather than people or sizes
 RESERVED = "|"
 WIDE = 2**28  # bytes
 
@@ -24,7 +26,8 @@ WIDE = 2**28  # bytes
 class ImageTable:
     """Ids, identity and attributes of n images; ``path`` is the file that says so.
 
-    ``identity`` (n,) indexes ``people``; -1 = unknown.
+    ``identity`` (n,) indexes ``people``; -1 = unknown. ``group_columns`` are columns that could be attributes, with
+    their numbers of levels, where none are asked for.
     """
 
     path: Path
@@ -32,6 +35,7 @@ class ImageTable:
     identity: I32
     attributes: Mapping[str, CodedColumn]
     people: tuple[str, ...] = ()
+    group_columns: Mapping[str, int] = field(default_factory=dict)
 
     def keep(self, chosen: Bool) -> ImageTable:
         """Only the images marked in ``chosen`` (n,)."""
@@ -39,7 +43,7 @@ class ImageTable:
             return self
         ids = tuple(self.ids[i] for i in np.flatnonzero(chosen).tolist())
         attributes = {name: CodedColumn(c.codes[chosen], c.values) for name, c in self.attributes.items()}
-        return ImageTable(self.path, ids, self.identity[chosen], attributes, self.people)
+        return replace(self, ids=ids, identity=self.identity[chosen], attributes=attributes)
 
     def id_array(self) -> StrArray | RowIds:
         """The ids (n,), each in as much room as the longest takes."""
@@ -63,10 +67,52 @@ def read_images(file: DataFile, attributes: tuple[str, ...]) -> ImageTable:
     image = table.filled("image")
     if len(image.values) < table.n_rows:
         raise _repeated(table, image)
-    nobody = CodedColumn(np.full(table.n_rows, UNKNOWN, dtype=np.int32), ())
-    identity = table.text("identity") if "identity" in table.names else nobody
+    no_identities = CodedColumn(np.full(table.n_rows, UNKNOWN, dtype=np.int32), ())
+    identity = table.text("identity") if "identity" in table.names else no_identities
     described = {name: read_attribute(table, name) for name in attributes}
-    return ImageTable(file.path, image.values, identity.codes, described, identity.values)
+    possible = {} if attributes else group_columns(file, _of_one_image(table.names))
+    return ImageTable(file.path, image.values, identity.codes, described, identity.values, possible)
+
+
+def _of_one_image(columns: Sequence[str]) -> list[str]:
+    """The columns of an images file that may be attributes."""
+    return [name for name in columns if name not in ("image", "identity") and not name.endswith(names.SIDES)]
+
+
+def group_columns(file: DataFile, columns: Sequence[str]) -> dict[str, int]:
+    """Which of the ``columns`` could name groups, with their numbers of levels.
+
+    Two columns with one value for each image of a pair are one attribute.
+    """
+    import pyarrow.compute as pc
+
+    wanted = [name for name in columns if columns.count(name) == 1 and name.strip()]
+    try:
+        table = read_table(file, wanted)
+    except DataError:  # only a hint would be lost: what is read for a run is checked by itself
+        return {}
+    found = {}
+    for name in wanted:
+        attribute = _without_side(name)
+        if attribute in names.ATTRIBUTES or attribute in found or not _is_plain(table.arrays[name].type):
+            continue
+        n_levels = pc.count_distinct(table.arrays[name], mode="only_valid").as_py()
+        if LEAST_LEVELS <= n_levels <= MOST_LEVELS + 1:  # blanks are not a level
+            n_levels = sum(bool(str(value).strip()) for value in table.arrays[name].unique().drop_null().to_pylist())
+        if LEAST_LEVELS <= n_levels <= MOST_LEVELS:
+            found[attribute] = n_levels
+    return found
+
+
+def _without_side(name: str) -> str:
+    for side in names.SIDES:
+        name = name.removesuffix(side)
+    return name
+
+
+def _is_plain(kind: Any) -> bool:
+    """Whether cells of this arrow type are texts, whole numbers or truth values, which can name groups."""
+    return str(kind) in ("string", "large_string", "bool") or "int" in str(kind)
 
 
 def check_attribute_names(path: Path, attributes: Sequence[str]) -> None:
@@ -156,7 +202,7 @@ def _check_levels(path: Path, grouping: Grouping) -> None:
         )
     if len(levels) > MAX_LEVELS:
         raise DataError(
-            f"{path}: {grouping.id} has {len(levels)} different values; at most {MAX_LEVELS} groups are possible. "
+            f"{path}: {grouping.id} has {len(levels):,} different values; at most {MAX_LEVELS:,} groups are possible. "
             "Take an attribute that names groups in dataset.grouping."
         )
     reserved = names.GROUPS & set(levels)

@@ -13,18 +13,18 @@ from fairfr.core.errors import ConfigError, DataError, did_you_mean
 from fairfr.core.findings import STAND_IN_USED, Finding
 from fairfr.core.keys import check_id
 from fairfr.core.types import Source, VerificationSet
-from fairfr.data.files import DataFile, find_table, is_there, spell_table
+from fairfr.data.files import DataFile, find_table, import_hint, is_there, spell_table
 from fairfr.data.settings import BackboneSettings, DatasetSettings
 
 PLAIN_NAME = re.compile(r"[\w.-]+")  # what can be typed as a choice without quotes
-LISTED = 12  # names shown of what a folder holds
+LISTED = 12  # names shown of a folder's content
 
 
 @dataclass(frozen=True, slots=True)
 class LocatedData:
     """Data that is there and can be loaded; ``digest`` names its bytes.
 
-    ``spec`` is all else that decides what is loaded: what is located alike is loaded alike.
+    ``spec`` is all else that decides what is loaded: two equal values load the same data.
     """
 
     source: Source
@@ -68,9 +68,8 @@ def locate(
             "these results are SYNTHETIC and say nothing about real faces.",
         )
         return _standin(dataset, backbone, warning)
-    raise DataError(
-        f"{looked_for}: not found.{_what_is_there(data_root, dataset, backbone)} {_remedy(dataset, backbone)}"
-    )
+    remedy = import_hint(data_root / dataset.id) or _remedy(dataset, backbone)
+    raise DataError(f"{looked_for}: not found.{_what_is_there(data_root, dataset, backbone)} {remedy}")
 
 
 def _layout(
@@ -102,8 +101,7 @@ def _files(dataset: DatasetSettings, backbone: BackboneSettings, paths: Mapping[
     digest = hashlib.sha256(names.encode()).hexdigest()
 
     def load() -> VerificationSet:
-        from fairfr.data.neutral import SetSpec, load_neutral
-        from fairfr.data.scores_only import load_scores
+        from fairfr.data.neutral_layout import SetSpec, load_neutral, load_scores
 
         spec = SetSpec(dataset, backbone, digest)
         if backbone.column is not None:
@@ -152,8 +150,8 @@ def _what_is_there(data_root: Path, dataset: DatasetSettings, backbone: Backbone
     folder = data_root / dataset.id
     if not folder.is_dir():
         known = [name for name in _names(data_root) if (data_root / name).is_dir()]
-        return f" {data_root} holds no folder '{dataset.id}'.{did_you_mean(dataset.id, known) if known else ''}"
-    there = f" {folder} holds: {', '.join(_names(folder)) or 'nothing'}."
+        return f" {data_root} has no folder '{dataset.id}'.{did_you_mean(dataset.id, known) if known else ''}"
+    there = f" {folder} contains: {', '.join(_names(folder)) or 'nothing'}."
     vectors = [name.removesuffix(".npz") for name in _names(folder / "embeddings") if name.endswith(".npz")]
     if backbone.column is None and vectors and backbone.id not in vectors:
         there += f" Vectors are there for other backbones.{did_you_mean(backbone.id, vectors)}"

@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from fairfr.core import names
 from fairfr.core.errors import DataError
 from fairfr.core.types import I16, I32, I64, UNKNOWN, Bool
-from fairfr.data.tables import CodedColumn, Table
+from fairfr.data.text_table import CodedColumn, Table
 
-LABELS = {"0": False, "false": False, "1": True, "true": True}
+# pandas writes whole numbers with gaps as 1.0
+LABELS = {"0": False, "0.0": False, "false": False, "1": True, "1.0": True, "true": True}
 MAX_FOLDS = 32_000  # fold numbers are int16
 
 
 @dataclass(frozen=True, slots=True)
 class LabelledPairs:
-    """Pairs ``left``, ``right`` (p,) with their labels; ``rows`` (p,) says which row of the file each one is."""
+    """Pairs ``left``, ``right`` (p,) with their labels; ``rows`` (p,) says which row of the file each one is.
+
+    Without folds (``has_folds`` False) all pairs are in one, for protocols that make folds themselves.
+    """
 
     table: Table
     rows: I64
@@ -27,6 +31,7 @@ class LabelledPairs:
     right: I32
     same: Bool
     fold: CodedColumn
+    has_folds: bool = True
 
     def __len__(self) -> int:
         return len(self.left)
@@ -37,8 +42,13 @@ class LabelledPairs:
     def keep(self, chosen: Bool) -> LabelledPairs:
         """Only the pairs marked in ``chosen`` (p,)."""
         fold = CodedColumn(self.fold.codes[chosen], self.fold.values)
-        return LabelledPairs(
-            self.table, self.rows[chosen], self.left[chosen], self.right[chosen], self.same[chosen], fold
+        return replace(
+            self,
+            rows=self.rows[chosen],
+            left=self.left[chosen],
+            right=self.right[chosen],
+            same=self.same[chosen],
+            fold=fold,
         )
 
     def used(self, n_images: int) -> Bool:
@@ -53,17 +63,24 @@ class LabelledPairs:
         if used.all():
             return self
         number = (np.cumsum(used) - 1).astype(np.int32)
-        return LabelledPairs(self.table, self.rows, number[self.left], number[self.right], self.same, self.fold)
+        return replace(self, left=number[self.left], right=number[self.right])
 
 
 def label_pairs(table: Table, left: I32, right: I32) -> LabelledPairs:
     """Add ``same`` and ``fold`` of each row of ``table`` to its two images ``left`` and ``right`` (rows,)."""
     same = read_same(table, "same", lambda value: LABELS.get(value.lower()))
-    return LabelledPairs(table, np.arange(table.n_rows, dtype=np.int64), left, right, same, table.filled("fold"))
+    has_folds = "fold" in table.names
+    fold = table.filled("fold") if has_folds else one_fold(table.n_rows)
+    return LabelledPairs(table, np.arange(table.n_rows, dtype=np.int64), left, right, same, fold, has_folds)
+
+
+def one_fold(n_pairs: int) -> CodedColumn:
+    """The fold of ``n_pairs`` pairs that have none."""
+    return CodedColumn(np.zeros(n_pairs, dtype=np.int32), (names.ALL,))
 
 
 def position(values: Sequence[str], among: Sequence[str]) -> I32:
-    """Where each of ``values`` stands ``among`` distinct others, (values,); -1 if nowhere."""
+    """Position of each of ``values`` ``among`` distinct others, (values,); -1 if nowhere."""
     number = {value: i for i, value in enumerate(among)}
     return np.fromiter((number.get(value, UNKNOWN) for value in values), dtype=np.int32, count=len(values))
 
@@ -78,7 +95,7 @@ def look_up(table: Table, name: str, images: Sequence[str], images_of: str) -> I
         image = column.values[column.codes[row]]
         raise DataError(
             f"{table.path}, {table.where(row)}: {name} image '{image}' is not in {images_of} "
-            f"(where the first is '{images[0]}'). Add it there or remove the pair; ids must agree to the letter."
+            f"(where the first is '{images[0]}'). Add it there or remove the pair; ids must match exactly."
         )
     return found
 
@@ -87,10 +104,11 @@ def number_folds(pairs: LabelledPairs) -> tuple[I16, tuple[str, ...]]:
     """Fold of each pair (p,) and the folds' labels: by number if all are whole numbers, else as they appear."""
     present = np.unique(pairs.fold.codes).tolist()
     values = pairs.fold.values
-    if len(present) < 2:
+    if len(present) < 2 and pairs.has_folds:
         raise DataError(
             f"{pairs.table.path} has one fold only, '{values[present[0]]}'. "
-            "Number the pairs by at least two folds: each is tested with a fit on the others."
+            "Number the pairs by at least two folds: each is tested with a fit on the others. Or remove the column: "
+            "protocol=identity_disjoint makes folds without common people."
         )
     if len(present) > MAX_FOLDS:
         raise DataError(
@@ -111,7 +129,7 @@ def number_folds(pairs: LabelledPairs) -> tuple[I16, tuple[str, ...]]:
 
 
 def read_same(table: Table, name: str, meaning: Callable[[str], bool | None]) -> Bool:
-    """The labels (rows,) in column ``name``; ``meaning`` of a cell is None where it is no label."""
+    """The labels (rows,) in column ``name``; ``meaning`` of a cell is None where it is not a label."""
     column = table.filled(name)
     labels = [meaning(value) for value in column.values]
     for code, (value, label) in enumerate(zip(column.values, labels, strict=True)):

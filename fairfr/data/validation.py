@@ -9,14 +9,16 @@ from pathlib import Path
 
 import numpy as np
 
-from fairfr.core.errors import DataError
+from fairfr.core.errors import DataError, name_groups
 from fairfr.core.findings import Finding
 from fairfr.core.overlap import n_folds_of, pair_keys
 from fairfr.core.types import I16, I32, UNKNOWN, Bool, Grouping, Pairs
-from fairfr.core.wording import counted, first_few, spaced
+from fairfr.core.wording import counted, first_few
+from fairfr.data.images_file import ImageTable
 from fairfr.data.pairs_file import LabelledPairs
 
 NAMED = 4  # groups named in one sentence
+NOT_KNOWN = frozenset({"unknown", "none", "n/a", "na", "nan", "null", "?", "-", "unspecified"})
 MAX_DIGITS = 1000  # Python refuses to read far longer numbers
 
 
@@ -43,7 +45,7 @@ def check_pairs(pairs: LabelledPairs, images: Sequence[str]) -> list[Finding]:
     if not len(later):
         return []
     elsewhere = int(np.count_nonzero(pairs.fold.codes[earlier] != pairs.fold.codes[later]))
-    where = f", {spaced(elsewhere)} of them in another fold" if elsewhere else ""
+    where = f", {elsewhere:,} of them in another fold" if elsewhere else ""
     text = (
         f"{pairs.table.path}: {counted(len(later), 'row')} {'repeats' if len(later) == 1 else 'repeat'} "
         f"an earlier pair with the same label{where} "
@@ -72,6 +74,9 @@ def check_folds(pairs: LabelledPairs, fold: I16, labels: tuple[str, ...]) -> lis
 
     ``fold`` (p,) indexes ``labels``.
     """
+    if not pairs.has_folds:
+        _refuse_one_kind(pairs)
+        return []
     total = np.bincount(fold, minlength=len(labels))
     n_same = np.bincount(fold[pairs.same], minlength=len(labels))
     train_same, train = n_same.sum() - n_same, total.sum() - total
@@ -86,10 +91,19 @@ def check_folds(pairs: LabelledPairs, fold: I16, labels: tuple[str, ...]) -> lis
         return []
     first = int(single[0])
     text = (
-        f"{pairs.table.path}: {spaced(len(single))} of {counted(len(labels), 'fold')} have pairs of one kind only "
-        f"(first: fold '{labels[first]}', all same={int(n_same[first] > 0)}); their own error rates are undefined."
+        f"{pairs.table.path}: {len(single):,} of {counted(len(labels), 'fold')} have only genuine or only impostor "
+        f"pairs (first: fold '{labels[first]}', all same={int(n_same[first] > 0)}); their error rates are undefined."
     )
     return [Finding("one-kind-in-fold", "warning", text, {"folds": len(single), "of": len(labels)})]
+
+
+def _refuse_one_kind(pairs: LabelledPairs) -> None:
+    """Refuse pairs of one class alone: no protocol could make folds of them."""
+    if pairs.same.all() or not pairs.same.any():
+        raise DataError(
+            f"{pairs.table.path}: all {counted(len(pairs), 'pair')} have same={int(pairs.same[0])}. "
+            "Pairs of both kinds are needed."
+        )
 
 
 def identity_oddities(pairs: LabelledPairs, identity: I32, fold: I16) -> list[Finding]:
@@ -113,17 +127,37 @@ def identity_oddities(pairs: LabelledPairs, identity: I32, fold: I16) -> list[Fi
 
 def lookalikes(path: Path, what: str, values: Iterable[str]) -> list[Finding]:
     """Values that a person would take for the same: ``1``, ``01`` and ``1 ``, or ``a`` and ``A``."""
-    alike: dict[str, list[str]] = {}
+    similar: dict[str, list[str]] = {}
     for value in values:
-        alike.setdefault(_as_seen(value), []).append(value)
-    found = [" and ".join(map(repr, same)) for same in alike.values() if len(same) > 1]
+        similar.setdefault(_as_seen(value), []).append(value)
+    found = [" and ".join(map(repr, same)) for same in similar.values() if len(same) > 1]
     if not found:
         return []
     text = (
         f"{path}: {what} differ only in blanks, capitals, accents' encoding or leading zeros: "
-        f"{first_few(found, NAMED)}. They are kept apart; write them alike if they mean the same."
+        f"{first_few(found, NAMED)}. They are kept apart; use one spelling if they mean the same."
     )
     return [Finding("values-look-alike", "warning", text, {"sets_of_values": len(found)})]
+
+
+def levels_for_unknown(path: Path, name: str, levels: Iterable[str]) -> list[Finding]:
+    """Levels of an attribute whose name says that it is not known."""
+    found = [repr(level) for level in levels if level.strip().casefold() in NOT_KNOWN]
+    if not found:
+        return []
+    said = f"the level {found[0]}, which counts as a group like any other"
+    if len(found) > 1:
+        said = f"the levels {' and '.join(found)}, which count as groups like any other"
+    text = f"{path}: {name} has {said}. Leave the cells blank where the group is not known."
+    return [Finding("level-for-unknown", "note", text, {"levels": len(found)})]
+
+
+def without_groups(dataset: str, images: ImageTable) -> list[Finding]:
+    """A note on the columns that could be groups, where none are asked for."""
+    if not images.group_columns:
+        return []
+    text = f"{dataset} is evaluated without groups. {name_groups(images.group_columns)}"
+    return [Finding("no-groups", "note", text, images.group_columns)]
 
 
 def _as_seen(value: str) -> str:
@@ -137,8 +171,8 @@ def _shared_identities(pairs: LabelledPairs, left: I32, right: I32, fold: I16) -
     if not shared:
         return []
     text = (
-        f"{pairs.table.path}: {spaced(shared)} of {spaced(len(folds_of))} identities occur in more than one fold, "
-        "so the folds are not disjoint in people."
+        f"{pairs.table.path}: {shared:,} of {len(folds_of):,} identities occur in more than one fold, "
+        "so the same people appear in several folds."
     )
     return [Finding("identities-between-folds", "warning", text, {"identities": shared, "of": len(folds_of)})]
 
@@ -155,8 +189,9 @@ def group_oddities(pairs: Pairs, same: Bool, groupings: Iterable[Grouping], min_
             continue
         named = [f"{grouping.levels[i]}: {counted(int(total[i]), 'pair')}, {n_same[i]} same" for i in thin]
         text = (
-            f"{grouping.id}: {len(thin)} of {counted(len(grouping.levels), 'group')} have pairs of one kind only or "
-            f"fewer than {min_pairs} ({first_few(named, NAMED, '; ')}); their numbers will be missing."
+            f"{grouping.id}: {len(thin)} of {counted(len(grouping.levels), 'group')} have fewer than "
+            f"{min_pairs} pairs, or only genuine or only impostor ones ({first_few(named, NAMED, '; ')}); "
+            "their numbers will be missing."
         )
         found.append(Finding("group-too-small", "warning", text, {"groups": len(thin), "of": len(grouping.levels)}))
     return found

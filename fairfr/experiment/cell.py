@@ -15,7 +15,7 @@ from fairfr.core.calibrator import FitContext
 from fairfr.core.errors import FairfrError
 from fairfr.core.findings import Finding
 from fairfr.core.keys import RunKey
-from fairfr.core.storing import storing
+from fairfr.core.storage import storing
 from fairfr.core.types import PAIR_RULES
 from fairfr.core.versions import versions
 from fairfr.experiment.held_out import HeldOut, check_needs, findings_of, score_held_out
@@ -26,7 +26,7 @@ from fairfr.experiment.method import make_method, make_splits, make_splitter
 from fairfr.experiment.record import Origin, describe_result, failed_result, score_columns
 from fairfr.experiment.resume import ResumableFolds
 from fairfr.experiment.settings import CellSettings
-from fairfr.experiment.threads import Division, limit_threads, resolve_threads
+from fairfr.experiment.threads import Division, import_what_fits_use, limit_threads, resolve_threads
 from fairfr.store.claim import Claim, ClaimedError
 from fairfr.store.folder import Result, RunFolders, write_metrics, write_scores
 from fairfr.store.kept_folds import KeptFolds
@@ -130,7 +130,7 @@ def _claimed(claim: Claim, progress: Progress, wait: bool) -> Iterator[None]:
 
 
 def _computed_anew(damage: str) -> Finding:
-    return Finding("damaged-run", "warning", f"{damage} Computed anew.")
+    return Finding("damaged-run", "warning", f"{damage} It is computed again.")
 
 
 class _Workspace(NamedTuple):
@@ -197,7 +197,8 @@ def _score(
     _warn(findings_of(splits), progress)
     progress.start(len(splits))
     n_fits = len({split.fit for split in splits})
-    division = Division.of(make_method(settings), n_fits, folds.threads)
+    method = make_method(settings)
+    division = Division.of(method, n_fits, folds.threads)
 
     def context(fold: str) -> FitContext:
         return FitContext(
@@ -210,6 +211,7 @@ def _score(
             cache=Path(settings.out_root) / "cache",
         )
 
+    import_what_fits_use(method, (training or table).data)
     limit_threads(division.threads)
     try:
         make, thresholds = (lambda: make_method(settings)), settings.training_thresholds
@@ -228,7 +230,7 @@ def _store_failure(
     (draft / "error.txt").write_text(traceback.format_exc(), encoding="utf-8")
     _write_config(draft, config)
     is_mistake = isinstance(error, FairfrError)
-    message = str(error) if is_mistake else f"{type(error).__name__}: {error}"
+    message = f"{type(error).__name__}: {error}"
     key, result = origin.key, failed_result(settings, origin, message)
     is_current = runs.completed(key) is None  # a forced rerun that fails must not destroy the good run
     folder = runs.publish(draft, key, result) if is_current else runs.set_apart(draft, key, result)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from itertools import chain, groupby
 from typing import Any, Protocol
@@ -11,33 +11,34 @@ import numpy as np
 
 from fairfr.core.calibrator import Calibrator, FitContext
 from fairfr.core.errors import UnmetNeedError, no_groups
+from fairfr.core.extras import explain_missing_extra
 from fairfr.core.findings import Finding
-from fairfr.core.types import F64, I64, FoldSplit, Prediction, ScoreFrame, VerificationSet
+from fairfr.core.types import F64, I16, I64, FoldSplit, Prediction, ScoreFrame, VerificationSet
 from fairfr.experiment.threads import Division
-from fairfr.methods._beta import BetaMap
-from fairfr.methods._overlay import fit_overlay
 from fairfr.metrics.thresholds import training_thresholds
+from fairfr.numerics.beta import BetaMap, fit_overlay
 from fairfr.pairs.table import PairTable
 from fairfr.pairs.view import PairView
 from fairfr.store.kept_folds import ScoredFold
 
 THRESHOLDS = "training_thresholds"
 """In a fit's report: thresholds that its training pairs set."""
-TOGETHER_AT_MOST = 32  # fits, which are all kept until the last has predicted
 
 
 @dataclass(slots=True)
 class HeldOut:
     """Held-out scores with what each fit reported.
 
-    ``frame.fold`` indexes ``folds``, what the scores are measured in; ``rows`` (q,) are the pairs that were scored, in
-    the set's order (None: all). ``findings`` are the protocol's.
+    ``frame.fold`` indexes ``folds``, what the scores are measured in; ``fit`` (q,) indexes ``fit_report``, the fits
+    that gave the scores. ``rows`` (q,) are the pairs that were scored, in the set's order (None: all). ``findings`` are
+    the protocol's.
     """
 
     frame: ScoreFrame
     folds: tuple[str, ...]
     fit_report: dict[str, dict[str, Any]] = field(default_factory=dict)
     rows: I64 | None = None
+    fit: I16 | None = None
     findings: tuple[Finding, ...] = ()
 
 
@@ -77,26 +78,19 @@ def score_held_out(
     keep, division = kept or NothingKept(), division or Division()
     fits = [list(several) for _, several in groupby(splits, key=lambda split: split.fit)]
 
-    def fit(several: list[FoldSplit]) -> _Fitted:
-        return _Fitted(training or table, several[0], make_method(), context(several[0].fit), thresholds)
-
-    def score(several: list[FoldSplit], known: _Fitted | None = None) -> list[ScoredFold]:
-        fitted, out = known, []
+    def score(several: list[FoldSplit]) -> list[ScoredFold]:
+        fitted, out = None, []
         for split in several:
-            # bits of what was predicted together may depend on all of it: no part of that is taken from another run
-            scored = keep.resume(split) if known is None else None
+            scored = keep.resume(split)
             if scored is None:
-                fitted = fitted or fit(several)
+                if fitted is None:
+                    ctx = context(split.fit)
+                    fitted = _Fitted(training or table, split, make_method(), ctx, thresholds)
                 scored = fitted.score(table, split)
                 keep.computed(split, scored)
             out.append(scored)
         return out
 
-    if training is None and len(fits) <= TOGETHER_AT_MOST and _predicts_together(make_method()):
-        all_fitted = list(division.map(fit, fits))
-        _predict_together(all_fitted, fits, table, division.at_once * division.threads)
-        scored = division.map(lambda both: score(*both), zip(fits, all_fitted, strict=True))
-        return _assembled(table.data, splits, chain.from_iterable(scored))
     return _assembled(table.data, splits, chain.from_iterable(division.map(score, fits)))
 
 
@@ -104,16 +98,19 @@ def _assembled(data: VerificationSet, splits: list[FoldSplit], scored: Iterable[
     """The scores of all splits, in the order of the set's pairs."""
     score, probability = np.full(data.n_pairs, np.nan), np.full(data.n_pairs, np.nan)
     fold = np.full(data.n_pairs, -1, dtype=np.int16)
+    fit = np.full(data.n_pairs, -1, dtype=np.int16)
     folds = tuple(dict.fromkeys(split.fold for split in splits))
+    fits = tuple(dict.fromkeys(split.fit for split in splits))
     report: dict[str, dict[str, Any]] = {}
     for split, of_split in zip(splits, scored, strict=True):
         assert np.all(fold[split.test] < 0), "the splits' tests do not overlap"
         score[split.test], probability[split.test] = of_split.score, of_split.probability
         fold[split.test] = folds.index(split.fold)
+        fit[split.test] = fits.index(split.fit)
         report[split.fit] = of_split.report
     rows = np.flatnonzero(fold >= 0)
     frame = ScoreFrame(fold[rows], data.same[rows], score[rows], probability[rows])
-    return HeldOut(frame, folds, report, rows, findings_of(splits))
+    return HeldOut(frame, folds, report, rows, fit[rows], findings_of(splits))
 
 
 def findings_of(splits: Iterable[FoldSplit]) -> tuple[Finding, ...]:
@@ -132,7 +129,7 @@ def check_needs(method: Calibrator, method_id: str, data: VerificationSet) -> No
             "Use a backbone with an embeddings file, or a method that works on scores: baseline, platt, beta."
         )
     if "groups" in method.needs and data.grouping is None:
-        raise no_groups(method_id, data.id)
+        raise no_groups(method_id, data.id, data.group_columns)
 
 
 class _Fitted:
@@ -144,19 +141,17 @@ class _Fitted:
     def __init__(
         self, table: PairTable, split: FoldSplit, method: Calibrator, ctx: FitContext, thresholds: bool = False
     ) -> None:
-        self.method, self._name, self._report = method, type(method).__name__, ctx.report
+        self._method, self._name, self._report = method, type(method).__name__, ctx.report
         self._thresholds, rows = thresholds, split.train
-        self.train = PairView(table, rows, method.needs, self._name)
+        self._train = PairView(table, rows, method.needs, self._name)
         self._same = table.data.same[rows]
-        self.predicted: dict[str | None, Prediction] = {}  # by split; None: of the training pairs
+        self._of_training: Prediction | None = None
         self._map: BetaMap | None = None
-        method.fit(self.train, self._same, ctx)
-
-    def held_out(self, table: PairTable, split: FoldSplit) -> PairView:
-        return PairView(table, split.test, self.method.needs, self._name)
+        with explain_missing_extra(type(method).__name__):
+            method.fit(self._train, self._same, ctx)
 
     def score(self, table: PairTable, split: FoldSplit) -> ScoredFold:
-        held_out = self.predicted.pop(split.id, None) or self.method.predict(self.held_out(table, split))
+        held_out = self._method.predict(PairView(table, split.test, self._method.needs, self._name))
         probability = held_out.probability
         if probability is None:
             probability = self._overlay.probability(held_out.score)
@@ -175,38 +170,17 @@ class _Fitted:
 
     @property
     def _on_training(self) -> Prediction:
-        if None not in self.predicted:
-            self.predicted[None] = self.method.predict(self.train)
-        return self.predicted[None]
+        if self._of_training is None:
+            self._of_training = self._method.predict(self._train)
+        return self._of_training
 
     @property
     def _overlay(self) -> BetaMap:
         """The probability of a method that returns none."""
         if self._map is None:
-            self._map = fit_overlay(self.method, self._on_training.score, self._same)
+            self._map = fit_overlay(self._method, self._on_training.score, self._same)
             self._report["overlay"] = {"a": self._map.a, "b": self._map.b, "c": self._map.c}
         return self._map
-
-
-def _predicts_together(method: Calibrator) -> bool:
-    """A class that inherits ``predict_together``, but has a ``predict`` of its own, predicts by that."""
-    says = (vars(one).keys() for one in type(method).__mro__)
-    return "predict_together" in next(names for names in says if {"predict", "predict_together"} & names)
-
-
-def _predict_together(
-    fitted: Sequence[_Fitted], splits: Sequence[Sequence[FoldSplit]], table: PairTable, threads: int
-) -> None:
-    """Let every fit know its predictions of its training pairs and of its splits."""
-    asked = [
-        (one, name, view)
-        for one, several in zip(fitted, splits, strict=True)
-        for name, view in [(None, one.train), *((split.id, one.held_out(table, split)) for split in several)]
-    ]
-    methods, views = [one.method for one, *_ in asked], [view for *_, view in asked]
-    found = type(methods[0]).predict_together(methods, views, threads)  # type: ignore[attr-defined]
-    for (one, name, _), prediction in zip(asked, found, strict=True):
-        one.predicted[name] = prediction
 
 
 def _check_prediction(name: str, split: FoldSplit, score: F64, probability: F64) -> None:
@@ -216,6 +190,6 @@ def _check_prediction(name: str, split: FoldSplit, score: F64, probability: F64)
             raise ValueError(f"{name} returned {values.shape} {what} values for {split.test.shape} pairs.")
         if not np.isfinite(values).all():
             bad = int(np.count_nonzero(~np.isfinite(values)))
-            raise ValueError(f"{name} returned {bad} non-finite {what} values in fold {split.id}.")
+            raise ValueError(f"{name} returned {bad:,} non-finite {what} values in fold {split.id}.")
     if probability.min() < 0 or probability.max() > 1:
         raise ValueError(f"{name} returned probabilities outside [0, 1] in fold {split.id}.")

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
+from fairfr.core.findings import Finding
 from fairfr.data.locate import LocatedData
 from fairfr.experiment.machine import give_back_freed_memory
 
@@ -21,7 +23,7 @@ class _Kept(NamedTuple):
 class LastTables:
     """Tables of one cell's data, at most the set to test and the set to fit on.
 
-    What the next cell does not need is let go before anything is loaded: no process holds more than one cell does. A
+    What the next cell does not need is let go before anything is loaded: no process needs more memory than one cell. A
     file that has changed has another digest, and is read again.
     """
 
@@ -47,9 +49,27 @@ class LastTables:
         from fairfr.pairs.table import PairTable
 
         table = PairTable(located.load(), threads)
+        table.data = replace(table.data, warnings=(*table.data.warnings, *_reversed(table)))
         give_back_freed_memory()
         self._kept.append(_Kept(located, threads, table))
         return table
+
+
+def _reversed(table: PairTable) -> list[Finding]:
+    """Vectors that say the opposite of the labels; of a column of scores, reading it has said so already."""
+    from fairfr.numerics.direction import reversed_auroc
+
+    data = table.data
+    if data.embeddings is None:
+        return []
+    area = reversed_auroc(table.cosine, data.same, len(data.images))
+    if area is None:
+        return []
+    text = (
+        f"{data.id}, {data.backbone}: the cosines of the vectors are lower for pairs of one person than for others "
+        f"(AUROC {area:.3f}). Are the labels swapped, or do the vectors belong to other images?"
+    )
+    return [Finding("reversed-cosines", "serious", text)]
 
 
 last_tables = LastTables()

@@ -10,6 +10,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from fairfr.core.loaded import loaded
+
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD, M_ARENA_MAX = -1, -3, -8  # malloc.h
 
 
@@ -20,7 +22,7 @@ def code_version(package: Path = Path(__file__).parents[1]) -> dict[str, Any] | 
     ``dirty``: tracked files differ from the commit, or the package has files that git does not know. Asked once: what
     counts is the code as it was loaded, whatever is edited while it runs.
     """
-    if not _git(package, "ls-files", "__init__.py"):  # an installed package may lie inside somebody else's repository
+    if not _git(package, "ls-files", "__init__.py"):  # an installed package may be inside another repository
         return None
     commit = _git(package, "rev-parse", "HEAD")
     changed = _git(package, "status", "--porcelain", "--untracked-files=no", "--", ":/")
@@ -57,8 +59,9 @@ def keep_freed_memory() -> None:
 
 def give_back_freed_memory() -> None:
     """What lies free now goes back to the system, Arrow's included: reading a table needs more than is left of it."""
-    if "pyarrow" in sys.modules:
-        sys.modules["pyarrow"].default_memory_pool().release_unused()
+    pyarrow = loaded("pyarrow")
+    if pyarrow is not None:
+        pyarrow.default_memory_pool().release_unused()
     libc = _glibc()
     if libc is not None:
         libc.malloc_trim(0)
@@ -71,7 +74,7 @@ def _glibc() -> Any:
 
 
 def reset_peak_memory() -> None:
-    """Start the peak anew, so that each cell of a sweep reports its own (Linux; elsewhere the process's)."""
+    """Reset the peak, so that each cell of a sweep reports its own (Linux; elsewhere the process's)."""
     try:
         with open("/proc/self/clear_refs", "w", encoding="ascii") as handle:
             handle.write("5")

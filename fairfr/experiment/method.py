@@ -53,17 +53,20 @@ def make_splits(settings: CellSettings, data: VerificationSet, training: Verific
     for split in splits:
         if not len(split.train):
             raise DataError(
-                f"protocol={settings.protocol.id} leaves no pairs to fit on for fold {split.id}.{_more_folds(data)}"
+                f"protocol={settings.protocol.id} leaves no pairs to fit on for fold {split.id}.{_fold_hint(data)}"
             )
     if not splits:
         raise DataError(f"protocol={settings.protocol.id} finds nothing to test in {data.id}.")
     return splits
 
 
-def _more_folds(data: VerificationSet) -> str:
+def _fold_hint(data: VerificationSet) -> str:
     if len(data.fold_labels) > 1:
         return ""
-    return f" {data.id} has one fold: protocol=identity_disjoint protocol.splitter.folds=10 makes ten of its pairs."
+    return (
+        f" The pairs of {data.id} have no folds: add protocol=identity_disjoint, which makes folds without common "
+        "people, or a column 'fold' to the pairs file."
+    )
 
 
 def _made(spec: dict[str, Any], at: str, kind: type) -> Any:
@@ -71,5 +74,5 @@ def _made(spec: dict[str, Any], at: str, kind: type) -> Any:
     made = instantiate(spec, at)
     if not isinstance(made, kind):
         what = "protocol: it lacks split" if kind is Splitter else "method: it lacks needs, fit or predict"
-        raise ConfigError(f"{at}._target_={spec['_target_']} is no {what}.")
+        raise ConfigError(f"{at}._target_={spec['_target_']} is not a {what}.")
     return made

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fairfr.core.keys import RunKey
-from fairfr.core.types import F64, I32, I64, UNKNOWN, Grouping, MetricRow, Pairs, VerificationSet
+from fairfr.core.types import F64, I32, I64, UNKNOWN, Grouping, MetricRow, Pairs, ScoreFrame, VerificationSet
 from fairfr.core.variants import Parameters, differences
 from fairfr.core.versions import versions
 from fairfr.experiment.held_out import HeldOut
@@ -21,6 +21,7 @@ from fairfr.experiment.method import make_method
 from fairfr.experiment.settings import CellSettings
 from fairfr.metrics.catalogue import metrics_version
 from fairfr.metrics.summary import summarise, too_few_negatives
+from fairfr.metrics.ties import tied_at_the_top
 from fairfr.store.folder import Result
 from fairfr.store.score_file import Words
 
@@ -49,8 +50,9 @@ def describe_result(
     usage: dict[str, Any],
 ) -> Result:
     """result.json of a completed run: all that tables need."""
+    header = _header(settings, origin, "completed")
     return {
-        **_header(settings, origin, "completed"),
+        **header,
         "data": {
             "source": data.source,
             "digest": data.digest,
@@ -68,15 +70,20 @@ def describe_result(
         **usage,
         "warnings": [finding.as_dict() for finding in (*data.warnings, *held_out.findings)],
         "fit_report": jsonable(held_out.fit_report),
-        **describe_metrics(rows),
+        **describe_metrics(rows, held_out.frame, header),
     }
 
 
-def describe_metrics(rows: list[MetricRow]) -> Result:
-    """The part of result.json that ``rescore`` writes anew; metrics come last, so that all else can be read quickly."""
+def describe_metrics(rows: list[MetricRow], frame: ScoreFrame, header: Result) -> Result:
+    """The part of result.json that ``rescore`` writes again; metrics come last, so that all else can be read quickly.
+
+    ``header`` names the run.
+    """
+    name = " x ".join(header[part]["label"] for part in ("dataset", "backbone", "method"))
+    ties = tied_at_the_top(frame, rows, header["method"]["native_probability"], name)
     return {
         "metrics_version": metrics_version(),
-        "metric_warnings": [finding.as_dict() for finding in too_few_negatives(rows)],
+        "metric_warnings": [finding.as_dict() for finding in (*too_few_negatives(rows), *ties)],
         "metrics": jsonable(summarise(rows)),
     }
 
@@ -113,7 +120,10 @@ def _header(settings: CellSettings, origin: Origin, status: str) -> Result:
 
 
 def score_columns(data: VerificationSet, cosine: F64, held_out: HeldOut) -> dict[str, npt.NDArray[Any] | Words]:
-    """Columns of scores.parquet, in the order of the pairs file."""
+    """Columns of scores.parquet, in the order of the pairs file.
+
+    ``fit``, the fit that gave a score, is a column only where fits and splits are not the same.
+    """
     frame = held_out.frame
     columns: dict[str, npt.NDArray[Any] | Words] = {
         "pair": np.arange(data.n_pairs, dtype=np.int64) if data.row is None else data.row,
@@ -128,6 +138,10 @@ def score_columns(data: VerificationSet, cosine: F64, held_out: HeldOut) -> dict
         "score": frame.score,
         "probability": frame.probability,
     }
+    if held_out.fit is not None:
+        fits = tuple(held_out.fit_report)
+        if fits != held_out.folds or not np.array_equal(held_out.fit, frame.fold):
+            columns["fit"] = Words(held_out.fit, fits)
     for id, grouping in data.groupings.items():
         assert id not in columns, f"the grouping '{id}' would replace a column of scores.parquet"
         columns[id] = pair_level_names(grouping, data.pairs)

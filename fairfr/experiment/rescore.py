@@ -1,4 +1,4 @@
-"""Metrics of stored runs anew, from their scores: nothing is fitted.
+"""Recompute metrics of stored runs from their scores, without refitting.
 
 A run that was measured by an older version of the metrics is measured again in its place. With another ``min_pairs`` or
 ``grouping`` a run becomes a new one beside it, the one that running with that configuration would have given.
@@ -39,7 +39,7 @@ class Wanted:
 
 
 def rescore(folder: Path, out_root: Path, wanted: Wanted) -> Rescored:
-    """Measure one run anew. Raises DamagedRunError, UnmetNeedError and DataError, each about this run alone."""
+    """Measure one run again. Raises DamagedRunError, UnmetNeedError and DataError, each about this run alone."""
     stored = read_run(folder)
     if stored is None or stored["status"] != "completed":
         return "not a completed run"
@@ -106,7 +106,7 @@ def _measured(draft: Path, result: Result) -> Result:
     rows = evaluate(frame, splits, groups, result["data"]["min_pairs"])
     write_metrics(draft / "metrics.parquet", rows)
     data = {**result["data"], "groups": {grouping.id: list(grouping.levels) for grouping in groupings}}
-    return {**result, "data": data, **describe_metrics(rows)}
+    return {**result, "data": data, **describe_metrics(rows, frame, result)}
 
 
 def _splits_of(scores: ScoreFile, splits: tuple[str, ...]) -> I16:

@@ -14,7 +14,7 @@ from fairfr.core.variants import CARRIED, Parameters, flatten
 from fairfr.data.settings import BackboneSettings, DatasetSettings
 from fairfr.store.settings import StoreSettings
 
-DATA_ROOT = "data"  # where auto looks if nobody names a place
+DATA_ROOT = "data"  # where auto looks if no place is named
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""One number of threads for numpy, torch, faiss, numba and scikit-learn alike."""
+"""One number of threads for numpy, torch, faiss, numba and scikit-learn."""
 
 from __future__ import annotations
 
@@ -6,12 +6,19 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from importlib import import_module
 from typing import NamedTuple, TypeVar
 
 from fairfr.core.calibrator import Calibrator
 from fairfr.core.errors import ConfigError
+from fairfr.core.loaded import loaded
+from fairfr.core.types import VerificationSet
 
 MOST_AT_ONCE = 4  # fits side by side: each has its own memory
+# what most methods import, and the beta map of methods without a probability of their own
+SHARED_IMPORTS = ("scipy.linalg", "scipy.optimize", "scipy.sparse", "scipy.special")
+COMPILED_FROM = 2**13  # pairs or images: with fewer, methods that do not name numba do without compiled loops
 
 Item = TypeVar("Item")
 Made = TypeVar("Made")
@@ -54,10 +61,25 @@ def limit_threads(threads: int) -> None:
     for variable in VARIABLES:
         os.environ[variable] = str(threads)
     threadpool_limits(threads)
-    if "torch" in sys.modules:
-        sys.modules["torch"].set_num_threads(threads)
-    if "faiss" in sys.modules:
-        sys.modules["faiss"].omp_set_num_threads(threads)
+    torch, faiss = loaded("torch"), loaded("faiss")
+    if torch is not None:
+        torch.set_num_threads(threads)
+    if faiss is not None:
+        faiss.omp_set_num_threads(threads)
+
+
+def import_what_fits_use(method: Calibrator, data: VerificationSet) -> None:
+    """Import what the method's ``fit`` and ``predict`` import when they are called: in one thread, before others start.
+
+    Threads that import the same libraries at the same time may meet modules that are not complete yet. A library that
+    is missing is left to the fit, which may say how to get it.
+    """
+    names = [*SHARED_IMPORTS, *getattr(method, "imports", ())]
+    if max(data.n_pairs, len(data.images)) >= COMPILED_FROM:
+        names.append("numba")
+    for name in names:
+        with suppress(ModuleNotFoundError):
+            import_module(name)
 
 
 class Division(NamedTuple):

@@ -1,4 +1,4 @@
-"""Fit without a group, and test on it: does a calibration hold for people whom it never met?"""
+"""Fit without a group, and test on it: does a calibration also work for people that it has never seen?"""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ import numpy as np
 from fairfr.core.errors import DataError
 from fairfr.core.findings import Finding
 from fairfr.core.types import I16, I64, UNKNOWN, Bool, FoldSplit, Grouping, VerificationSet
-from fairfr.folds._groups import grouping_of
-from fairfr.folds._people import people_of, touches
+from fairfr.folds._membership import grouping_of, people_of, touches
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,14 +1,21 @@
-"""The published folds: leave one out, fit on the others."""
+"""The published folds: leave one out, fit on the others, or on a random part of them.
+
+``FewerTrainingPairs`` asks how much calibration data a method needs, ``LessOfOneGroup`` what a thinly covered group
+loses. Their random samples are named by what they are for: the same for every method and in any order of runs.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
 
-from fairfr.core.types import I16, I64, FoldSplit, VerificationSet
+from fairfr.core.calibrator import rng_for
+from fairfr.core.errors import ConfigError
+from fairfr.core.types import I16, I64, Bool, FoldSplit, VerificationSet
+from fairfr.folds._membership import grouping_of, level_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,3 +29,82 @@ class LeaveOneFoldOut:
 
 def _all_but(fold: I16, code: int) -> I64:
     return np.flatnonzero(fold != code)
+
+
+@dataclass(frozen=True, slots=True)
+class FewerTrainingPairs:
+    """Leave one published fold out, and fit on ``size`` of the other pairs (None: on all).
+
+    The sample keeps the share of genuine pairs, to a pair. ``repeat`` is another sample of the same size. A smaller
+    sample is part of every larger one of its repeat: a curve over sizes shows what more pairs add.
+    """
+
+    size: int | None = None
+    repeat: int = 0
+
+    def __post_init__(self) -> None:
+        if self.size is not None and self.size < 2:
+            raise ConfigError(f"protocol.splitter.size must be at least 2, found {self.size}.")
+        if self.repeat < 0:
+            raise ConfigError(f"protocol.splitter.repeat must not be negative, found {self.repeat}.")
+
+    def split(self, data: VerificationSet) -> Iterator[FoldSplit]:
+        for split in LeaveOneFoldOut().split(data):
+            yield replace(split, train=split.train if self.size is None else self._sample(split, data))
+
+    def _sample(self, split: FoldSplit, data: VerificationSet) -> I64:
+        assert self.size is not None
+        if self.size > len(split.train):
+            raise ConfigError(
+                f"protocol.splitter.size={self.size}: the training folds of {data.id} have {len(split.train):,} pairs "
+                f"when fold {split.id} is held out. Ask for no more than that, or for null: all of them."
+            )
+        rng = rng_for("calibration_size", split.id, self.repeat)
+        return split.train[stratified(data.same[split.train], self.size, rng)]
+
+
+@dataclass(frozen=True, slots=True)
+class LessOfOneGroup:
+    """Leave one published fold out, and fit on all other pairs but only the share ``keep`` of those of ``group``.
+
+    A pair counts to the group if one of its images does: a pair of two groups covers both. The sample keeps the share
+    of genuine pairs, to a pair; a smaller one is part of every larger one of its ``repeat``. ``grouping`` names the
+    property of images that ``group`` is a level of (None: the data set's own). The test folds stay as they are.
+    """
+
+    group: str
+    keep: float = 1.0
+    grouping: str | None = None
+    repeat: int = 0
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.keep <= 1:
+            raise ConfigError(f"protocol.splitter.keep must be between 0 and 1, found {self.keep}.")
+        if self.repeat < 0:
+            raise ConfigError(f"protocol.splitter.repeat must not be negative, found {self.repeat}.")
+
+    def split(self, data: VerificationSet) -> Iterator[FoldSplit]:
+        grouping = grouping_of(data, self.grouping, "coverage")
+        code = level_of(grouping, self.group, data.id)
+        in_group = (grouping.codes[data.pairs.left] == code) | (grouping.codes[data.pairs.right] == code)
+        for split in LeaveOneFoldOut().split(data):
+            yield replace(split, train=self._thinned(split, data, in_group))
+
+    def _thinned(self, split: FoldSplit, data: VerificationSet, in_group: Bool) -> I64:
+        inside = in_group[split.train]
+        theirs = split.train[inside]
+        rng = rng_for("coverage", split.id, self.repeat)
+        kept = theirs[stratified(data.same[theirs], round(self.keep * len(theirs)), rng)]
+        return np.sort(np.concatenate([split.train[~inside], kept]))
+
+
+def stratified(same: Bool, size: int, rng: np.random.Generator) -> I64:
+    """``size`` of the pairs with labels ``same`` (p,), as ascending positions (size,).
+
+    The sample keeps the share of genuine pairs, to a pair. Of a generator in the same state, a smaller sample is part
+    of every larger one.
+    """
+    n_same = round(size * float(same.mean())) if len(same) else 0
+    order = rng.permutation(len(same))
+    kept = [order[same[order]][:n_same], order[~same[order]][: size - n_same]]
+    return np.sort(np.concatenate(kept))

@@ -1,4 +1,4 @@
-"""Fit on one data set, and test on another: does a calibration travel?"""
+"""Fit on one data set, and test on another: does a calibration transfer?"""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from fairfr.core.errors import ConfigError, DataError
 from fairfr.core.findings import Finding
 from fairfr.core.types import I64, FoldSplit, VerificationSet
-from fairfr.folds._people import names_people, people_of_both, touches
+from fairfr.folds._membership import names_people, people_of_both, touches
 
 ALL = "all"
 

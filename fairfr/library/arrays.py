@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from fairfr.core.errors import DataError
 from fairfr.core.types import F64, I32, Bool, StrArray
+from fairfr.pairs.cosine import COSINE_RANGE, no_cosine
 
-OUTSIDE = 1e-6  # rounding may leave a cosine this far outside -1..1
+ScoreRange: TypeAlias = tuple[float, float]
+"""The lowest and the highest possible score of a matcher that does not give cosines."""
+
 UNSIGNED_LIMIT = np.iinfo(np.int32).max
 
 
@@ -39,7 +42,7 @@ def row_numbers(values: Any, n: int) -> I32:
     if array.ndim != 2 or array.shape[1] != 2 or (array.dtype.kind not in "iu" and array.size):
         raise DataError(
             f"pairs must be whole row numbers of shape (p, 2), found {array.dtype} of shape {array.shape}. "
-            "Where two aligned arrays are at hand, pass embeddings=(left, right) and pairs=None."
+            "If you have two aligned arrays, pass embeddings=(left, right) and pairs=None."
         )
     outside = ((array < 0) | (array >= n)).any(axis=1)
     if outside.any():
@@ -52,7 +55,7 @@ def labels(values: Any, p: int) -> Bool:
     """Whether each of p pairs shows one person, (p,): True and False, or 1 and 0; both must occur."""
     array = plain(values)
     if array.shape != (p,):
-        raise DataError(f"same must hold one label for each of the {p} pairs, found shape {array.shape}.")
+        raise DataError(f"same must have one label for each of the {p:,} pairs, found shape {array.shape}.")
     if array.dtype != np.bool_:
         with np.errstate(invalid="ignore"):
             strange = np.array([item not in (0, 1) for item in array.tolist()], dtype=bool)
@@ -63,24 +66,56 @@ def labels(values: Any, p: int) -> Bool:
     n_same = int(np.count_nonzero(array))
     if n_same in (0, p):
         found = "no pairs at all" if not p else "only pairs of one person" if n_same else "only pairs of two people"
-        raise DataError(f"same holds {found}. A calibrator is fitted on pairs of both kinds.")
+        raise DataError(f"same has {found}. A calibrator is fitted on pairs of both kinds.")
     return array
 
 
-def cosines(values: Any) -> F64:
-    """Cosines of pairs, (p,), within -1..1."""
+def cosines(values: Any, score_range: ScoreRange | None = None) -> F64:
+    """Cosines of pairs, (p,), within -1..1; scores on another scale are mapped to it linearly."""
     array = plain(values)
     if array.ndim != 1 or array.dtype.kind not in "fiu":
         raise DataError(f"cosine must be numbers of shape (p,), found {array.dtype} of shape {array.shape}.")
-    cosine = array.astype(np.float64)
-    wrong = ~(np.abs(cosine) <= 1 + OUTSIDE)  # nan is wrong too
+    cosine = on_cosine_scale(array.astype(np.float64), score_range)
+    wrong = no_cosine(cosine)
     if wrong.any():
         row = int(np.argmax(wrong))
-        raise DataError(
-            f"cosine[{row}] is {cosine[row]:g}, but a cosine lies within -1..1. "
-            "Convert other scores first: a cosine distance d is 1 - d; a percentage is divided by 100."
+        raise DataError(f"cosine[{row}] is {array[row]:g}, but {allowed(score_range)}")
+    return np.clip(cosine, *COSINE_RANGE, out=cosine)
+
+
+def on_cosine_scale(scores: F64, score_range: ScoreRange | None) -> F64:
+    """Scores (p,) with the lower end of their range at -1 and the upper at 1; None: they are cosines already."""
+    if score_range is None:
+        return scores
+    low, high = score_range
+    return (2 * scores - low - high) / (high - low)
+
+
+def allowed(score_range: ScoreRange | None) -> str:
+    """What scores may be, and what to do with others: the end of a sentence."""
+    if score_range is None:
+        return (
+            "a cosine lies within -1..1. Convert distances first: a cosine distance d is 1 - d. Another scale is named "
+            "when the model is fitted: fit_scores(scores, same, score_range=(0, 100))."
         )
-    return np.clip(cosine, -1.0, 1.0, out=cosine)
+    low, high = score_range
+    return f"score_range says that scores lie within {low:g}..{high:g}."
+
+
+def checked_range(values: Any) -> ScoreRange | None:
+    """(low, high) as two floats; None stays."""
+    if values is None:
+        return None
+    try:
+        low, high = (float(value) for value in values)
+    except (TypeError, ValueError):
+        low, high = float("nan"), float("nan")
+    if not (np.isfinite([low, high]).all() and low < high):
+        raise DataError(
+            f"score_range is {values!r}, but it must be two numbers: the lowest and the highest possible score, such "
+            "as (0, 100)."
+        )
+    return low, high
 
 
 def names(values: Any, n: int, what: str) -> StrArray:
@@ -90,7 +125,7 @@ def names(values: Any, n: int, what: str) -> StrArray:
     """
     array = plain(values)
     if array.shape != (n,):
-        raise DataError(f"{what} must hold one name for each of the {n} images, found shape {array.shape}.")
+        raise DataError(f"{what} must have one name for each of the {n:,} images, found shape {array.shape}.")
     if array.dtype.kind == "U":
         return np.char.strip(array)
     return np.array([_name(item) for item in array.tolist()], dtype=np.str_)

@@ -11,7 +11,7 @@ from typing import Any
 
 from fairfr.core.conf import CONF
 from fairfr.core.errors import ConfigError
-from fairfr.library.model import Model
+from fairfr.library.model import Model, unknown_parameter
 
 
 @cache
@@ -35,7 +35,18 @@ def model_class(name: str) -> type[Model]:
 
 
 def as_model(method: type[Any]) -> type[Model]:
-    """A model class of any method: a dataclass with ``needs``, ``native_probability``, ``fit`` and ``predict``."""
+    """A model class of a method of your own.
+
+    Parameters
+    ----------
+    method : type
+        A dataclass with ``needs``, ``native_probability``, ``fit`` and ``predict``.
+
+    Returns
+    -------
+    type
+        A subclass of ``Model`` with the method's name and parameters.
+    """
     if method not in _models:
         _models[method] = _make(method)
     return _models[method]
@@ -46,7 +57,9 @@ _models: dict[type[Any], type[Model]] = {}
 
 def _make(method: type[Any]) -> type[Model]:
     if not (isinstance(method, type) and is_dataclass(method) and hasattr(method, "needs")):
-        raise ConfigError(f"{method!r} is no method: a dataclass with needs, native_probability, fit and predict.")
+        raise ConfigError(
+            f"{method!r} is not a method, i.e. a dataclass with needs, native_probability, fit and predict."
+        )
     ours = method.__module__.partition(".")[0] == "fairfr"
     return type(
         method.__name__,
@@ -67,11 +80,14 @@ def _constructor(method: type[Any]) -> Any:
     signature = inspect.Signature([own, *_parameters(method)])
 
     def __init__(self: Model, /, **parameters: Any) -> None:  # noqa: N807
+        known = [name for name in signature.parameters if name != "self"]
+        for name in parameters:
+            if name not in known:
+                raise TypeError(unknown_parameter(method.__name__, name, known))
         bound = signature.bind(self, **parameters)
         bound.apply_defaults()
-        for name in signature.parameters:
-            if name != "self":
-                setattr(self, name, bound.arguments[name])
+        for name in known:
+            setattr(self, name, bound.arguments[name])
 
     __init__.__signature__ = signature  # type: ignore[attr-defined]
     __init__.__qualname__ = f"{method.__name__}.__init__"
@@ -89,10 +105,19 @@ def _default(field: Field[Any]) -> Any:
     return inspect.Parameter.empty if field.default is MISSING else field.default
 
 
+PARAMETERS = "Parameters\n----------\n"
+
+
 def _documentation(method: type[Any]) -> str:
-    """The method's card and its parameters."""
-    card = inspect.getdoc(sys.modules[method.__module__]) or inspect.getdoc(method) or method.__name__
-    lines = [f"{f.name} : {f.type}, default {_default(f)!r}" for f in fields(method) if f.init]
+    """The method's card, which is its module's docstring, and the parameters that its class's docstring explains."""
+    own = inspect.getdoc(method) or method.__name__
+    summary, _, explained = own.partition(PARAMETERS)
+    card = inspect.getdoc(sys.modules[method.__module__]) or summary.strip()
     needs = ", ".join(sorted(method.needs)) or "cosines alone"
     text = [card, f"Needs: {needs}. How models are fitted, used and saved: fairfr.Model."]
-    return "\n\n".join([*text, "\n".join(["Parameters", "----------", *lines])] if lines else text)
+    parameters = explained or "\n".join(
+        f"{f.name} : {f.type}, default {_default(f)!r}" for f in fields(method) if f.init
+    )
+    if parameters:
+        text.append(PARAMETERS + parameters)
+    return "\n\n".join(text)

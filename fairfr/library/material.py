@@ -29,7 +29,7 @@ from fairfr.library import arrays
 from fairfr.pairs.unit import marks, unit_rows
 
 Names: TypeAlias = Any
-"""(n,) of anything that has a name. Row by row: a tuple (left, right) of (p,) each, or (p,) for both images alike."""
+"""(n,) of anything that has a name. Row by row: a tuple (left, right) of (p,) each, or (p,) for both images."""
 
 MAX_LEVELS = 32_000  # group codes are int16
 HERE = "the given data"
@@ -52,9 +52,11 @@ class Faces:
 
     @classmethod
     def of(cls, embeddings: Any, pairs: Any) -> Faces:
-        """From vectors (n, d) and row numbers (p, 2), or from (left, right) vectors and None."""
+        """From vectors (n, d) and row numbers (p, 2), from (left, right) vectors and None, or from two vectors (d,)."""
         if pairs is None:
             return cls._aligned(embeddings)
+        if np.ndim(embeddings) == 1 and np.ndim(pairs) == 1:
+            return cls._aligned((arrays.plain(embeddings)[None], arrays.plain(pairs)[None]))
         raw = arrays.matrix(embeddings, "embeddings")
         rows = arrays.row_numbers(pairs, len(raw))
         chosen, own = Pairs(rows[:, 0], rows[:, 1]).compact(len(raw))
@@ -73,9 +75,9 @@ class Faces:
         return cls(_side_by_side(p), np.arange(2 * p), 2 * p, True, vectors)
 
     @classmethod
-    def scored(cls, cosine: Any) -> Faces:
-        """From cosines alone: each pair is two images of its own."""
-        found = arrays.cosines(cosine)
+    def scored(cls, cosine: Any, score_range: arrays.ScoreRange | None = None) -> Faces:
+        """From cosines alone, or from scores on another scale: each pair is two images of its own."""
+        found = arrays.cosines(cosine, score_range)
         p = len(found)
         return cls(_side_by_side(p), np.arange(2 * p), 2 * p, True, cosine=found)
 
@@ -204,5 +206,7 @@ def _coded(names: StrArray) -> tuple[tuple[str, ...], I64]:
 def _grouping(id: str, names: StrArray) -> Grouping:
     levels, codes = _coded(names)
     if len(levels) > MAX_LEVELS:
-        raise DataError(f"groups[{id!r}] has {len(levels)} different names; at most {MAX_LEVELS} groups are possible.")
+        raise DataError(
+            f"groups[{id!r}] has {len(levels):,} different names; at most {MAX_LEVELS:,} groups are possible."
+        )
     return Grouping(id, levels, codes.astype(np.int16))

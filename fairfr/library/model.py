@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import MISSING, fields
+import warnings
+from collections.abc import Iterable, Mapping
+from dataclasses import MISSING, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypedDict, Unpack
 
@@ -12,8 +13,9 @@ import numpy as np
 from fairfr.core.calibrator import Calibrator, FitContext
 from fairfr.core.conform import build
 from fairfr.core.errors import ConfigError, DataError, UnmetNeedError, did_you_mean
+from fairfr.core.extras import explain_missing_extra
 from fairfr.core.types import F64, Bool, Need, Prediction, VerificationSet
-from fairfr.library import arrays
+from fairfr.library import arrays, face_vectors
 from fairfr.library.material import (
     Faces,
     Labels,
@@ -24,11 +26,14 @@ from fairfr.library.material import (
     image_ids,
     verification_set,
 )
+from fairfr.library.prior import check_prior, log_likelihood_ratio, with_prior
+from fairfr.library.thresholds import On, chosen
+from fairfr.numerics.direction import reversed_auroc
 from fairfr.pairs.table import PairTable
 from fairfr.pairs.view import PairView
 
 if TYPE_CHECKING:
-    from fairfr.methods._beta import BetaMap
+    from fairfr.numerics.beta import BetaMap
 
 
 class Known(TypedDict, total=False):
@@ -45,8 +50,11 @@ class Model:
     Parameters are stored as given and checked by ``fit``. Fitted: ``method_`` (what the method learned), ``overlay_``
     (the map that makes its score a probability; None if it has a probability of its own), ``width_`` (of the vectors;
     None if fitted on scores), ``groups_`` (ids of the groups it was fitted with), ``training_`` (counts), ``digest_``
-    (of the data), ``seed_``, ``report_`` (what the fit did) and ``classes_``. ``origin_`` is plain JSON about where a
+    (of the data), ``holds_`` (``face_vectors``: how many training vectors are in the fitted model, which are biometric
+    data), ``seed_``, ``report_`` (what the fit did) and ``classes_``. ``origin_`` is plain JSON about where a
     model comes from, kept with it: ``fairfr calibrate fit`` notes the run that held pairs out (None: nothing noted).
+    ``score_range_``: lowest and highest possible score, if it was fitted on scores that are not cosines (else None).
+    ``thresholds_`` are those that ``fairfr calibrate threshold --keep`` wrote into the model's file, with their rates.
     """
 
     method_class: ClassVar[type[Any]]
@@ -58,22 +66,42 @@ class Model:
     groups_: tuple[str, ...]
     training_: dict[str, Any]
     digest_: str
+    holds_: dict[str, int]
     seed_: int
     report_: dict[str, Any]
     origin_: dict[str, Any] | None = None
+    score_range_: tuple[float, float] | None = None
+    thresholds_: tuple[dict[str, Any], ...] = ()
 
     # -- parameters ----------------------------------------------------------------------------------------------------
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Every parameter by its name."""
+        """Every parameter by its name.
+
+        Parameters
+        ----------
+        deep : bool
+            Ignored: no parameter is an estimator itself.
+
+        Returns
+        -------
+        dict
+            Names and values.
+        """
         return {field.name: getattr(self, field.name) for field in fields(self.method_class)}
 
     def set_params(self, **parameters: Any) -> Self:
-        """Change parameters; they count from the next ``fit`` on."""
+        """Change parameters; they count from the next ``fit`` on.
+
+        Parameters
+        ----------
+        **parameters
+            Names of the method's parameters, with their new values.
+        """
         known = self.get_params()
         for name, value in parameters.items():
             if name not in known:
-                raise ValueError(f"{type(self).__name__} has no parameter '{name}'.{did_you_mean(name, known)}")
+                raise ValueError(unknown_parameter(type(self).__name__, name, known))
             setattr(self, name, value)
         return self
 
@@ -94,7 +122,6 @@ class Model:
         identities: Names | None = None,
         seed: int = 0,
         threads: int = 1,
-        max_references: int | None = None,
     ) -> Self:
         """Learn from labelled pairs.
 
@@ -112,11 +139,9 @@ class Model:
             Who is on each image, for methods that ask for it. None or NaN is unknown.
         seed : int
             Of what a method draws.
-        max_references : int, optional
-            As the parameter of that name, for methods that have one: ``set_params(max_references=...)`` before fitting.
+        threads : int
+            How many threads may work on it.
         """
-        if max_references is not None:
-            self.set_params(max_references=max_references)
         faces = Faces.of(embeddings, pairs)
         truth = arrays.labels(same, len(faces.pairs))
         given = chosen_groups(groups, None, type(self).__name__) if "groups" in self.needs else {}
@@ -130,37 +155,69 @@ class Model:
         same: Any,
         *,
         groups: Mapping[str, Names] | None = None,
+        score_range: tuple[float, float] | None = None,
         seed: int = 0,
     ) -> Self:
         """Learn from cosines (p,) and labels (p,) alone, where the method needs no embeddings.
 
-        ``groups`` maps an id to (left, right), the names (p,) of the left and of the right images, or to names (p,)
-        that hold for both.
+        Parameters
+        ----------
+        cosine : (p,)
+            Cosines of the pairs, or other scores that grow with likeness, if ``score_range`` is given.
+        same : (p,)
+            Whether a pair shows one person.
+        groups : mapping, optional
+            An id to (left, right), the names (p,) of the left and of the right images, or to names (p,) that hold for
+            both.
+        score_range : (low, high), optional
+            The lowest and the highest possible score, such as (0, 100). Scores are mapped linearly to -1..1, here and
+            whenever the model is used; the saved file has it too.
+        seed : int
+            Of what a method draws.
         """
         self._check_scores_suffice("fit(embeddings, pairs, same)")
-        faces = Faces.scored(cosine)
+        scale = arrays.checked_range(score_range)
+        faces = Faces.scored(cosine, scale)
         truth = arrays.labels(same, len(faces.pairs))
         given = chosen_groups(groups, None, type(self).__name__) if "groups" in self.needs else {}
         data = verification_set(faces, Labels.of(faces, given, None), truth, image_ids(faces))
-        return self._fit(data, tuple(given), seed, 1)
+        return self._fit(data, tuple(given), seed, 1, scale)
 
-    def _fit(self, data: VerificationSet, groups: tuple[str, ...], seed: int, threads: int) -> Self:
+    def _fit(
+        self,
+        data: VerificationSet,
+        groups: tuple[str, ...],
+        seed: int,
+        threads: int,
+        score_range: arrays.ScoreRange | None = None,
+    ) -> Self:
         _check_levels(data)
         ctx = FitContext(seed, data.id, data.backbone, "all", threads, grouping=data.grouping)
-        return self.fit_table(PairTable(data, threads), ctx, groups)
+        return self.fit_table(PairTable(data, threads), ctx, groups, score_range)
 
-    def fit_table(self, table: PairTable, ctx: FitContext, groups: tuple[str, ...] = ()) -> Self:
+    def fit_table(
+        self,
+        table: PairTable,
+        ctx: FitContext,
+        groups: tuple[str, ...] = (),
+        score_range: arrays.ScoreRange | None = None,
+    ) -> Self:
         """Learn from all pairs of a table: the way in for data that fairfr itself has read.
 
-        ``groups`` are the ids whose product ``ctx.grouping`` is; none: it is one grouping of that id.
+        ``groups`` are the ids whose product ``ctx.grouping`` is; none: it is one grouping of that id. ``score_range``
+        is that of the scores which the table's cosines were made of.
         """
         from fairfr.library.state import settled
-        from fairfr.methods._overlay import fit_overlay
+        from fairfr.numerics.beta import fit_overlay
 
         data = table.data
+        _check_direction(table, score_range)
+        digest = data_digest(data)
+        ctx = replace(ctx, salt=digest)
         method = self._made()
         view = PairView(table, np.arange(data.n_pairs), method.needs, type(self).__name__)
-        method.fit(view, data.same, ctx)
+        with explain_missing_extra(type(self).__name__):
+            method.fit(view, data.same, ctx)
         training = None if method.native_probability else method.predict(view)
         needs_overlay = training is not None and training.probability is None
         self.overlay_ = fit_overlay(method, training.score, data.same) if training and needs_overlay else None
@@ -168,9 +225,26 @@ class Model:
         self.width_ = None if data.embeddings is None else data.embeddings.vectors.shape[1]
         self.groups_ = (groups or (ctx.grouping,)) if "groups" in self.needs and ctx.grouping is not None else ()
         self.training_ = _counts(data, method.needs, ctx.grouping)
-        self.digest_ = data_digest(data)
-        self.seed_, self.report_, self.origin_ = ctx.seed, dict(ctx.report), None
+        self.digest_ = digest
+        self.seed_, self.report_ = ctx.seed, dict(ctx.report)
+        self.origin_, self.thresholds_ = None, ()
+        self.holds_ = self._counted(data)
+        self.score_range_ = score_range
         return self
+
+    def _counted(self, data: VerificationSet) -> dict[str, int]:
+        """What is in the fitted arrays that should not leave the house unnoticed."""
+        from fairfr.core.state import pack
+        from fairfr.library.state import pack_method
+
+        if data.embeddings is None:
+            return {face_vectors.KEY: 0}
+        try:
+            _, arrays = pack_method(self.method_)
+            pack(self.report_, arrays, "report")
+        except DataError:  # it cannot be saved, and save will say why
+            return {face_vectors.KEY: 0}
+        return {face_vectors.KEY: face_vectors.count_face_vectors(arrays.values(), data.embeddings.vectors)}
 
     def _made(self) -> Calibrator:
         """The method itself, unfitted; wrong parameters are named as they are written here."""
@@ -184,17 +258,115 @@ class Model:
 
     # -- using ---------------------------------------------------------------------------------------------------------
 
-    def probability(self, embeddings: Any, pairs: Any = None, **known: Unpack[Known]) -> F64:
-        """The probability that each pair shows one person, (p,). The arguments are as in ``prediction``."""
-        return self.prediction(embeddings, pairs, **known)[1]
+    def probability(
+        self, embeddings: Any, pairs: Any = None, *, prior: float | None = None, **known: Unpack[Known]
+    ) -> F64:
+        """The probability that each pair shows one person.
 
-    def predict_proba(self, embeddings: Any, pairs: Any = None, **known: Unpack[Known]) -> F64:
-        """Probabilities of two people and of one, (p, 2): the columns are as in ``classes_``."""
-        same = self.prediction(embeddings, pairs, **known)[1]
+        Parameters
+        ----------
+        embeddings, pairs
+            As in ``prediction``.
+        prior : float, optional
+            The share of genuine pairs among those that are compared, if it is not that of training: 0.001 where one
+            comparison in a thousand is of one person. The order of pairs stays, and so do probabilities of 0 and 1.
+        **known
+            ``groups``, ``identities`` and ``threads``, as in ``prediction``.
+
+        Returns
+        -------
+        (p,)
+            Between 0 and 1.
+        """
+        return self.probability_at(self.prediction(embeddings, pairs, **known)[1], prior)
+
+    def predict_proba(
+        self, embeddings: Any, pairs: Any = None, *, prior: float | None = None, **known: Unpack[Known]
+    ) -> F64:
+        """Probabilities of two people and of one, as scikit-learn has them.
+
+        Parameters
+        ----------
+        embeddings, pairs
+            As in ``prediction``.
+        prior : float, optional
+            As in ``probability``.
+        **known
+            ``groups``, ``identities`` and ``threads``, as in ``prediction``.
+
+        Returns
+        -------
+        (p, 2)
+            The columns are as in ``classes_``.
+        """
+        same = self.probability(embeddings, pairs, prior=prior, **known)
         return np.column_stack([1 - same, same])
 
+    def predict(
+        self,
+        embeddings: Any,
+        pairs: Any = None,
+        threshold: float = 0.5,
+        *,
+        prior: float | None = None,
+        **known: Unpack[Known],
+    ) -> Bool:
+        """Whether each pair is taken for one person: its probability reaches the threshold.
+
+        Parameters
+        ----------
+        embeddings, pairs
+            As in ``prediction``.
+        threshold : float
+            The lowest probability that is accepted. One half makes the fewest errors in all where the prior is right; a
+            false match rate asks for another one (``fairfr calibrate threshold``).
+        prior : float, optional
+            As in ``probability``.
+        **known
+            ``groups``, ``identities`` and ``threads``, as in ``prediction``.
+
+        Returns
+        -------
+        (p,) bool
+            True: one person.
+        """
+        accepted: Bool = self.probability(embeddings, pairs, prior=prior, **known) >= threshold
+        return accepted
+
+    def llr(self, embeddings: Any, pairs: Any = None, **known: Unpack[Known]) -> F64:
+        """The natural logarithm of each pair's likelihood ratio: how much more often one person looks like that.
+
+        It depends on no prior.
+
+        Parameters
+        ----------
+        embeddings, pairs
+            As in ``prediction``.
+        **known
+            ``groups``, ``identities`` and ``threads``, as in ``prediction``.
+
+        Returns
+        -------
+        (p,)
+            Within -log(same + 1) and log(different + 1), the numbers of training pairs.
+        """
+        return self.llr_of(self.prediction(embeddings, pairs, **known)[1])
+
     def decision_function(self, embeddings: Any, pairs: Any = None, **known: Unpack[Known]) -> F64:
-        """The method's score of each pair, (p,): any number, higher is more alike."""
+        """The method's score of each pair, which need not be a probability.
+
+        Parameters
+        ----------
+        embeddings, pairs
+            As in ``prediction``.
+        **known
+            ``groups``, ``identities`` and ``threads``, as in ``prediction``.
+
+        Returns
+        -------
+        (p,)
+            Any numbers; higher means more similar.
+        """
         return self.prediction(embeddings, pairs, **known)[0]
 
     def prediction(
@@ -206,17 +378,25 @@ class Model:
         identities: Names | None = None,
         threads: int = 1,
     ) -> tuple[F64, F64]:
-        """Score and probability of each pair, (p,) and (p,), for the price of one.
+        """Score and probability of each pair, for the price of one.
 
         Parameters
         ----------
         embeddings : (n, d)
-            One vector for each image, of any length; or a tuple (left, right) of (p, d) each, without ``pairs``.
+            One vector for each image, of any length; or a tuple (left, right) of (p, d) each, without ``pairs``; or one
+            vector (d,), and the other one in the place of ``pairs``.
         pairs : (p, 2)
             Row numbers of each pair's two images.
         groups, identities
-            As in ``fit``, where the method needs them. Who or what was not met in training is a stranger; the method's
-            card says what becomes of strangers.
+            As in ``fit``, where the method needs them. People and groups that were not in training are strangers; the
+            method's card says what becomes of strangers.
+        threads : int
+            How many threads may work on it.
+
+        Returns
+        -------
+        (p,), (p,)
+            Scores and probabilities.
         """
         self._check_fitted()
         faces = Faces.of(embeddings, pairs)
@@ -228,15 +408,62 @@ class Model:
             )
         return self._predict(faces, groups, identities, threads)
 
-    def probability_scores(self, cosine: Any, *, groups: Mapping[str, Names] | None = None) -> F64:
-        """The probability of each pair from its cosine (p,) alone; ``groups`` as in ``fit_scores``."""
-        return self.prediction_scores(cosine, groups=groups)[1]
+    def probability_scores(
+        self, cosine: Any, *, groups: Mapping[str, Names] | None = None, prior: float | None = None
+    ) -> F64:
+        """The probability that each pair shows one person, from its cosine alone.
+
+        Parameters
+        ----------
+        cosine : (p,)
+            As in ``fit_scores``.
+        groups : mapping, optional
+            As in ``fit_scores``, where the method needs them.
+        prior : float, optional
+            As in ``probability``.
+
+        Returns
+        -------
+        (p,)
+            Between 0 and 1.
+        """
+        return self.probability_at(self.prediction_scores(cosine, groups=groups)[1], prior)
+
+    def llr_scores(self, cosine: Any, *, groups: Mapping[str, Names] | None = None) -> F64:
+        """As ``llr``, from the cosine of each pair alone.
+
+        Parameters
+        ----------
+        cosine : (p,)
+            As in ``fit_scores``.
+        groups : mapping, optional
+            As in ``fit_scores``, where the method needs them.
+
+        Returns
+        -------
+        (p,)
+            Log likelihood ratios.
+        """
+        return self.llr_of(self.prediction_scores(cosine, groups=groups)[1])
 
     def prediction_scores(self, cosine: Any, *, groups: Mapping[str, Names] | None = None) -> tuple[F64, F64]:
-        """Score and probability of each pair, (p,) and (p,), from its cosine alone."""
+        """Score and probability of each pair, from its cosine alone.
+
+        Parameters
+        ----------
+        cosine : (p,)
+            As in ``fit_scores``.
+        groups : mapping, optional
+            As in ``fit_scores``, where the method needs them.
+
+        Returns
+        -------
+        (p,), (p,)
+            Scores and probabilities.
+        """
         self._check_fitted()
         self._check_scores_suffice("probability(embeddings, pairs)")
-        return self._predict(Faces.scored(cosine), groups, None, 1)
+        return self._predict(Faces.scored(cosine, self.score_range_), groups, None, 1)
 
     def _predict(
         self, faces: Faces, groups: Mapping[str, Names] | None, identities: Names | None, threads: int
@@ -248,6 +475,12 @@ class Model:
     def predict_table(self, table: PairTable) -> tuple[F64, F64]:
         """Score and probability (p,) of all pairs of a table: the way in for data that fairfr itself has read."""
         self._check_fitted()
+        if self.score_range_ is not None and table.data.embeddings is not None:
+            low, high = self.score_range_
+            raise DataError(
+                f"{type(self).__name__} was fitted on scores within {low:g}..{high:g}, not on the cosines of vectors. "
+                "Use probability_scores(scores)."
+            )
         p = table.data.n_pairs
         if not p:
             return np.empty(0), np.empty(0)
@@ -258,13 +491,87 @@ class Model:
         assert self.overlay_ is not None
         return found.score, self.overlay_.probability(found.score)
 
+    # -- other priors --------------------------------------------------------------------------------------------------
+
+    def probability_at(self, probability: F64, prior: float | None) -> F64:
+        """Probabilities of this model, moved to another share of genuine pairs.
+
+        Parameters
+        ----------
+        probability : (p,)
+            As the model gives them at the share of training.
+        prior : float or None
+            As in ``probability``; None leaves them as they are.
+
+        Returns
+        -------
+        (p,)
+            Between 0 and 1.
+        """
+        if prior is None:
+            return probability
+        check_prior(prior)
+        return with_prior(probability, self.training_["same"] / self.training_["pairs"], float(prior))
+
+    def llr_of(self, probability: F64) -> F64:
+        """The log likelihood ratios behind probabilities of this model.
+
+        Parameters
+        ----------
+        probability : (p,)
+            As the model gives them at the share of training.
+
+        Returns
+        -------
+        (p,)
+            As ``llr`` gives them.
+        """
+        return log_likelihood_ratio(probability, self.training_["same"], self.training_["different"])
+
+    def threshold(self, fmr: float, *, confident: bool = True, on: On = "probability") -> float:
+        """The threshold for a wanted false match rate that is kept in the model's file; accept from it upwards.
+
+        ``fairfr calibrate threshold --model FILE --fmr 1e-3 --keep`` finds it on held-out pairs and writes it there.
+
+        Parameters
+        ----------
+        fmr : float
+            The wanted false match rate, such as 1e-3.
+        confident : bool
+            The threshold that keeps the rate with the confidence that was asked for (95 % by default); without, the
+            one that has the rate on the held-out pairs, which new pairs may well exceed.
+        on : "probability" or "score"
+            What is compared with it.
+
+        Returns
+        -------
+        float
+            DataError where none is kept; it says how to find one.
+        """
+        self._check_fitted()
+        return chosen(self.thresholds_, fmr, on, confident)
+
     # -- keeping -------------------------------------------------------------------------------------------------------
 
-    def save(self, path: str | Path) -> None:
-        """Write the fitted model to one file, to be read by ``fairfr.load``. It holds no code and no pickle."""
+    def save(self, path: str | Path, *, with_faces: bool = False) -> None:
+        """Write the fitted model to one file, to be read by ``fairfr.load``. It contains no code and no pickle.
+
+        Parameters
+        ----------
+        path : str or Path
+            Of the file. Its folder must exist.
+        with_faces : bool
+            True says that you know of the face vectors in it (``holds_``); without, a warning names them.
+        """
         from fairfr.library.file import save
 
         self._check_fitted()
+        if self.holds_[face_vectors.KEY] and not with_faces:
+            warnings.warn(
+                f"{path} has {face_vectors.holds_text(self.holds_)}. If that is known and wanted, say "
+                "save(path, with_faces=True).",
+                stacklevel=2,
+            )
         save(self, Path(path))
 
     # -- what scikit-learn asks ----------------------------------------------------------------------------------------
@@ -305,6 +612,13 @@ class Model:
             raise UnmetNeedError(f"{type(self).__name__} needs embeddings, not scores alone. Use {instead}.")
 
 
+def unknown_parameter(method: str, name: str, known: Iterable[str]) -> str:
+    """What to say of a parameter that a method does not have."""
+    if not list(known):
+        return f"{method} has no parameter '{name}': it takes none."
+    return f"{method} has no parameter '{name}'.{did_you_mean(name, known)}"
+
+
 def _check_levels(data: VerificationSet) -> None:
     if data.grouping is None:
         return
@@ -314,6 +628,19 @@ def _check_levels(data: VerificationSet) -> None:
     if len(set(levels)) < len(levels):
         twice = next(level for level in levels if levels.count(level) > 1)
         raise DataError(f"two different groups of {data.grouping} would both be called '{twice}'. Rename one.")
+
+
+def _check_direction(table: PairTable, score_range: arrays.ScoreRange | None) -> None:
+    """DataError where impostors clearly rank above genuine pairs: no calibrator can be meant to learn that."""
+    data = table.data
+    area = reversed_auroc(table.cosine, data.same, len(data.images))
+    if area is None:
+        return
+    found = f"pairs of two people are more similar than pairs of one (AUROC {area:.3f}, clearly below 0.5)"
+    if data.embeddings is not None:
+        raise DataError(f"{found}: are the labels swapped? same is True or 1 for pairs of one person.")
+    top = 1.0 if score_range is None else sum(score_range)
+    raise DataError(f"{found}: are these distances d? Scores must grow with likeness: pass {top:g} - d.")
 
 
 def _counts(data: VerificationSet, needs: frozenset[Need], id: str | None) -> dict[str, Any]:

@@ -25,7 +25,7 @@ def restore_method(cls: type[Any], parameters: dict[str, Any], state: Node, arra
     """A fitted method from what ``pack_method`` gave."""
     method: Calibrator = build(cls, parameters)
     if not isinstance(state, dict) or not all(name.endswith("_") and not name.startswith("_") for name in state):
-        raise DataError("the fitted state is no mapping of attributes")
+        raise DataError("the fitted state is not a mapping of attributes")
     for name, node in state.items():
         setattr(method, name, unpack(node, arrays))
     return method

@@ -1,1 +1,1 @@
-"""One public file per method; shared numerics in _files."""
+"""One public file per method; what several methods share in _files."""

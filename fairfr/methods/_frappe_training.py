@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
 from fairfr.core.types import F32, F64, I64, Bool
-from fairfr.methods._perceptron import Perceptron, cross_entropy_slope, pick
-from fairfr.methods._standardise import unit_scale
 from fairfr.methods._torch import tensor_of, torch_seed
+from fairfr.numerics.regression import unit_scale
 from fairfr.pairs.design import PairDesign
 
 if TYPE_CHECKING:
@@ -55,13 +54,13 @@ class TrainingPairs(NamedTuple):
 class StandardisedMidpoints:
     """(m - mean) / scale of pairs in float32, a batch at a time."""
 
-    def __init__(self, design: PairDesign, mean: F64, scale: F64, keep: bool = False) -> None:
+    def __init__(self, design: PairDesign, mean: F64, scale: F64) -> None:
         import torch
 
         self._design, self._mean, self._scale = design, mean, scale
         self.width = design.shape[1]
         self._kept: torch.Tensor | None = None
-        if keep and 4 * design.shape[0] * self.width <= KEEP_INPUTS:
+        if 4 * design.shape[0] * self.width <= KEEP_INPUTS:
             kept = torch.empty(design.shape)
             for index in blocks(design.shape[0]):
                 self._make(index, kept.numpy()[index[0] : index[-1] + 1])
@@ -97,90 +96,84 @@ def train(pairs: TrainingPairs, how: Training, seed: int, shuffle: np.random.Gen
     with torch_seed(seed):
         additive = network(pairs.inputs.width, how.hidden, 1, zero_last=True)
         adversary = network(width, how.adversary_hidden, pairs.n_groups)
-    base, same = (tensor_of(a.astype(np.float32)) for a in (pairs.base, pairs.same))
-    values = PairValues.of(base, same, tensor_of(pairs.group))
+    base = tensor_of(pairs.base.astype(np.float32))
+    same = tensor_of(pairs.same.astype(np.float32))
+    values = PairValues(base, same, tensor_of(pairs.group))
+    step = Step(additive, adversary, how, float(pairs.base.std()) or 1.0)
+    room = torch.empty(how.batch, pairs.inputs.width)
     steps = 0
-    with torch.no_grad():
-        step = Step(additive, adversary, how, float(pairs.base.std()) or 1.0)
-        room = torch.empty(how.batch, pairs.inputs.width)
-        for index, batch in _batches(pairs.order, values, how, shuffle):
-            step(pairs.inputs.rows(index, room), batch)
-            steps += 1
-        step.finish()
+    for index, batch in _batches(pairs.order, values, how, shuffle):
+        step(pairs.inputs.rows(index, room), batch)
+        steps += 1
     return additive, steps
 
 
 class PairValues(NamedTuple):
-    """What a step needs to know of each pair besides its inputs, (b,) each: ``other`` is 1 - same, ``near`` the
-    probability of the frozen base."""
+    """What a step needs to know of each pair besides its inputs, (b,) each."""
 
     base: torch.Tensor
     same: torch.Tensor
     group: torch.Tensor
-    other: torch.Tensor
-    near: torch.Tensor
-
-    @classmethod
-    def of(cls, base: torch.Tensor, same: torch.Tensor, group: torch.Tensor) -> PairValues:
-        return cls(base, same, group, 1 - same, base.sigmoid())
 
     def take(self, at: torch.Tensor | slice) -> PairValues:
-        return PairValues(*(values[at] for values in self))
+        return PairValues(self.base[at], self.same[at], self.group[at])
 
 
 class Step:
     """One step on a batch: first the adversary improves its guess, then T moves against it.
 
-    ``spread`` divides the logit before the adversary sees it. The networks have their weights after ``finish``.
+    ``spread`` divides the logit before the adversary sees it.
     """
 
-    def __init__(self, additive: torch.nn.Module, adversary: Any, how: Training, spread: float) -> None:
-        self.how, self.spread = how, spread
-        self._groups = adversary[-1].out_features
-        self._additive = Perceptron(additive, how.learning_rate, fused=True)
-        self._adversary = Perceptron(adversary, how.adversary_learning_rate, fused=True)
-
-    def __call__(self, x: torch.Tensor, batch: PairValues) -> None:
-        hidden, correction = self._additive.forward(x)
-        logit = batch.base + correction.squeeze(1)
-        seen, picked = self._seen(logit, batch), pick(batch.group, logit.new_empty(len(logit), self._groups))
-        self.improve_guess(seen, picked)
-        self._additive.step(x, hidden, self.slope(logit, batch, seen, picked)[:, None])
-
-    def finish(self) -> None:
-        self._additive.finish()
-        self._adversary.finish()
-
-    def improve_guess(self, seen: torch.Tensor, picked: torch.Tensor) -> None:
-        """The adversary's step: down the cross-entropy of its guess of each pair's group."""
-        hidden, outputs = self._adversary.forward(seen)
-        self._adversary.step(seen, hidden, cross_entropy_slope(outputs, picked))
-
-    def slope(self, logit: torch.Tensor, batch: PairValues, seen: torch.Tensor, picked: torch.Tensor) -> torch.Tensor:
-        """Derivative of T's loss by the logits, (batch,).
-
-        KL(p_base || p_fair) and BCE(same, p_fair) have the derivative p_fair - wanted: exactly 0 while T is 0.
-        """
-        wanted = batch.near if self.how.discrepancy == "kl" else batch.same
-        out = logit.sigmoid().sub_(wanted).div_(len(logit))
-        if self.how.strength:
-            hidden, outputs = self._adversary.forward(seen)
-            at_seen = self._adversary.at_inputs(hidden, cross_entropy_slope(outputs, picked))
-            out -= self._from_seen(at_seen, batch).mul_(self.how.strength)
-        return out
-
-    def _seen(self, logit: torch.Tensor, batch: PairValues) -> torch.Tensor:
-        """What the adversary sees of each pair: its logit, for equalised odds with its label."""
+    def __init__(self, additive: torch.nn.Module, adversary: torch.nn.Module, how: Training, spread: float) -> None:
         import torch
 
-        f = logit / self.spread
-        return torch.stack([f * batch.same, f * batch.other, batch.same] if self.how.criterion == "eo" else [f], dim=1)
+        self.how = how
+        self.spread = spread
+        self._additive = additive
+        self._adversary = adversary
+        self._weights = list(additive.parameters())
+        self._additive_optimiser = torch.optim.Adam(self._weights, lr=how.learning_rate, fused=True)
+        self._adversary_optimiser = torch.optim.Adam(adversary.parameters(), lr=how.adversary_learning_rate, fused=True)
 
-    def _from_seen(self, slope: torch.Tensor, batch: PairValues) -> torch.Tensor:
-        """A derivative by what is seen as one by the logit."""
-        first = slope[:, 0]
-        f = first * batch.same + slope[:, 1] * batch.other if self.how.criterion == "eo" else first
-        return f / self.spread
+    def __call__(self, x: torch.Tensor, batch: PairValues) -> None:
+        import torch
+
+        logit = batch.base + self._additive(x).squeeze(1)
+        self._adversary_optimiser.zero_grad()
+        torch.autograd.backward(self.guess_loss(logit.detach(), batch))
+        self._adversary_optimiser.step()
+        self._additive_optimiser.zero_grad()
+        # the adversary's weights need no derivative of T's loss
+        torch.autograd.backward(self.loss(logit, batch), inputs=self._weights)
+        self._additive_optimiser.step()
+
+    def guess_loss(self, logit: torch.Tensor, batch: PairValues) -> torch.Tensor:
+        """Cross-entropy of the adversary's guess of each pair's group."""
+        import torch
+
+        # the logit, for equalised odds with the label
+        f = logit / self.spread
+        seen = [f]
+        if self.how.criterion == "eo":
+            seen = [f * batch.same, f * (1 - batch.same), batch.same]
+        return torch.nn.functional.cross_entropy(self._adversary(torch.stack(seen, dim=1)), batch.group)
+
+    def loss(self, logit: torch.Tensor, batch: PairValues) -> torch.Tensor:
+        """T's loss: KL(p_base || p_fair) up to a constant, or BCE(same, p_fair), less what the adversary is to lose.
+
+        Both have the derivative p_fair - wanted: exactly 0 while T is 0 and the base is wanted.
+        """
+        import torch
+
+        wanted = batch.same
+        if self.how.discrepancy == "kl":
+            # of the batch, not of all pairs once: torch rounds a sigmoid by where in an array the number stands
+            wanted = batch.base.sigmoid()
+        out = torch.nn.functional.binary_cross_entropy_with_logits(logit, wanted)
+        if self.how.strength:
+            out = out - self.how.strength * self.guess_loss(logit, batch)
+        return out
 
 
 def network(inputs: int, hidden: int, outputs: int, zero_last: bool = False) -> torch.nn.Module:

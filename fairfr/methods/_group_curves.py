@@ -11,8 +11,8 @@ import numpy as np
 from fairfr.core.state import piece
 from fairfr.core.types import F64, I16, Bool
 from fairfr.methods._group import names_of
-from fairfr.methods._logistic import sigmoid
 from fairfr.methods._moments import MIN_SCORES, MIN_SD
+from fairfr.numerics.regression import sigmoid
 
 
 class Curve(Protocol):

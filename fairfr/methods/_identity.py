@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,25 +20,26 @@ from fairfr.pairs.view import PairView
 class People:
     """Who the training images show, to be known again on any table.
 
-    A known identity is its name. An image without one is known again by the mark of its vector, so that nobody else
-    is mistaken for it. ``names`` (a,) and ``marks`` (b,) are sorted; ``by_name`` and ``by_mark`` are the numbers of
-    these people.
+    A known identity is a hash of its name, with ``salt``: who has a name can look it up, the name itself is not here.
+    An image without one is known again by the mark of its vector, so that no other is mistaken for it. ``names`` (a,)
+    and ``marks`` (b,) are sorted; ``by_name`` and ``by_mark`` are the numbers of these people.
     """
 
+    salt: str
     names: StrArray
     by_name: I32
     marks: StrArray
     by_mark: I32
 
     @classmethod
-    def met(cls, view: PairView, identity: I32) -> People:
+    def met(cls, view: PairView, identity: I32, salt: str) -> People:
         """Those on the images of these pairs; ``identity`` (n,) as ``identities_of`` gives it."""
         rows, vectors = view.images()
         name = view.identity_names()[rows]
         named = name != ""
-        names, first = np.unique(name[named], return_index=True)
+        names, first = np.unique(hashed_names(name[named], salt), return_index=True)
         marked, first_marked = np.unique(marks(vectors[~named]), return_index=True)
-        return cls(names, identity[rows[named]][first], marked, identity[rows[~named]][first_marked])
+        return cls(salt, names, identity[rows[named]][first], marked, identity[rows[~named]][first_marked])
 
     def of(self, view: PairView) -> I32:
         """The number of the person on every image, (n,); -1 for a stranger, and for images that these pairs lack."""
@@ -45,10 +47,20 @@ class People:
         name = view.identity_names()
         out = np.full(len(name), UNKNOWN, dtype=np.int32)
         unnamed = name[rows] == ""
-        out[rows] = _look_up(self.names, self.by_name, name[rows])
+        named = rows[~unnamed]
+        out[named] = _look_up(self.names, self.by_name, hashed_names(name[named], self.salt))
         if len(self.marks):
             out[rows[unnamed]] = _look_up(self.marks, self.by_mark, marks(vectors[unnamed]))
         return out
+
+
+def hashed_names(names: StrArray, salt: str) -> StrArray:
+    """A hash of each name, (n,): 16 hex digits that depend on ``salt`` too."""
+    distinct, place = np.unique(names, return_inverse=True)
+    key = salt.encode()
+    spelled = [name.encode("utf-8", "surrogatepass") for name in distinct.tolist()]
+    hashes = [hashlib.blake2b(name, digest_size=8, key=key).hexdigest() for name in spelled]
+    return np.array(hashes, dtype="<U16")[place]
 
 
 def _look_up(keys: StrArray, numbers: I32, wanted: StrArray) -> I32:

@@ -2,29 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, TypeAlias, TypeVar
+from typing import Any, Literal, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from fairfr.core.state import piece
-from fairfr.core.types import F32, F64, I64
-from fairfr.pairs.blas import one_blas_thread
-from fairfr.pairs.unit import marks
+from fairfr.core.types import F32, F64
 
-Matrix = TypeVar("Matrix", F32, F64)
 Kernel: TypeAlias = Literal["linear", "poly2", "poly3", "rbf"]
 
 BLOCK = 1024
-TOGETHER_BLOCK = 256  # of rows that meet what supports any of several models
 # float32 halves the cost of the cubic term; used only where its rounding cannot reach this much.
 ROUNDING = 1e-8
-MIN_ITERATIVE = 1000  # below, a Cholesky factor is a matter of milliseconds
-MAX_STEPS = 60
-RESIDUAL = 1e-12  # of the preconditioned residual, relative to that of the start
 
 
 class KernelRidge(Protocol):
@@ -54,8 +46,7 @@ def fit_kernel_ridge(vectors: F32, target: F64, kernel: Kernel, ridge: float, ga
         dual = _solve(_rbf(support, support, gamma), target, ridge)
         return RadialRidge(support, dual, gamma), target - ridge * dual
     powers = _powers(kernel, gamma)
-    found = _solve_nearly_affine(vectors, target, powers, ridge)
-    dual = _solve(_polynomial(support @ support.T, powers), target, ridge) if found is None else found
+    dual = _solve(_polynomial(support @ support.T, powers), target, ridge)
     # the dual system says K a = target - ridge a, so the fitted values need no second product
     return PowerRidge.of(support, dual, powers), target - ridge * dual
 
@@ -106,60 +97,14 @@ class PowerRidge:
         )
 
     def value(self, vectors: F32) -> F64:
-        from fairfr.methods._falcon_loops import add_cubes
-
         out = np.empty(len(vectors))
         for part in _blocks(len(vectors)):
-            out[part] = self.up_to_square(vectors[part].astype(np.float64))
+            z = vectors[part].astype(np.float64)
+            out[part] = self.constant + z @ self.linear + np.einsum("ij,ij->i", z @ self.square, z)
             if self.cubic is not None:
-                add_cubes(vectors[part].astype(self.support.dtype) @ self.support.T, self.cubic, out[part])
+                inner = vectors[part].astype(self.support.dtype) @ self.support.T
+                out[part] += np.einsum("ij,j->i", inner * inner * inner, self.cubic, dtype=np.float64)
         return out
-
-    @property
-    def is_cubic_in_float32(self) -> bool:
-        return self.cubic is not None and self.support.dtype == np.float32
-
-    def up_to_square(self, z: F64) -> F64:
-        """f without its cubic term."""
-        out: F64 = self.constant + z @ self.linear + np.einsum("ij,ij->i", z @ self.square, z)
-        return out
-
-
-def values_together(models: Sequence[KernelRidge], vectors: F32, threads: int) -> list[F64]:
-    """``value(vectors)`` of each model, to rounding. Where a vector supports several, it meets ``vectors`` once."""
-    cubic = [model for model in models if isinstance(model, PowerRidge) and model.is_cubic_in_float32]
-    if len(cubic) < len(models):
-        with one_blas_thread(), ThreadPoolExecutor(threads) as pool:
-            return list(pool.map(lambda model: model.value(vectors), models))
-    from fairfr.methods._falcon_loops import add_cubes_of
-
-    support, columns, weights = _common_support(cubic)
-    out = np.empty((len(cubic), len(vectors)))
-
-    def fill(part: slice) -> None:
-        inner, z = vectors[part] @ support.T, vectors[part].astype(np.float64)
-        for i, model in enumerate(cubic):
-            out[i, part] = model.up_to_square(z)
-            add_cubes_of(inner, columns[i], weights[i], out[i, part])
-
-    with one_blas_thread(), ThreadPoolExecutor(threads) as pool:
-        list(pool.map(fill, _blocks(len(vectors), TOGETHER_BLOCK)))
-    return list(out)
-
-
-def _common_support(models: Sequence[PowerRidge]) -> tuple[F32, list[I64], list[npt.NDArray[Any]]]:
-    """What supports any of the models, (n, d), and for each the rows that are its own, ascending, with their weights:
-    to walk through memory in one direction takes a third of the time."""
-    known, places = np.unique(np.concatenate([marks(model.support) for model in models]), return_inverse=True)
-    support = np.empty((len(known), models[0].support.shape[1]), dtype=np.float32)
-    columns, weights = [], []
-    for model, own in zip(models, np.split(places, np.cumsum([len(model.support) for model in models])), strict=False):
-        assert model.cubic is not None
-        support[own] = model.support
-        order = np.argsort(own)
-        columns.append(own[order])
-        weights.append(model.cubic[order])
-    return support, columns, weights
 
 
 def _powers(kernel: Kernel, gamma: float) -> tuple[float, float, float, float]:
@@ -171,7 +116,7 @@ def _powers(kernel: Kernel, gamma: float) -> tuple[float, float, float, float]:
     return 1.0, 3 * gamma, 3 * gamma**2, gamma**3
 
 
-def _polynomial(inner: Matrix, powers: tuple[float, float, float, float]) -> Matrix:
+def _polynomial(inner: F64, powers: tuple[float, float, float, float]) -> F64:
     """c0 + c1 x + c2 x^2 + c3 x^3 of each entry, (n, n), a block of rows at a time and in place."""
     c0, c1, c2, c3 = powers
     for part in _blocks(len(inner)):
@@ -202,57 +147,5 @@ def _solve(matrix: F64, target: F64, ridge: float) -> F64:
     return out
 
 
-def _solve_nearly_affine(
-    vectors: F32, target: F64, powers: tuple[float, float, float, float], ridge: float
-) -> F64 | None:
-    """a of (K + ridge I) a = target by conjugate gradients; None where they are not the way.
-
-    A polynomial kernel whose square and cube weigh less than the ridge is an affine kernel, of rank d + 1 and solved at
-    once, plus little: so little that float32 holds it. With the affine part as preconditioner some twenty steps reach
-    rounding, at 2 n^2 flops each; a Cholesky factor takes n^3 / 3.
-    """
-    from scipy.linalg import cho_factor, cho_solve
-
-    c0, c1, c2, c3 = powers
-    if len(target) < MIN_ITERATIVE or c2 + c3 > ridge:
-        return None
-    from fairfr.methods._falcon_loops import matvec
-
-    little = _polynomial(vectors @ vectors.T, (0.0, 0.0, c2, c3))
-    affine = np.column_stack([np.full(len(vectors), np.sqrt(c0)), np.sqrt(c1) * vectors.astype(np.float64)])
-    diagonal = ridge + c2 + c3  # what a unit row's own entry has besides the affine part
-    factor = cho_factor(affine.T @ affine + diagonal * np.eye(affine.shape[1]))
-
-    def apply(a: F64) -> F64:
-        out: F64 = affine @ (affine.T @ a) + matvec(little, a) + ridge * a
-        return out
-
-    def precondition(residual: F64) -> F64:
-        out: F64 = (residual - affine @ cho_solve(factor, affine.T @ residual)) / diagonal
-        return out
-
-    return _conjugate_gradients(apply, precondition, target)
-
-
-def _conjugate_gradients(apply: Callable[[F64], F64], precondition: Callable[[F64], F64], target: F64) -> F64 | None:
-    """x of apply(x) = target; None where ``MAX_STEPS`` do not suffice."""
-    x = np.zeros_like(target)
-    residual = target.copy()
-    step = direction = precondition(residual)
-    size = first = float(residual @ step)
-    for _ in range(MAX_STEPS):
-        if size <= RESIDUAL**2 * first:
-            return x
-        applied = apply(direction)
-        length = size / float(direction @ applied)
-        x += length * direction
-        residual -= length * applied
-        step = precondition(residual)
-        before, size = size, float(residual @ step)
-        direction = step + (size / before) * direction
-    return None
-
-
-def _blocks(n: int, size: int | None = None) -> Iterator[slice]:
-    size = size or BLOCK
-    return (slice(start, start + size) for start in range(0, n, size))
+def _blocks(n: int) -> Iterator[slice]:
+    return (slice(start, start + BLOCK) for start in range(0, n, BLOCK))

@@ -5,19 +5,16 @@ purpose and not by method: FairCal and FSN get the same clusters, and the folder
 saves the second of them the time. Any image, of a training or of a test pair, belongs to its nearest centre.
 
 ``engine="faiss"`` gives each k-means++ start ``START_ITERATIONS`` Lloyd steps, enough to tell good ones, and takes the
-best two on until they stand still; ``_lloyd`` takes most of these steps in a third of the time, with the same bits.
-``engine="sklearn"`` is scikit-learn's KMeans (the same starts, each to its end): about as low an inertia, many times
-slower at the size of RFW.
+best two on until they stand still. ``engine="sklearn"`` is scikit-learn's KMeans (the same starts, each to its end):
+about as low an inertia, many times slower at the size of RFW.
 """
 
 from __future__ import annotations
 
 import hashlib
 import logging
-import os
 import warnings
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
@@ -27,14 +24,15 @@ import numpy as np
 from fairfr.core.calibrator import FitContext
 from fairfr.core.npz import UnreadableArrayError, read_npz
 from fairfr.core.state import piece
+from fairfr.core.storage import replacing
 from fairfr.core.types import F32, I64
-from fairfr.methods._lloyd import Steps
 from fairfr.pairs.blas import one_blas_thread
 from fairfr.pairs.view import PairView
 
 log = logging.getLogger("fairfr")
 
 ClusterEngine: TypeAlias = Literal["faiss", "sklearn"]
+LIBRARY: dict[ClusterEngine, str] = {"faiss": "faiss", "sklearn": "sklearn.cluster"}
 
 VERSION = 2  # of the cached centres: raise it when the same input gives others
 START_ITERATIONS = 10
@@ -99,7 +97,7 @@ def nearest_centre(vectors: F32, centres: F32) -> I64:
     """Index of the centre nearest to each vector, (n,); of equally near ones the first.
 
     The answer for a vector does not depend on which others are asked about. A matrix product does, in its last
-    digits: where two centres are that close to a tie, their distances are computed anew, one vector at a time.
+    digits: where two centres are that close to a tie, their distances are computed again, one vector at a time.
     """
     nearest = np.empty(len(vectors), dtype=np.int64)
     half_norms = np.einsum("ij,ij->i", centres, centres) / 2
@@ -120,48 +118,25 @@ def _run_faiss(vectors: F32, K: int, n_init: int, seed: int, threads: int) -> F3
     """Starts run side by side, one thread each: quicker than sharing out the work inside a start, and the centres do
     not depend on the number of threads."""
     with one_blas_thread(), ThreadPoolExecutor(threads) as pool:
-        steps = Steps.where_they_pay(vectors)
-        starts = pool.map(lambda i: _start(vectors, K, seed + i, steps), range(n_init))
+        starts = pool.map(lambda i: _faiss(vectors, K, seed + i, START_ITERATIONS), range(n_init))
         best = sorted(starts, key=lambda start: start[0])[:FINALISTS]
-        finished = pool.map(lambda start: _to_rest(vectors, K, seed, start, steps), best)
+        finished = pool.map(lambda start: _to_rest(vectors, K, seed, start), best)
         return min(finished, key=lambda end: end[0])[1]
 
 
-def _start(vectors: F32, K: int, seed: int, steps: Steps | None) -> tuple[float, F32]:
-    """Inertia and centres after the first steps from centres that k-means++ draws."""
-    if steps is None:
-        return _faiss(vectors, K, seed, START_ITERATIONS)
-    return _lloyd(vectors, K, seed, START_ITERATIONS, steps.drawn(K, seed), steps)
-
-
-def _to_rest(
-    vectors: F32, K: int, seed: int, start: tuple[float, F32], steps: Steps | None = None
-) -> tuple[float, F32]:
+def _to_rest(vectors: F32, K: int, seed: int, start: tuple[float, F32]) -> tuple[float, F32]:
     """Lloyd steps until they no longer help: inertia and centres."""
     inertia, centres = start
     for _ in range(MAX_ROUNDS):
         before = inertia
-        inertia, centres = _lloyd(vectors, K, seed, ROUND_ITERATIONS, centres, steps)
+        inertia, centres = _faiss(vectors, K, seed, ROUND_ITERATIONS, centres)
         if not inertia < before * (1 - RELATIVE_TOLERANCE):
             break
     return inertia, centres
 
 
-def _lloyd(vectors: F32, K: int, seed: int, iterations: int, centres: F32, steps: Steps | None) -> tuple[float, F32]:
-    """The inertia before the last step, in faiss's own arithmetic, and the centres after it."""
-    import faiss
-
-    if steps is None:
-        return _faiss(vectors, K, seed, iterations, centres)
-    faiss.omp_set_num_threads(1)  # of the calling thread only
-    for _ in range(iterations - 1):
-        moved = steps.step(centres)
-        centres = _faiss(vectors, K, seed, 1, centres)[1] if moved is None else moved
-    return _faiss(vectors, K, seed, 1, centres)
-
-
 def _faiss(vectors: F32, K: int, seed: int, iterations: int, init: F32 | None = None) -> tuple[float, F32]:
-    """The inertia before the last step and the centres after it."""
+    """The inertia before the last step and the centres after it; without ``init`` k-means++ draws the first ones."""
     import faiss
 
     faiss.omp_set_num_threads(1)  # of the calling thread only
@@ -215,13 +190,9 @@ def _read(path: Path, shape: tuple[int, int]) -> F32 | None:
 def _write(path: Path, centres: F32) -> None:
     """Under its name only once it is whole: another process may be reading. A cache only saves time: where it cannot
     be written (a full disk, a folder that is not ours), the run goes on without."""
-    partial = path.with_name(f"{path.stem}.{os.getpid()}.partial")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with partial.open("wb") as file:
+        with replacing(path) as draft, draft.open("wb") as file:
             np.savez(file, centres=centres)
-        os.replace(partial, path)
     except OSError as error:
         log.info("the centres are not kept in %s: %s", path.parent, error.strerror)
-        with suppress(OSError):
-            partial.unlink()

@@ -34,7 +34,7 @@ class Thresholds:
     )
 
     def of(self, score: F64, same: Bool) -> float | None:
-        """The threshold of these pairs (p,)."""
+        """The threshold of these pairs (p,); None if there are no pairs, or pairs of one class only."""
         curve = self._deciding_part(score, same) or _Curve.of(score, same)
         if curve is None:
             return None
@@ -47,33 +47,12 @@ class Thresholds:
         return found
 
     def _deciding_part(self, score: F64, same: Bool) -> _Curve | None:
-        """Of many pairs the part of the curve that the nearest point is on, if that can be told: nothing is sorted
+        """Of many pairs the part of the curve that the nearest point is on, if that is clear: nothing is sorted
         but these pairs."""
         if self.pick != "nearest" or len(score) < MANY:
             return None
         part = _Curve.around(score, same, self.fpr)
         return part if part is not None and part.has_nearest(self.fpr, self.corners) else None
-
-
-def threshold_at_fpr(score: F64, same: Bool, fpr: float, corners: Corners = "source") -> float | None:
-    """Among the points of the ROC curve with the FPR nearest to ``fpr``, the smallest threshold of (p,) scores.
-
-    A pair is accepted at scores >= threshold. ``source``: as in FairCal's code only corners of the curve count
-    (scikit-learn's ``roc_curve`` with ``drop_intermediate=True``); ``all``: every point does. The infinite threshold
-    that accepts nothing is left out. None where the curve is undefined: no pairs, or pairs of one class.
-    """
-    curve = _Curve.of(score, same)
-    return None if curve is None else curve.nearest(fpr, corners)
-
-
-def threshold_reaching_fpr(score: F64, same: Bool, fpr: float, corners: Corners = "source") -> float | None:
-    """The threshold of the first point of the ROC curve of (p,) scores at which the FPR has reached ``fpr`` > 0.
-
-    Where the scores separate the classes no corner lies between an FPR of 0 and 1: with ``source`` the smallest score
-    of all is the threshold then. None where the curve is undefined, as above.
-    """
-    curve = _Curve.of(score, same)
-    return None if curve is None else curve.reaching(fpr, corners)
 
 
 class _Curve(NamedTuple):
@@ -122,12 +101,21 @@ class _Curve(NamedTuple):
         return bool(first < fpr < last and self._distance(fpr, corners).min() < min(fpr - first, last - fpr))
 
     def nearest(self, fpr: float, corners: Corners) -> float:
-        """As ``threshold_at_fpr``."""
+        """Among the points with the FPR nearest to ``fpr``, the smallest threshold.
+
+        A pair is accepted at scores >= threshold. ``source``: as in FairCal's code only corners of the curve count
+        (scikit-learn's ``roc_curve`` with ``drop_intermediate=True``); ``all``: every point does. The infinite
+        threshold that accepts nothing is left out.
+        """
         distance = self._distance(fpr, corners)
         return float(self.score[np.flatnonzero(distance == distance.min())[-1]])
 
     def reaching(self, fpr: float, corners: Corners) -> float:
-        """As ``threshold_reaching_fpr``."""
+        """The threshold of the first point at which the FPR has reached ``fpr`` > 0.
+
+        Where the scores separate the classes no corner lies between an FPR of 0 and 1: with ``source`` the smallest
+        score of all is the threshold then.
+        """
         return float(self.score[np.flatnonzero(self._chosen(corners) & (self._fpr >= fpr))[0]])
 
     def _distance(self, fpr: float, corners: Corners) -> F64:

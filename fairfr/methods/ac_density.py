@@ -29,8 +29,7 @@ from fairfr.core.calibrator import FitContext
 from fairfr.core.conform import above, at_least
 from fairfr.core.types import Bool, Need, Prediction
 from fairfr.methods._density import fit_density
-from fairfr.methods._logistic import fit_logistic
-from fairfr.methods._ridge import fit_ridge_standardised
+from fairfr.numerics.regression import fit_logistic, fit_ridge_standardised
 from fairfr.pairs.design import Columns
 from fairfr.pairs.neighbours import Engine
 from fairfr.pairs.view import PairView
@@ -38,7 +37,23 @@ from fairfr.pairs.view import PairView
 
 @dataclass
 class ACDensity:
-    """p = clip(p_base(s) + ridge([m, rho, s]), 0, 1)."""
+    """p = clip(p_base(s) + ridge([m, rho, s]), 0, 1).
+
+    Parameters
+    ----------
+    k : int, default 20
+        How many nearest reference midpoints the local density is the mean distance to.
+    alpha : float, default 1.0
+        Strength of the ridge penalty.
+    C : float, default 1.0
+        Inverse strength of the L2 penalty of the Platt base, as in scikit-learn.
+    self_neighbour : bool, default True
+        Whether a training pair counts among its own neighbours while fitting, as published.
+    engine : {"auto", "scan", "faiss"}, default "auto"
+        How neighbours are searched. All engines find the same ones; they differ in time.
+    max_references : int or None, default None
+        Draw at most this many training pairs as references; None takes all.
+    """
 
     needs: ClassVar[frozenset[Need]] = frozenset({"embeddings"})
     native_probability: ClassVar[bool] = True

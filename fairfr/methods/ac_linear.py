@@ -17,14 +17,22 @@ from typing import ClassVar, Self
 from fairfr.core.calibrator import FitContext
 from fairfr.core.conform import above
 from fairfr.core.types import Bool, Need, Prediction
-from fairfr.methods._logistic import Solver, fit_logistic
+from fairfr.numerics.regression import Solver, fit_logistic
 from fairfr.pairs.design import PairDesign
 from fairfr.pairs.view import PairView
 
 
 @dataclass
 class ACLinear:
-    """p = sigmoid(w . [m, s] + b)."""
+    """p = sigmoid(w . [m, s] + b).
+
+    Parameters
+    ----------
+    C : float, default 1.0
+        Inverse strength of the L2 penalty, as in scikit-learn: larger values shrink the weights less.
+    solver : {"paper", "converged"}, default "paper"
+        Where the optimiser stops: where scikit-learn's default stops, or at the optimum.
+    """
 
     needs: ClassVar[frozenset[Need]] = frozenset({"embeddings"})
     native_probability: ClassVar[bool] = True
@@ -36,7 +44,7 @@ class ACLinear:
         above(0, C=self.C)
 
     def fit(self, view: PairView, same: Bool, ctx: FitContext) -> Self:
-        self.model_ = fit_logistic(_features(view), same, self.C, self.solver, ctx.threads)
+        self.model_ = fit_logistic(_features(view), same, self.C, self.solver)
         ctx.report.update(iterations=self.model_.iterations, weight_of_cosine=float(self.model_.weights[-1]))
         return self
 

@@ -1,7 +1,7 @@
 """AC-MLP: a small network on [normalised midpoint, cosine] (paper, section 3.2).
 
-p = sigmoid(W2 relu(W1 [m / |m|, s] + b1) + b2), 1024 hidden units (527,361 parameters at d = 512), binary cross-
-entropy, Adam with lr 1e-3, batches of 512, 5 epochs. A zero midpoint stays zero.
+p = sigmoid(W2 relu(W1 [m / norm(m), s] + b1) + b2), 1024 hidden units (527,361 parameters at d = 512), binary
+cross-entropy, Adam with lr 1e-3, batches of 512, 5 epochs. A zero midpoint stays zero.
 
 Source: the Adaptive Calibration paper. Needs embeddings. Emits a probability, which is also its score.
 
@@ -25,10 +25,10 @@ import numpy as np
 
 from fairfr.core.calibrator import FitContext
 from fairfr.core.conform import above, at_least
-from fairfr.core.types import F64, I64, Bool, Need, Prediction
-from fairfr.methods._logistic import sigmoid
-from fairfr.methods._perceptron import Perceptron, batch_buffer
+from fairfr.core.types import F32, F64, I64, Bool, Need, Prediction
+from fairfr.methods._network import Network
 from fairfr.methods._torch import tensor_of, torch_seed, torch_threads
+from fairfr.numerics.regression import sigmoid
 from fairfr.pairs.design import PairDesign
 from fairfr.pairs.view import PairView
 
@@ -41,11 +41,27 @@ LENGTH_BATCH = 512
 
 @dataclass
 class ACMLP:
-    """p = sigmoid(MLP([m / |m|, s]))."""
+    """p = sigmoid(MLP([m / |m|, s])).
+
+    Parameters
+    ----------
+    hidden : int, default 1024
+        Units of the hidden layer.
+    epochs : int, default 5
+        How often training goes through all pairs.
+    batch : int, default 512
+        Pairs in one optimiser step.
+    learning_rate : float, default 0.001
+        Of Adam.
+    min_steps : int, default 0
+        Add whole epochs until there are this many optimiser steps.
+    """
 
     needs: ClassVar[frozenset[Need]] = frozenset({"embeddings"})
     native_probability: ClassVar[bool] = True
     side_by_side: ClassVar[bool] = True
+    # torch.optim imports torch._dynamo when it is first used
+    imports: ClassVar[tuple[str, ...]] = ("torch", "torch._dynamo", "fairfr.pairs._gather")
 
     hidden: int = 1024
     epochs: int = 5
@@ -60,47 +76,48 @@ class ACMLP:
 
     def fit(self, view: PairView, same: Bool, ctx: FitContext) -> Self:
         design = view.midpoints().append(view.cosine)
-        self.network_ = _network(design.shape[1], self.hidden, ctx.seed_for("weights"))
+        network = _network(design.shape[1], self.hidden, ctx.seed_for("weights"))
         steps_per_epoch = math.ceil(view.n_pairs / self.batch)
         epochs = max(self.epochs, math.ceil(self.min_steps / steps_per_epoch))
         shuffle, pairs = ctx.rng("batches"), view.by_id()
         with torch_threads(ctx.threads):
-            loss = self._train(design, same, (shuffle.permutation(pairs) for _ in range(epochs)))
+            loss = self._train(network, design, same, (shuffle.permutation(pairs) for _ in range(epochs)))
+        self.network_ = Network.of(network)
         ctx.report.update(
-            parameters=sum(weights.numel() for weights in self.network_.parameters()),
+            parameters=self.network_.n_parameters,
             epochs=epochs,
             steps=epochs * steps_per_epoch,
             last_batch_loss=loss,
         )
         return self
 
-    def _train(self, design: PairDesign, same: Bool, orders: Iterable[I64]) -> float:
+    def _train(self, network: torch.nn.Module, design: PairDesign, same: Bool, orders: Iterable[I64]) -> float:
         """One epoch for each order of the pairs (p,); the loss of the last batch."""
         import torch
 
-        target, inputs = tensor_of(same.astype(np.float32)), _Inputs(design, self.batch)
-        with torch.no_grad():
-            network = Perceptron(self.network_, self.learning_rate)
-            for order in orders:
-                for start in range(0, len(order), self.batch):
-                    index = order[start : start + self.batch]
-                    x, wanted = inputs.rows(index), target[torch.from_numpy(index)]
-                    hidden, logit = network.forward(x)
-                    # the derivative of the mean cross-entropy
-                    slope = (torch.sigmoid(logit.squeeze(1)) - wanted) / len(index)
-                    network.step(x, hidden, slope[:, None])
-            network.finish()
-            return float(torch.nn.functional.binary_cross_entropy_with_logits(logit.squeeze(1), wanted))
+        target = tensor_of(same.astype(np.float32))
+        buffer = torch.empty(self.batch, design.shape[1])
+        inputs = _Inputs(design, buffer.numpy())
+        optimiser = torch.optim.Adam(network.parameters(), lr=self.learning_rate)
+        for order in orders:
+            for start in range(0, len(order), self.batch):
+                index = order[start : start + self.batch]
+                inputs.rows(index)
+                logit = network(buffer[: len(index)]).squeeze(1)
+                loss = torch.nn.functional.binary_cross_entropy_with_logits(logit, target[torch.from_numpy(index)])
+                optimiser.zero_grad()
+                torch.autograd.backward(loss)
+                optimiser.step()
+        return float(loss.detach())
 
     def predict(self, view: PairView) -> Prediction:
-        import torch
-
-        inputs = _Inputs(view.midpoints().append(view.cosine), min(PREDICT_BATCH, view.n_pairs))
+        design = view.midpoints().append(view.cosine)
+        buffer = np.empty((min(PREDICT_BATCH, view.n_pairs), design.shape[1]), dtype=np.float32)
+        inputs = _Inputs(design, buffer)
         logit = np.empty(view.n_pairs)
-        with torch.inference_mode():
-            for start in range(0, view.n_pairs, PREDICT_BATCH):
-                index = np.arange(start, min(start + PREDICT_BATCH, view.n_pairs))
-                logit[index] = self.network_(inputs.rows(index)).squeeze(1).numpy()
+        for start in range(0, view.n_pairs, PREDICT_BATCH):
+            index = np.arange(start, min(start + PREDICT_BATCH, view.n_pairs))
+            logit[index] = self.network_.outputs(inputs.rows(index))[:, 0]
         probability = sigmoid(logit)
         return Prediction(score=probability, probability=probability)
 
@@ -114,20 +131,20 @@ def _network(inputs: int, hidden: int, seed: int) -> torch.nn.Module:
 
 
 class _Inputs:
-    """[m / |m|, s] of pairs in float32, at most ``batch`` at a time and always in the same place."""
+    """[m / |m|, s] of pairs in float32, written into the first rows of one buffer (batch, d + 1)."""
 
-    def __init__(self, design: PairDesign, batch: int) -> None:
-        self._design, self._width = design, design.shape[1]
+    def __init__(self, design: PairDesign, buffer: F32) -> None:
+        self._design = design
         self._length = _lengths(design)
         self._cosine = design.extra()[:, 0].astype(np.float32)
-        self._room = batch_buffer(batch, self._width)
+        self._buffer = buffer
 
-    def rows(self, index: I64) -> torch.Tensor:
+    def rows(self, index: I64) -> F32:
         """Of some pairs, (len(index), d + 1); valid until the next call."""
-        room = self._room.numpy()[: len(index)]
-        self._design.directions(index, self._length[index], room)
-        room[:, self._width - 1] = self._cosine[index]
-        return self._room[: len(index), : self._width]
+        out = self._buffer[: len(index)]
+        self._design.directions(index, self._length[index], out)
+        out[:, -1] = self._cosine[index]
+        return out
 
 
 def _lengths(design: PairDesign) -> F64:

@@ -16,8 +16,8 @@ from typing import ClassVar, Literal, Self
 
 from fairfr.core.calibrator import FitContext
 from fairfr.core.types import Bool, Need, Prediction
-from fairfr.methods._beta import fit_beta
-from fairfr.methods._logistic import Solver
+from fairfr.numerics.beta import fit_beta
+from fairfr.numerics.regression import Solver
 from fairfr.pairs.view import PairView
 
 PAPER_EPSILON = 1e-6
@@ -25,7 +25,16 @@ PAPER_EPSILON = 1e-6
 
 @dataclass
 class Beta:
-    """p = sigmoid(a ln u - b ln(1 - u) + c)."""
+    """p = sigmoid(a ln u - b ln(1 - u) + c).
+
+    Parameters
+    ----------
+    variant : {"constrained", "paper"}, default "constrained"
+        As published (a, b >= 0, cosines from -1 to 1), or as the Adaptive Calibration paper describes it (free a and b,
+        range of the training cosines).
+    solver : {"paper", "converged"}, default "paper"
+        Where the optimiser stops: where scikit-learn's default stops, or at the optimum.
+    """
 
     needs: ClassVar[frozenset[Need]] = frozenset()
     native_probability: ClassVar[bool] = True

@@ -21,7 +21,7 @@ from fairfr.core.conform import above, at_least
 from fairfr.core.errors import ConfigError
 from fairfr.core.types import F64, Bool, Need, Prediction
 from fairfr.methods._density import LocalDensity, fit_density
-from fairfr.methods._logistic import fit_logistic
+from fairfr.numerics.regression import fit_logistic
 from fairfr.pairs.design import Columns, Design
 from fairfr.pairs.neighbours import Engine
 from fairfr.pairs.view import PairView
@@ -29,7 +29,23 @@ from fairfr.pairs.view import PairView
 
 @dataclass
 class ComponentLogistic:
-    """p = sigmoid(w . inputs + b)."""
+    """p = sigmoid(w . inputs + b).
+
+    Parameters
+    ----------
+    inputs : tuple of {"midpoint", "density", "cosine"}, default ("midpoint", "cosine")
+        What the logistic regression sees.
+    C : float, default 1.0
+        Inverse strength of the L2 penalty, as in scikit-learn: larger values shrink the weights less.
+    k : int, default 20
+        How many nearest reference midpoints the local density is the mean distance to.
+    self_neighbour : bool, default True
+        Whether a training pair counts among its own neighbours while fitting, as published.
+    engine : {"auto", "scan", "faiss"}, default "auto"
+        How neighbours are searched. All engines find the same ones; they differ in time.
+    max_references : int or None, default None
+        Draw at most this many training pairs as references; None takes all.
+    """
 
     needs: ClassVar[frozenset[Need]] = frozenset({"embeddings"})
     native_probability: ClassVar[bool] = True

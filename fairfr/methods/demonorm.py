@@ -23,8 +23,8 @@ Needs: group labels of training and test images; DemoNorm also embeddings and id
 Emits: a score; the probability is the runner's beta overlay over the training scores' range.
 
 Two rows, because the paper contradicts itself: its text says M1.1, but its printed rows keep every group's AUROC at
-the Baseline's, which only one increasing map per group does; M1.1 ranks anew inside a group. ``demonorm`` is what
-the text and Linghu et al. say, ``demonorm_paper`` what is printed.
+the Baseline's, which only one increasing map per group does; M1.1 changes the ranks inside a group. ``demonorm`` is
+what the text and Linghu et al. say, ``demonorm_paper`` what is printed.
 
 Deviations: there is no external cohort, so it is drawn from the training images: at most that many identities per
 group, one random image each, and never the identity of the image it is compared with. Identities come from the
@@ -32,8 +32,9 @@ metadata, else from genuine training pairs (``identities`` in the report says wh
 are the left (right) ones of the training pairs. The published M3, M4 and M5 take pairs of cohort images inside the
 group and apply them by the reference. Published scores are cosine - 1, which changes nothing.
 
-Strangers: somebody who was not in training has nobody in a cohort to be left out. An image of unknown identity is known
-again by its vector, bit for bit. A group that was not there in training is treated as an unknown one.
+Strangers: for a person who was not in training, no image of a cohort has to be left out. A person is known again by a
+salted hash of the name, an image of unknown identity by its vector, bit for bit. A group that was not in training is
+treated as an unknown one.
 
 Fall-backs: fewer than 20 cohort scores (an unknown group has none) or sigma < 1e-6: the statistics of the impostor
 training pairs whose reference (M2*: probe) is of this pair's reference's (probe's) group, as in ``group``; if these are
@@ -79,7 +80,15 @@ FIT_CURVE: dict[GroupVariant, FitCurve] = {
 
 @dataclass
 class DemoNorm:
-    """s' = (s - mu) / sigma, by the cosines of one image to a cohort. ``people`` null: as published."""
+    """s' = (s - mu) / sigma, by the cosines of one image to a cohort.
+
+    Parameters
+    ----------
+    variant : {"M1", "M1.1", "M1.2", "M2", "M2.1", "M2.2"}, default "M1.1"
+        Whose impostor scores normalise a pair, as listed above.
+    people : int or None, default None
+        People of each group in the cohort; None takes the published number of the variant.
+    """
 
     needs: ClassVar[frozenset[Need]] = frozenset({"embeddings", "groups", "identities"})
     native_probability: ClassVar[bool] = False
@@ -98,7 +107,7 @@ class DemoNorm:
         self.levels_ = Levels.of(view, ctx, "DemoNorm")
         names = self.levels_.names
         identity = identities_of(view, same, ctx)
-        self.people_ = People.met(view, identity)
+        self.people_ = People.met(view, identity, ctx.salt)
         self.cohorts_ = self._draw(view, identity, ctx)
         _, own, _ = self._ends(view)
         self.fallback_ = GroupCurves.fit(fit_standard, view.cosine, same, own, len(names))
@@ -180,7 +189,15 @@ class _Images:
 
 @dataclass
 class DemoNormGroup:
-    """One increasing map of the cosine for each group; ``rule`` says, in fit and in predict, which pairs are in it."""
+    """One increasing map of the cosine for each group.
+
+    Parameters
+    ----------
+    variant : {"group", "M4", "M5"}, default "group"
+        Which map each group gets, as listed above.
+    rule : {"both", "first"}, default "first"
+        Which pairs are in a group, in fit and in predict: those with both images in it, or with the first one.
+    """
 
     needs: ClassVar[frozenset[Need]] = frozenset({"groups"})
     native_probability: ClassVar[bool] = False

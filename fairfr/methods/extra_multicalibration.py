@@ -26,10 +26,11 @@ import numpy.typing as npt
 
 from fairfr.core.calibrator import FitContext
 from fairfr.core.conform import above, at_least
-from fairfr.core.errors import ConfigError, DataError
+from fairfr.core.errors import DataError
+from fairfr.core.extras import explain_missing_extra
 from fairfr.core.state import Foreign, admit
 from fairfr.core.types import F64, Bool, Need, Prediction
-from fairfr.methods._logistic import fit_logistic
+from fairfr.numerics.regression import fit_logistic
 from fairfr.pairs.design import Columns, PairDesign
 from fairfr.pairs.view import PairView
 
@@ -41,7 +42,15 @@ Bytes: TypeAlias = npt.NDArray[np.uint8]
 
 @dataclass
 class Multicalibration:
-    """MCGrad on [logit p_base, cosine, principal components of m]."""
+    """MCGrad on [logit p_base, cosine, principal components of m].
+
+    Parameters
+    ----------
+    components : int, default 16
+        How many principal components of the midpoints are features.
+    C : float, default 1.0
+        Inverse strength of the L2 penalty of the Platt base, as in scikit-learn.
+    """
 
     needs: ClassVar[frozenset[Need]] = frozenset({"embeddings"})
     native_probability: ClassVar[bool] = True
@@ -98,10 +107,8 @@ def principal_axes(design: PairDesign, k: int) -> F64:
 
 
 def _mcgrad() -> Any:
-    try:
+    with explain_missing_extra("Multicalibration"):
         return importlib.import_module("mcgrad.methods")
-    except ImportError as error:
-        raise ConfigError("multicalibration needs mcgrad: pip install 'fairfr[multicalibration]'.") from error
 
 
 @contextmanager

@@ -1,9 +1,9 @@
 """FairCal: a beta calibration for each cluster of images, mixed over the two images of a pair.
 
 Regions of the embedding space differ in what a cosine means, and often follow ethnicity or gender; clusters of images
-stand in for groups nobody has to label. k-means (K = 100, Euclidean, ``n_init`` starts) on the distinct images of the
-training pairs gives each image i its cluster c(i). T_k holds the training pairs with an image in cluster k (once, if
-both are), n_k = |T_k|, and mu_k is a constrained beta map of the cosine over -1..1 fitted on T_k. A pair (l, r) with
+replace groups, so that no labels are needed. k-means (K = 100, Euclidean, ``n_init`` starts) on the distinct images of
+the training pairs gives each image i its cluster c(i). T_k are the training pairs with an image in cluster k (once, if
+both are), n_k of them, and mu_k is a constrained beta map of the cosine over -1..1 fitted on T_k. A pair (l, r) with
 cosine s then has
 
     p = (n_c(l) mu_c(l)(s) + n_c(r) mu_c(r)(s)) / (n_c(l) + n_c(r)).
@@ -28,8 +28,8 @@ import numpy as np
 from fairfr.core.calibrator import FitContext
 from fairfr.core.conform import at_least
 from fairfr.core.types import F64, I64, Bool, Need, Prediction
-from fairfr.methods._beta import BetaMap, fit_beta
-from fairfr.methods._kmeans import ClusterEngine, fit_clusters
+from fairfr.methods._kmeans import LIBRARY, ClusterEngine, fit_clusters
+from fairfr.numerics.beta import BetaMap, fit_beta
 from fairfr.pairs.view import PairView
 
 MIN_PAIRS = 10
@@ -37,7 +37,17 @@ MIN_PAIRS = 10
 
 @dataclass
 class FairCal:
-    """p = (n_l mu_l(s) + n_r mu_r(s)) / (n_l + n_r), mu_k the beta map of cluster k."""
+    """p = (n_l mu_l(s) + n_r mu_r(s)) / (n_l + n_r), mu_k the beta map of cluster k.
+
+    Parameters
+    ----------
+    K : int, default 100
+        How many clusters of images k-means makes.
+    n_init : int, default 10
+        How many starts of k-means are tried.
+    engine : {"faiss", "sklearn"}, default "faiss"
+        Which library runs k-means.
+    """
 
     needs: ClassVar[frozenset[Need]] = frozenset({"embeddings"})
     native_probability: ClassVar[bool] = True
@@ -49,6 +59,11 @@ class FairCal:
 
     def __post_init__(self) -> None:
         at_least(1, K=self.K, n_init=self.n_init)
+
+    @property
+    def imports(self) -> tuple[str, ...]:
+        """What fits import."""
+        return (LIBRARY[self.engine],)
 
     def fit(self, view: PairView, same: Bool, ctx: FitContext) -> Self:
         self.clusters_ = fit_clusters(view, self.K, self.n_init, self.engine, ctx)
@@ -76,7 +91,7 @@ class FairCal:
         n_left, n_right = self.sizes_[left], self.sizes_[right]
         total = n_left + n_right
         mixture = (n_left * by_left + n_right * by_right) / np.maximum(total, 1)
-        # one cluster is its own mixture: said outright, lest rounding move it
+        # one cluster is its own mixture: set directly, so that rounding cannot move it
         probability = np.where(left == right, by_left, mixture)
         unmet = total == 0
         probability[unmet] = self.global_.probability(cosine[unmet])

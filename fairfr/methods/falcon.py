@@ -26,9 +26,8 @@ ranking is the Baseline's. The option to look only at nearest neighbours, off by
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal, Self, TypeAlias
+from typing import ClassVar, Literal, Self
 
 import numpy as np
 
@@ -37,12 +36,8 @@ from fairfr.core.conform import above, at_least
 from fairfr.core.errors import ConfigError
 from fairfr.core.types import F32, F64, I32, I64, Bool, Need, Prediction
 from fairfr.methods._identity import identities_of
-from fairfr.methods._kernel_ridge import Kernel, fit_kernel_ridge, values_together
-from fairfr.pairs.near_images import SLACK, NearImages
+from fairfr.methods._kernel_ridge import Kernel, fit_kernel_ridge
 from fairfr.pairs.view import PairView
-
-Look: TypeAlias = Callable[[I64, int], NearImages | None]
-"""The nearest of all images of some, so many of each or more: see PairView.near_images."""
 
 SOURCE_PRESETS: dict[str, tuple[Kernel, float]] = {
     "arcface": ("poly3", 1e-6),
@@ -51,12 +46,32 @@ SOURCE_PRESETS: dict[str, tuple[Kernel, float]] = {
     "qmagface": ("rbf", 1e-6),
 }
 ROW_BLOCK = 512
-MAX_SCANNED_RANK = 256
+SLACK = 1e-5  # more than float32 rounds two cosines
 
 
 @dataclass
 class Falcon:
-    """score = omega s + (1 - omega) (1 - t^_left - t^_right)."""
+    """score = omega s + (1 - omega) (1 - t^_left - t^_right).
+
+    Parameters
+    ----------
+    fmr : float, default 0.001
+        Share of strangers that reach an image's local threshold.
+    omega : float, default 0.75
+        Weight of the cosine against the thresholds; 1 is the Baseline.
+    kernel : {"linear", "poly2", "poly3", "rbf"}, default "poly3"
+        Of the regression of thresholds on embeddings.
+    ridge : float, default 0.0001
+        Penalty of that regression.
+    gamma : float or None, default None
+        Scale of the kernel; None is 1 / d.
+    max_images : int, default 6000
+        Fit the regression on at most this many random training images.
+    form : {"weighted", "legacy"}, default "weighted"
+        The score above, or the authors' earlier one without omega.
+    preset : {"own", "source"}, default "own"
+        Whether kernel and ridge are those given here, or the authors' choice for the backbone.
+    """
 
     needs: ClassVar[frozenset[Need]] = frozenset({"embeddings", "identities"})
     native_probability: ClassVar[bool] = False
@@ -88,7 +103,7 @@ class Falcon:
         chosen = np.arange(len(rows))
         if len(chosen) > self.max_images:
             chosen = np.sort(ctx.rng("threshold_images").choice(chosen, self.max_images, replace=False))
-        threshold, rank = local_thresholds(vectors, identity, chosen, self.fmr, view.near_images)
+        threshold, rank = local_thresholds(vectors, identity, chosen, self.fmr)
         known = rank > 0
         kernel, ridge = self._kernel_and_ridge(ctx.backbone)
         gamma = 1 / vectors.shape[1] if self.gamma is None else self.gamma
@@ -100,19 +115,6 @@ class Falcon:
         rows, vectors = view.images()
         threshold = np.zeros(rows.max(initial=-1) + 1)
         threshold[rows] = self.threshold_.value(vectors)
-        return self._score(view, threshold)
-
-    @classmethod
-    def predict_together(cls, fitted: Sequence[Self], views: Sequence[PairView], threads: int) -> list[Prediction]:
-        """Folds have most images in common, also those that they were fitted on: their products are the work."""
-        vectors = _vectors_of(views)
-        models = list({id(one): one.threshold_ for one in fitted}.values())
-        values = values_together(models, vectors, threads)
-        threshold = {id(model): value for model, value in zip(models, values, strict=True)}
-        return [one._score(view, threshold[id(one.threshold_)]) for one, view in zip(fitted, views, strict=True)]
-
-    def _score(self, view: PairView, threshold: F64) -> Prediction:
-        """``threshold`` (n,): of every image of these pairs."""
         left, right = view.ends(threshold)
         if self.form == "legacy":
             return Prediction(score=view.cosine - (left + right) / 2)
@@ -137,10 +139,8 @@ def stranger_rank(fmr: float, strangers: I64) -> I64:
     return np.where(strangers > 0, np.maximum(nearest, 1), 0)
 
 
-def local_thresholds(
-    vectors: F32, identity: I32, chosen: I64, fmr: float, near_images: Look = lambda images, depth: None
-) -> tuple[F64, I64]:
-    """Local threshold (c,) of the ``chosen`` images against all images, and the rank k* it stands at.
+def local_thresholds(vectors: F32, identity: I32, chosen: I64, fmr: float) -> tuple[F64, I64]:
+    """Local threshold (c,) of the ``chosen`` images against all images, and its rank k* among their cosines.
 
     Parameters
     ----------
@@ -149,71 +149,33 @@ def local_thresholds(
     identity : (u,)
     chosen : (c,)
         Rows of ``vectors``.
-    near_images
-        Finds the nearest of all images, where that is known: the same thresholds in less time.
 
     Rank 0 (and threshold 0) marks an image without strangers.
     """
-    _, place, size = np.unique(identity, return_inverse=True, return_counts=True)
-    code: I32 = place.astype(np.int32)
+    _, code, size = np.unique(identity, return_inverse=True, return_counts=True)
+    own_images = np.split(np.argsort(code, kind="stable"), np.cumsum(size)[:-1])
     rank = stranger_rank(fmr, len(vectors) - size[code[chosen]])
     threshold = np.zeros(len(chosen))
-    left = np.flatnonzero(rank > 0)
-    # most people have so few images that they fit into the list as well
-    depth = int(rank.max(initial=0) + np.median(size[code[chosen]])) if len(left) else 0
-    near = near_images(chosen, depth) if 0 < depth <= MAX_SCANNED_RANK else None
-    if near is not None:
-        found = _at_rank_of_near(near, code[chosen], code, rank)
-        is_found = np.isfinite(found)
-        threshold[is_found] = found[is_found]
-        left = np.flatnonzero((rank > 0) & ~is_found)
-    for start in range(0, len(left), ROW_BLOCK):
-        block = left[start : start + ROW_BLOCK]
-        threshold[block] = _at_rank_of_all(vectors, code, chosen[block], rank[block])
+    for start in range(0, len(chosen), ROW_BLOCK):
+        block = np.arange(start, min(start + ROW_BLOCK, len(chosen)))
+        cosines = vectors[chosen[block]] @ vectors.T
+        for i, cosine in zip(block, cosines, strict=True):
+            image = chosen[i]
+            if rank[i] > 0:
+                cosine[own_images[code[image]]] = -np.inf
+                threshold[i] = _largest_at_rank(cosine, int(rank[i]), vectors, vectors[image])
     return threshold, rank
 
 
-def _at_rank_of_near(near: NearImages, own: I32, code: I32, rank: I64) -> F64:
-    """The rank-th largest cosine with strangers, (c,); NaN where the list does not tell."""
-    is_stranger = (near.row >= 0) & (code[near.row] != own[:, None])
-    at = np.cumsum(is_stranger, axis=1) == rank[:, None]
-    found = near.cosine[np.arange(len(own)), np.argmax(at & is_stranger, axis=1)]
-    return np.where(at.any(axis=1) & (found > near.limit), found, np.nan)
+def _largest_at_rank(cosine: F32, rank: int, vectors: F32, own: F32) -> float:
+    """The rank-th largest cosine of ``own`` (d,) with ``vectors`` (u, d), in float64.
 
-
-def _at_rank_of_all(vectors: F32, code: I32, images: I64, rank: I64) -> F64:
-    """The rank-th largest cosine of each of some images with strangers, (b,): they meet all images at once in float32;
-    the table of all with all never exists."""
-    from fairfr.methods._falcon_loops import at_rank
-    from fairfr.pairs._cosines import exact_at_rank
-
-    cosine = vectors[images] @ vectors.T
-    rounded, out = np.zeros(len(images), dtype=np.float32), np.zeros(len(images))
-    find = at_rank if rank.max() <= MAX_SCANNED_RANK else _at_rank_by_sorting
-    find(cosine, code[images], code, rank, rounded)
-    exact_at_rank(cosine, images, vectors, code, rank, rounded, SLACK, out)
-    return out
-
-
-def _at_rank_by_sorting(cosine: F32, own: I32, code: I32, rank: I64, out: F32) -> None:
-    """As ``at_rank``, for ranks so deep that its list would be long."""
-    deepest = int(rank.max())
-    cosine = np.where(own[:, None] == code, np.float32(-np.inf), cosine)
-    cosine.partition(cosine.shape[1] - deepest, axis=1)
-    descending = -np.sort(-cosine[:, -deepest:], axis=1)
-    found = np.take_along_axis(descending, rank[:, None] - 1, axis=1)[:, 0]
-    out[:] = found
-
-
-def _vectors_of(views: Sequence[PairView]) -> F32:
-    """Of the images of one table that occur in the views, (n, d); 0 for others."""
-    images = np.arange(len(views[0].identities()))
-    out, is_known = np.zeros((len(images), views[0].images()[1].shape[1]), dtype=np.float32), images < 0
-    for view in views:
-        if not all(is_known[end].all() for end in view.ends(images)):  # of several folds the first two have all
-            rows, vectors = view.images()
-            out[rows], is_known[rows] = vectors, True
-    return out
+    ``cosine`` (u,) has them in float32, which says who may be among the ``rank`` largest: these few are measured.
+    """
+    rounded = np.partition(cosine, -rank)[-rank]
+    near = np.flatnonzero(cosine >= rounded - SLACK)
+    exact = np.sort(vectors[near].astype(np.float64) @ own.astype(np.float64))
+    return float(exact[-rank])
 
 
 def _describe(threshold: F64, fitted: F64, rank: I64) -> dict[str, float | int | list[int]]:

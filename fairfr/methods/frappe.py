@@ -29,7 +29,7 @@ of the method that was tried explains all of them: docs/findings_frappe_fsn.md.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal, Self
+from typing import ClassVar, Literal, Self
 
 import numpy as np
 
@@ -37,25 +37,55 @@ from fairfr.core.calibrator import FitContext
 from fairfr.core.conform import above, at_least
 from fairfr.core.types import F64, I64, Bool, Need, Prediction
 from fairfr.methods._frappe_training import StandardisedMidpoints, Training, TrainingPairs, blocks, moments, train
-from fairfr.methods._logistic import fit_logistic, sigmoid
+from fairfr.methods._network import Network
 from fairfr.methods._pseudo_groups import nearest_mean, ward_means
 from fairfr.methods._torch import torch_threads
+from fairfr.numerics.regression import fit_logistic, sigmoid
 from fairfr.pairs.design import Columns, PairDesign
 from fairfr.pairs.view import PairView
-
-if TYPE_CHECKING:
-    import torch
 
 PAIRS_PER_CLUSTER = 50
 
 
 @dataclass
 class Frappe:
-    """p = sigmoid(a s + b + T(m))."""
+    """p = sigmoid(a s + b + T(m)).
+
+    Parameters
+    ----------
+    clusters : int, default 20
+        Pseudo-groups that the adversary tries to tell apart.
+    strength : float, default 1.0
+        Weight of the adversary, lambda of the papers; 0 leaves Platt.
+    criterion : {"eo", "dp"}, default "eo"
+        Equalised odds (the adversary sees the label), or demographic parity (it does not).
+    discrepancy : {"kl", "bce"}, default "kl"
+        What keeps the correction in bounds: nearness to the base, or to the labels.
+    learning_rate : float, default 5e-05
+        Of the correction T.
+    adversary_learning_rate : float, default 0.001
+        Of the adversary.
+    hidden : int, default 64
+        Units of T's hidden layer.
+    adversary_hidden : int, default 32
+        Units of the adversary's hidden layer.
+    batch : int, default 512
+        Pairs in one optimiser step.
+    epochs : int, default 100
+        How often training goes through all pairs, at most.
+    max_steps : int, default 5000
+        Optimiser steps, at most.
+    max_clustered : int, default 5000
+        Cluster at most this many random training pairs.
+    C : float, default 1.0
+        Inverse strength of the L2 penalty of the Platt base, as in scikit-learn.
+    """
 
     needs: ClassVar[frozenset[Need]] = frozenset({"embeddings"})
     native_probability: ClassVar[bool] = True
     side_by_side: ClassVar[bool] = True
+    # torch.optim imports torch._dynamo when it is first used
+    imports: ClassVar[tuple[str, ...]] = ("torch", "torch._dynamo", "scipy.cluster.hierarchy", "fairfr.pairs._gather")
 
     clusters: int = 20
     strength: float = 1.0
@@ -81,7 +111,7 @@ class Frappe:
     def fit(self, view: PairView, same: Bool, ctx: FitContext) -> Self:
         cosine, design = view.cosine, view.midpoints()
         self.base_ = fit_logistic(Columns(cosine), same, self.C)
-        self.network_: torch.nn.Module | None = None
+        self.network_: Network | None = None
         k = min(self.clusters, view.n_pairs // PAIRS_PER_CLUSTER)
         ctx.report.update(clusters=max(k, 1), steps=0)
         if k < 2:
@@ -90,7 +120,7 @@ class Frappe:
         self.means_ = self._cluster(design, cosine, order, k, ctx)
         group = nearest_mean(design, cosine, self.means_)
         self.mean_, self.scale_ = moments(design)
-        inputs = StandardisedMidpoints(design, self.mean_, self.scale_, keep=True)
+        inputs = StandardisedMidpoints(design, self.mean_, self.scale_)
         base = self.base_.logit(Columns(cosine))
         self._train(TrainingPairs(inputs, base, same, group, len(self.means_), order), ctx)
         return self
@@ -108,7 +138,8 @@ class Frappe:
     def _train(self, pairs: TrainingPairs, ctx: FitContext) -> None:
         how = Training(**{name: getattr(self, name) for name in Training.__slots__})
         with torch_threads(1):  # batches are too small to share: several threads would mostly wait for each other
-            self.network_, steps = train(pairs, how, ctx.seed_for("weights"), ctx.rng("batches"))
+            additive, steps = train(pairs, how, ctx.seed_for("weights"), ctx.rng("batches"))
+        self.network_ = Network.of(additive)
         sizes = np.bincount(pairs.group, minlength=pairs.n_groups)
         ctx.report.update(steps=steps, cluster_sizes=[int(sizes.min()), int(sizes.max())])
 
@@ -117,10 +148,9 @@ class Frappe:
         out = np.zeros(view.n_pairs)
         if self.network_ is None:
             return out
-        import torch
-
-        inputs = StandardisedMidpoints(view.midpoints(), self.mean_, self.scale_)
-        with torch.inference_mode():
-            for index in blocks(view.n_pairs):
-                out[index] = self.network_(inputs.rows(index)).squeeze(1).numpy()
+        design = view.midpoints()
+        for index in blocks(view.n_pairs):
+            inputs = np.empty((len(index), design.shape[1]), dtype=np.float32)
+            design.standardised(index, self.mean_, self.scale_, inputs)
+            out[index] = self.network_.outputs(inputs)[:, 0]
         return out

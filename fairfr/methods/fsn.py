@@ -43,15 +43,32 @@ from fairfr.core.calibrator import FitContext
 from fairfr.core.conform import above, at_least
 from fairfr.core.errors import ConfigError
 from fairfr.core.types import F64, I64, Bool, Need, Prediction
-from fairfr.methods._beta import COSINE_RANGE, fit_beta
-from fairfr.methods._kmeans import ClusterEngine, fit_clusters
+from fairfr.methods._kmeans import LIBRARY, ClusterEngine, fit_clusters
 from fairfr.methods._threshold import Corners, Pick, Thresholds
+from fairfr.numerics.beta import fit_beta
+from fairfr.pairs.cosine import COSINE_RANGE
 from fairfr.pairs.view import PairView
 
 
 @dataclass
 class FSN:
-    """s' = s - (delta_l + delta_r) / 2, delta_k = threshold of cluster k - global threshold."""
+    """s' = s - (delta_l + delta_r) / 2, delta_k = threshold of cluster k - global threshold.
+
+    Parameters
+    ----------
+    K : int, default 100
+        How many clusters of images k-means makes.
+    fpr : float, default 0.05
+        False-positive rate at which thresholds are compared.
+    n_init : int, default 10
+        How many starts of k-means are tried.
+    engine : {"faiss", "sklearn"}, default "faiss"
+        Which library runs k-means.
+    corners : {"source", "all"}, default "source"
+        Which points of the ROC curve may be a threshold: its corners alone, as in FairCal's code, or all.
+    pick : {"nearest", "reaching"}, default "nearest"
+        Which of these points: the one whose rate is nearest to ``fpr``, or the first that reaches it.
+    """
 
     needs: ClassVar[frozenset[Need]] = frozenset({"embeddings"})
     native_probability: ClassVar[bool] = False
@@ -69,6 +86,11 @@ class FSN:
         above(0, fpr=self.fpr)
         if self.fpr >= 1:
             raise ConfigError(f"method.estimator.fpr must be below 1, found {self.fpr:g}.")
+
+    @property
+    def imports(self) -> tuple[str, ...]:
+        """What fits import."""
+        return (LIBRARY[self.engine],)
 
     def fit(self, view: PairView, same: Bool, ctx: FitContext) -> Self:
         self.clusters_ = fit_clusters(view, self.K, self.n_init, self.engine, ctx)

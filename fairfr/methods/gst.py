@@ -17,7 +17,7 @@ training and in test; no identities, no embeddings. Emits: ``score`` = s', ``pro
 unknown group stay as they are. ``rule="first"`` (``method=gst_paper``) shifts by the left image's group, which is what
 the paper's table shows; pairs with an unknown left image stay. The rules coincide where no pair is mixed.
 
-Fall-backs: a group without training pairs (or that was never met in training), or with pairs of one class only, has no
+Fall-backs: a group without training pairs (or that was not in training), or with pairs of one class only, has no
 threshold and delta_g = 0; so has every group where t_G itself is undefined. They are counted in the report
 (``groups_without_threshold``).
 
@@ -42,15 +42,25 @@ from fairfr.core.calibrator import FitContext
 from fairfr.core.conform import above
 from fairfr.core.errors import ConfigError
 from fairfr.core.types import F64, I16, UNKNOWN, Bool, Need, PairRule, Prediction
-from fairfr.methods._beta import fit_beta
 from fairfr.methods._group import GroupRule, Levels, names_of
 from fairfr.methods._threshold import Corners, Thresholds
+from fairfr.numerics.beta import fit_beta
 from fairfr.pairs.view import PairView
 
 
 @dataclass
 class GST:
-    """s' = s - (t_g - t_G), p = beta(s')."""
+    """s' = s - (t_g - t_G), p = beta(s').
+
+    Parameters
+    ----------
+    fpr : float, default 0.05
+        False-positive rate at which thresholds are compared.
+    rule : {"both", "first"}, default "both"
+        Which pairs are in a group: those with both images in it, or with the first one.
+    corners : {"source", "all"}, default "source"
+        Which points of the ROC curve may be a threshold: its corners alone, as in FairCal's code, or all.
+    """
 
     needs: ClassVar[frozenset[Need]] = frozenset({"groups"})
     native_probability: ClassVar[bool] = True

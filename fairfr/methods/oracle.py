@@ -20,8 +20,8 @@ of one class only. ``method=oracle_paper`` takes what the data set's yaml says a
 Unknown groups are treated like mixed pairs: 0 under ``zero``; under ``first`` the map of the left image's group, and
 the global one where that is unknown; the global map under ``global`` and ``combo``.
 
-Fall-backs: groups with pairs of one class, fewer than 10 pairs or none in training (be it that the group was never met
-there) use the global map, and so do combinations with fewer than 10 pairs; both are counted in the report.
+Fall-backs: groups with pairs of one class, fewer than 10 pairs or none in training (also a group that training did not
+have) use the global map, and so do combinations with fewer than 10 pairs; both are counted in the report.
 
 Deviations: the published code would leave mixed pairs at 0, and that is ``zero`` here; but with 0 for pairs that are
 all impostors (BFW) Oracle looks better than any calibration is, so ``global`` is the default.
@@ -36,8 +36,8 @@ import numpy as np
 
 from fairfr.core.calibrator import FitContext
 from fairfr.core.types import F64, I64, UNKNOWN, Bool, Need, Prediction
-from fairfr.methods._beta import BetaMap, fit_beta
 from fairfr.methods._group import GroupRule, Levels, names_of
+from fairfr.numerics.beta import BetaMap, fit_beta
 from fairfr.pairs.view import PairView
 
 MIN_PAIRS = 10
@@ -45,7 +45,13 @@ MIN_PAIRS = 10
 
 @dataclass
 class Oracle:
-    """p = beta_g(s)."""
+    """p = beta_g(s).
+
+    Parameters
+    ----------
+    mixed : {"global", "zero", "first", "combo"}, default "global"
+        What becomes of pairs from two groups, as listed above.
+    """
 
     needs: ClassVar[frozenset[Need]] = frozenset({"groups"})
     native_probability: ClassVar[bool] = True

@@ -1,4 +1,4 @@
-"""Platt: one logistic curve on the cosine, for all pairs alike.
+"""Platt: one logistic curve on the cosine, the same for all pairs.
 
 p = sigmoid(a s + b), fitted by log-loss on the training pairs with scikit-learn's own stopping and C = 1 (the base of
 AC-Density). With ``smooth_targets`` the labels become (N+ + 1) / (N+ + 2) and 1 / (N- + 2), as Platt (1999) proposed.
@@ -17,14 +17,24 @@ import numpy as np
 from fairfr.core.calibrator import FitContext
 from fairfr.core.conform import above
 from fairfr.core.types import F64, Bool, Need, Prediction
-from fairfr.methods._logistic import Solver, fit_logistic
+from fairfr.numerics.regression import Solver, fit_logistic
 from fairfr.pairs.design import Columns
 from fairfr.pairs.view import PairView
 
 
 @dataclass
 class Platt:
-    """p = sigmoid(a s + b)."""
+    """p = sigmoid(a s + b).
+
+    Parameters
+    ----------
+    C : float, default 1.0
+        Inverse strength of the L2 penalty, as in scikit-learn: larger values shrink the weights less.
+    smooth_targets : bool, default False
+        Smooth the labels as Platt (1999) proposed.
+    solver : {"paper", "converged"}, default "paper"
+        Where the optimiser stops: where scikit-learn's default stops, or at the optimum.
+    """
 
     needs: ClassVar[frozenset[Need]] = frozenset()
     native_probability: ClassVar[bool] = True
@@ -39,7 +49,7 @@ class Platt:
 
     def fit(self, view: PairView, same: Bool, ctx: FitContext) -> Self:
         target = _smoothed(same) if self.smooth_targets else same
-        self.model_ = fit_logistic(Columns(view.cosine), target, self.C, self.solver, ctx.threads)
+        self.model_ = fit_logistic(Columns(view.cosine), target, self.C, self.solver)
         ctx.report["iterations"] = self.model_.iterations
         return self
 

@@ -1,9 +1,9 @@
 """Temperature: one positive number divides the cosine before the logistic function.
 
 p = sigmoid(s / T), T fitted by log-loss on the training pairs. Temperature scaling divides the logit of a classifier
-that already gives probabilities. A cosine is no logit and has no such classifier behind it; taken as the logit itself
-it leaves Platt's curve without an intercept, which is what this is: p = 1/2 stays at a cosine of 0, wherever the best
-threshold lies. Expect it to rank as the cosine and to be poorly calibrated; it shows what the intercept is worth.
+that already gives probabilities. A cosine is not a logit and has no such classifier behind it; taken as the logit
+itself it leaves Platt's curve without an intercept, which is what this is: p = 1/2 stays at a cosine of 0, wherever the
+best threshold lies. Expect it to rank as the cosine and to be poorly calibrated; it shows what the intercept is worth.
 
 Source: Guo, Pleiss, Sun and Weinberger 2017, "On calibration of modern neural networks". Needs nothing but cosines.
 Emits a probability, which is also its score.
@@ -22,7 +22,7 @@ import numpy as np
 
 from fairfr.core.calibrator import FitContext
 from fairfr.core.types import F64, Bool, Need, Prediction
-from fairfr.methods._logistic import sigmoid
+from fairfr.numerics.regression import sigmoid
 from fairfr.pairs.view import PairView
 
 MAX_INVERSE = 1e4

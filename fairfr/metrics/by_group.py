@@ -18,7 +18,7 @@ from fairfr.core.types import F64, I16, I64, Bool, Grouping, MetricRow, PairRule
 from fairfr.metrics.catalogue import METRICS, GapOf, Metric, OfCurve, On, RateAt
 from fairfr.metrics.gaps import gap
 from fairfr.metrics.operating import OperatingPoint
-from fairfr.metrics.ranking import RocCurve, descending_order, roc_curve
+from fairfr.numerics.roc import RocCurve, descending_order, roc_curve
 
 ALL, POOLED, WORST, GAP = names.ALL, names.POOLED, names.WORST, names.GAP
 NAN = float("nan")
@@ -159,23 +159,23 @@ def _fold_rows(label: str, columns: _Columns, groups: Sequence[PairGroups], min_
 
 
 def _sharing_codes(groups: Sequence[PairGroups]) -> list[PairGroups]:
-    """The same groups; those that divide the pairs alike have one array of codes, and are measured once.
+    """The same groups; those that divide the pairs in the same way have one array of codes, and are measured once.
 
     Without mixed pairs both rules do.
     """
     shared: list[PairGroups] = []
     for grouping in groups:
-        alike = (
+        equal = (
             other.codes
             for other in shared
             if len(other.levels) == len(grouping.levels) and np.array_equal(other.codes, grouping.codes)
         )
-        shared.append(replace(grouping, codes=next(alike, grouping.codes)))
+        shared.append(replace(grouping, codes=next(equal, grouping.codes)))
     return shared
 
 
 def _check_names(fold_labels: Sequence[str], groups: Sequence[PairGroups]) -> None:
-    """A fold or group that bears one of the reserved names could not be told from the summary rows."""
+    """A fold or group with one of the reserved names could not be distinguished from the summary rows."""
     if POOLED in fold_labels:
         raise DataError(f"a fold is called '{POOLED}', which is kept for all folds together. Give it another name.")
     for grouping in groups:

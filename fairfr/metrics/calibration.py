@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from fairfr.core.types import F64, I64, Bool
-from fairfr.metrics.ranking import run_ends, sort_descending
+from fairfr.numerics.roc import run_ends, sort_descending
 
 BINS = 15
 

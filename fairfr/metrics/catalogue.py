@@ -13,7 +13,7 @@ from fairfr.core.types import F64, Bool
 from fairfr.metrics.calibration import brier, brier_raw, ece, ks
 from fairfr.metrics.gaps import GAP_RATES
 from fairfr.metrics.operating import Rate
-from fairfr.metrics.ranking import RocCurve, area, partial_area
+from fairfr.numerics.roc import RocCurve, area, partial_area
 
 On: TypeAlias = Literal["score", "probability"]
 Better: TypeAlias = Literal["higher", "lower"]

@@ -10,7 +10,6 @@ from fairfr.core.types import F64
 from fairfr.metrics.operating import Rate
 
 GapName: TypeAlias = Literal["eo", "pe", "dp"]
-Deviation: TypeAlias = Literal["aad", "mad", "std"]
 
 GAP_RATES: dict[GapName, Rate] = {"eo": "tpr", "pe": "fpr", "dp": "acceptance"}
 """Equal opportunity compares TPR, predictive equality FPR, demographic parity the acceptance rate.
@@ -25,19 +24,3 @@ def gap(rates: F64) -> float:
     if len(known) < 2:
         return float("nan")
     return float(100 * (known.max() - known.min()))
-
-
-def deviation(rates: F64, centre: float, kind: Deviation) -> float:
-    """Deviation of the groups' ``rates`` (g,) from the global rate ``centre`` (Salvador et al. 2022), in points.
-
-    ``aad``: average absolute; ``mad``: maximum absolute; ``std``: root mean square. NaN with fewer than two groups.
-    """
-    known = rates[~np.isnan(rates)]
-    if len(known) < 2:
-        return float("nan")
-    apart = 100 * np.abs(known - centre)
-    if kind == "aad":
-        return float(apart.mean())
-    if kind == "mad":
-        return float(apart.max())
-    return float(np.sqrt(np.mean(apart**2)))

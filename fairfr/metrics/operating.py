@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from fairfr.core.types import F64, Bool
-from fairfr.metrics.ranking import RocCurve, roc_curve
+from fairfr.numerics.roc import RocCurve, roc_curve
 
 Convention: TypeAlias = Literal["interp", "conservative", "nearest"]
 Rate: TypeAlias = Literal["tpr", "fpr", "acceptance"]

@@ -52,7 +52,7 @@ def _summary(members: Sequence[MetricRow]) -> dict[str, Any]:
 def too_few_negatives(rows: Iterable[MetricRow]) -> list[Finding]:
     """A warning for each FPR so low that some fold expects fewer than ten false matches there.
 
-    With so few, TPR at that FPR hangs on single impostor pairs, and interpolation biases it upwards.
+    With so few, TPR at that FPR depends on single impostor pairs, and interpolation biases it upwards.
     """
     n_diff = {row.fold: row.n_diff for row in rows if row.grouping == ALL and row.fold != POOLED}
     if not n_diff:
@@ -62,8 +62,8 @@ def too_few_negatives(rows: Iterable[MetricRow]) -> list[Finding]:
         Finding(
             "few-false-matches",
             "warning",
-            f"TPR at FPR={text} rests on about {alpha * fewest:.1f} false matches in a fold ({fewest} impostor pairs): "
-            "expect noise and an upward bias, and prefer the pooled value.",
+            f"TPR at FPR={text} rests on about {alpha * fewest:.1f} false matches in a fold ({fewest:,} impostor pairs"
+            "): expect noise and an upward bias, and prefer the pooled value.",
             {"different": fewest},
         )
         for text, alpha in ALPHAS.items()

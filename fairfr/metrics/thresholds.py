@@ -7,7 +7,7 @@ import numpy as np
 from fairfr.core.rates import ALPHAS
 from fairfr.core.types import F64, Bool
 from fairfr.metrics.operating import OperatingPoint
-from fairfr.metrics.ranking import roc_curve
+from fairfr.numerics.roc import roc_curve
 
 ACCURACY = "accuracy"
 

@@ -3,12 +3,11 @@ half a second."""
 
 from __future__ import annotations
 
-import numba
-
 from fairfr.core.types import F32, F64, I64
+from fairfr.pairs.compiled import compiled
 
 
-@numba.njit(nogil=True, cache=True, error_model="numpy")  # type: ignore[untyped-decorator]
+@compiled(error_model="numpy")
 def standardised(rows: F64, left: I64, right: I64, mean: F64, scale: F64, out: F32) -> None:
     """out (b, >= d): ((rows[left] + rows[right]) / 2 - mean) / scale, by column."""
     for i in range(len(left)):
@@ -17,7 +16,7 @@ def standardised(rows: F64, left: I64, right: I64, mean: F64, scale: F64, out: F
             target[c] = ((a[c] + b[c]) / 2 - mean[c]) / scale[c]
 
 
-@numba.njit(nogil=True, cache=True, error_model="numpy")  # type: ignore[untyped-decorator]
+@compiled(error_model="numpy")
 def directions(rows: F64, left: I64, right: I64, length: F64, out: F32) -> None:
     """out (b, >= d): (rows[left] + rows[right]) / 2 / length, by row."""
     for i in range(len(left)):

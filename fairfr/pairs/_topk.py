@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
 from fairfr.core.types import F32, F64, I16, I32, I64
 from fairfr.pairs._cosines import dot
+from fairfr.pairs.compiled import compiled
 
 # A lane is eight references, as far apart in their block as they can be: the maximum over a lane then runs down columns
 # that lie side by side, 16 lanes at a time, and references that are alike (of one person, say) meet in few lanes.
@@ -18,10 +18,10 @@ LARGEST = 16_383  # of a rounded product: the sum of two fits 16 bits
 SLACK = 2
 
 # reassoc lets counts and sums be vectorised: the same inputs still give the same bits, wherever they stand
-_compiled = numba.njit(nogil=True, cache=True, fastmath={"reassoc", "contract"})
+_compiled = compiled(fastmath={"reassoc", "contract"})
 
 
-@_compiled  # type: ignore[untyped-decorator]
+@_compiled
 def round_products(products: F32, scale: np.float32, out: I16, order: I64) -> None:
     """``products`` in units of 1 / ``scale``, to the nearest whole number, of the rows in ``order``."""
     for i in order:
@@ -29,7 +29,7 @@ def round_products(products: F32, scale: np.float32, out: I16, order: I64) -> No
             out[i, j] = np.int16(np.rint(products[i, j] * scale))
 
 
-@_compiled  # type: ignore[untyped-decorator]
+@_compiled
 def merge_block(
     rounded: I16,
     start: int,
@@ -93,7 +93,7 @@ def merge_block(
         done += scanned
 
 
-@_compiled  # type: ignore[untyped-decorator]
+@_compiled
 def _reaching(a: I16, b: I16, highest: I16, folded: I16, bar: int, hits: I64, values: I16, candidates: I64) -> int:
     """Sums ``a + b`` that reach the bar, into ``values``, and where they stand, into ``candidates``; how many.
 
@@ -115,7 +115,7 @@ def _reaching(a: I16, b: I16, highest: I16, folded: I16, bar: int, hits: I64, va
     return n
 
 
-@_compiled  # type: ignore[untyped-decorator]
+@_compiled
 def _squared_midpoint(a: F32, b: F32, d: int) -> float:
     total = 0.0
     for c in range(d):
@@ -123,14 +123,14 @@ def _squared_midpoint(a: F32, b: F32, d: int) -> float:
     return total / 4
 
 
-@_compiled  # type: ignore[untyped-decorator]
+@_compiled
 def squared_midpoints(vectors: F32, left: I64, right: I64, out: F64, rows: I64) -> None:
     """Squared lengths of some midpoints, into ``out`` (p,)."""
     for row in rows:
         out[row] = _squared_midpoint(vectors[left[row]], vectors[right[row]], vectors.shape[1])
 
 
-@_compiled  # type: ignore[untyped-decorator]
+@_compiled
 def image_products(midpoints: F64, images: F32, out: F64, rows: I64) -> None:
     """Products of ``midpoints`` (q, d) with the ``images`` (n, d) at some rows, into ``out`` (q, n)."""
     for row in rows:
@@ -138,7 +138,7 @@ def image_products(midpoints: F64, images: F32, out: F64, rows: I64) -> None:
             out[query, row] = dot(midpoints[query], images[row])
 
 
-@_compiled  # type: ignore[untyped-decorator]
+@_compiled
 def _lane_maxima(a: I16, b: I16, highest: I16) -> None:
     """Maximum of ``a + b`` over each lane."""
     lanes = len(highest)
@@ -149,7 +149,7 @@ def _lane_maxima(a: I16, b: I16, highest: I16) -> None:
         highest[j] = largest
 
 
-@_compiled  # type: ignore[untyped-decorator]
+@_compiled
 def _fold(highest: I16, folded: I16, least: int) -> int:
     """Maxima over several lanes each, at the start of ``folded``; how many they are: ``least`` or more if possible."""
     columns = len(highest)
@@ -162,7 +162,7 @@ def _fold(highest: I16, folded: I16, least: int) -> int:
     return columns
 
 
-@_compiled  # type: ignore[untyped-decorator]
+@_compiled
 def _bar(values: I16, k: int) -> int:
     """A bar that at least k of ``values`` reach, and few more; one that all numbers reach if there are fewer."""
     if len(values) < k:
@@ -181,7 +181,7 @@ def _bar(values: I16, k: int) -> int:
     return low
 
 
-@_compiled  # type: ignore[untyped-decorator]
+@_compiled
 def _count(values: I16, bar: np.int16) -> np.int16:
     n = np.int16(0)  # a count in 16 bits stays in the vector unit
     for value in values:
@@ -189,7 +189,7 @@ def _count(values: I16, bar: np.int16) -> np.int16:
     return n
 
 
-@_compiled  # type: ignore[untyped-decorator]
+@_compiled
 def _keep(values: I16, candidates: I64, n: int, bar: int, n_references: int) -> int:
     """Candidates that are references, and whose value reaches the bar, move to the front; how many they are."""
     kept = 0
@@ -199,7 +199,7 @@ def _keep(values: I16, candidates: I64, n: int, bar: int, n_references: int) -> 
     return kept
 
 
-@_compiled  # type: ignore[untyped-decorator]
+@_compiled
 def _merge(gaps: F64, candidates: I64, row: F64, where: I32) -> None:
     """Candidates into the nearest of one query; of equally near ones, the first in the list of references."""
     last = len(row) - 1
@@ -214,7 +214,7 @@ def _merge(gaps: F64, candidates: I64, row: F64, where: I32) -> None:
         row[slot], where[slot] = gap, candidate
 
 
-@_compiled  # type: ignore[untyped-decorator]
+@_compiled
 def measure(
     query_vectors: F32, left: I64, right: I64, vectors: F32, ends: I64, sums: F64, index: I64, distance: F64, order: I64
 ) -> None:
@@ -231,7 +231,7 @@ def measure(
         _sort(distance[query], index[query])
 
 
-@_compiled  # type: ignore[untyped-decorator]
+@_compiled
 def _measure(doubled: F64, where: I64, vectors: F32, ends: I64, sums: F64, built: F64, distance: F64) -> None:
     """Distances of one midpoint, given ``doubled``, to the references at ``where``. ``built`` (4, d) is room."""
     n = len(where)
@@ -248,13 +248,13 @@ def _measure(doubled: F64, where: I64, vectors: F32, ends: I64, sums: F64, built
             distance[start + i] = np.sqrt(squares[i]) / 2
 
 
-@_compiled  # type: ignore[untyped-decorator]
+@_compiled
 def _add(a: F32, b: F32, out: F64) -> None:
     for c in range(len(out)):
         out[c] = np.float64(a[c]) + np.float64(b[c])
 
 
-@_compiled  # type: ignore[untyped-decorator]
+@_compiled
 def _squared_gaps(a: F64, b: F64, c: F64, d: F64, e: F64) -> tuple[float, float, float, float]:
     """Squared distances of ``a`` to the four others."""
     to_b, to_c, to_d, to_e = 0.0, 0.0, 0.0, 0.0
@@ -266,7 +266,7 @@ def _squared_gaps(a: F64, b: F64, c: F64, d: F64, e: F64) -> tuple[float, float,
     return to_b, to_c, to_d, to_e
 
 
-@_compiled  # type: ignore[untyped-decorator]
+@_compiled
 def _sort(values: F64, labels: I64) -> None:
     """Both by ``values``, ascending, in place: they are few."""
     for i in range(1, len(values)):

@@ -1,12 +1,14 @@
-"""Cosines of pairs of unit vectors."""
+"""Cosines of pairs of unit vectors, and what may be called a cosine."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from fairfr.core.types import F32, F64, Pairs
+from fairfr.core.types import F32, F64, Bool, Pairs
 
 CHUNK = 4096
+COSINE_RANGE = (-1.0, 1.0)
+TOLERANCE = 1e-6  # cosines computed in float32 overshoot 1 by rounding
 
 
 def pair_cosines(vectors: F32, pairs: Pairs) -> F64:
@@ -16,4 +18,10 @@ def pair_cosines(vectors: F32, pairs: Pairs) -> F64:
         part = slice(start, start + CHUNK)
         left = vectors[pairs.left[part]].astype(np.float64)
         out[part] = np.einsum("ij,ij->i", left, vectors[pairs.right[part]].astype(np.float64))
-    return np.clip(out, -1.0, 1.0, out=out)
+    return np.clip(out, *COSINE_RANGE, out=out)
+
+
+def no_cosine(values: F64) -> Bool:
+    """Which of the numbers (p,) cannot be cosines; nan is none either."""
+    wrong: Bool = ~(np.abs(values) <= 1 + TOLERANCE)
+    return wrong

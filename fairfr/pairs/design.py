@@ -51,10 +51,6 @@ class Columns:
         """Row by row: the layout decides how BLAS adds up, and so the last digits."""
         return np.ascontiguousarray(self._given)
 
-    def by_column(self) -> F64:
-        """The features (c, p), column by column."""
-        return np.ascontiguousarray(self._given.T)
-
     def matvec(self, weights: F64) -> F64:
         if len(weights) == 1:  # BLAS takes three times as long for a single column
             out: F64 = self._columns[:, 0] * weights[0]
@@ -81,7 +77,7 @@ class PairDesign:
     extra : (p, e), optional
         Dense columns to the right of the midpoints.
     midpoint_gram : callable, optional
-        Supplies the unweighted gram of the midpoints when somebody already has it (grams of folds add up).
+        Supplies the unweighted gram of the midpoints if the caller already has it (grams of folds add up).
     """
 
     def __init__(
@@ -155,6 +151,9 @@ class PairDesign:
         """(midpoint - mean) / scale of some pairs into the first d columns of ``out`` (len(index), >= d)."""
         from fairfr.pairs._gather import standardised
 
+        # the compiled loop would read past the end of shorter arrays, such as those of a damaged file
+        if mean.shape != (self.shape[1],) or scale.shape != mean.shape:
+            raise ValueError(f"mean and scale must have {self.shape[1]} entries, not {mean.shape} and {scale.shape}")
         standardised(self._rows, *self._ends(index), mean, scale, out)
 
     def directions(self, index: I64, length: F64, out: F32) -> None:

@@ -3,9 +3,8 @@
 ``scan`` factors through images. For a reference R let H = Z @ R.T - |R|^2 / 2; then H[left] + H[right] = 2 m.R - |R|^2,
 so the largest sums are the nearest references: every image meets every reference once, however many pairs share it.
 Sums of rounded products leave a few more than k references, and their distances say which are the nearest.
-``faiss`` builds the midpoints and searches them; it is faster where images barely repeat. Many midpoints that look for
-neighbours among themselves compare every two once (``mutual``). These two search in float32. For a few queries no
-reference is built: the queries meet the references' images (``few``), in float64.
+``faiss`` builds the midpoints and searches them in float32; it is faster where images barely repeat. For a few queries
+no reference is built: the queries meet the references' images (``few``), in float64.
 Distances to what was found are taken in float64, so that neither the engine nor the other pairs of a table
 show in them.
 """
@@ -22,18 +21,16 @@ import numpy as np
 from fairfr.core.overlap import pair_keys
 from fairfr.core.state import piece
 from fairfr.core.types import F32, F64, I32, I64, Pairs
-from fairfr.pairs.mutual import mutual_neighbours, mutual_neighbours_and_others
 from fairfr.pairs.products import RoundedProducts
 from fairfr.pairs.shares import in_threads
 
 Engine: TypeAlias = Literal["auto", "scan", "faiss"]
-Way: TypeAlias = Literal["scan", "faiss", "mutual", "few"]
+Way: TypeAlias = Literal["scan", "faiss", "few"]
 
 REFERENCE_BLOCK = 8192
 SMALLEST_BLOCK = 512
 SUMS_BYTES = 200 * 2**20  # of rounded products, and of sums of references
 QUERY_BLOCK = 16_384
-MUTUAL_FROM = 50_000  # below, finding the axes costs as much as it saves
 FEW = 128  # queries: with more it takes less time to build the references
 FEW_AT_ONCE = 64
 
@@ -61,11 +58,7 @@ class Midpoints:
 
     def build(self, start: int, stop: int) -> F32:
         """Some of them in float32, (stop - start, d)."""
-        return self.build_some(np.arange(start, stop))
-
-    def build_some(self, rows: I64) -> F32:
-        """Those at ``rows`` in float32, (r, d)."""
-        pairs = self.pairs.take(rows)
+        pairs = self.pairs.take(np.arange(start, stop))
         return (self.vectors[pairs.left] + self.vectors[pairs.right]) / np.float32(2)
 
 
@@ -79,42 +72,24 @@ class Neighbours(NamedTuple):
 def nearest(queries: Midpoints, references: Midpoints, k: int, engine: Engine = "auto", threads: int = 1) -> Neighbours:
     """The k nearest reference midpoints of each query midpoint (k is capped at the number of references)."""
     k = min(k, len(references))
-    way = _quickest(queries, references) if engine == "auto" else engine
+    way = _quickest(queries) if engine == "auto" else engine
     if way == "scan":
         return _scan(queries, references, k, threads)
-    if way == "mutual":
-        index = mutual_neighbours(queries, k, threads)
-    elif way == "few":
+    if way == "few":
         index = _search_few(queries, references, k, threads)
     else:
         index = _search_faiss(queries, references, k, threads)
     return Neighbours(index, _measure(queries, references, index, threads))
 
 
-def _quickest(queries: Midpoints, references: Midpoints) -> Way:
-    """By dot products for each reference: n by the scan, q by faiss, q / 2 or less among themselves.
+def _quickest(queries: Midpoints) -> Way:
+    """By dot products for each reference: n by the scan, q by faiss.
 
     For a few queries to build the references would take longer than any products.
     """
-    if queries is references and meets_itself(queries):
-        return "mutual"
     if 2 * queries.n_images < len(queries):
         return "scan"
     return "few" if len(queries) <= FEW else "faiss"
-
-
-def meets_itself(midpoints: Midpoints) -> bool:
-    """Whether neighbours among themselves are found soonest by comparing every two once."""
-    return len(midpoints) >= MUTUAL_FROM and 3 * midpoints.n_images >= len(midpoints)
-
-
-def nearest_and_others(
-    midpoints: Midpoints, k: int, label: I64, k_others: int, threads: int = 1
-) -> tuple[Neighbours, Neighbours]:
-    """The k nearest of each midpoint among themselves, and the ``k_others`` nearest with another ``label`` (p,)."""
-    both = mutual_neighbours_and_others(midpoints, k, label, k_others, threads)
-    measured = [Neighbours(index, _measure(midpoints, midpoints, index, threads)) for index in both]
-    return measured[0], measured[1]
 
 
 def _search_faiss(queries: Midpoints, references: Midpoints, k: int, threads: int) -> I64:

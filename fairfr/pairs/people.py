@@ -1,4 +1,4 @@
-"""Who is on an image where nobody says so: images that hang together show one person."""
+"""Infer unknown identities: images that are connected by genuine pairs show one person."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def connected_people(known: I32 | I64, left: I32 | I64, right: I32 | I64) -> I64
     named = np.flatnonzero(known != UNKNOWN)
     # two known images are never linked by a pair: between them the metadata has the word
     open_pair = (known[left] == UNKNOWN) | (known[right] == UNKNOWN)
-    # beside the n images a node for each identity: images of one person hang together through it
+    # beside the n images a node for each identity: it connects the images of one person
     heads = np.concatenate([named, left[open_pair]])
     tails = np.concatenate([n + known[named].astype(np.int64), right[open_pair]])
     linked = components(n + int(known.max(initial=UNKNOWN)) + 1, heads, tails)[:n]

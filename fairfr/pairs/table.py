@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 from functools import cached_property
-from threading import Lock
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from fairfr.core.overlap import n_folds_of, pair_keys
+from fairfr.core.overlap import pair_keys
 from fairfr.core.types import F32, F64, I64, UNKNOWN, Bool, StrArray, VerificationSet
 from fairfr.pairs.cosine import pair_cosines
 from fairfr.pairs.design import PairDesign
-from fairfr.pairs.near_images import NearImages, near_images
-from fairfr.pairs.neighbours import Engine, Midpoints, Neighbours, meets_itself, nearest, nearest_and_others
+from fairfr.pairs.neighbours import Engine, Midpoints, Neighbours, nearest
 
 SPARE_NEIGHBOURS = 8
 QUERIES_AT_ONCE = 2**15
-NEAR_IMAGES_FROM = 4096  # below, a fold looks for itself in no time
-NEAR_IMAGES_STEP = 32  # folds that differ a little in how many they need share one search
 FOLDS_WITH_GRAMS = 64  # 2 MB each at 512 dimensions; to add up more of them takes longer than a gram of all rows
 
 
@@ -34,9 +30,6 @@ class PairTable:
         self.threads = threads
         self._fold_grams: dict[int, F64] = {}
         self._graph: Neighbours | None = None
-        self._elsewhere: Neighbours | None = None
-        self._near: NearImages | None = None
-        self._near_lock = Lock()  # folds may stand side by side
         self._reference_rows: WeakKeyDictionary[Midpoints, I64] = WeakKeyDictionary()
 
     @property
@@ -97,28 +90,7 @@ class PairTable:
 
     def forget_neighbours(self) -> None:
         """Before another cell uses the table: how wide a graph is must not depend on which cells were there before."""
-        self._graph = self._elsewhere = self._near = None
-
-    def near_images(self, images: I64, position: I64, depth: int) -> NearImages | None:
-        """Of some ``images``, rows (c,) of the table, the nearest ones that count, usually ``depth`` or more.
-
-        ``position`` (n,): what stands for each image, -1 for one that does not count. One search, among all images,
-        serves every fold. None where it would take longer than to look for these images in each fold.
-        """
-        used = self._used_images
-        kept = np.count_nonzero(position[used] >= 0) / len(used)
-        if len(used) < NEAR_IMAGES_FROM or 2 * kept < 1 or len(used) > len(images) * len(self.data.fold_labels):
-            return None
-        width = -(-(int(np.ceil(depth / kept)) + SPARE_NEIGHBOURS) // NEAR_IMAGES_STEP) * NEAR_IMAGES_STEP
-        with self._near_lock:
-            if self._near is None or self._near.row.shape[1] < min(width, len(used)):
-                self._near = near_images(self.vectors[used], width, self.threads)
-            return self._near.take(np.searchsorted(used, images), position[used])
-
-    @cached_property
-    def _used_images(self) -> I64:
-        """Rows of the images that occur in pairs, ascending."""
-        return self.data.pairs.compact(len(self.vectors))[0]
+        self._graph = None
 
     def references(self, rows: I64) -> Midpoints:
         """The midpoints of some pairs with vectors of their own, for others to measure their distance to.
@@ -162,22 +134,7 @@ class PairTable:
         mean, found = _mean_of_first(graph, queries, everyone, queries, is_reference, k, include_self)
         short = np.flatnonzero(found < wanted)
         if len(short):
-            mean[short] = self._search_short(queries[short], is_reference, references, k, include_self, engine)
-        return mean
-
-    def _search_short(
-        self, queries: I64, is_reference: Bool, references: I64, k: int, include_self: bool, engine: Engine
-    ) -> F64:
-        """Mean distance of queries of which the graph lists too few references, (q,).
-
-        Held-out ones are among them if their people are in no other fold: what is near them is held out too.
-        """
-        near, others = self._elsewhere, self.data.fold != self.data.fold[queries[0]]
-        everywhere_else = np.array_equal(is_reference, others) and not is_reference[queries].any()
-        # a graph that was made for a smaller k may be wide enough for this one, and its list of other folds not
-        if near is None or near.position.shape[1] < k or not everywhere_else:
-            return self._search(queries, references, k, include_self, engine)
-        mean: F64 = near.distance[queries, :k].mean(axis=1)
+            mean[short] = self._search(queries[short], references, k, include_self, engine)
         return mean
 
     def _search(self, queries: I64, references: I64, k: int, include_self: bool, engine: Engine) -> F64:
@@ -195,21 +152,9 @@ class PairTable:
         ones are dropped: one search serves every fold."""
         width = min(int(np.ceil((k + 1) / kept)) + SPARE_NEIGHBOURS, self.data.n_pairs)
         if self._graph is None or self._graph.position.shape[1] < width:
-            everything, fold = Midpoints(self.vectors, self.data.pairs), self.data.fold.astype(np.int64)
-            if engine == "auto" and meets_itself(everything) and self._folds_lie_apart(k):
-                self._graph, self._elsewhere = nearest_and_others(everything, width, fold, k, self.threads)
-            else:
-                self._graph, self._elsewhere = nearest(everything, everything, width, engine, self.threads), None
+            everything = Midpoints(self.vectors, self.data.pairs)
+            self._graph = nearest(everything, everything, width, engine, self.threads)
         return self._graph
-
-    def _folds_lie_apart(self, k: int) -> bool:
-        """Whether folds have no image in common, so that little of what is near a held-out pair is in other folds.
-
-        Then the nearest in other folds are looked for with the graph, all at once, instead of in each fold.
-        """
-        pairs, fold = self.data.pairs, self.data.fold
-        enough = self.data.n_pairs - int(np.bincount(fold).max()) >= k
-        return enough and bool(n_folds_of(pairs.left, pairs.right, fold).max() == 1)
 
     def _midpoints_of(self, rows: I64) -> Midpoints:
         return Midpoints(self.vectors, self.data.pairs.take(rows))

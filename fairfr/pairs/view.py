@@ -10,7 +10,6 @@ import numpy.typing as npt
 from fairfr.core.errors import UndeclaredInputError, UnmetNeedError
 from fairfr.core.types import F32, F64, I16, I32, I64, Grouping, Need, StrArray
 from fairfr.pairs.design import PairDesign
-from fairfr.pairs.near_images import NearImages
 from fairfr.pairs.neighbours import Engine, Midpoints
 from fairfr.pairs.table import PairTable
 
@@ -64,17 +63,9 @@ class PairView:
     def images(self) -> tuple[I64, F32]:
         """Rows of the distinct images that these pairs use, (u,), sorted by id, and their vectors, (u, d)."""
         self._check("embeddings", "images()")
-        used = self._image_rows()
+        used, _ = self._table.data.pairs.take(self._rows).compact(len(self._table.vectors))
+        used = used[np.argsort(self._table.image_rank[used])]
         return used, self._table.vectors[used]
-
-    def near_images(self, images: I64, depth: int) -> NearImages | None:
-        """The nearest of ``images()`` of some of them, usually ``depth`` or more, all as places among them; None where
-        to look for them alone takes less time. Images of other pairs do not count."""
-        self._check("embeddings", "near_images()")
-        rows = self._image_rows()
-        position = np.full(len(self._table.vectors), -1, dtype=np.int64)
-        position[rows] = np.arange(len(rows))
-        return self._table.near_images(rows[images], position, depth)
 
     def ends(self, values: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
         """Any per-image value (n, ...), for the left and for the right image of each pair."""
@@ -117,10 +108,6 @@ class PairView:
         rows = self._table.rows_of(references)
         assert rows is not None, "who is left out is known only among references of the same table"
         return self._table.mean_distance(self._rows, rows, k, False, engine)
-
-    def _image_rows(self) -> I64:
-        used, _ = self._table.data.pairs.take(self._rows).compact(len(self._table.vectors))
-        return used[np.argsort(self._table.image_rank[used])]
 
     def _grouping(self, id: str) -> Grouping:
         groupings = self._table.data.groupings

@@ -32,7 +32,7 @@ class Quantity:
 
     @property
     def alpha(self) -> str | None:
-        """The false positive rate on which the number hangs, as the catalogue spells it; None: on none."""
+        """The false positive rate that the number depends on, as the catalogue spells it; None if on none."""
         how = METRIC_BY_ID[self.metric].how
         if isinstance(how, GapOf):
             how = METRIC_BY_ID[how.metric].how
@@ -41,7 +41,7 @@ class Quantity:
 
 
 def group_words(group: str) -> str:
-    """``asian_female`` as ``asian female``; a name that is no identifier stays as it is, so that names stay apart."""
+    """``asian_female`` as ``asian female``; other names are not changed, so that names stay distinct."""
     return group.replace("_", " ") if IDENTIFIER.fullmatch(group) else group
 
 

@@ -2,7 +2,8 @@
 
 ``paper``: a pair belongs to its first image's group; methods with a probability of their own are ranked by it; the
 worst-group Brier of the others is that of their raw score. ``strict``: both images in the group; ranked by score; beta
-overlay everywhere.
+overlay everywhere. Runs on the paper's settings get the first, all others the second (core/readings.py), unless one is
+asked for.
 """
 
 from __future__ import annotations
@@ -10,13 +11,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
+from fairfr.core.findings import Finding
+from fairfr.core.readings import Reading as Reading
+from fairfr.core.readings import usual_reading
 from fairfr.core.types import PairRule
 from fairfr.core.variants import Parameters, labelled
 from fairfr.metrics.catalogue import METRIC_BY_ID
+from fairfr.metrics.ties import ON_PROBABILITY, code_of
 
-Reading: TypeAlias = Literal["paper", "strict"]
 RULE: dict[Reading, PairRule] = {"paper": "first", "strict": "both"}
 
 
@@ -59,6 +63,20 @@ class Run:
         return differs
 
     @property
+    def usual_reading(self) -> Reading:
+        """How its scores are read where no reading is asked for."""
+        return usual_reading(self.stored)
+
+    @property
+    def gives_probability(self) -> bool:
+        """Whether its method has a probability of its own; else its score is calibrated after it."""
+        return bool(self.stored["method"]["native_probability"])
+
+    def has_raw_brier(self, reading: Reading) -> bool:
+        """Whether the Brier score of its groups is that of the raw score: the paper's way without a probability."""
+        return reading == "paper" and not self.gives_probability
+
+    @property
     def needs_groups(self) -> bool:
         return "groups" in self.stored["method"]["needs"]
 
@@ -80,10 +98,9 @@ class Run:
 
         ``grouping``: another one than the data set's own. ``rule``: another than that of the reading.
         """
-        native = self.stored["method"]["native_probability"]
-        if reading == "paper" and native and f"{metric}_on_probability" in METRIC_BY_ID:
+        if reading == "paper" and self.gives_probability and f"{metric}_on_probability" in METRIC_BY_ID:
             metric = f"{metric}_on_probability"
-        if reading == "paper" and not native and metric == "brier" and group != "all":
+        if self.has_raw_brier(reading) and metric == "brier" and group != "all":
             metric = "brier_raw"
         if group == "all":
             return self._rows.get(("all", "all", "all", metric))
@@ -93,4 +110,17 @@ class Run:
     def mean(self, metric: str, group: str, reading: Reading) -> float | None:
         """Its mean over folds; None where there is no number."""
         row = self.row(metric, group, reading)
+        return None if row is None else row["mean"]
+
+    def is_tied(self, alpha: str, reading: Reading) -> bool:
+        """Whether more impostors share the highest value of a fold than this FPR allows (fairfr.metrics.ties)."""
+        metric = f"tpr_at_fpr_{alpha}"
+        codes = {code_of(metric)}  # of the score; a tie there is one of the probability too
+        if reading == "paper" and self.stored["method"]["native_probability"]:
+            codes.add(code_of(metric + ON_PROBABILITY))
+        return any(Finding.from_dict(one).code in codes for one in self.stored.get("metric_warnings", ()))
+
+    def mean_by_score(self, metric: str, group: str, reading: Reading) -> float | None:
+        """As ``mean``, of the score where the reading takes the probability."""
+        row = self.row(metric, group, "strict", rule=RULE[reading])
         return None if row is None else row["mean"]

@@ -9,12 +9,13 @@ from typing import Any
 
 from fairfr.core.errors import FairfrError
 from fairfr.core.types import Source
-from fairfr.report.readings import Run
+from fairfr.report.configurations import newest_configurations
+from fairfr.report.readings import Reading, Run
 from fairfr.report.selection import Selection, is_cell, is_current, one_of
 from fairfr.report.tables.order import SETTINGS
 from fairfr.store.reading import stored_runs
 
-RESCORE = "python scripts/rescore.py"
+RESCORE = "fairfr rescore (in a checkout: python scripts/rescore.py)"
 LISTED = 5  # cells of each version in a message
 
 
@@ -29,16 +30,25 @@ class MixedResultsError(FairfrError):
 class Runs:
     """One run for each cell, all of one data source. Runs of a study are no cells: they never fill a row.
 
-    ``shared`` are parameters that differ from the yaml in every one of them, ``outdated`` the cells for which runs of
-    older code were passed over, ``stale`` those whose only run was made by other code than is installed now. Raises
-    AmbiguousRunsError, MixedMetricsError and MixedResultsError.
+    ``usual``: only runs on settings that are read so where no reading is asked for; None: all.
+
+    ``shared`` are parameters that differ from the yaml in every one of them, ``passed_over`` older configurations of a
+    setting, ``outdated`` the cells for which older runs of the same configuration were left out, ``stale`` those
+    whose run was made by other code than is installed now. Raises MixedMetricsError and MixedResultsError.
     """
 
-    def __init__(self, results: Iterable[Run], source: Source, selection: Selection | None = None) -> None:
+    def __init__(
+        self,
+        results: Iterable[Run],
+        source: Source,
+        selection: Selection | None = None,
+        usual: Reading | None = None,
+    ) -> None:
         self.source = source
         completed = [run for run in results if run.stored["status"] == "completed"]
-        of_source = [run for run in completed if run.stored["source"] == source and is_cell(run)]
+        of_source = [run for run in of_page(completed, source, usual) if is_cell(run)]
         chosen, self.shared = (selection or Selection()).of(of_source, completed)
+        chosen, self.passed_over = newest_configurations(chosen)
         places: dict[tuple[str, str, str], list[Run]] = defaultdict(list)
         for result in sorted(chosen, key=lambda r: (r.stored["finished"], r.stored["key"])):
             places[result.cell].append(result)
@@ -65,10 +75,16 @@ class Runs:
         return self._by_cell.get((dataset, backbone, method))
 
 
+def of_page(results: Iterable[Run], source: Source, usual: Reading | None) -> list[Run]:
+    """The runs that one page of the report is about: of a source, and of settings that are read so (None: all)."""
+    of_source = [run for run in results if run.stored["source"] == source]
+    return [run for run in of_source if usual in (None, run.usual_reading)]
+
+
 def read_results(out_root: Path) -> tuple[list[Run], list[str]]:
     """Every run below ``<out_root>/runs``, each without its metrics until they are asked for.
 
-    Also a line for each folder there that is no whole run.
+    Also a line for each folder there that is not a complete run.
     """
     damaged: list[str] = []
     results = [Run(run.head, run.folder, run.metrics) for run in stored_runs(out_root, damaged.append)]
@@ -84,7 +100,7 @@ def _check_metrics(runs: Runs) -> None:
         counts = ", ".join(f"{n} by version {version}" for version, n in sorted(by_version.items()))
         raise MixedMetricsError(
             f"the runs were measured by different versions of the metrics ({counts}). "
-            f"Measure them anew, without refitting: {RESCORE}"
+            f"Recompute them without refitting: {RESCORE}"
         )
 
 
@@ -96,6 +112,6 @@ def _check_results(runs: Runs) -> None:
     if len(by_version) > 1:
         listed = "; ".join(f"version {version}: {', '.join(cells[:LISTED])}" for version, cells in by_version.items())
         raise MixedResultsError(
-            f"the runs were computed by different versions of fairfr ({listed}). Run the older ones anew, or remove "
+            f"the runs were computed by different versions of fairfr ({listed}). Run the older ones again, or remove "
             "their folders."
         )

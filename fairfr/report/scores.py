@@ -22,7 +22,7 @@ class Scores(ScoreFile):
 
     def __init__(self, result: Run) -> None:
         if result.folder is None:
-            raise FileNotFoundError(f"run {result.stored['key']} has no folder here, so its scores are not at hand")
+            raise FileNotFoundError(f"run {result.stored['key']} has no folder here, so its scores cannot be read")
         super().__init__(result.folder / FILE)
         self.result = result
 
@@ -38,8 +38,7 @@ class Scores(ScoreFile):
 
     def ranked(self, reading: Reading) -> F64:
         """What ranks the pairs, (p,): the probability of a method that has its own in the paper's reading."""
-        native = self.result.stored["method"]["native_probability"]
-        return self.probability if reading == "paper" and native else self.score
+        return self.probability if reading == "paper" and self.result.gives_probability else self.score
 
     @property
     def levels(self) -> tuple[str, ...]:

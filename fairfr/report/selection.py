@@ -2,37 +2,36 @@
 
 from __future__ import annotations
 
+import re
 import shlex
-from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from fairfr.core.code import code_digest
-from fairfr.core.errors import ConfigError, FairfrError, did_you_mean
+from fairfr.core.errors import ConfigError, did_you_mean
 from fairfr.core.keys import RESULTS_VERSION
-from fairfr.core.variants import CARRIED, Parameters, common, flatten, typed, variant_text
+from fairfr.core.variants import CARRIED, PUBLISHED, Parameters, common, flatten, typed, variant_text
 from fairfr.report.readings import Run
 
 OF_METHOD = "method."
 OF_STUDY = ("study", "protocol", "train")
 LISTED = 5  # variants named in a message
+DATA, PROTOCOL = "data", "protocol"
+COMMA = re.compile(r",(?![^\[\]]*\])")  # outside of brackets
 NOT_CHOSEN = ("code", "data", "source", "results_version")
-
-
-class AmbiguousRunsError(FairfrError):
-    """Several runs could fill one place of a table."""
 
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """``key=value`` of ``--where``; the key may leave out what stands before its last parts (``k=500``).
+    """``key=value`` of ``--where``, or ``key=value,value``; the key may leave out its first parts (``k=500``).
 
-    A data set's key that methods carry (``dataset.max_references``) means the methods' field.
+    A data set's key that methods carry (``dataset.max_references``) means the methods' field. ``data`` is the digest of
+    the files, or its first digits. ``null`` is met by runs that have no such key.
     """
 
     key: str
-    value: Any
+    values: tuple[Any, ...]
 
     @classmethod
     def parse(cls, text: str) -> Condition:
@@ -41,12 +40,15 @@ class Condition:
         key, equals, value = text.partition("=")
         if not equals or not key.strip():
             raise ConfigError(f"--where {text} is not key=value, such as --where method.estimator.k=500.")
+        key = key.strip()
+        parts = tuple(COMMA.split(value))
+        if key == DATA:
+            return cls(key, parts)
         try:
-            read = yaml.safe_load(value)
+            read = [yaml.safe_load(part) for part in parts]
         except yaml.YAMLError as error:
             raise ConfigError(f"--where {text}: the value cannot be read.") from error
-        key = key.strip()
-        return cls(CARRIED.get(key, key), _number(read) if isinstance(read, str) else read)
+        return cls(CARRIED.get(key, key), tuple(_number(one) if isinstance(one, str) else one for one in read))
 
     def named(self, parameters: Parameters) -> Parameters:
         """The parameters that the key means: the one of exactly that name, else those that end in it."""
@@ -55,7 +57,15 @@ class Condition:
         return {key: value for key, value in parameters.items() if key.endswith(f".{self.key}")}
 
     def holds(self, parameters: Parameters) -> bool:
-        return any(value == self.value for value in self.named(parameters).values())
+        """Whether a run's parameter has one of the values."""
+        named = self.named(parameters)
+        if self.key == DATA:
+            return any(str(parameters[DATA]).startswith(digits) for digits in self.values)
+        return any(value in self.values for value in named.values()) or (not named and None in self.values)
+
+    def single(self) -> list[Condition]:
+        """One condition for each value."""
+        return [Condition(self.key, (value,)) for value in self.values]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,15 +88,20 @@ class Selection:
 
         ``varied``: parameters of their studies, named as for ``whatever``, which are no changes.
         """
-        shared = common(_beyond_method(result.differs) for result in results)
+        shared = common(beyond_method(result.differs) for result in results)
         kept = {key: value for key, value in shared.items() if not _is_named(key, (*OF_STUDY, *varied))}
-        return cls(tuple(Condition(key, value) for key, value in kept.items()))
+        return cls(tuple(Condition(key, (value,)) for key, value in kept.items()))
+
+    def with_values(self, parameters: Parameters) -> Selection:
+        """These conditions, and one for each of ``parameters``."""
+        added = (Condition(key, (value,)) for key, value in parameters.items())
+        return replace(self, conditions=(*self.conditions, *added))
 
     def of(self, results: Sequence[Run], among: Sequence[Run] = ()) -> tuple[list[Run], Parameters]:
         """The chosen runs, each with what sets it apart from the others, and in what all differ from the yaml.
 
         ``among``: all runs that there are, of other sources and of studies too. A condition that none of them meets is
-        a mistake; one that holds only elsewhere chooses nothing here.
+        a mistake; one that only other runs meet chooses nothing here.
         """
         among = among or results
         known = _known_keys(among)
@@ -94,7 +109,7 @@ class Selection:
             self._check_keys(known)
             self._check_values(among, known)
         admitted = [result for result in results if self.everything or self._admits(result, known)]
-        shared = common(_beyond_method(result.differs) for result in admitted)
+        shared = common(beyond_method(result.differs) for result in admitted)
         for result in admitted:
             result.variant = {key: value for key, value in result.differs.items() if key not in shared}
         return admitted, shared
@@ -107,18 +122,15 @@ class Selection:
         known = _known_keys(results)
         return [result for result in results if self.everything or self._admits(result, known, varied)]
 
-    def left_out(self, results: Iterable[Run]) -> dict[str, int]:
-        """How many variants are not chosen, by the options that would show them (``--where k=500``).
-
-        Nothing where conditions are given: whoever asks for some runs does not ask for the others.
-        """
-        if self.conditions or self.everything:
-            return {}
-        return dict(Counter(_options(run) for run in results if is_cell(run) and run.differs).most_common())
+    def hidden(self, results: Sequence[Run]) -> list[Run]:
+        """The cells that are not chosen."""
+        known = _known_keys(results)
+        cells = [run for run in results if is_cell(run)]
+        return [] if self.everything else [run for run in cells if not self._admits(run, known)]
 
     def _admits(self, result: Run, known: Parameters, besides: Collection[str] = ()) -> bool:
         """Whether a run is chosen; ``known`` has the keys of all runs, for what this one's method has no field for."""
-        parameters = parameters_of(result)
+        parameters = _all_parameters(result)
         for condition in self.conditions:
             named = condition.named(parameters) or condition.named(known) or ("",)
             of_method = all(key.startswith(OF_METHOD) for key in named)
@@ -133,11 +145,13 @@ class Selection:
         admitted = [
             run for run in results if not is_cell(run) or self._admits(run, known)
         ]  # studies vary what they vary
-        for condition in self.conditions:
-            if results and not any(condition.holds(parameters_of(run)) for run in admitted):
-                near = {variant_text(run.differs) for run in results if condition.holds(parameters_of(run))}
+        singles = [single for condition in self.conditions for single in condition.single()]
+        for condition in singles:
+            if results and not any(condition.holds(_all_parameters(run)) for run in admitted):
+                near = {variant_text(run.differs) for run in results if condition.holds(_all_parameters(run))}
                 besides = f" Runs that have it differ by: {'; '.join(sorted(near)[:LISTED])}." if near else ""
-                raise ConfigError(f"--where {condition.key}={condition.value}: no run is chosen by it.{besides}")
+                wanted = typed(condition.values[0])
+                raise ConfigError(f"--where {condition.key}={wanted} matches no run.{besides}")
 
     def _check_keys(self, known: Parameters) -> None:
         for condition in self.conditions:
@@ -152,9 +166,23 @@ def is_cell(run: Run) -> bool:
     return run.stored["status"] == "completed" and not run.stored.get("study")
 
 
-def _options(run: Run) -> str:
-    """What to type so that the tables show a variant."""
-    return " ".join(f"--where {shlex.quote(f'{key}={typed(value)}')}" for key, value in run.differs.items())
+def options_that_show(hidden: Sequence[Run], results: Sequence[Run]) -> str:
+    """What to type so that tables show these variants too, each as a row beside what ``results`` have of it.
+
+    A parameter of the data, seed or protocol chooses runs, so all of its values are named.
+    """
+    values: dict[str, list[Any]] = {}
+    for key in dict.fromkeys(key for run in hidden for key in run.differs):
+        asked = hidden if key.startswith(OF_METHOD) else [run for run in results if is_cell(run)]
+        found = [_all_parameters(run).get(key) for run in asked if key in run.differs or not key.startswith(OF_METHOD)]
+        values[key] = [value for at, value in enumerate(found) if value not in found[:at]]
+    return options_for(values)
+
+
+def options_for(values: Mapping[str, Sequence[Any]]) -> str:
+    """``--where k=500,1000 --where seed=1``, quoted for a shell."""
+    texts = [f"{key}={','.join(map(typed, several))}" for key, several in values.items()]
+    return " ".join(f"--where {shlex.quote(text)}" for text in texts)
 
 
 def _is_named(key: str, names: Collection[str]) -> bool:
@@ -169,25 +197,31 @@ def parameters_of(result: Run) -> Parameters:
     return {**flatten(chosen), **result.differs}
 
 
+def digest_of_data(result: Run) -> str:
+    """The digest of the files, or of the stand-in, that a run was made from; empty where it is not known."""
+    return str(result.stored.get("identity", {}).get(DATA, ""))
+
+
+def _all_parameters(result: Run) -> Parameters:
+    """What ``--where`` can name: the parameters, the protocol by its name, and the data."""
+    protocol = result.stored.get("protocol", PUBLISHED)
+    return {PROTOCOL: protocol, **parameters_of(result), DATA: digest_of_data(result)}
+
+
 def _known_keys(results: Iterable[Run]) -> Parameters:
     """The names of all parameters that any of the runs has, without values."""
-    return dict.fromkeys(key for result in results for key in parameters_of(result))
+    return dict.fromkeys(key for result in results for key in _all_parameters(result))
 
 
 def one_of(results: Sequence[Run]) -> tuple[Run, bool]:
-    """The run that fills a place, and whether runs of older code were passed over.
+    """The run that fills a place, of ``results`` in the order in which they finished, and whether there are others.
 
-    Of several with one key, the last. Of others, the one that today's code made: what was computed before an edit does
-    not compete. If that does not decide it, nobody but the user can: AmbiguousRunsError lists them with what sets them
-    apart.
+    What today's code made comes before what was computed before an edit; of several the newest counts. Those of one
+    key are one run.
     """
     results = list({result.stored["key"]: result for result in results}.values())
-    if len(results) == 1:
-        return results[0], False
     current = [result for result in results if is_current(result)]
-    if len(current) == 1:
-        return current[0], True
-    raise AmbiguousRunsError(_ambiguity(current or results))
+    return (current or results)[-1], len(results) > 1
 
 
 def is_current(result: Run) -> bool:
@@ -208,25 +242,9 @@ def _protocol_code(identity: Mapping[str, Any]) -> str | None:
     return None if target is None else code_digest(target)
 
 
-def _ambiguity(results: Sequence[Run]) -> str:
-    described = [flatten(result.stored.get("identity", {})) for result in results]
-    same = common(described)
-    lines = []
-    for result, all_of_it in zip(results, described, strict=True):
-        apart = {key: value for key, value in all_of_it.items() if key not in same}
-        place = result.folder or f"run {result.stored['key']}"
-        lines.append(
-            f"  {place}  finished {result.stored['finished']}: {variant_text(apart) or 'nothing else differs'}"
-        )
-    where = " x ".join(results[0].cell)
-    return (
-        f"{len(results)} runs could fill one place of the tables, {where}:\n" + "\n".join(lines) + "\n"
-        "Choose with --where key=value, or remove the folders of those that no longer count."
-    )
-
-
-def _beyond_method(differs: Parameters) -> Parameters:
-    return {key: value for key, value in differs.items() if not key.startswith(OF_METHOD)}
+def beyond_method(parameters: Parameters) -> Parameters:
+    """Those of the data, the seed or the protocol, which runs of several methods can share."""
+    return {key: value for key, value in parameters.items() if not key.startswith(OF_METHOD)}
 
 
 def _number(value: str) -> Any:

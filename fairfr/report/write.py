@@ -1,29 +1,33 @@
-"""From results to files: every table in every form, and the figures, for each data source that has runs."""
+"""From results to files: every table in every form, and the figures, for each data source and reading that has runs."""
 
 from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
-from typing import get_args
+from typing import NamedTuple, get_args
 
-from fairfr.core.storing import storing
+from fairfr.core.errors import ConfigError
+from fairfr.core.storage import storing
 from fairfr.core.types import Source
+from fairfr.core.variants import labelled
+from fairfr.report.configurations import PassedOver
 from fairfr.report.paper.claims.table import claims
 from fairfr.report.paper.companions import companions
 from fairfr.report.paper.coverage import coverage
+from fairfr.report.paper.prediction import prediction
 from fairfr.report.readings import Reading, Run
-from fairfr.report.runs import Runs
-from fairfr.report.selection import Selection
+from fairfr.report.runs import Runs, of_page
+from fairfr.report.selection import OF_METHOD, Selection, options_that_show
 from fairfr.report.studies.study import all_studies, of_studies
 from fairfr.report.studies.study_runs import StudyRuns
 from fairfr.report.tables.grid import SOURCE_LABEL, Grid, Note
-from fairfr.report.tables.paper_tables import paper_tables
+from fairfr.report.tables.layout import Layout, is_called, rows_of
+from fairfr.report.tables.paper_tables import paper_tables, tables_of_runs
 from fairfr.report.uncertainty.by_setting import Bootstraps
 from fairfr.report.writers import csv, html, latex, markdown
-
-LISTED = 10  # variants for which a page names the command
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,50 +35,122 @@ class Wanted:
     """What to build beside tables. ``draws``: of the bootstrap over identities (0: none).
 
     ``selection``: which runs, where there are several of a method. ``studies``: their names; None: all that have runs.
+    ``against``: the method or variant that the others are compared with; None: the Baseline. ``origin``: the options of
+    ``fairfr tables`` that say where the runs were read from, for the commands that a note prints.
     """
 
     draws: int = 0
     figures: bool = True
     selection: Selection = field(default_factory=Selection)
     studies: frozenset[str] | None = None
+    against: str | None = None
+    origin: tuple[str, ...] = ()
 
 
-def write_report(results: Iterable[Run], out_root: Path, reading: Reading, wanted: Wanted) -> list[Path]:
-    """Write tables and figures below ``out_root``; returns the folders with tables, one for each data source."""
+class Page(NamedTuple):
+    """Where the tables of one data source and reading are, and which runs they pass over for newer ones."""
+
+    folder: Path
+    passed_over: tuple[PassedOver, ...]
+
+
+def write_report(results: Iterable[Run], out_root: Path, reading: Reading | None, wanted: Wanted) -> list[Page]:
+    """Write tables and figures below ``out_root``; returns the pages.
+
+    ``reading``: of all runs, with a page for each data source. None: each setting in its own, the paper's in the
+    paper's reading and all others strictly, with a page for each source and reading that has runs.
+    """
     results = list(results)
-    folders = []
+    wanted = replace(wanted, selection=with_variant(wanted.against, wanted.selection, results))
+    readings = get_args(Reading) if reading is None else (reading,)
+    found: list[tuple[Reading, list[Run], Runs]] = []
     for source in get_args(Source):
-        runs = Runs(results, source, wanted.selection)
-        found = of_studies(results, source, reading, wanted.selection)
-        studies = {name: one for name, one in found.items() if wanted.studies is None or name in wanted.studies}
+        for one in readings:
+            usual = one if reading is None else None
+            found.append((one, of_page(results, source, usual), Runs(results, source, wanted.selection, usual)))
+    _check_against(wanted.against, [Layout(runs, one) for one, _, runs in found])
+    pages = []
+    for one, of_this, runs in found:
+        of_all = of_studies(of_this, runs.source, one, wanted.selection)
+        studies = {name: of for name, of in of_all.items() if wanted.studies is None or name in wanted.studies}
         if len(runs) or studies:
             with storing(out_root):
-                of_source = [run for run in results if run.stored["source"] == source]
-                hidden = hidden_variants(wanted.selection, of_source, out_root, reading)
-                folders.append(_write_source(runs, studies, out_root, reading, wanted, hidden))
-    return folders
+                note = not_shown(wanted, of_this, runs.passed_over, out_root, reading)
+                folder = _write_page(runs, studies, out_root, one, wanted, note)
+            pages.append(Page(folder, tuple(runs.passed_over)))
+    return pages
 
 
-def hidden_variants(selection: Selection, results: Iterable[Run], out_root: Path, reading: Reading) -> Note | None:
-    """How many runs the tables do not show because they are variants, and the commands that show them."""
-    found = selection.left_out(results)
-    if not found:
+def with_variant(against: str | None, selection: Selection, results: Sequence[Run]) -> Selection:
+    """The selection, with the variant that ``--against`` names: nothing is compared with a row that is not there."""
+    if against is None:
+        return selection
+    for run in selection.hidden(results):
+        method = run.stored["method"]
+        names = [labelled(name, run.differs) for name in (method["id"], method["label"])]
+        of_method = run.differs and all(key.startswith(OF_METHOD) for key in run.differs)
+        if of_method and is_called(against, *names):
+            return selection.with_values(run.differs)
+    return selection
+
+
+def _check_against(against: str | None, layouts: Sequence[Layout]) -> None:
+    rows = [row for layout in layouts for row in rows_of(layout.blocks(layout.settings, only_run=True))]
+    methods = {run.cell[2] for layout in layouts for run in layout.runs}
+    if (
+        against is None
+        or not methods
+        or is_called(against, *methods, *(row.id for row in rows), *(row.label for row in rows))
+    ):
+        return
+    names = sorted(methods)
+    raise ConfigError(f"--against {against}: no run here is of that method or variant. There are: {', '.join(names)}.")
+
+
+def not_shown(
+    wanted: Wanted,
+    results: Sequence[Run],
+    passed_over: Iterable[PassedOver],
+    out_root: Path,
+    reading: Reading | None,
+) -> Note | None:
+    """How many runs the tables do not show and why, and the commands that show them.
+
+    ``reading``: the one that was asked for, if any.
+    """
+    asked = [] if reading is None else ["--reading", reading]
+    base = shlex.join(["fairfr", "tables", *asked, *wanted.origin, "--out-root", str(out_root)])
+    said: list[str] = []
+    commands: list[str] = []
+    hidden = wanted.selection.hidden(results)
+    defaults = [run for run in hidden if not run.differs]
+    if defaults:
+        said.append(f"{len(defaults)} {_do(defaults, 'does not meet', 'do not meet')} --where.")
+        commands.append(base)
+    variants = [run for run in hidden if run.differs]
+    if variants:
+        said.append(f"{len(variants)} {_do(variants, 'differs', 'differ')} from the default configuration.")
+        commands.append(f"{base} {options_that_show(variants, results)}")
+    for one in passed_over:
+        said.append(str(one))
+        commands.append(f"{base} {one.options}")
+    if not said:
         return None
-    n = sum(found.values())
-    text = f"{n} run{'s differ' if n > 1 else ' differs'} from the default configuration. To show them:"
-    more = f" (the first {LISTED} of {len(found)} variants)" if len(found) > LISTED else ""
-    base = shlex.join(["fairfr", "tables", "--reading", reading, "--out-root", str(out_root)])
-    commands = tuple(f"{base} {options}" for options in list(found)[:LISTED])
-    return Note("hidden_variants", text + more, "Not shown", commands, for_print=False)
+    text = f"{' '.join(said)} To show them:"
+    return Note("not_shown", text, "Not shown", tuple(commands), for_print=False)
 
 
-def _write_source(
+def _do(runs: Sequence[Run], one: str, several: str) -> str:
+    return f"run {one}" if len(runs) == 1 else f"runs {several}"
+
+
+def _write_page(
     runs: Runs,
     studies: Mapping[str, StudyRuns],
     out_root: Path,
     reading: Reading,
     wanted: Wanted,
-    hidden: Note | None,
+    note: Note | None,
 ) -> Path:
     place = Path(runs.source, reading)
     grids = all_tables(runs, studies, reading, wanted)
@@ -86,21 +162,33 @@ def _write_source(
         target.mkdir(parents=True, exist_ok=True)
         figures = [*draw(runs, reading, target), *draw_studies(studies, target)]
     folder = out_root / "tables" / place
-    write_tables(grids, folder, f"fairfr: {SOURCE_LABEL[runs.source]}, {reading} reading", figures, hidden)
+    write_tables(grids, folder, f"fairfr: {SOURCE_LABEL[runs.source]}, {reading} reading", figures, note)
     return folder
 
 
 def all_tables(runs: Runs, studies: Mapping[str, StudyRuns], reading: Reading, wanted: Wanted) -> list[Grid]:
     """What has run and the paper's tables, then ours against the paper's, the claims, uncertainty on request, and the
-    studies."""
+    studies.
+
+    Own data alone has no use for what the paper says: uncertainty, if it is asked for, comes first.
+    """
     bootstraps = Bootstraps(runs, reading, wanted.draws) if wanted.draws else None
-    grids = [*paper_tables(runs, reading), coverage(runs, reading), *companions(runs, reading)] if len(runs) else []
-    grids.append(claims(runs, reading, bootstraps, studies))
+    uncertainty: list[Grid] = []
     if bootstraps is not None:
         from fairfr.report.uncertainty.tables import uncertainty_tables
 
-        grids += uncertainty_tables(bootstraps)
-    return grids + [grid for name, of_study in studies.items() for grid in all_studies()[name].tables(of_study)]
+        uncertainty = uncertainty_tables(bootstraps, wanted.against)
+    from_studies = [grid for name, of_study in studies.items() for grid in all_studies()[name].tables(of_study)]
+    if not _has_setting_of_paper(runs, studies):
+        return [*uncertainty, *tables_of_runs(runs, reading), *from_studies]
+    grids = [*paper_tables(runs, reading), coverage(runs, reading), *companions(runs, reading)] if len(runs) else []
+    if runs.source == "synthetic" and len(runs):
+        grids += prediction(runs, reading)
+    return [*grids, claims(runs, reading, bootstraps, studies), *uncertainty, *from_studies]
+
+
+def _has_setting_of_paper(runs: Runs, studies: Mapping[str, StudyRuns]) -> bool:
+    return any(run.usual_reading == "paper" for run in chain(runs, *studies.values()))
 
 
 def write_tables(
@@ -108,7 +196,7 @@ def write_tables(
 ) -> list[Path]:
     """``<id>.tex``, ``.md``, ``.html``, ``.csv`` of each table; together: index.html, index.md, all.tex, all.csv.
 
-    ``note`` stands below the title of the two index pages.
+    ``note`` is shown below the title of the two index pages.
     """
     texts = {"index.html": html.page(grids, title, figures, note), "index.md": markdown.document(grids, title, note)}
     texts["all.tex"] = latex.document((grid.id for grid in grids), title)

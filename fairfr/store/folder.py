@@ -2,7 +2,7 @@
 
 A run is written under ``<out_root>/.partial/`` and renamed into ``<out_root>/runs/`` when it is whole and on the disk.
 A kill or a power cut at any moment leaves either the old state or the new one, never half a run. Nothing here relies on
-locks, which network disks may not have: only on renames, of which one succeeds.
+locks, which network disks may not have: only on renames, and only one of two can succeed.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from fairfr.core.keys import RunKey
-from fairfr.core.storing import storing
+from fairfr.core.storage import storing, sync
 from fairfr.core.types import MetricRow
 from fairfr.store.owner import Owner
 from fairfr.store.reading import DamagedRunError, Result, check_files, read_run, write_result
@@ -27,7 +27,10 @@ from fairfr.store.score_file import write_scores
 __all__ = ["Result", "RunFolders", "write_metrics", "write_scores"]
 
 OWNER = ".owner.json"  # beside a draft's folder: who writes in it
-REPLACED, DISCARDED = "replaced", "discarded"  # an older run, until the new one is in place; what nobody needs
+REPLACED, DISCARDED = (
+    "replaced",
+    "discarded",
+)  # an older run, until the new one is in place; no longer needed
 
 
 class RunFolders:
@@ -111,7 +114,7 @@ class RunFolders:
                     raise
             with contextlib.suppress(FileNotFoundError):  # another process moved it, or puts its own there
                 os.rename(final, aside())
-        _sync(final.parent)
+        sync(final.parent)
 
     def _settle(self, key: RunKey) -> None:
         """A kill between two renames leaves an older run aside: put it back, or remove it if a new one is in place."""
@@ -140,19 +143,8 @@ class RunFolders:
 def sync_folder(folder: Path) -> None:
     """Return when the files of a folder, and their names, are on the disk."""
     for path in folder.iterdir():
-        _sync(path)
-    _sync(folder)
-
-
-def _sync(path: Path) -> None:
-    file = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(file)
-    except OSError:
-        if not path.is_dir():  # some network disks cannot sync folders
-            raise
-    finally:
-        os.close(file)
+        sync(path)
+    sync(folder)
 
 
 def _make_folder(folder: Path) -> None:
@@ -160,7 +152,7 @@ def _make_folder(folder: Path) -> None:
     if not folder.is_dir():
         _make_folder(folder.parent)
         folder.mkdir(exist_ok=True)
-        _sync(folder.parent)
+        sync(folder.parent)
 
 
 def _unique() -> str:

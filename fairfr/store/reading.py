@@ -1,4 +1,4 @@
-"""The one reader of run folders: a folder holds a whole run, or reading it raises DamagedRunError.
+"""The one reader of run folders: a folder has a whole run, or reading it raises DamagedRunError.
 
 result.json begins with a seal, the sha256 of everything after it, and lists size and sha256 of the run's other files.
 So a file that was cut short, edited, or copied from another run is found out.
@@ -29,7 +29,7 @@ _CHUNK = 1 << 20
 
 
 class DamagedRunError(FairfrError):
-    """A folder under runs/ that is no whole run."""
+    """A folder under runs/ that is not a complete run."""
 
 
 def write_result(folder: Path, result: Result) -> None:
@@ -67,7 +67,7 @@ def read_result(folder: Path) -> Result | None:
 
 @dataclass(frozen=True, slots=True)
 class StoredRun:
-    """A run folder, of which ``head`` is the result without its metrics: those are nearly all of the file."""
+    """A run folder; ``head`` is the result without its metrics, which are nearly all of the file."""
 
     folder: Path
     head: Result

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fairfr.core.storing import storing
+from fairfr.core.storage import storing
 from fairfr.core.types import F64, I16, I32, I64, ROW_SIDES, UNKNOWN, Bool, RowIds, StrArray
 
 FILE = "scores.parquet"
@@ -134,20 +134,23 @@ class ScoreFile:
         return numbers[left], numbers[len(left_names) + right]
 
     @cached_property
-    def identities(self) -> tuple[I32, I32] | None:
-        """Code of the person on the left and right image of each pair, (p,) each, -1 where unknown.
-
-        None for a file that was written before runs kept them.
-        """
-        from pyarrow import parquet
-
-        if "identity_left" not in parquet.read_schema(self.path).names:
-            return None
+    def identities(self) -> tuple[I32, I32]:
+        """Code of the person on the left and right image of each pair, (p,) each, -1 where unknown."""
         left, right = (
             np.asarray(self._column(f"identity_{side}").fill_null(UNKNOWN).to_numpy(), dtype=np.int32)
             for side in ("left", "right")
         )
         return left, right
+
+    @cached_property
+    def fits(self) -> tuple[I64, list[str]]:
+        """The fit that gave each score as a position (p,) in a list of names; that of its split unless the file says.
+
+        With ``protocol=transfer`` one fit may score several splits, with ``leave_group_out`` several fits score one.
+        """
+        from pyarrow import parquet
+
+        return self.words("fit" if "fit" in parquet.read_schema(self.path).names else "split")
 
     def groups(self, grouping: str, levels: tuple[str, ...]) -> tuple[I16, I16]:
         """Group of the left and right image of each pair as a position in ``levels``, (p,) each; -1 is unknown."""
@@ -173,7 +176,7 @@ class ScoreFile:
 
 
 def _ends_of(word: str, code: Mapping[str, int]) -> tuple[int, int]:
-    """Groups of the two images of a pair, read off the word that stands for it; -1 is unknown.
+    """Groups of the two images of a pair, read off the word for it; -1 is unknown.
 
     ``asian`` is a pair within a group and ``asian|white`` a mixed one; an unknown side is blank, as in ``|white``.
     """

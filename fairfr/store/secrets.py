@@ -1,14 +1,15 @@
-"""Passwords inside addresses, such as ``http://me:secret@server:5000``: for MLflow's process alone, shown nowhere."""
+"""Passwords inside addresses, such as ``http://me:secret@server:5000``: for MLflow alone, shown nowhere."""
 
 from __future__ import annotations
 
-import os
 import re
 from pathlib import Path
 from typing import Any
 
+from fairfr.core.storage import replace_text
+
 HIDDEN = "***"
-_PASSWORD = re.compile(r"(://[^\s:/@]*:)\S*@")  # to the last @: a password may hold one, or a slash
+_PASSWORD = re.compile(r"(://[^\s:/@]*:)\S*@")  # to the last @: a password may contain one, or a slash
 _TOKEN = re.compile(r"(https?://)[^\s/:@]+@", re.IGNORECASE)
 _QUERY = re.compile(r"([?&](?:password|passwd|pwd|token|access_token|api_key|secret)=)[^&\s'\"]+", re.IGNORECASE)
 
@@ -35,6 +36,4 @@ def mask_files(*folders: Path) -> None:
         text = path.read_text(encoding="utf-8")
         hidden = masked(text)
         if hidden != text:
-            new = path.with_name(f"{path.name}.masked")
-            new.write_text(hidden, encoding="utf-8")
-            os.replace(new, path)
+            replace_text(path, hidden)

@@ -11,7 +11,6 @@ import csv
 import hashlib
 import io
 import json
-import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -19,6 +18,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from fairfr.core.readings import mixes_readings, shared_reading
+from fairfr.core.storage import replace_text
 from fairfr.core.variants import variant_text
 from fairfr.store.reading import read_result
 
@@ -66,9 +67,7 @@ class Sweep:
 
     def write(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
-        new = folder / f"{SWEEP_FILE}.new"
-        new.write_text(json.dumps(self.as_dict()), encoding="utf-8")
-        os.replace(new, folder / SWEEP_FILE)  # on a full disk the plan stays as it was
+        replace_text(folder / SWEEP_FILE, json.dumps(self.as_dict()))  # on a full disk the plan stays as it was
 
     @classmethod
     def read(cls, folder: Path) -> Sweep | None:
@@ -177,7 +176,8 @@ class SweepEnd:
     tags: dict[str, str]
     keys: tuple[str, ...]
     cells_csv: str
-    varied: tuple[str, ...] = ()
+    varied: tuple[str, ...] = ()  # parameters that are not the same in every cell
+    mixed: bool = False  # some cells are read as the paper's, others strictly
 
     @classmethod
     def of(cls, sweep: Sweep, outcomes: Sequence[Outcome]) -> SweepEnd:
@@ -194,12 +194,14 @@ class SweepEnd:
             "sweep/seconds": round(sweep.ended - sweep.started, 3),
         }
         tags = {noun: "+".join(_ids(known, noun)) for noun in ("dataset", "backbone")}
+        tags["reading"] = shared_reading(known)
         tags["source"] = "+".join(sorted({result["source"] for result in known}))
         tags["finished"] = datetime.fromtimestamp(sweep.ended, UTC).isoformat(timespec="milliseconds")
         keys = tuple(sorted({result["key"] for result in known}))
         name = _name(sweep, known, len(outcomes))
-        varied = tuple(dict.fromkeys(_parameter(key) for result in known for key in result["differs"]))
-        return cls(name, sweep.status, sweep.ended, metrics, tags, keys, _cells_csv(outcomes, results), varied)
+        varied = tuple(_parameter(key) for key in _varied([result["differs"] for result in known]))
+        table, mixed = _cells_csv(outcomes, results), mixes_readings(known)
+        return cls(name, sweep.status, sweep.ended, metrics, tags, keys, table, varied, mixed)
 
     @classmethod
     def from_dict(cls, stored: dict[str, Any]) -> SweepEnd:
@@ -213,6 +215,12 @@ def _is_no_part(override: str) -> bool:
     return override.lstrip("+~").partition("=")[0].replace("/", ".").partition(".")[0] in NO_PART
 
 
+def _varied(differs: Sequence[dict[str, Any]]) -> list[str]:
+    """The keys in which these cells differ from each other."""
+    keys = dict.fromkeys(key for one in differs for key in one)
+    return [key for key in keys if not all(key in one and one[key] == differs[0].get(key) for one in differs)]
+
+
 def _parameter(key: str) -> str:
     """A differing key as MLflow's parameters spell it."""
     return "protocol.id" if key == "protocol" else key
@@ -223,15 +231,15 @@ def _ids(results: Iterable[dict[str, Any]], noun: str) -> list[str]:
 
 
 def _name(sweep: Sweep, results: Sequence[dict[str, Any]], n_cells: int) -> str:
-    """``sweep | lfw | magface | 12 cells | synthetic``."""
+    """``sweep | synthetic | lfw | magface | 12 cells``: the page cuts it at the end."""
     parts = [sweep.title]
+    if any(result["source"] == "synthetic" for result in results):
+        parts.append("synthetic")
     for noun, plural in (("dataset", "data sets"), ("backbone", "backbones")):
         ids = _ids(results, noun)
         if ids:
             parts.append("+".join(ids) if len(ids) <= NAMED_AT_MOST else f"{len(ids)} {plural}")
     parts.append("1 cell" if n_cells == 1 else f"{n_cells} cells")
-    if any(result["source"] == "synthetic" for result in results):
-        parts.append("synthetic")
     return " | ".join(parts)
 
 

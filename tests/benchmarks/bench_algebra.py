@@ -18,7 +18,7 @@ def logistic() -> Measured:
     """AC-Linear's fit on 100k pairs over 20k images."""
     from sklearn.linear_model import LogisticRegression
 
-    from fairfr.methods._logistic import fit_logistic
+    from fairfr.numerics.regression import fit_logistic
     from fairfr.pairs.cosine import pair_cosines
     from fairfr.pairs.design import PairDesign
 

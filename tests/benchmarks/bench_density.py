@@ -1,4 +1,4 @@
-"""Local density: the neighbour scan of BFW and the neighbours within one set, against faiss on built midpoints."""
+"""Local density: the neighbour scan of BFW against faiss on built midpoints."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ import numpy as np
 from measured import Measured, seconds
 
 from fairfr.core.types import F32, Pairs
-from fairfr.pairs.mutual import mutual_neighbours
 from fairfr.pairs.neighbours import Midpoints, nearest
 
 DIMS = 512
 K = 20
 SPECTRUM = 105.7  # effective dimensions of the BFW stand-in for MagFace
+IMAGES_EACH = 25
 FAISS_SHARE = 10  # faiss searches every tenth query, and its time is multiplied: it takes minutes for all
 
 
-def faces(n: int, effective_dims: float | None, images_each: int = 25) -> F32:
-    """Unit vectors (n, 512) of people with some images each; without ``effective_dims`` in all directions alike."""
+def faces(n: int) -> F32:
+    """Unit vectors (n, 512) of people with some images each, most of their variance in few directions."""
     rng = np.random.default_rng(0)
-    spectrum = np.ones(DIMS) if effective_dims is None else np.exp(-np.arange(DIMS) / effective_dims)
-    people = rng.standard_normal((-(-n // images_each), DIMS), dtype=np.float32)
-    vectors = people[np.arange(n) // images_each] + rng.standard_normal((n, DIMS), dtype=np.float32)
+    spectrum = np.exp(-np.arange(DIMS) / SPECTRUM)
+    people = rng.standard_normal((-(-n // IMAGES_EACH), DIMS), dtype=np.float32)
+    vectors = people[np.arange(n) // IMAGES_EACH] + rng.standard_normal((n, DIMS), dtype=np.float32)
     vectors *= spectrum.astype(np.float32)
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     return vectors
@@ -50,7 +50,7 @@ def every(midpoints: Midpoints, step: int) -> Midpoints:
 
 def measure_scan(threads: int, n: int = 16_000, p: int = 740_000, n_references: int = 6000) -> Measured:
     """The training pairs of one fold of BFW."""
-    vectors, pairs = faces(n, SPECTRUM), random_pairs(n, p)
+    vectors, pairs = faces(n), random_pairs(n, p)
     queries = Midpoints(vectors, pairs)
     references = every(queries, p // n_references)
     nearest(every(queries, 1000), references, K, "scan", threads)  # compile
@@ -66,21 +66,6 @@ def measure_scan(threads: int, n: int = 16_000, p: int = 740_000, n_references: 
     return Measured(work, ours, plain, limit, "20 x faiss")
 
 
-def measure_mutual(threads: int, effective_dims: float | None, what: str, p: int = 50_000) -> Measured:
-    """All midpoints of one set, images in two pairs each: what serves every fold."""
-    midpoints = Midpoints(faces(p, effective_dims, images_each=5), random_pairs(p, p))
-    mutual_neighbours(every(midpoints, 25), 2 * K, threads)  # compile
-    ours = seconds(lambda: mutual_neighbours(midpoints, 2 * K, threads))
-    plain = FAISS_SHARE * faiss_seconds(every(midpoints, FAISS_SHARE), midpoints, 2 * K, threads)
-    flops = p * p * DIMS
-    limit = f"{flops / 1e9:.0f} GFlop if every two meet once in all dimensions ({flops / ours / 1e9:.0f} GFlop/s)"
-    return Measured(f"{2 * K} nearest among {p:,} midpoints, {what}, against faiss", ours, plain, limit)
-
-
 def measure(threads: int) -> list[Measured]:
-    """One row for each way to neighbours."""
-    return [
-        measure_scan(threads),
-        measure_mutual(threads, SPECTRUM, "a spectrum like a stand-in's"),
-        measure_mutual(threads, None, "directions all alike"),
-    ]
+    """Every row of this topic."""
+    return [measure_scan(threads)]

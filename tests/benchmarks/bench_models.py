@@ -97,7 +97,7 @@ def latency(models: dict[str, Any], vectors: Any) -> Iterator[Measured]:
     with tempfile.TemporaryDirectory() as folder:
         for name, model in {**models, "platt": platt}.items():
             path = Path(folder) / f"{name}.fairfr"
-            model.save(path)
+            model.save(path, with_faces=True)
             loaded = fairfr.load(path)
             one = (lambda m: lambda: m.probability_scores([0.3]))(loaded)
             if name != "platt":

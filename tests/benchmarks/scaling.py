@@ -16,7 +16,6 @@ from commands import ROOT
 from measured import seconds
 from random_pairs import repeating_images
 
-from fairfr.app.config import read_method
 from fairfr.core.calibrator import Calibrator, FitContext
 from fairfr.core.conform import instantiate
 from fairfr.core.types import PAIR_RULES, EmbeddingSet, Grouping, VerificationSet
@@ -24,6 +23,7 @@ from fairfr.experiment.held_out import score_held_out
 from fairfr.folds.published import LeaveOneFoldOut
 from fairfr.metrics.by_group import PairGroups, evaluate
 from fairfr.pairs.table import PairTable
+from fairfr.sweep.config import read_method
 
 METHODS = ("platt", "ac_linear", "gst")
 PAIRS, IMAGES, FOLDS = 100_000, 5_000, 5

@@ -13,12 +13,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fairfr.app.config import read_method
 from fairfr.core.calibrator import Calibrator, FitContext
 from fairfr.core.conform import instantiate
 from fairfr.core.types import EmbeddingSet, Grouping, Pairs, VerificationSet
 from fairfr.pairs.table import PairTable
 from fairfr.pairs.view import PairView
+from fairfr.sweep.config import read_method
 
 METHODS = Path(__file__).parents[2] / "conf" / "method"
 LEVELS = ("a", "b", "c")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import dataclasses
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -12,14 +13,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fairfr.app.config import read_method
 from fairfr.core.calibrator import Calibrator, FitContext
 from fairfr.core.conform import instantiate
 from fairfr.core.errors import ConfigError
+from fairfr.core.extras import MissingExtraError
 from fairfr.core.types import EmbeddingSet, Pairs, Prediction, VerificationSet
 from fairfr.experiment.settings import MethodSettings
+from fairfr.experiment.threads import SHARED_IMPORTS
 from fairfr.pairs.table import PairTable
 from fairfr.pairs.view import PairView
+from fairfr.sweep.config import read_method
 
 METHODS = Path(__file__).parents[2] / "conf" / "method"
 PATHS = sorted(METHODS.rglob("*.yaml"))
@@ -53,7 +56,7 @@ def run(path: Path, data: VerificationSet, seed: int = 0, drawing: bool = False)
 
     ``drawing``: with limits so low that a method that may take a random part of the data does.
 
-    A method of extra/ whose library is not installed says so in a ConfigError, and is skipped.
+    A method of extra/ whose library is not installed says so in a MissingExtraError, and is skipped.
     """
     method, table = make(path), PairTable(data)
     if drawing:
@@ -65,8 +68,8 @@ def run(path: Path, data: VerificationSet, seed: int = 0, drawing: bool = False)
     try:
         assert method.fit(views[0], data.same[train], ctx) is method
         return Fitted(method, table, views[1], method.predict(views[1]))
-    except ConfigError as error:
-        if path.parent.name == "extra" and isinstance(error.__cause__, ImportError):
+    except MissingExtraError as error:
+        if path.parent.name == "extra":
             pytest.skip(str(error))
         raise
 
@@ -151,17 +154,25 @@ def test_fits_side_by_side_are_as_alone(path: Path, data: VerificationSet, fitte
         assert as_bytes(beside.prediction) == as_bytes(fitted.prediction)
 
 
-def test_several_fits_predict_together_what_each_predicts_alone(
-    path: Path, data: VerificationSet, fitted: Fitted
+def test_fits_side_by_side_import_nothing_that_the_runner_has_not_imported(
+    path: Path, data: VerificationSet, fitted: Fitted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if not hasattr(fitted.method, "predict_together"):
-        pytest.skip("its fits predict one by one")
-    other = run(path, data, seed=1, drawing=True)
-    asked = [(one, view) for one in (fitted, other) for view in (fitted.test, fitted.test.subset(np.arange(0, 40, 3)))]
-    methods, views = [one.method for one, _ in asked], [view for _, view in asked]
-    together = type(fitted.method).predict_together(methods, views, threads=2)
-    for (one, view), found in zip(asked, together, strict=True):
-        np.testing.assert_allclose(found.score, one.method.predict(view).score, rtol=0, atol=tolerance(one.method))
+    if not getattr(fitted.method, "side_by_side", False):
+        pytest.skip("its fits follow one another")
+    asked: set[str] = set()
+    plain_import = builtins.__import__
+
+    def note(name: str, globals: Any = None, *rest: Any) -> Any:
+        if (globals or {}).get("__name__", "").startswith("fairfr."):
+            asked.add(name)
+        return plain_import(name, globals, *rest)
+
+    monkeypatch.setattr(builtins, "__import__", note)
+    run(path, data)
+    monkeypatch.undo()
+    imported = {*SHARED_IMPORTS, *getattr(fitted.method, "imports", ())}
+    imported |= {"numpy", "scipy", "threadpoolctl"}  # every cell has them
+    assert {name for name in asked if name.partition(".")[0] not in sys.stdlib_module_names} <= imported
 
 
 def test_prediction_is_finite_and_complete(fitted: Fitted) -> None:

@@ -17,18 +17,19 @@ from typing import Any
 
 import numpy as np
 import pytest
+from safetensors.numpy import load_file
 
 import fairfr
-from fairfr.app.config import read_method
 from fairfr.core.calibrator import Calibrator, FitContext
 from fairfr.core.conform import instantiate
-from fairfr.core.errors import ConfigError
+from fairfr.core.extras import MissingExtraError
 from fairfr.core.types import EmbeddingSet, FoldSplit, Grouping, Pairs, Prediction, VerificationSet
 from fairfr.experiment.held_out import score_held_out
 from fairfr.library.material import HERE
 from fairfr.pairs.table import PairTable
 from fairfr.pairs.unit import marks, unit_rows
 from fairfr.pairs.view import PairView
+from fairfr.sweep.config import read_method
 
 METHODS = Path(__file__).parents[2] / "conf" / "method"
 PATHS = sorted(METHODS.rglob("*.yaml"))
@@ -40,7 +41,7 @@ def estimator(path: Path) -> dict[str, Any]:
     return read_method(path).estimator
 
 
-def is_missing(path: Path, error: ConfigError) -> bool:
+def is_missing(path: Path, error: MissingExtraError) -> bool:
     """Whether a method of extra/ lacks its library."""
     return path.parent.name == "extra" and "pip install" in str(error)
 
@@ -110,7 +111,7 @@ def fit(path: Path, view: PairView, same: np.ndarray, data: VerificationSet, ref
     ctx = FitContext(0, "bfw", "magface", "2", grouping=data.grouping)
     try:
         return method.fit(view, same, ctx)
-    except ConfigError as error:
+    except MissingExtraError as error:
         if is_missing(path, error):
             pytest.skip(str(error))
         raise
@@ -219,7 +220,7 @@ def fitted(given: Given) -> Callable[[Path], fairfr.Model]:
     def model_or_skip(path: Path) -> fairfr.Model:
         try:
             return model(path)
-        except ConfigError as error:
+        except MissingExtraError as error:
             if is_missing(path, error):
                 pytest.skip(str(error))
             raise
@@ -232,7 +233,7 @@ import sys
 from pathlib import Path
 import numpy as np
 import fairfr
-from fairfr.app.config import read_method
+from fairfr.sweep.config import read_method
 folder = Path(sys.argv[1])
 with np.load(folder / "given.npz") as given:
     embeddings, pairs, identities = given["embeddings"], given["pairs"], given["identities"]
@@ -252,7 +253,7 @@ def test_saved_models_predict_the_same_bits_in_a_fresh_process(
     expected = {}
     for path in PATHS:
         try:
-            fitted(path).save(tmp_path / f"{path.stem}.fairfr")
+            fitted(path).save(tmp_path / f"{path.stem}.fairfr", with_faces=True)
         except pytest.skip.Exception:
             continue
         expected[path.stem] = fitted(path).prediction(given.embeddings, given.pairs, **given.labels)
@@ -264,6 +265,35 @@ def test_saved_models_predict_the_same_bits_in_a_fresh_process(
         assert np.isfinite(score).all()
         assert found["score"].tobytes() == score.tobytes(), stem
         assert found["probability"].tobytes() == probability.tobytes(), stem
+
+
+def listed_content() -> dict[str, str]:
+    """The column of docs/methods.md that says what a method's file has, by the method's name."""
+    page = (METHODS.parents[1] / "docs" / "methods.md").read_text(encoding="utf-8")
+    rows = [line.strip("|").split("|") for line in page.splitlines() if line.startswith("| `")]
+    return {row[0].strip(" `").rpartition("/")[2]: row[5].strip() for row in rows}
+
+
+def test_the_docs_say_what_a_saved_model_has(
+    path: Path, given: Given, fitted: Callable[[Path], fairfr.Model], tmp_path: Path
+) -> None:
+    """Against the file: every row of its arrays, whatever the method says of itself."""
+    model = fitted(path)
+    model.save(tmp_path / "m.fairfr", with_faces=True)
+    arrays = load_file(tmp_path / "m.fairfr")
+    vectors = unit_rows(given.embeddings, np.unique(given.pairs)).astype(np.float64)
+    known = {vector.round(4).tobytes() for vector in vectors + 0.0}
+    d, found = vectors.shape[1], set()
+    for array in arrays.values():
+        if array.ndim == 2 and array.shape[1] == d and array.dtype.kind == "f":
+            length = np.linalg.norm(array.astype(np.float64), axis=1, keepdims=True)
+            unit = array / np.where(length > 0, length, 1)
+            found |= known & {row.astype(np.float64).round(4).tobytes() for row in unit + 0.0}
+    said = listed_content()[path.stem]
+    assert (said == "face vectors") == (len(found) > 0.1 * len(vectors))
+    assert (said == "cluster centres") == any(name.startswith(("clusters_.centres", "means_")) for name in arrays)
+    # rounding to four digits may part a few vectors from their copies
+    assert 0.9 * model.holds_["face_vectors"] <= len(found) <= model.holds_["face_vectors"]
 
 
 def test_the_model_is_the_method(path: Path, given: Given, data: VerificationSet, fitted: Any) -> None:

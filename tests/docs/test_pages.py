@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from pathlib import Path
 
@@ -9,10 +10,29 @@ import pytest
 import yaml
 
 import fairfr
-from fairfr.__main__ import commands
+from fairfr.__main__ import FOLDER, commands, overview
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
+WRITTEN = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+PLAINER = {
+    "anew": "again",
+    "vouch": "establish",
+    "hang together": "are not independent",
+    "hangs together": "is interlinked",
+    "hangs on": "depends on",
+    "passed over": "skipped",
+    "belongs into": "belongs in",
+    "to the letter": "exactly",
+    "nobody": "no one, or name who is meant",
+    "somebody": "a person, or name who is meant",
+    "whoever": "anyone who, or name who is meant",
+    "alike": "similar, or in the same way",
+    "holds no": "has no",
+    "holds only": "has only",
+    "the place of a pair": "the midpoint of a pair",
+}
+"""Phrases that readers stumble over, and what to write instead."""
 
 
 def anchors(page: Path) -> set[str]:
@@ -36,6 +56,14 @@ def test_the_readme_is_short() -> None:
     assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) < 160
 
 
+def test_the_readme_example_prints_what_it_says(capsys: pytest.CaptureFixture[str]) -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    example = re.search(r"```python\n(.*?)```\n\n```\n(.*?)```", text, re.DOTALL)
+    assert example is not None
+    exec(compile(example[1], "README.md", "exec"), {})
+    assert capsys.readouterr().out == example[2]
+
+
 def test_one_version_and_one_ruff() -> None:
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
     assert citation["version"] == fairfr.__version__
@@ -51,3 +79,66 @@ def test_examples_of_commands_name_commands_that_exist() -> None:
         assert named <= set(commands()), page.name
         for script in re.findall(r"python (\S+\.py)", examples):
             assert (ROOT / script).is_file(), f"{page.name}: {script}"
+
+
+def stumbling_blocks(text: str, name: str) -> list[str]:
+    """One line for each phrase of ``PLAINER`` in a text, outside of code."""
+    # code keeps its lines, so that the numbers of the others stay right; `USER nobody` is a Dockerfile's
+    prose = re.sub(r"```.*?```", lambda block: "\n" * block[0].count("\n"), text, flags=re.DOTALL)
+    prose = re.sub(r"`[^`\n]+`", "", prose)
+    found = []
+    for phrase, better in PLAINER.items():
+        # a phrase may be broken over two lines
+        pattern = r"\b" + phrase.replace(" ", r"\s+")
+        for match in re.finditer(pattern, prose, re.IGNORECASE):
+            line = prose.count("\n", 0, match.start()) + 1
+            found.append(f"{name}, line {line}: '{phrase}'. Write instead: {better}.")
+    return found
+
+
+@pytest.mark.parametrize("page", WRITTEN, ids=lambda path: path.name)
+def test_pages_are_in_plain_english(page: Path) -> None:
+    found = stumbling_blocks(page.read_text(encoding="utf-8"), str(page.relative_to(ROOT)))
+    assert not found, "\n".join(found)
+
+
+def test_help_is_in_plain_english() -> None:
+    found = stumbling_blocks(overview(commands()), "fairfr --help")
+    for name, module in commands().items():
+        docstring = ast.get_docstring(ast.parse((FOLDER / f"{module}.py").read_text(encoding="utf-8"))) or ""
+        found += stumbling_blocks(docstring, f"fairfr {name} --help")
+    assert not found, "\n".join(found)
+
+
+def messages(source: str) -> str:
+    """The texts in a module that users may see, each in its line: no docstrings, and no names or codes."""
+    tree = ast.parse(source)
+    docstrings = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    lines = [""] * len(source.splitlines())
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:
+            text = node.value.replace("\n", " ")
+            if " " in text:
+                lines[node.lineno - 1] += f" {text}"
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize("room", sorted(path.name for path in FOLDER.parent.iterdir() if path.is_dir()))
+def test_messages_are_in_plain_english(room: str) -> None:
+    found = []
+    for path in sorted((FOLDER.parent / room).rglob("*.py")):
+        found += stumbling_blocks(messages(path.read_text(encoding="utf-8")), str(path.relative_to(ROOT)))
+    assert not found, "\n".join(found)
+
+
+def test_messages_are_texts_of_several_words_and_no_docstrings() -> None:
+    source = 'def f():\n    """Somebody."""\n    raise ValueError(f"{x} runs anew.", "look-alike")\n'
+    assert stumbling_blocks(messages(source), "f.py") == ["f.py, line 3: 'anew'. Write instead: again."]
+
+
+def test_phrases_are_found_outside_of_code_alone() -> None:
+    text = "Cells run\n\n```\nUSER nobody\n```\n\n`anew` is code. It hangs\non luck, and runs Anew.\n"
+    assert stumbling_blocks(text, "page.md") == [
+        "page.md, line 8: 'anew'. Write instead: again.",
+        "page.md, line 7: 'hangs on'. Write instead: depends on.",
+    ]

@@ -40,6 +40,7 @@ def what_a_reader_has() -> dict[str, Any]:
         "left_vectors": vectors[:3],
         "right_vectors": vectors[3:6],
         "cosine_distances": 1 - np.einsum("ij,ij->i", unit[pairs[:, 0]], unit[pairs[:, 1]]),
+        "vendor_scores": 50 + 50 * np.einsum("ij,ij->i", unit[pairs[:, 0]], unit[pairs[:, 1]]),
         "gender": np.where(people % 2 == 0, "female", "male"),
     }
 

@@ -1,8 +1,8 @@
 """The same numbers as last release, on a small synthetic RFW.
 
 A change here is a change of results: rewrite the file with ``pytest tests/golden --update-golden`` and give the reason
-in the commit. Numbers that move although a method's own code did not are refused until RESULTS_VERSION is raised, so
-that stored runs of the older code are not taken for new ones.
+in the commit. Numbers that move although neither the data nor a method's own code did are refused until
+RESULTS_VERSION is raised, so that stored runs of the older code are not taken for new ones.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from typing import Any
 
 import pytest
 
-from fairfr.app.config import read_method
 from fairfr.core.calibrator import Calibrator, FitContext
 from fairfr.core.code import code_digest
 from fairfr.core.conform import instantiate
@@ -25,6 +24,7 @@ from fairfr.folds.published import LeaveOneFoldOut
 from fairfr.metrics.by_group import PairGroups, evaluate
 from fairfr.metrics.summary import summarise
 from fairfr.pairs.table import PairTable
+from fairfr.sweep.config import read_method
 
 GOLDEN = Path(__file__).with_name("small_synthetic_rfw.json")
 METHODS = ("baseline", "platt", "beta", "ac_linear", "ac_density")
@@ -70,7 +70,8 @@ def fold_means(data: VerificationSet, conf: Path, name: str) -> dict[str, float]
 
 
 def test_small_synthetic_rfw_golden(data: VerificationSet, conf: Path, request: pytest.FixtureRequest) -> None:
-    found = {"results_version": RESULTS_VERSION, "methods": {name: measured(data, conf, name) for name in METHODS}}
+    methods = {name: measured(data, conf, name) for name in METHODS}
+    found = {"results_version": RESULTS_VERSION, "data": data.digest, "methods": methods}
     golden = json.loads(GOLDEN.read_text(encoding="utf-8"))
     if request.config.getoption("--update-golden"):
         check_versions(golden, found)
@@ -88,8 +89,11 @@ def measured(data: VerificationSet, conf: Path, name: str) -> dict[str, Any]:
 
 
 def check_versions(golden: dict[str, Any], found: dict[str, Any]) -> None:
-    """Numbers that change although the method's own code did not need a new RESULTS_VERSION: keys must tell them."""
-    if golden.get("results_version") != found["results_version"]:
+    """Numbers that change although the method's own code did not need a new RESULTS_VERSION: keys must tell them.
+
+    Other data has other keys already.
+    """
+    if golden.get("results_version") != found["results_version"] or golden.get("data") != found.get("data"):
         return
     for name, new in found["methods"].items():
         old = golden["methods"].get(name, new)
@@ -105,4 +109,5 @@ def test_numbers_that_move_without_the_methods_code_need_a_new_version() -> None
         check_versions(old, moved)
     check_versions(old, old)
     check_versions(old, {**moved, "results_version": 2})
+    check_versions({**old, "data": "a stand-in"}, {**moved, "data": "another"})
     check_versions(old, {"results_version": 1, "methods": {"platt": {"code": "b", "numbers": {"auroc": 0.6}}}})

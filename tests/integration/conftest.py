@@ -16,13 +16,12 @@ import pytest
 from filelock import FileLock
 from hydra import compose, initialize_config_dir
 
-from fairfr.app import read_settings
 from fairfr.core.findings import Finding
 from fairfr.experiment.cell import FinishedCell, run_cell
 from fairfr.experiment.threads import VARIABLES
-from fairfr.store.mlflow.mirror import Mirror
-from fairfr.store.mlflow.process import MlflowProcess
+from fairfr.store.mlflow.log import MlflowWriter
 from fairfr.store.settings import StoreSettings
+from fairfr.sweep import read_settings
 
 ROOT = Path(__file__).parents[2]
 PATIENCE = 100.0  # seconds: importing MLflow on a busy machine is no fault
@@ -114,9 +113,7 @@ def template(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
     path = shared / "mlflow_template.db"
     with FileLock(f"{path}.making"):
         if not path.exists():
-            making = MlflowProcess(f"sqlite:///{path}.new", "fairfr", shared / "mlartifacts", PATIENCE)
-            making.request("ready", {}, PATIENCE)
-            making.close()
+            MlflowWriter(StoreSettings("mlflow", f"sqlite:///{path}.new", patience=PATIENCE), shared)
             Path(f"{path}.new").rename(path)
     return path
 
@@ -130,10 +127,13 @@ def out(tmp_path: Path, template: Path) -> Path:
 
 
 @pytest.fixture
-def mirror(out: Path) -> Iterator[Mirror]:
-    made = Mirror(StoreSettings("mlflow", experiment="fairfr", patience=PATIENCE), out)
-    yield made
-    made.close()
+def store() -> StoreSettings:
+    return StoreSettings("mlflow", experiment="fairfr", patience=PATIENCE)
+
+
+@pytest.fixture
+def writer(store: StoreSettings, out: Path) -> MlflowWriter:
+    return MlflowWriter(store, out)
 
 
 @pytest.fixture

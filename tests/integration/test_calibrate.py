@@ -20,11 +20,12 @@ import pandas as pd
 import pytest
 
 import fairfr
-from fairfr.store.mlflow.address import default_uri
-from fairfr.store.mlflow.errors import MlflowError
-from fairfr.store.mlflow.logged_model import described, input_example, log_model
-from fairfr.store.mlflow.mirror import Mirror
+from fairfr.core.errors import DataError
+from fairfr.library.mlflow_model import described, input_example, log_model, predict
+from fairfr.store.mlflow.client import MlflowError, default_uri
+from fairfr.store.mlflow.log import MlflowWriter
 from fairfr.store.settings import StoreSettings
+from fairfr.sweep.mlflow_metrics import describe_run
 
 ROOT = Path(__file__).parents[2]
 PATIENCE = 100.0  # seconds: importing MLflow on a busy machine is no fault
@@ -50,6 +51,7 @@ def test_from_data_to_a_threshold(tmp_path: Path, write_set: Callable[..., Path]
     done = calibrate(tmp_path, "fit", *chosen, "--out", "mine.fairfr")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "AUROC" in done.stdout and "mine.fairfr (ACLinear, fitted on all 120 pairs)" in done.stdout
+    assert "in the file: no face vectors" in done.stdout
 
     # the held-out summary is that of the run, and the model that of the library on the same pairs
     model = fairfr.load(tmp_path / "mine.fairfr")
@@ -80,12 +82,68 @@ def test_from_data_to_a_threshold(tmp_path: Path, write_set: Callable[..., Path]
     passed = held_out["probability"] >= found["threshold"]
     assert found["all"]["fmr"]["errors"] == int((passed & ~held_out["same"]).sum()) <= 6
     assert {group["name"] for group in found["groups"]} == {"female", "male"}
-    assert (
-        "FNMR" in calibrate(tmp_path, "threshold", "--model", "mine.fairfr", "--fmr", 0.1, "--out-root", "out").stdout
-    )
+    kept = calibrate(tmp_path, "threshold", "--model", "mine.fairfr", "--fmr", 0.1, 0.2, "--out-root", "out", "--keep")
+    assert kept.returncode == 0 and kept.stdout.count("FNMR") >= 2 and "kept in mine.fairfr" in kept.stdout
+    model = fairfr.load(tmp_path / "mine.fairfr")
+    assert model.threshold(fmr=0.1, confident=False) == found["threshold"]
+    assert model.threshold(fmr=0.2) > model.threshold(fmr=0.2, confident=False)
+    assert model.thresholds_[1]["all"]["fmr"] == found["all"]["fmr"]
+    with pytest.raises(DataError, match=r"fairfr calibrate threshold --model FILE --fmr 0\.001 --keep"):
+        model.threshold(fmr=1e-3)
 
     page = calibrate(tmp_path, "inspect", "mine.fairfr").stdout
     assert "ACLinear(C=1.0, solver='paper')" in page and "of width 12" in page and "worst group" in page
+    assert "contains      no face vectors" in page and "threshold     probability for FMR 0.2: >= 0." in page
+
+
+@pytest.mark.filterwarnings("ignore")  # MLflow's own
+def test_face_vectors_are_registered_only_where_that_is_asked_for(
+    tmp_path: Path, write_set: Callable[..., Path]
+) -> None:
+    import mlflow
+
+    data_root = write_set()
+    where = [f"data_root={data_root}", "out_root=out", f"store.patience={PATIENCE}"]
+    chosen = ["dataset=mine", "backbone=mynet", "method=ac_density", "threads=1", *where]
+    command = ["fit", *chosen, "--out", "mine.fairfr", "--register", "mine"]
+    refused = calibrate(tmp_path, *command)
+    assert refused.returncode == 1 and "Traceback" not in refused.stderr
+    images = len(np.load(data_root / "mine" / "embeddings" / "mynet.npz")["image"])
+    told = f"{images} face vectors of training images: treat as biometric data"
+    assert f"in the file: {told}" in refused.stdout
+    assert "mine.fairfr is written, but not registered" in refused.stdout and "--with-faces --force" in refused.stdout
+    assert told in calibrate(tmp_path, "inspect", "mine.fairfr").stdout
+    client = mlflow.MlflowClient(default_uri(tmp_path / "out"))
+    assert client.search_registered_models() == []
+    experiment = client.get_experiment_by_name("fairfr")
+    assert not client.search_logged_models([experiment.experiment_id])
+
+    done = calibrate(tmp_path, *command, "--with-faces", "--force")
+    assert done.returncode == 0 and "models:/mine/1" in done.stdout, done.stderr
+    assert told in client.get_model_version("mine", "1").description
+
+
+def test_a_model_is_replaced_only_by_force(tmp_path: Path, write_set: Callable[..., Path]) -> None:
+    data_root = write_set()
+    chosen = ["dataset=mine", "backbone=mynet", "method=platt", f"data_root={data_root}", "store=folder", "threads=1"]
+    (tmp_path / "m.fairfr").write_text("of last year")
+    done = calibrate(tmp_path, "fit", *chosen, "out_root=out", "--out", "m.fairfr")
+    assert done.returncode == 1 and "m.fairfr is there already" in done.stdout and "--force" in done.stdout
+    assert (tmp_path / "m.fairfr").read_text() == "of last year" and not (tmp_path / "out" / "runs").exists()
+    done = calibrate(tmp_path, "fit", *chosen, "out_root=out", "--out", "m.fairfr", "--force")
+    assert done.returncode == 0 and fairfr.load(tmp_path / "m.fairfr").training_["pairs"] == 120
+
+
+def test_swapped_labels_are_run_with_a_warning_and_not_fitted(tmp_path: Path, write_set: Callable[..., Path]) -> None:
+    data_root = write_set()
+    pairs = pd.read_csv(data_root / "mine" / "pairs.csv")
+    pairs.assign(same=1 - pairs["same"]).to_csv(data_root / "mine" / "pairs.csv", index=False)
+    chosen = ["dataset=mine", "backbone=mynet", "method=baseline", f"data_root={data_root}", "store=folder"]
+    done = calibrate(tmp_path, "fit", *chosen, "out_root=out", "threads=1", "--out", "m.fairfr")
+    assert done.returncode == 1 and "are the labels swapped?" in done.stdout + done.stderr
+    assert "Traceback" not in done.stderr and not (tmp_path / "m.fairfr").exists()
+    (run,) = tmp_path.glob("out/runs/mine/mynet/baseline/*/result.json")
+    assert "reversed-cosines" in {found["code"] for found in json.loads(run.read_text())["warnings"]}
 
 
 @pytest.mark.parametrize(
@@ -113,14 +171,13 @@ def small_models() -> dict[str, Any]:
         "vectors": fairfr.ACLinear().fit(vectors, pairs, same),
         "groups": fairfr.Oracle().fit(vectors, pairs, same, groups=groups),
         "scores": fairfr.Platt().fit_scores(rng.random(300), same),
+        "scale": fairfr.Platt().fit_scores(300 + rng.random(300), same, score_range=(300, 301)),
     }
 
 
 @pytest.mark.filterwarnings("ignore")  # MLflow's own
 def test_a_pyfunc_gives_what_the_library_gives(tmp_path: Path) -> None:
     import mlflow.pyfunc
-
-    from fairfr.store.mlflow.served import predict
 
     for name, model in small_models().items():
         model.save(tmp_path / f"{name}.fairfr")
@@ -131,12 +188,17 @@ def test_a_pyfunc_gives_what_the_library_gives(tmp_path: Path) -> None:
             table["left_half"] = table["right_half"] = ["lower", "upper"]
         pd.testing.assert_frame_equal(loaded.predict(table), predict(model, table))
         assert list(loaded.predict(table)) == ["score", "probability"]
+        rare = loaded.predict(table, params={"prior": 0.001})
+        assert list(rare) == ["score", "probability", "llr"]
+        plain = loaded.predict(table)["probability"].to_numpy()
+        np.testing.assert_allclose(rare["probability"], model.probability_at(plain, 0.001), rtol=1e-12)
+        np.testing.assert_allclose(rare["llr"], model.llr_of(plain), rtol=1e-12)
         assert not any(path.suffix in (".pkl", ".pickle") for path in (tmp_path / name).rglob("*"))
 
 
 @pytest.mark.filterwarnings("ignore")
 def test_a_model_is_registered_under_its_run(
-    cell: Callable[..., Any], small: tuple[str, ...], mirror: Mirror, out: Path, tmp_path: Path
+    cell: Callable[..., Any], small: tuple[str, ...], writer: MlflowWriter, out: Path, tmp_path: Path
 ) -> None:
     import mlflow
 
@@ -145,17 +207,23 @@ def test_a_model_is_registered_under_its_run(
     model.save(path)
     outcome = cell(*small, "method=platt")
     with pytest.raises(MlflowError, match=r"has no run .* fairfr sync"):
-        log_model(store, out, path, str(outcome.key), "mine")
-    mirror.log(outcome.result, outcome.folder)
+        log_model(store, out, path, str(outcome.key), "mine", "of no faces")
+    writer.log_run(outcome.folder, describe_run)
     before = mlflow.get_tracking_uri()
-    assert log_model(store, out, path, str(outcome.key), "mine") == "models:/mine/1"
-    assert log_model(store, out, path, str(outcome.key), "mine") == "models:/mine/2"
+    assert log_model(store, out, path, str(outcome.key), "mine", "of no faces") == "models:/mine/1"
+    assert log_model(store, out, path, str(outcome.key), "mine", "of faces") == "models:/mine/2"
     assert mlflow.get_tracking_uri() == before and "MLFLOW_EXPERIMENT_ID" not in os.environ
     client = mlflow.MlflowClient(default_uri(out))
+    said = [client.get_model_version("mine", version).description for version in "12"]
+    assert said == ["fairfr calibrator, of no faces.", "fairfr calibrator, of faces."]
+    assert client.get_registered_model("mine").description == "fairfr calibrator, of faces."
+    client.update_registered_model("mine", description="for the gate")
+    log_model(store, out, path, str(outcome.key), "mine", "of no faces")
+    assert client.get_registered_model("mine").description == "for the gate"
     run = client.get_run(client.get_model_version("mine", "2").run_id)
     assert run.info.status == "FINISHED" and run.data.tags["run_key"] == str(outcome.key)
     logged = client.search_logged_models([run.info.experiment_id])
-    assert [found.source_run_id for found in logged] == [run.info.run_id] * 2
+    assert [found.source_run_id for found in logged] == [run.info.run_id] * 3
 
 
 def free_port() -> int:
@@ -201,10 +269,12 @@ def test_mlflow_serves_a_calibrator(tmp_path: Path) -> None:
     mlflow.pyfunc.save_model(tmp_path / "served", **described(tmp_path / "m.fairfr"))
     left, right = np.random.default_rng(5).normal(size=(2, 7, 6))
     rows = [[a.tolist(), b.tolist()] for a, b in zip(left, right, strict=True)]
-    body = json.dumps({"dataframe_split": {"columns": ["left", "right"], "data": rows}}).encode()
+    asked: dict[str, Any] = {"dataframe_split": {"columns": ["left", "right"], "data": rows}}
+    answers = []
     with served(tmp_path / "served") as address:
-        request = urllib.request.Request(address, body, {"Content-Type": "application/json"})
-        with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
-            predictions = json.load(answer)["predictions"]
-    expected = model.probability((left, right))
-    np.testing.assert_allclose([row["probability"] for row in predictions], expected, rtol=1e-12)
+        for body in (asked, {**asked, "params": {"prior": 0.001}}):
+            request = urllib.request.Request(address, json.dumps(body).encode(), {"Content-Type": "application/json"})
+            with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
+                answers.append([row["probability"] for row in json.load(answer)["predictions"]])
+    np.testing.assert_allclose(answers[0], model.probability((left, right)), rtol=1e-12)
+    np.testing.assert_allclose(answers[1], model.probability((left, right), prior=0.001), rtol=1e-12)

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from fairfr.core.errors import DataError, FairfrError, StorageError
-from fairfr.core.storing import storing
+from fairfr.core.storage import storing
 from fairfr.core.types import MetricRow
 from fairfr.data.importers.embeddings import write_vectors
 from fairfr.methods import _kmeans
@@ -63,8 +63,8 @@ def _run_cell(out_root: Path) -> None:
     from hydra import compose, initialize_config_dir
     from omegaconf import OmegaConf
 
-    from fairfr.app import read_settings
     from fairfr.experiment.cell import run_cell
+    from fairfr.sweep import read_settings
 
     with initialize_config_dir(str(ROOT / "conf"), version_base=None):
         config = compose("config", [*LEAST[:4], "+dataset.standin.scale=0.05", "store=folder", f"out_root={out_root}"])

@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 
 from fairfr.commands.sync import sync
-from fairfr.store.mlflow.errors import MlflowError
-from fairfr.store.mlflow.mirror import Mirror
+from fairfr.store.mlflow.client import MlflowError, default_uri
+from fairfr.store.mlflow.log import MlflowWriter
 from fairfr.store.reading import stored_runs
 from fairfr.store.settings import StoreSettings
 
@@ -40,7 +40,7 @@ def runs_in(uri: str) -> dict[str, Any]:
 
 
 def test_run_folders_of_other_machines_are_gathered(
-    run_py: Any, small: tuple[str, ...], out: Path, mirror: Mirror, tmp_path: Path
+    run_py: Any, small: tuple[str, ...], out: Path, store: StoreSettings, tmp_path: Path
 ) -> None:
     """Two machines without a database; their folders are copied into one, and their own places are gone."""
     sweep = ("-m", *small, "dataset.grouping=[]", "store=folder")
@@ -51,49 +51,54 @@ def test_run_folders_of_other_machines_are_gathered(
         for part in ("runs", "hydra"):
             shutil.copytree(tmp_path / name / part, out / part, dirs_exist_ok=True)
         shutil.rmtree(tmp_path / name)
-    said = sync(mirror, out)
+    said = sync(store, out)
     assert "3 runs logged, 0 were there; 2 sweeps rebuilt" in said, "one cell was computed on both machines"
-    found = runs_in(mirror.uri)
+    found = runs_in(default_uri(out))
     assert len(found) == 5 and {run.info.status for run in found.values()} == {"FINISHED"}
     parents = [run for run in found.values() if "sweep_id" in run.data.tags]
     assert [run.data.metrics["sweep/cells"] for run in parents] == [2.0, 2.0]
     assert all(run.data.tags["dataset"] == "lfw" for run in parents), "their cells are found where they are now"
-    assert "0 runs logged, 3 were there" in sync(mirror, out)
+    assert "0 runs logged, 3 were there" in sync(store, out)
 
 
 def test_a_run_that_mlflow_refuses_does_not_stop_the_others(
-    cell: Any, small: tuple[str, ...], out: Path, mirror: Mirror, monkeypatch: pytest.MonkeyPatch, capsys: Any
+    cell: Any, small: tuple[str, ...], out: Path, store: StoreSettings, monkeypatch: pytest.MonkeyPatch, capsys: Any
 ) -> None:
     for seed in range(3):
         cell(*small, *PLAIN, "method=platt", f"seed={seed}")
     folders = [run.folder for run in stored_runs(out, on_damage=print)]
-    log = mirror.log
+    log_run = MlflowWriter.log_run
 
-    def refusing(result: Any, folder: Path, *rest: Any) -> None:
+    def refusing(writer: MlflowWriter, folder: Path, *rest: Any) -> None:
         if folder == folders[0]:
-            raise MlflowError("a parameter is too long")
-        log(result, folder, *rest)
+            raise ValueError("a parameter is too long")
+        log_run(writer, folder, *rest)
 
-    monkeypatch.setattr(mirror, "log", refusing)
+    monkeypatch.setattr(MlflowWriter, "log_run", refusing)
     refusals: list[str] = []
-    assert "2 runs logged, 0 were there" in sync(mirror, out, refusals.append)
+    assert "2 runs logged, 0 were there" in sync(store, out, refusals.append)
     assert len(refusals) == 1 and "a parameter is too long" in capsys.readouterr().out
     monkeypatch.undo()
-    assert "1 runs logged, 2 were there" in sync(mirror, out)
+    assert "1 runs logged, 2 were there" in sync(store, out)
 
 
 def test_a_server_that_is_gone_stops_it(
-    cell: Any, small: tuple[str, ...], out: Path, mirror: Mirror, monkeypatch: pytest.MonkeyPatch
+    cell: Any, small: tuple[str, ...], out: Path, store: StoreSettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    cell(*small, *PLAIN, "method=platt")
+    for seed in range(3):
+        cell(*small, *PLAIN, "method=platt", f"seed={seed}")
+    now = 0.0
 
     def gone(*arguments: Any) -> None:
-        mirror._left = 0.0
-        raise MlflowError("no answer")
+        nonlocal now
+        now += 0.6 * PATIENCE
+        raise ConnectionError("no answer")
 
-    monkeypatch.setattr(mirror, "log", gone)
+    monkeypatch.setattr(MlflowWriter, "log_run", gone)
+    monkeypatch.setattr("fairfr.commands.sync.time.monotonic", lambda: now)
     with pytest.raises(MlflowError, match="no answer"):
-        sync(mirror, out)
+        sync(store, out)
+    assert now == 1.2 * PATIENCE, "the third run is not tried"
 
 
 @pytest.fixture
@@ -148,8 +153,5 @@ def test_machines_that_share_nothing_but_a_server(
         assert server in done.stdout and not (tmp_path / name / "mlflow.db").exists()
     found = runs_in(server)
     assert len(found) == 5 and {run.info.status for run in found.values()} == {"FINISHED"}
-    mirror = Mirror(StoreSettings("mlflow", tracking_uri=server, patience=PATIENCE), tmp_path / "one")
-    try:
-        assert "0 runs logged, 2 were there; 0 sweeps rebuilt, 1 were there" in sync(mirror, tmp_path / "one")
-    finally:
-        mirror.close()
+    store = StoreSettings("mlflow", tracking_uri=server, patience=PATIENCE)
+    assert "0 runs logged, 2 were there; 0 sweeps rebuilt, 1 were there" in sync(store, tmp_path / "one")

@@ -10,13 +10,11 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from fairfr.app.listed import listed_metrics, log_run
 from fairfr.commands.sync import sync
-from fairfr.store.mlflow.address import default_uri
-from fairfr.store.mlflow.errors import MlflowError
-from fairfr.store.mlflow.mirror import Mirror
-from fairfr.store.mlflow.reading_back import pages, read_results
+from fairfr.store.mlflow.client import MlflowError, default_uri, pages, read_results
+from fairfr.store.mlflow.log import MlflowLogger, MlflowWriter
 from fairfr.store.settings import StoreSettings
+from fairfr.sweep.mlflow_metrics import describe_run, listed_metrics
 
 pytestmark = pytest.mark.slow
 
@@ -36,35 +34,44 @@ def artifacts_of(out: Path, run_id: str) -> set[str]:
     return {artifact.path for artifact in MlflowClient(default_uri(out)).list_artifacts(run_id)}
 
 
+def shown(value: float | None) -> float:
+    """A number on the page, which prints all digits that it gets: six significant ones."""
+    assert value is not None
+    return float(f"{value:.6g}")
+
+
 def check_numbers(out: Path, run: Any, folder: Path, result: dict[str, Any]) -> None:
     """Platt has a probability of its own, so the paper's reading ranks by it."""
     from mlflow.tracking import MlflowClient
 
     means = {(r["grouping"], r["rule"], r["group"], r["metric"]): r["mean"] for r in result["metrics"]}
     logged, grouping = run.data.metrics, result["data"]["grouping"]
-    assert logged["strict/auroc"] == means["all", "all", "all", "auroc"]
-    assert logged["paper/worst_auroc"] == means[grouping, "first", "worst", "auroc_on_probability"]
-    assert logged["strict/worst_brier"] == means[grouping, "both", "worst", "brier"]
+    assert logged["strict/auroc"] == shown(means["all", "all", "all", "auroc"])
+    assert logged["paper/worst_auroc"] == shown(means[grouping, "first", "worst", "auroc_on_probability"])
+    assert logged["worst_auroc"] == logged["paper/worst_auroc"]
+    assert logged["strict/worst_brier"] == shown(means[grouping, "both", "worst", "brier"])
     gap = means[grouping, "both", "gap", "eo_gap_at_fpr_1e-2"]
-    assert logged["strict/eo_gap_at_fpr_1e-2"] == pytest.approx(gap / 100), "fractions"
-    assert logged["group/strict/brier/white_male"] == means[grouping, "both", "white_male", "brier"]
+    assert logged["strict/eo_gap_at_fpr_1e-2"] == pytest.approx(gap / 100, rel=1e-5), "fractions"
+    assert logged["group/strict/brier/white_male"] == shown(means[grouping, "both", "white_male", "brier"])
     assert not any("nan" in str(value) for value in logged.values()), "an undefined number is left out"
-    assert logged["seconds"] == result["seconds"]
-    prefixes = {name.partition("/")[0] for name in logged}
-    assert prefixes == {"paper", "strict", "fold", "group", "seconds", "peak_memory_mb"}
+    assert logged["seconds"] == shown(result["seconds"])
+    prefixes = {name.partition("/")[0] for name in logged if "/" in name}
+    assert prefixes == {"paper", "strict", "fold", "group"}
+    headline = {prefix + name for name in ("auroc", "brier", "tpr_at_fpr_1e-3") for prefix in ("", "worst_")}
+    assert {name for name in logged if "/" not in name} == headline | {"seconds", "peak_memory_mb"}
     history = MlflowClient(default_uri(out)).get_metric_history(run.info.run_id, "fold/strict/auroc")
     table = pd.read_parquet(folder / "metrics.parquet").query("grouping == 'all' and metric == 'auroc'")
-    by_fold = dict(zip(table["fold"], table["value"], strict=True))
+    by_fold = dict(zip(table["fold"], map(shown, table["value"]), strict=True))
     assert {str(value.step): value.value for value in history} | {"pooled": by_fold["pooled"]} == by_fold
 
 
 def test_a_run_is_logged_once_with_the_numbers_of_its_folder(
-    cell: Any, small: tuple[str, ...], out: Path, mirror: Mirror
+    cell: Any, small: tuple[str, ...], out: Path, store: StoreSettings
 ) -> None:
     outcome = cell(*small, "dataset.min_pairs=2", "method=platt", "method.estimator.C=0.5", "seed=4")
-    assert not mirror.has(outcome.result)
-    log_run(mirror, outcome.result, outcome.folder)
-    assert mirror.has(outcome.result)
+    logger = MlflowLogger(store, out, describe_run)
+    logger.log_run(outcome.folder)
+    assert logger.finish() is None
     (run,) = runs_in(out)
     check_numbers(out, run, outcome.folder, outcome.result)
     assert run.info.status == "FINISHED"
@@ -80,14 +87,11 @@ def test_a_run_is_logged_once_with_the_numbers_of_its_folder(
     small_files = {"result.json", "config.yaml", "metrics.parquet", "run.log", "reliability.png"}
     assert artifacts_of(out, run.info.run_id) == small_files, "scores stay in the run folder"
 
-    log_run(mirror, outcome.result, outcome.folder)
+    again = MlflowLogger(store, out, describe_run)
+    again.log_run(outcome.folder)
+    assert again.finish() is None
     (replaced,) = runs_in(out)
     assert replaced.info.run_id != run.info.run_id and replaced.data.metrics == run.data.metrics
-
-    other = Mirror(StoreSettings("mlflow", tracking_uri="http://127.0.0.1:5000"), out)
-    assert not other.has(outcome.result), "logged here does not mean logged there"
-    (out / "mlflow.db").rename(out / "moved.db")
-    assert not mirror.has(outcome.result), "a database that is gone has nothing"
 
 
 def results_below(out: Path) -> list[dict[str, Any]]:
@@ -95,30 +99,29 @@ def results_below(out: Path) -> list[dict[str, Any]]:
 
 
 def test_results_read_back_from_mlflow_are_those_of_the_run_folders_also_after_a_rebuild(
-    cell: Any, small: tuple[str, ...], out: Path, mirror: Mirror, template: Path
+    cell: Any, small: tuple[str, ...], out: Path, store: StoreSettings, writer: MlflowWriter, template: Path
 ) -> None:
     for method in ("platt", "baseline"):
         outcome = cell(*small, "dataset.min_pairs=2", f"method={method}")
-        log_run(mirror, outcome.result, outcome.folder)
+        writer.log_run(outcome.folder, describe_run)
     cell(*small, "dataset.min_pairs=2", "method=platt", "seed=1")
     stored = results_below(out)
     known = [result for result in stored if result["seed"] == 0]
     assert len(known) == 2 and read_results(default_uri(out)) == known
-    assert "1 runs logged, 2 were there" in sync(mirror, out)
+    assert "1 runs logged, 2 were there" in sync(store, out)
     before = {run.info.run_id: run.data.metrics for run in runs_in(out)}
     assert len(before) == 3 and read_results(default_uri(out)) == stored
 
-    mirror.close()
     shutil.copy(template, out / "mlflow.db")
     assert read_results(default_uri(out)) == []
-    assert "3 runs logged, 0 were there" in sync(mirror, out)
-    assert "0 runs logged, 3 were there" in sync(mirror, out)
+    assert "3 runs logged, 0 were there" in sync(store, out)
+    assert "0 runs logged, 3 were there" in sync(store, out)
     after = {run.info.run_id: run.data.metrics for run in runs_in(out)}
     assert not before.keys() & after.keys()
     assert sorted(map(str, after.values())) == sorted(map(str, before.values()))
     assert read_results(default_uri(out)) == stored
-    shown = {run.data.metrics["paper/worst_auroc"] for run in runs_in(out)}
-    assert shown <= {listed_metrics(result, out)["paper/worst_auroc"][0] for result in stored}
+    on_page = {run.data.metrics["paper/worst_auroc"] for run in runs_in(out)}
+    assert on_page <= {shown(listed_metrics(result, out)["paper/worst_auroc"][0]) for result in stored}
 
 
 def test_reading_from_a_store_without_runs_is_an_mlflow_error(tmp_path: Path, out: Path) -> None:
@@ -137,7 +140,7 @@ def test_sweeps_are_parents_of_their_cells_and_share_those_they_have_in_common(
     done = run_py(*first)
     assert done.returncode == 0 and done.stderr == "", done.stdout + done.stderr
     ((parent, children),) = families(out)
-    assert parent.info.run_name == "sweep | lfw | magface | 2 cells | synthetic" and parent.info.status == "FINISHED"
+    assert parent.info.run_name == "sweep | synthetic | lfw | magface | 2 cells" and parent.info.status == "FINISHED"
     assert parent.data.metrics["sweep/cells"] == 2 and parent.data.metrics["sweep/failed"] == 0
     assert children == {"baseline", "platt"}
     assert {"cells.csv", "tables", "figures"} <= artifacts_of(out, parent.info.run_id)
@@ -150,7 +153,10 @@ def test_sweeps_are_parents_of_their_cells_and_share_those_they_have_in_common(
     assert runs["platt"].data.tags["mlflow.parentRunId"] == parent.info.run_id
     ids = [parent.data.tags["sweep_id"], second.data.tags["sweep_id"]]
     assert runs["platt"].data.tags["sweeps"] == ", ".join(ids) and runs["beta"].data.tags["sweeps"] == ids[1]
-    assert any(ids[1] in page for _, page in pages(default_uri(out))), "the newest sweep"
+    listed = pages(default_uri(out))
+    assert any(ids[1] in page for _, page in listed), "the newest sweep"
+    assert any("tables/synthetic/paper/index.html" in page for _, page in listed), "read as its setting"
+    assert listed[0][0] == "synthetic stand-ins" and "own data" not in dict(listed), "views that have runs"
 
     assert run_py(*first).returncode == 0
     assert len(runs_in(out)) == 5, "the same command is the same sweep"
@@ -178,7 +184,7 @@ def test_a_sweep_that_mlflow_refuses_is_computed_and_says_so_once(run_py: Any, s
 
 
 def test_a_failed_run_is_logged_as_failed(
-    cell: Any, small: tuple[str, ...], out: Path, mirror: Mirror, monkeypatch: pytest.MonkeyPatch
+    cell: Any, small: tuple[str, ...], out: Path, writer: MlflowWriter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from fairfr.methods.platt import Platt
 
@@ -187,7 +193,7 @@ def test_a_failed_run_is_logged_as_failed(
 
     monkeypatch.setattr(Platt, "fit", fit)
     outcome = cell(*small, "method=platt")
-    mirror.log(outcome.result, outcome.folder)
+    writer.log_run(outcome.folder, describe_run)
     (run,) = runs_in(out)
     assert run.info.status == "FAILED" and "no luck" in run.data.tags["error"]
     assert "error.txt" in artifacts_of(out, run.info.run_id)
@@ -218,21 +224,3 @@ def test_mlflow_out_of_reach_costs_the_exit_code_but_not_the_run(
     (folder,) = (tmp_path / "out").glob("runs/*/*/*/*")
     assert '"status": "completed"' in (folder / "result.json").read_text()
     assert not (tmp_path / "out" / ".mirrored").exists()
-
-
-def test_a_database_that_cannot_be_made_is_an_mlflow_error(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    mirror = Mirror(StoreSettings("mlflow", f"sqlite:///{tmp_path / 'file' / 'mlflow.db'}"), tmp_path)
-    try:
-        with pytest.raises(MlflowError, match=r"mlflow\.db"):
-            mirror.wait_until_ready()
-    finally:
-        mirror.close()
-
-
-def test_a_process_that_dies_is_an_mlflow_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sys.executable", "/bin/false")
-    mirror = Mirror(StoreSettings("mlflow"), tmp_path)
-    with pytest.raises(MlflowError, match="ended early"):
-        mirror.wait_until_ready()
-    mirror.close()

@@ -3,33 +3,32 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import signal
 import socket
+import sqlite3
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
+from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
-from fairfr.store.mlflow.address import default_uri
-from fairfr.store.mlflow.errors import MlflowError
-from fairfr.store.mlflow.mirror import Mirror
-from fairfr.store.mlflow.process import MlflowProcess
-from fairfr.store.mlflow.reading_back import read_results
+from fairfr.store.mlflow.client import MlflowError, default_uri, read_results
+from fairfr.store.mlflow.log import MlflowLogger, MlflowWriter
 from fairfr.store.owner import Owner
 from fairfr.store.reading import read_result, write_result
 from fairfr.store.settings import StoreSettings
+from fairfr.sweep.mlflow_metrics import describe_run
 
 pytestmark = pytest.mark.slow
 
-NAMES = {noun: {"id": noun} for noun in ("dataset", "backbone", "method")}
-RESULT = {"key": "k", "source": "files", **NAMES}
+PATIENCE = 100.0  # seconds: importing MLflow on a busy machine is no fault
 HOLDS = """
 import sys, filelock
 
@@ -55,24 +54,43 @@ def held_lock(out: Path) -> Iterator[Path]:
     holder.communicate()
 
 
-def refusal(uri: str, patience: float) -> str:
-    """What the process of this store answers to a request."""
-    process = MlflowProcess(uri, "fairfr", None, patience)
-    try:
-        with pytest.raises(MlflowError) as refused:
-            process.request("ready", {}, patience)
-    finally:
-        process.close()
-    process._process.wait(60)  # nothing is left behind
-    return str(refused.value)
+@pytest.fixture
+def dripping_server() -> Iterator[str]:
+    """A server that answers one byte at a time, each before any timeout, and never ends."""
+    over = threading.Event()
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+
+        def drip() -> None:
+            connection, _ = listening.accept()
+            with connection, suppress(OSError):
+                connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n")
+                while not over.wait(0.1):
+                    connection.sendall(b" ")
+
+        threading.Thread(target=drip, daemon=True).start()
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+        over.set()
 
 
-def test_a_server_that_never_answers_is_given_up(silent_server: str) -> None:
-    assert "no answer within 2 s" in refusal(silent_server, patience=2.0)
+def refusal(uri: str, out_root: Path, patience: float = PATIENCE) -> str:
+    """What is said about a run that was to be logged to this store."""
+    logger = MlflowLogger(StoreSettings("mlflow", uri, patience=patience), out_root, describe_run)
+    logger.log_run(out_root)
+    refused = logger.finish()
+    assert refused is not None
+    return refused
 
 
-def test_a_server_that_is_down_says_so_long_before_mlflow_would(unused_port: int) -> None:
-    assert f"port={unused_port}" in refusal(f"http://127.0.0.1:{unused_port}", patience=60.0)
+def test_a_server_that_never_answers_is_given_up(silent_server: str, tmp_path: Path) -> None:
+    assert "not finished within 1 s" in refusal(silent_server, tmp_path, patience=1.0)
+
+
+def test_a_server_that_answers_byte_by_byte_is_given_up(dripping_server: str, tmp_path: Path) -> None:
+    assert "not finished within 1 s" in refusal(dripping_server, tmp_path, patience=1.0)
+
+
+def test_a_server_that_is_down_says_so_long_before_mlflow_would(unused_port: int, tmp_path: Path) -> None:
+    assert f"port={unused_port}" in refusal(f"http://127.0.0.1:{unused_port}", tmp_path)
 
 
 @pytest.fixture
@@ -84,16 +102,27 @@ def unused_port() -> int:
 def test_a_lock_that_somebody_holds_is_not_waited_for_and_named(
     out: Path, held_lock: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    said = refusal(default_uri(out), patience=2.0)
-    assert "no answer within 2 s" in said or f"another process has held {held_lock}" in said, "whichever is first"
-    monkeypatch.setattr("fairfr.store.mlflow.reading_back.PATIENCE", 0.1)
+    said = refusal(default_uri(out), out, patience=2.0)
+    assert f"another process has held {held_lock}" in said
+    monkeypatch.setattr("fairfr.store.mlflow.client.PATIENCE", 0.1)
     with pytest.raises(MlflowError, match=f"another process has held {re.escape(str(held_lock))}"):
         read_results(default_uri(out))
 
 
 def test_a_database_that_cannot_be_opened_is_told_at_once(tmp_path: Path) -> None:
     (tmp_path / "mlflow.db").mkdir()
-    assert "unable to open database file" in refusal(f"sqlite:///{tmp_path / 'mlflow.db'}", patience=60.0)
+    assert "unable to open database file" in refusal(default_uri(tmp_path), tmp_path)
+
+
+def test_a_database_below_a_file_is_told_at_once(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    assert "mlflow.db" in refusal(default_uri(tmp_path / "file"), tmp_path)
+
+
+def test_a_database_that_another_program_has_locked_is_told(out: Path) -> None:
+    with closing(sqlite3.connect(out / "mlflow.db")) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        assert "database is locked" in refusal(default_uri(out), out)
 
 
 def test_a_silent_server_costs_neither_the_results_nor_the_sweep(
@@ -108,30 +137,6 @@ def test_a_silent_server_costs_neither_the_results_nor_the_sweep(
     assert done.stdout.count("no answer") == 1 and "the numbers are safe" in done.stdout
     outcomes = [json.loads(path.read_text()) for path in (tmp_path / "out").glob("hydra/sweep/*/*/*/outcome.json")]
     assert [(outcome["status"], outcome["gave_up"]) for outcome in outcomes] == [("completed", True)] * 2
-
-
-def test_a_logger_that_was_killed_is_started_again(
-    cell: Any, small: tuple[str, ...], out: Path, mirror: Mirror
-) -> None:
-    outcome = cell(*small, "dataset.grouping=[]", "method=platt")
-    mirror.wait_until_ready()
-    process = mirror.start()
-    process._process.send_signal(signal.SIGKILL)
-    mirror.log(outcome.result, outcome.folder)
-    assert mirror.has(outcome.result) and len(runs_in(out)) == 1
-
-
-def test_nothing_in_the_working_directory_is_run(out: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a data set's folder holds is not code of ours, whatever it is called."""
-    hostile = tmp_path / "hostile"
-    hostile.mkdir()
-    for name in ("yaml", "sqlalchemy", "mlflow", "json", "fairfr"):
-        (hostile / f"{name}.py").write_text(f"open({str(tmp_path / 'executed')!r}, 'w').close()\n")
-    monkeypatch.chdir(hostile)
-    mirror = Mirror(StoreSettings("mlflow"), out)
-    mirror.wait_until_ready()
-    mirror.close()
-    assert not (tmp_path / "executed").exists()
 
 
 @pytest.mark.parametrize("sweep", [(), ("-m",)], ids=["one cell", "sweep"])
@@ -161,11 +166,11 @@ def runs_in(out: Path) -> list[Any]:
 
 
 def test_a_failed_run_leaves_the_completed_one_of_a_colleague(
-    cell: Any, small: tuple[str, ...], out: Path, mirror: Mirror, tmp_path: Path
+    cell: Any, small: tuple[str, ...], out: Path, writer: MlflowWriter, tmp_path: Path
 ) -> None:
     """Two people, one store, the same cell: it succeeds for one and fails for the other; then it succeeds for both."""
     good = cell(*small, "dataset.grouping=[]", "method=platt")
-    mirror.log(good.result, good.folder)
+    writer.log_run(good.folder, describe_run)
     (first,) = runs_in(out)
     assert first.data.tags["mlflow.source.git.commit"] == good.result["code"]["commit"]
     folder = tmp_path / "theirs"
@@ -175,54 +180,41 @@ def test_a_failed_run_leaves_the_completed_one_of_a_colleague(
     failed |= {"status": "failed", "error": "no room", "finished": "2031-01-01T00:00:00+00:00"}
     write_result(folder, failed)
     for _ in range(2):
-        mirror.log(failed, folder)
+        writer.log_run(folder, describe_run)
     assert sorted(run.info.status for run in runs_in(out)) == ["FAILED", "FINISHED"]
     assert read_results(default_uri(out)) == [read_result(good.folder)]
-    assert set(mirror.logged()[good.result["key"]]) == {good.result["finished"], failed["finished"]}
-    mirror.log(good.result, good.folder)
+    assert set(writer.logged()[good.result["key"]]) == {good.result["finished"], failed["finished"]}
+    writer.log_run(good.folder, describe_run)
     (last,) = runs_in(out)
     assert last.info.status == "FINISHED" and last.info.run_id != first.info.run_id
 
 
-def test_runs_that_nobody_will_finish_are_removed(cell: Any, small: tuple[str, ...], out: Path, mirror: Mirror) -> None:
+def test_runs_that_nobody_will_finish_are_removed(
+    cell: Any, small: tuple[str, ...], out: Path, writer: MlflowWriter
+) -> None:
     outcome = cell(*small, "dataset.grouping=[]", "method=platt")
-    mirror.log(outcome.result, outcome.folder)
+    writer.log_run(outcome.folder, describe_run)
     me = Owner.me()
     gone, elsewhere = replace(me, started="1"), replace(me, boot="another machine")
     client, experiment = client_of(out)
     unfinished = {"dead": (gone, time.time()), "old": (elsewhere, time.time() - 7200), "alive": (me, time.time())}
     unfinished["away"] = (elsewhere, time.time())
-    for name, (writer, at) in unfinished.items():
-        tags = {"run_key": outcome.result["key"], "writer": json.dumps(writer.as_dict()), "logged_at": str(at)}
+    for name, (owner, at) in unfinished.items():
+        tags = {"run_key": outcome.result["key"], "writer": json.dumps(owner.as_dict()), "logged_at": str(at)}
         client.create_run(experiment, run_name=name, tags=tags)
-    assert mirror.tidy() == 2
+    assert writer.tidy() == 2
     left = {run.info.run_name for run in runs_in(out) if run.info.status == "RUNNING"}
     assert left == {"alive", "away"} and len(runs_in(out)) == 3
 
 
 def test_a_run_carries_its_key_from_its_first_moment(
-    cell: Any, small: tuple[str, ...], out: Path, mirror: Mirror
+    cell: Any, small: tuple[str, ...], out: Path, writer: MlflowWriter
 ) -> None:
     """Logging stops half-way, at a configuration that cannot be read."""
     outcome = cell(*small, "dataset.grouping=[]", "method=platt")
     (outcome.folder / "config.yaml").write_text("{")
-    with pytest.raises(MlflowError):
-        mirror.log(outcome.result, outcome.folder)
+    with pytest.raises(yaml.YAMLError):
+        writer.log_run(outcome.folder, describe_run)
     (run,) = runs_in(out)
     assert run.info.status == "RUNNING" and run.data.tags["run_key"] == outcome.result["key"]
     assert json.loads(run.data.tags["writer"])["boot"] == Owner.me().boot
-    assert mirror.tidy() == 1 and runs_in(out) == []
-
-
-def test_the_mirror_waits_as_long_as_the_store_says(out: Path) -> None:
-    """A process that does not even read: the request does not fit into the pipe."""
-    mirror = Mirror(StoreSettings("mlflow", patience=0.5), out)
-    process = mirror.start()
-    os.kill(process._process.pid, signal.SIGSTOP)
-    try:
-        with pytest.raises(MlflowError, match="no answer"):
-            mirror.log(RESULT, out, {f"metric {i}": [0.0] for i in range(20_000)})
-    finally:
-        os.kill(process._process.pid, signal.SIGCONT)
-        mirror.close()
-        process._process.wait(60)

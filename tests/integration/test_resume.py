@@ -161,14 +161,14 @@ def test_a_kill_inside_publish_leaves_the_old_state_or_the_new_one(tmp_path: Pat
 def kill_in_fit(out: Path, method: str, fatal: int, *arguments: str) -> Path:
     """Run a cell in a process that dies by SIGKILL when it fits its fold number ``fatal``; returns ``out``."""
     code = (
-        "import os, sys\nfrom pathlib import Path\nimport hydra\nimport fairfr.app\n"
+        "import os, sys\nfrom pathlib import Path\nimport hydra\nimport fairfr.sweep\n"
         f"from fairfr.methods.{method} import {METHODS[method]} as Method\n"
         f"fit, left = Method.fit, iter(range({fatal}))\n"
         "Method.fit = lambda self, *rest: os.kill(os.getpid(), 9) if next(left, None) is None else fit(self, *rest)\n"
         f"sys.argv[0] = {str(ROOT / 'run.py')!r}\n"
         f"main = hydra.main(version_base='1.3', config_path={str(ROOT / 'conf')!r}, config_name='config')"
-        "(fairfr.app.run_job)\n"
-        f"fairfr.app.guarded(main, sys.argv[1:], Path({str(ROOT / 'conf')!r}))\n"
+        "(fairfr.sweep.run_job)\n"
+        f"fairfr.sweep.guarded(main, sys.argv[1:], Path({str(ROOT / 'conf')!r}))\n"
     )
     command = [sys.executable, "-c", code, *arguments, f"method={method}", "store=folder", f"out_root={out}"]
     died = subprocess.run(command, capture_output=True, text=True, timeout=120)

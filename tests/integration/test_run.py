@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import json
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,14 +16,14 @@ import pytest
 import yaml
 from sklearn.metrics import brier_score_loss, roc_auc_score
 
-from fairfr.app.arguments import let_through, prepare
-from fairfr.app.terminal import Terminal
 from fairfr.core.code import code_digest
 from fairfr.core.errors import DataError, FairfrError, UnmetNeedError
 from fairfr.core.keys import digest_of
 from fairfr.core.types import MetricRow
 from fairfr.store.mlflow.mirror import Mirror
 from fairfr.store.settings import StoreSettings
+from fairfr.sweep.arguments import let_through, prepare
+from fairfr.sweep.terminal import Terminal
 
 CONF = Path(__file__).parents[2] / "conf"
 SMALL = ("dataset=lfw", "++dataset.standin.scale=0.03", "source=synthetic")
@@ -226,6 +227,29 @@ def test_parquet_and_other_number_types_give_the_same_scores(
         assert one[name].tolist() == two[name].tolist()
 
 
+def test_without_groups_the_columns_and_the_key_are_told(cell: Any, write_set: Callable[..., Path], heard: Any) -> None:
+    """As a note of a run, and in the error of a method that needs groups; one column may be named without brackets."""
+    mine = (*MINE[:2], "dataset.min_pairs=4", *MYNET, f"data_root={write_set()}")
+    advice = "levels: ethnicity (2), gender (2). Name one or several: 'dataset.grouping=[ethnicity]'"
+    assert any(note["text"].endswith(advice) for note in cell(*mine, "method=baseline").result["warnings"])
+    refused = cell(*mine, "method=oracle")
+    assert refused.status == "failed" and str(refused.error).endswith(advice)
+    plain = cell(*mine, "method=oracle", "dataset.grouping=gender")
+    listed = cell(*mine, "method=oracle", "dataset.grouping=[gender]")
+    assert plain.status == "completed" and listed.status == "skipped" and plain.key == listed.key
+
+
+def test_pairs_without_folds_run_by_a_protocol_that_makes_some(cell: Any, write_set: Callable[..., Path]) -> None:
+    root = write_set()
+    path = root / "mine" / "pairs.csv"
+    pd.read_csv(path).drop(columns="fold").to_csv(path, index=False)
+    options = (*MINE, *MYNET, f"data_root={root}", "method=baseline")
+    made = cell(*options, "protocol=identity_disjoint", "protocol.splitter.folds=3")
+    assert made.status == "completed" and made.result["data"]["measured_folds"] == ["0", "1", "2"]
+    refused = cell(*options)
+    assert refused.status == "failed" and "have no folds: add protocol=identity_disjoint" in str(refused.error)
+
+
 def test_dropped_pairs_leave_the_row_numbers_of_the_file(cell: Any, write_set: Callable[..., Path]) -> None:
     root = write_set(without=3)
     options = (*MINE, *MYNET, f"data_root={root}", "method=ac_linear")
@@ -322,6 +346,7 @@ def test_help_speaks_of_choices_and_keys(run_py: Any) -> None:
     for part in ("dataset: bfw, custom, lfw, rfw", "backbone: adaface", "method: ac_density", "data_root=data", "-m "):
         assert part in done.stdout
     assert "noise_spread" not in done.stdout, "the insides of the stand-in"
+    assert "usage: fairfr run [-m] " in done.stdout and 'eval "$(fairfr run -sc install=bash)"' in done.stdout
     shown = run_py("-c", "job", "-m", "method=platt,beta", "seed=4")
     assert shown.returncode == 0 and shown.stdout.startswith("# the first of 2 cells\n")
     config = yaml.safe_load(shown.stdout)
@@ -379,7 +404,10 @@ MISTAKES = {
         ["ConfigError", "method.estimator.max_references", "at least 1"],
     ),
     "no pairs in a group": (["dataset.min_pairs=0"], ["ConfigError", "dataset.min_pairs", "at least 1"]),
-    "no protocol": (["protocol.splitter._target_=fairfr.methods.platt.Platt"], ["ConfigError", "Platt is no protocol"]),
+    "no protocol": (
+        ["protocol.splitter._target_=fairfr.methods.platt.Platt"],
+        ["ConfigError", "Platt is not a protocol"],
+    ),
     "no such folder": (["--config-dir", "nowhere"], ["ConfigError", "nowhere: no such folder"]),
     "no files": (["source=files", "data_root=nowhere"], ["DataError", "nowhere/rfw/images", "not found"]),
     "climbing id": (["dataset=custom", "dataset.id=../x", *MYNET], ["ConfigError", "dataset.id='../x'"]),
@@ -403,7 +431,7 @@ def test_a_mistake_is_told_before_anything_is_written(
     with pytest.raises(FairfrError) as caught:
         cell(*prepare(arguments, CONF))
     for word in words:
-        assert word in str(caught.value)
+        assert word in f"{type(caught.value).__name__}: {caught.value}"
     assert not (tmp_path / "out").exists()
 
 
@@ -468,6 +496,35 @@ def test_an_edited_method_runs_anew_and_a_comment_does_not(
     assert len(results_below(tmp_path / "out")) == 2
 
 
+MY_LAZY = """
+from dataclasses import dataclass
+from fairfr.methods.baseline import Baseline
+
+@dataclass
+class Mine(Baseline):
+    imports = ("my_library",)
+
+    def fit(self, view, same, ctx):
+        import my_library
+        return super().fit(view, same, ctx)
+"""
+
+
+def test_what_a_method_imports_is_imported_before_threads_start_and_only_to_compute(
+    cell: Any, small: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "lazy_method.py").write_text(MY_LAZY, encoding="utf-8")
+    library = "import threading\nimported_in = threading.current_thread()\n"
+    (tmp_path / "my_library.py").write_text(library, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    run = (*small, "method=baseline", "method.id=mine", "method.estimator._target_=lazy_method.Mine", "threads=2")
+    assert cell(*run).status == "completed"
+    assert sys.modules.pop("my_library").imported_in is threading.current_thread()
+    assert cell(*run).status == "skipped"
+    assert "my_library" not in sys.modules
+    monkeypatch.delitem(sys.modules, "lazy_method")
+
+
 @pytest.mark.parametrize("name", ["scores.parquet", "metrics.parquet", "result.json"])
 def test_a_damaged_run_is_said_and_computed_anew(cell: Any, heard: Any, small: tuple[str, ...], name: str) -> None:
     first = cell(*small, "method=platt")
@@ -477,5 +534,5 @@ def test_a_damaged_run_is_said_and_computed_anew(cell: Any, heard: Any, small: t
     again = cell(*small, "method=platt")
     assert again.status == "completed" and again.folder == first.folder
     assert heard.warnings[0].code == "damaged-run"
-    assert name in heard.warnings[0].text and "Computed anew" in heard.warnings[0].text
+    assert name in heard.warnings[0].text and "computed again" in heard.warnings[0].text
     assert cell(*small, "method=platt").status == "skipped"

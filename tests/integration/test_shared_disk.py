@@ -141,8 +141,8 @@ def test_a_cell_that_fails_or_is_interrupted_is_claimed_no_longer(
 def test_who_does_not_wait_is_told_who_has_it(cell: Any, small: tuple[str, ...], tmp_path: Path) -> None:
     from hydra import compose, initialize_config_dir
 
-    from fairfr.app import read_settings
     from fairfr.experiment.cell import run_cell
+    from fairfr.sweep import read_settings
 
     key = cell(*small, *PLAIN, "method=platt", f"out_root={tmp_path / 'there'}").key
     overrides = [*small, *PLAIN, "method=platt", f"out_root={tmp_path / 'out'}"]

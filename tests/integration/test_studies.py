@@ -19,7 +19,7 @@ def run(out: Path, *arguments: str, code: int = 0) -> str:
     return done.stdout
 
 
-def table(out: Path, name: str, reading: str = "strict") -> str:
+def table(out: Path, name: str, reading: str = "paper") -> str:
     return (out / "tables" / "synthetic" / reading / f"{name}.md").read_text()
 
 

@@ -15,11 +15,11 @@ from hydra.core.global_hydra import GlobalHydra
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from omegaconf import OmegaConf
 
-from fairfr.app import SweepReport
 from fairfr.core.conform import build
 from fairfr.data.locate import locate
 from fairfr.data.settings import BackboneSettings, DatasetSettings
 from fairfr.report.tables.order import SETTINGS
+from fairfr.sweep import SweepReport
 
 pytestmark = pytest.mark.slow
 CONF = Path(__file__).parents[2] / "conf"
@@ -87,7 +87,7 @@ def test_a_summary_that_crashes_is_shown_and_ends_in_a_failure(
         def finish(self, status: str | None) -> bool:
             raise ZeroDivisionError("no cells")
 
-    monkeypatch.setattr("fairfr.app.main._sweep", Broken())
+    monkeypatch.setattr("fairfr.sweep.main._sweep", Broken())
     config = OmegaConf.create({"hydra": {"sweep": {"dir": str(tmp_path)}}})
     with pytest.raises(SystemExit) as ended:
         SweepReport().on_multirun_end(config)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import argparse
 import io
 import os
-import pickle
 import re
 import shutil
 import warnings
@@ -33,12 +32,12 @@ from fairfr.core.errors import ConfigError, FairfrError
 from fairfr.core.keys import RunKey
 from fairfr.core.types import PAIR_RULES, ScoreFrame
 from fairfr.core.visible import visible
-from fairfr.data.extract.extraction import read_list
-from fairfr.data.extract.landmarks import read_landmarks
-from fairfr.data.importers.embedding_sources import read_source
+from fairfr.data.importers.embedding_formats import read_source
 from fairfr.data.locate import locate
 from fairfr.data.settings import BackboneSettings, DatasetSettings
 from fairfr.experiment.record import jsonable
+from fairfr.faces.alignment import read_landmarks
+from fairfr.faces.extraction import read_list
 from fairfr.methods import _kmeans
 from fairfr.metrics.by_group import PairGroups, evaluate
 from fairfr.metrics.summary import summarise
@@ -177,18 +176,6 @@ def make_npy(folder: Path) -> None:
     (folder / "names.txt").write_text("\n".join(IDS))
 
 
-def make_pickle(folder: Path) -> None:
-    (folder / "v.pkl").write_bytes(pickle.dumps(dict(zip(IDS, VECTORS, strict=True))))
-
-
-def make_old_pickle(folder: Path) -> None:
-    (folder / "v.pkl").write_bytes(pickle.dumps({"names": IDS, "vectors": VECTORS.tolist()}, protocol=0))
-
-
-def make_pickled_frame(folder: Path) -> None:
-    (folder / "v.pkl").write_bytes(pickle.dumps(pd.DataFrame({"img_path": IDS, "embedding": list(VECTORS)})))
-
-
 def make_torch(folder: Path) -> None:
     import torch
 
@@ -247,10 +234,6 @@ def _bfw() -> pd.DataFrame:
 
 def make_bfw(folder: Path) -> None:
     _bfw().to_csv(folder / "bfw.csv", index=False)
-
-
-def make_bfw_pickle(folder: Path) -> None:
-    (folder / "bfw.pkl").write_bytes(pickle.dumps(_bfw()))
 
 
 def make_rfw_table(folder: Path) -> None:
@@ -329,8 +312,8 @@ def read_config(folder: Path) -> object:
     from omegaconf import OmegaConf
     from omegaconf.errors import OmegaConfBaseException
 
-    from fairfr.app import read_settings
     from fairfr.experiment.method import make_method
+    from fairfr.sweep import read_settings
 
     try:
         config = OmegaConf.create(yaml.safe_load((folder / "config.yaml").read_bytes().decode()))
@@ -468,32 +451,6 @@ def odd_parquet(folder: Path, rng: np.random.Generator) -> None:
     parquet.write_table(table, folder / f"{name}.parquet")
 
 
-def odd_pickle(folder: Path, rng: np.random.Generator) -> None:
-    row = VECTORS[0]
-    some: list[Any] = [
-        *({"a": value} for value in (None, float("nan"), 3, "text", [], [[]], [None], {"b": row}, {1, 2}, b"x")),
-        *({"a": value} for value in (_odd_array(rng), [row, row], [[row]], (1, "x"), [1, 10**400], [True], object)),
-        *({key: row} for key in (1, None, ("a",), b"k", 1.5, frozenset({1}), "\x1b[2J", "")),
-        *(pd.Series(list(VECTORS), index=IDS), pd.Series([1, 2]), pd.Series([row] * 2, index=[1, 2]), pd.Series([])),
-        pd.DataFrame({"img_path": pd.Categorical(IDS), "embedding": list(VECTORS)}),
-        pd.DataFrame({"img_path": IDS, "embedding": np.arange(12)}, index=pd.Index(IDS)),
-        pd.DataFrame({"img_path": IDS, "embedding": list(VECTORS)}, index=pd.date_range("2020", periods=12)),
-        pd.DataFrame({("a", "b"): [1]}),
-        pd.DataFrame({"fold": [1, None, "x"], "label": [[1], {2}, b"3"]}),
-        *([row, row], (row, row), row, None, 7, {}, {"names": IDS, "vectors": [row]}, {"names": IDS, "vectors": 5}),
-        *(
-            {"names": IDS, "vectors": list(VECTORS)},
-            {"names": IDS[:2], "vectors": VECTORS},
-            {"names": "abc", "vectors": row},
-        ),
-    ]
-    (path,) = folder.iterdir()
-    try:
-        path.write_bytes(pickle.dumps(some[rng.integers(len(some))], protocol=int(rng.integers(6))))
-    except OverflowError:  # protocol 0 and very long numbers
-        path.write_bytes(b"\x80\x04N.")
-
-
 def odd_config(folder: Path, rng: np.random.Generator) -> None:
     """A key goes, comes, or gets an odd value."""
     some = (None, "", "x" * 400, -1, 0, 2**70, 1e400, float("nan"), True, [], [1], {}, {"a": 1}, "???", "${seed}")
@@ -532,16 +489,12 @@ KINDS: dict[str, Kind] = {
     "npz of vectors": Kind(make_npz, lambda folder: read_source(folder / "v.npz"), odd_npz),
     "npy with names": Kind(make_npy, lambda folder: read_source(folder / "v.npy", folder / "names.txt"), odd_npy),
     "tree of npy": Kind(make_tree, lambda folder: read_source(folder / "tree")),
-    "pickled dict": Kind(make_pickle, lambda folder: read_source(folder / "v.pkl"), odd_pickle, 250),
-    "pickled dict, old protocol": Kind(make_old_pickle, lambda folder: read_source(folder / "v.pkl"), None, 250),
-    "pickled table": Kind(make_pickled_frame, lambda folder: read_source(folder / "v.pkl"), odd_pickle, 250),
     "torch.save": Kind(make_torch, lambda folder: read_source(folder / "v.pt")),
     "cached centres": Kind(make_centres, lambda folder: _kmeans._read(folder / "c.npz", (12, 6))),
     "LFW's pairs and groups": Kind(make_lfw, read_lfw),
     "RFW's lists": Kind(make_rfw, _imported("rfw", "", "--root")),
     "RFW as a table": Kind(make_rfw_table, _imported("rfw", "rfw.csv", "--table")),
     "BFW's datatable": Kind(make_bfw, _imported("bfw", "bfw.csv", "--table")),
-    "BFW's datatable, pickled": Kind(make_bfw_pickle, _imported("bfw", "bfw.pkl", "--table"), odd_pickle),
     "configuration": Kind(make_config, read_config, odd_config, 100),
     "run folders": Kind(make_runs, read_runs),
     "lists and landmarks": Kind(make_extraction, read_extraction),

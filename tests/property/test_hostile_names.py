@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from fairfr.app.results_table import results_table
-from fairfr.app.terminal import Terminal
 from fairfr.core.errors import DataError
 from fairfr.core.findings import STAND_IN_USED, Finding
 from fairfr.core.visible import visible, visible_json
 from fairfr.report.tables.grid import Entry, Grid, Line, Note, Section, Spanner
 from fairfr.report.writers import csv, html, latex, markdown
+from fairfr.sweep.results_table import results_table
+from fairfr.sweep.terminal import Terminal
 
 BRACKETS = ("[/x]", "Platt [ours]", "[red]Beta[/red]", "[bold", "\\[a]")
 STEERING = ("\x1b[2J", "\x9b31m", "\x07", "\u202eevil", "\x00")
@@ -46,7 +46,7 @@ def stored(label: str) -> dict[str, Any]:
         "method": {"id": "m", "label": label, "needs": [], "native_probability": False},
         "data": {"folds": ["0"], "grouping": None},
         "seconds": 1.0,
-        "warnings": [f"a note on {label}"],
+        "warnings": [Finding("other", "note", f"a note on {label}").as_dict()],
         "metric_warnings": [],
         "differs": {},
         "metrics": [],

@@ -14,7 +14,7 @@ from fairfr.metrics.by_group import PairGroups, evaluate
 from fairfr.metrics.calibration import brier, ece, ks
 from fairfr.metrics.gaps import gap
 from fairfr.metrics.operating import OperatingPoint
-from fairfr.metrics.ranking import auroc, pauc, roc_curve
+from fairfr.numerics.roc import area, partial_area, roc_curve
 
 relaxed = settings(deadline=None, max_examples=100)
 
@@ -22,6 +22,14 @@ pair = st.tuples(st.booleans(), st.integers(0, 6), st.integers(-1, 2))
 pair_lists = st.lists(pair, min_size=1, max_size=60)
 alphas = st.one_of(st.sampled_from([0.0, 0.001, 0.01, 0.1, 0.2, 0.25, 0.5, 1.0]), st.floats(0.0, 1.0))
 conventions = st.sampled_from(["interp", "conservative", "nearest"])
+
+
+def auroc(same: Bool, values: F64) -> float:
+    return area(roc_curve(same, values))
+
+
+def pauc(same: Bool, values: F64, max_fpr: float = 0.1) -> float:
+    return partial_area(roc_curve(same, values), max_fpr)
 
 
 def arrays(pairs: list[tuple[bool, int, int]]) -> tuple[Bool, F64, I16]:

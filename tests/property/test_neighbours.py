@@ -167,7 +167,7 @@ def test_a_few_queries_find_the_nearest_without_building_a_reference(
         monkeypatch.setattr(neighbours, name, size)
     expected = distances(vectors, queries, references)
     with monkeypatch.context() as context:
-        context.setattr(Midpoints, "build_some", lambda *_: pytest.fail("midpoints were built"))
+        context.setattr(Midpoints, "build", lambda *_: pytest.fail("midpoints were built"))
         found = nearest(vectors, queries, references, 20, "auto", threads)
     # also where float32 products of vectors that all point one way would leave the order open
     np.testing.assert_array_equal(found.position, np.argsort(expected, axis=1, kind="stable")[:, :20])
@@ -303,64 +303,6 @@ def test_the_shared_graph_serves_every_fold(
         found = table.mean_distance(queries, train, 5, include_self, engine)
         np.testing.assert_allclose(found, brute_mean(faces, queries, train, 5, include_self), atol=NOISE)
     assert calls.searched == 0
-
-
-def people_of_one_fold(make_set: MakeSet, n_folds: int) -> VerificationSet:
-    """Every fold crowds in a place of its own, so that all that the graph lists of a held-out pair is held out too."""
-    rng = np.random.default_rng(12)
-    vectors = unit(
-        np.repeat(3 * rng.standard_normal((n_folds, 16)), 60, axis=0) + rng.standard_normal((60 * n_folds, 16))
-    )
-    fold = np.repeat(np.arange(n_folds), 80)
-    left, right = (60 * fold + rng.integers(60, size=len(fold)) for _ in range(2))
-    return make_set(vectors, left, right, fold=fold)
-
-
-@pytest.mark.parametrize("shared", [False, True])
-@pytest.mark.parametrize("include_self", [True, False])
-def test_where_people_are_of_one_fold_the_graph_serves_held_out_pairs_too(
-    make_set: MakeSet, monkeypatch: pytest.MonkeyPatch, shared: bool, include_self: bool
-) -> None:
-    monkeypatch.setattr(neighbours, "MUTUAL_FROM", 0)
-    data = people_of_one_fold(make_set, 4)
-    if shared:  # an image of two folds: nobody knows how many are
-        data.pairs.right[-1] = data.pairs.right[0]
-    table = PairTable(data)
-    calls = counted(table, monkeypatch)
-    for k in (3, 7, 3):
-        for held_out in range(4):
-            train, test = np.flatnonzero(data.fold != held_out), np.flatnonzero(data.fold == held_out)
-            for queries in (train, test):
-                found = table.mean_distance(queries, train, k, include_self)
-                np.testing.assert_allclose(found, brute_mean(data, queries, train, k, include_self), atol=NOISE)
-    assert (calls.searched > 0) == shared
-
-
-def test_a_graph_that_is_wide_enough_may_list_too_few_of_other_folds(
-    make_set: MakeSet, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(neighbours, "MUTUAL_FROM", 0)
-    data = people_of_one_fold(make_set, 4)
-    table, test, train = PairTable(data), np.flatnonzero(data.fold == 1), np.flatnonzero(data.fold != 1)
-    table.mean_distance(test, np.arange(int(0.55 * data.n_pairs)), 3, True)  # few references: a wide graph
-    made = table._graph
-    found = table.mean_distance(test, train, 4, True)
-    assert table._graph is made
-    np.testing.assert_allclose(found, brute_mean(data, test, train, 4, True), atol=NOISE)
-
-
-@pytest.mark.parametrize("left_out", ["another fold", "some references"])
-def test_references_that_are_not_all_other_folds_are_searched(
-    make_set: MakeSet, monkeypatch: pytest.MonkeyPatch, left_out: str
-) -> None:
-    monkeypatch.setattr(neighbours, "MUTUAL_FROM", 0)
-    data = people_of_one_fold(make_set, 5)
-    table, test, train = PairTable(data), np.flatnonzero(data.fold == 2), np.flatnonzero(data.fold != 2)
-    calls = counted(table, monkeypatch)
-    kept = train[data.fold[train] != 3] if left_out == "another fold" else train[10:]
-    found = table.mean_distance(test, kept, 5, True)
-    np.testing.assert_allclose(found, brute_mean(data, test, kept, 5, True), atol=NOISE)
-    assert calls.searched == len(test)
 
 
 @pytest.mark.parametrize("include_self", [True, False])

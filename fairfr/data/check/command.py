@@ -42,17 +42,18 @@ from fairfr.core.findings import Finding
 from fairfr.core.types import VerificationSet
 from fairfr.core.visible import visible_json
 from fairfr.data.check.facts import gather
-from fairfr.data.check.findings import find
 from fairfr.data.check.page import show_page
-from fairfr.data.files import DataFile, find_table, spell_table
+from fairfr.data.check.rules import find
+from fairfr.data.files import DataFile, find_table, import_hint, spell_table
 from fairfr.data.images_file import read_images
 from fairfr.data.locate import locate
-from fairfr.data.neutral import SetSpec, assemble, only_used, read_pairs
+from fairfr.data.neutral_layout import STRUCTURE, SetSpec, assemble, attribute_columns, only_used, read_pairs
 from fairfr.data.settings import BackboneSettings, DatasetSettings
-from fairfr.data.tables import read_table
+from fairfr.data.text_table import read_table
 from fairfr.data.validation import check_pairs
 
 VERSION = 1
+SCORES = "scores"  # the backbone of sets without vectors, as in backbone=scores backbone.column=...
 USUAL = ("ethnicity", "gender")  # the attributes looked for if none are named
 
 
@@ -60,7 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of ``check``."""
     parser.add_argument("--dataset", required=True, help="the folder below the data root, e.g. rfw")
     parser.add_argument("--backbone", help="its vectors are checked too; without it only the tables are")
-    parser.add_argument("--column", help="a column of the pairs that holds cosines: a set without vectors")
+    parser.add_argument("--column", help="a column of cosines in the pairs file: a set without vectors")
     parser.add_argument(
         "--grouping", help="attributes, separated by commas; default: ethnicity and gender if they are there"
     )
@@ -76,7 +77,8 @@ def run(arguments: argparse.Namespace) -> str:
     folder = arguments.data_root / arguments.dataset
     pairs, images = _table(folder, "pairs"), _table(folder, "images")
     if pairs is None:
-        raise DataError(f"{spell_table(folder / 'pairs')}: not found. Import the set, or correct --data-root.")
+        remedy = import_hint(folder) or "Import the set, or correct --data-root."
+        raise DataError(f"{spell_table(folder / 'pairs')}: not found. {remedy}")
     grouping = _attributes(arguments.grouping, pairs, images)
     # what is missing is a finding here, not a reason to stop
     dataset = DatasetSettings(
@@ -118,16 +120,25 @@ def _attributes(named: str | None, pairs: DataFile, images: DataFile | None) -> 
 def _load(
     arguments: argparse.Namespace, dataset: DatasetSettings, pairs: DataFile, images: DataFile | None
 ) -> VerificationSet:
+    if arguments.column is None and (images is None or arguments.backbone == SCORES):
+        raise ConfigError(_no_column(dataset, pairs, images))
     name = arguments.backbone or arguments.column
     if name is not None:
         backbone = BackboneSettings(name, name, arguments.column)
         return locate(dataset, backbone, arguments.data_root, "files").load()
-    if images is None:
-        raise DataError(
-            f"{spell_table(pairs.path.with_name('images'))}: not found. Put it there, or, for a set without "
-            "vectors, name the column of cosines with --column."
-        )
+    assert images is not None
     return _tables_alone(dataset, pairs, images)
+
+
+def _no_column(dataset: DatasetSettings, pairs: DataFile, images: DataFile | None) -> str:
+    """What to say if a set without vectors comes without the name of its scores."""
+    known = {*STRUCTURE, *attribute_columns(dataset.grouping)}
+    others = [name for name in read_table(pairs, {"fold"}).names if name not in known]
+    named = f"Other columns of {pairs.path}: {', '.join(others) or 'none'}."
+    if images is not None:
+        return f"--backbone {SCORES} goes with --column: name the column of cosines. {named}"
+    missing = spell_table(pairs.path.with_name("images"))
+    return f"{missing}: not found. For a set without vectors, name the column of cosines with --column. {named}"
 
 
 def _tables_alone(dataset: DatasetSettings, pairs: DataFile, images: DataFile) -> VerificationSet:

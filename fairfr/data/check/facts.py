@@ -13,9 +13,9 @@ from fairfr.core.overlap import distinct_in_folds, n_folds_of, pair_keys
 from fairfr.core.rates import ALPHAS
 from fairfr.core.types import F64, I16, I32, I64, UNKNOWN, Bool, Grouping, VerificationSet
 from fairfr.data.files import DataFile
-from fairfr.data.scores_only import STRUCTURE, attribute_columns, no_cosine
-from fairfr.data.tables import read_table
-from fairfr.pairs.cosine import pair_cosines
+from fairfr.data.neutral_layout import STRUCTURE, attribute_columns
+from fairfr.data.text_table import read_table
+from fairfr.pairs.cosine import no_cosine, pair_cosines
 
 DIFFERS = 0.01  # a cosine stored with two decimals is off by half of this
 ALIKE = 0.95  # no model sees two people as this close, unless it sees one picture twice
@@ -63,7 +63,7 @@ class GroupingFacts:
 class FoldGroup:
     """The pairs inside one group (or ``all``) of one fold (or ``pooled``).
 
-    ``false_matches`` is how many of the different pairs a false positive rate stands for; ``enough`` is whether
+    ``false_matches`` is how many of the different pairs a false positive rate corresponds to; ``enough`` is whether
     metrics have a value here at all.
     """
 
@@ -116,7 +116,7 @@ def gather(data: VerificationSet, pairs: DataFile, min_pairs: int) -> Facts:
     data : VerificationSet
         p pairs of n images; with vectors, with cosines, or with neither.
     pairs : DataFile
-        The file that its pairs come from, whose other columns may hold cosines too.
+        The file that its pairs come from, whose other columns may be cosines too.
     min_pairs : int
         How many pairs a group needs to be measured.
     """

@@ -14,7 +14,6 @@ from fairfr.core.findings import SEVERITIES, Finding, Severity
 from fairfr.core.names import ALL, POOLED
 from fairfr.core.rates import ALPHAS, ENOUGH_FALSE_MATCHES
 from fairfr.core.visible import visible
-from fairfr.core.wording import spaced
 from fairfr.data.check.facts import Facts, FoldGroup
 
 Row: TypeAlias = tuple[str, ...]
@@ -80,22 +79,22 @@ def _findings(findings: Sequence[Finding]) -> Iterator[RenderableType]:
 def _counts(facts: Facts) -> Iterator[RenderableType]:
     counts, shared = facts.counts, facts.shared
     rows = [
-        ("images", counts.images, f"{spaced(shared.images_between_folds)} in more than one fold"),
-        ("identities", counts.identities, f"{spaced(shared.identities_between_folds)} in more than one fold"),
+        ("images", counts.images, f"{shared.images_between_folds:,} in more than one fold"),
+        ("identities", counts.identities, f"{shared.identities_between_folds:,} in more than one fold"),
         ("images without identity", counts.images_without_identity, ""),
-        ("pairs", counts.pairs, f"{spaced(counts.same)} same, {spaced(counts.different)} different"),
+        ("pairs", counts.pairs, f"{counts.same:,} same, {counts.different:,} different"),
         ("pairs left out", counts.pairs_left_out, "no vector for one of their images"),
         (
             "repeated pairs",
             shared.repeated_pairs,
-            f"{spaced(shared.repeated_pairs_between_folds)} of them in another fold",
+            f"{shared.repeated_pairs_between_folds:,} of them in another fold",
         ),
         ("folds", counts.folds, ""),
     ]
     table = _table(("Counts", "", ""))
     table.columns[2].justify = "left"
     for name, number, remark in rows:
-        table.add_row(name, spaced(number), remark if number else "")
+        table.add_row(name, f"{number:,}", remark if number else "")
     yield table
 
 
@@ -106,7 +105,7 @@ def _groupings(facts: Facts) -> Iterator[RenderableType]:
     for grouping in facts.groupings:
         name = grouping.grouping + (" *" if grouping.used_by_methods else "")
         numbers = grouping.images_without_group, grouping.mixed_pairs, grouping.pairs_without_group
-        rows.append((name, spaced(len(grouping.groups)), *(spaced(number) for number in numbers)))
+        rows.append((name, f"{len(grouping.groups):,}", *(f"{number:,}" for number in numbers)))
     yield _filled(("Grouping", "groups", "images without", "mixed pairs", "pairs without"), rows)
     yield _remark("* what group-aware methods use")
 
@@ -117,12 +116,12 @@ def _pairs_by_group(facts: Facts) -> Iterator[RenderableType]:
     for pooled, folds in _shown(facts):
         smallest = min(folds, key=lambda fold: fold.different)
         matches = (f"{smallest.false_matches[text]:.1f}, {pooled.false_matches[text]:.1f}" for text in ALPHAS)
-        rows.append((pooled.group, spaced(pooled.same), spaced(pooled.different), *matches))
+        rows.append((pooled.group, f"{pooled.same:,}", f"{pooled.different:,}", *matches))
     yield _filled(("Pairs inside", "same", "different", *(f"FPR {text}: fold, pooled" for text in ALPHAS)), rows)
-    yield _remark("FPR columns: how many false matches that rate stands for, in the smallest fold and over all folds.")
+    yield _remark("FPR columns: how many false matches that rate means, in the smallest fold and over all folds.")
     hidden = sum(part.fold == POOLED for part in _main_cells(facts)) - 1 - MOST_GROUPS
     if hidden > 0:
-        yield _remark(f"... and {spaced(hidden)} more groups; --json lists all.")
+        yield _remark(f"... and {hidden:,} more groups; --json lists all.")
 
 
 def _by_fold(facts: Facts, width: int) -> Iterator[RenderableType]:
@@ -146,7 +145,7 @@ def _extremes(shown: Sequence[tuple[FoldGroup, list[FoldGroup]]]) -> Table:
     for pooled, folds in shown:
         same, different = [fold.same for fold in folds], [fold.different for fold in folds]
         extremes = min(same), max(same), min(different), max(different)
-        rows.append((pooled.group, *(spaced(number) for number in extremes)))
+        rows.append((pooled.group, *(f"{number:,}" for number in extremes)))
     return _filled(("By fold", "fewest same", "most same", "fewest different", "most different"), rows)
 
 
@@ -160,7 +159,7 @@ def _minima(facts: Facts, min_pairs: int) -> Iterator[RenderableType]:
             if (part.grouping, part.fold) != (ALL, POOLED):
                 parts[kind][0] += part.enough and part.different >= least_different
                 parts[kind][1] += 1
-        needs = f"{spaced(least_different)} different" if least_different > 1 else f"both kinds, {min_pairs} pairs"
+        needs = f"{least_different:,} different" if least_different > 1 else f"both kinds, {min_pairs} pairs"
         rows.append((name, needs, *(f"{met} of {total}" if total else "-" for met, total in parts.values())))
     yield _filled(("Metric", "needs", "folds", "groups", "groups x folds"), rows, words=1)
     yield _remark(
@@ -182,7 +181,7 @@ def _cosines(facts: Facts) -> Iterator[RenderableType]:
         rows: list[Row] = []
         for stored in facts.stored_cosines:
             like = "-" if stored.correlation is None else f"{stored.correlation:.4f}"
-            differing = spaced(stored.differing_pairs)
+            differing = f"{stored.differing_pairs:,}"
             rows.append(
                 (stored.column, f"{stored.mean_difference:.5f}", f"{stored.largest_difference:.5f}", differing, like)
             )

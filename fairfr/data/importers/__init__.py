@@ -1,1 +1,1 @@
-"""Files that users of the benchmarks already hold, turned into the neutral layout."""
+"""Convert existing files of the benchmarks, and users' own tables, to the neutral layout."""

@@ -1,4 +1,4 @@
-"""BFW: its datatable as csv or pickle (p1, p2, label), or as FairCal renamed it (path1, path2, same).
+"""BFW: its datatable as csv or trusted pickle (p1, p2, label), or as FairCal renamed it (path1, path2, same).
 
 Images are called as in the table (``asian_females/n000009/0010_01.jpg``), identities by their folder. The table's own
 cosines stay in pairs.csv, for ``backbone=scores backbone.column=senet50``.
@@ -19,11 +19,11 @@ from fairfr.core.findings import Finding
 from fairfr.core.types import I32, UNKNOWN
 from fairfr.core.wording import counted
 from fairfr.data.images_file import one_value_each
-from fairfr.data.importers.foreign_table import one_of, open_table, read_folds, read_same, read_scores, size_notes
-from fairfr.data.importers.imported import ImportedSet, assemble_import, image_codes
-from fairfr.data.importers.write_neutral import add_output_arguments, finish
+from fairfr.data.importers.foreign_pairs import one_of, open_table, read_folds, read_same, read_scores, size_notes
+from fairfr.data.importers.imported_set import ImportedSet, add_output_arguments, assemble_import, finish, image_codes
+from fairfr.data.importers.pickles import add_trust_argument
 from fairfr.data.pairs_file import LabelledPairs
-from fairfr.data.tables import CodedColumn, Table
+from fairfr.data.text_table import CodedColumn, Table
 
 LEVELS = {"ethnicity": ("asian", "black", "indian", "white"), "gender": ("female", "male")}
 # Columns that name an attribute, most trusted first, each with the part of its value that does.
@@ -39,16 +39,20 @@ TABLES = ("meta/bfw-*datatable.csv", "meta/bfw-*datatable.pkl", "bfw-*datatable.
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Options of ``import_data.py bfw``."""
+    """Options of ``fairfr import bfw``."""
     source = parser.add_mutually_exclusive_group(required=True)
-    source.add_argument("--table", type=Path, help="the datatable (csv or pkl), or FairCal's bfw.csv")
-    source.add_argument("--root", type=Path, help="folder that holds it, in meta/ or directly")
+    source.add_argument(
+        "--table", type=Path, help="the datatable (csv, or pkl with --trust-pickle), or FairCal's bfw.csv"
+    )
+    source.add_argument("--root", type=Path, help="folder of the datatable, which is in meta/ or directly in it")
+    add_trust_argument(parser)
     add_output_arguments(parser, "bfw")
 
 
 def run(arguments: argparse.Namespace) -> str:
     """Import; returns what was found, for people."""
-    return finish(read_bfw(arguments.table or find_table(arguments.root)), arguments)
+    path = arguments.table or find_table(arguments.root)
+    return finish(read_bfw(path, arguments.trust_pickle), arguments)
 
 
 def find_table(root: Path) -> Path:
@@ -56,15 +60,15 @@ def find_table(root: Path) -> Path:
     for pattern in TABLES:
         found = sorted(root.glob(pattern))
         if len(found) > 1:
-            raise DataError(f"{root} holds several tables: {', '.join(map(str, found))}. Name one with --table.")
+            raise DataError(f"{root} has several tables: {', '.join(map(str, found))}. Name one with --table.")
         if found:
             return found[0]
-    raise DataError(f"{root} holds no meta/bfw-...-datatable.csv or .pkl. Name the table with --table.")
+    raise DataError(f"{root} has no meta/bfw-...-datatable.csv or .pkl. Name the table with --table.")
 
 
-def read_bfw(path: Path) -> ImportedSet:
+def read_bfw(path: Path, trust_pickle: bool = False) -> ImportedSet:
     """The table as a set."""
-    table = open_table(path)
+    table = open_table(path, trust_pickle)
     first, second = one_of(table, "path1", "p1"), one_of(table, "path2", "p2")
     ids, left, right = image_codes(table.filled(first), table.filled(second))
     same, fold = read_same(table), read_folds(table)

@@ -1,12 +1,19 @@
-"""Vectors from wherever they are kept, into ``<out>/<dataset>/embeddings/<backbone>.npz`` under the set's image ids."""
+"""Vectors from wherever they are kept, into ``<out>/<dataset>/embeddings/<backbone>.npz`` under the set's image ids.
+
+Keys of vectors are paths, written from wherever their writer stood. Two paths mean one image if, freed of known folders
+and of their ending, they are equal, or one is the end of the other and no other image fits. Numbers count as numbers
+only where nothing fits otherwise. After that, two paths that only share their end (``crops/anna/1`` and
+``faces/anna/1``) mean one image if no other key and no other image has it.
+"""
 
 from __future__ import annotations
 
 import argparse
-import os
+import re
 import zipfile
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -15,30 +22,31 @@ import numpy.typing as npt
 
 from fairfr.core.errors import ConfigError, DataError
 from fairfr.core.keys import check_id
+from fairfr.core.storage import replacing
 from fairfr.core.types import I64, UNKNOWN, Bool
 from fairfr.core.visible import visible
-from fairfr.core.wording import counted, first_few, spaced
+from fairfr.core.wording import counted, first_few
 from fairfr.data.files import DataFile, find_table
 from fairfr.data.images_file import read_images
-from fairfr.data.importers._keyed_vectors import KeyedVectors
-from fairfr.data.importers.embedding_sources import read_source
-from fairfr.data.importers.image_keys import NAMED, Matches, match
+from fairfr.data.importers.embedding_formats import KeyedVectors, read_source
+from fairfr.data.importers.pickles import add_trust_argument
 
 _DATE = (1980, 1, 1, 0, 0, 0)  # the same in every archive: equal vectors give equal bytes
 _CHUNK = 4096
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of ``import_data.py embeddings``."""
+    """The options of ``fairfr import embeddings``."""
     parser.add_argument("--dataset", required=True, help="id of a data set whose images.csv is in --out already")
     parser.add_argument("--backbone", required=True, help="id under which the vectors are kept, e.g. arcface")
     parser.add_argument("--from", dest="sources", type=Path, nargs="+", required=True, metavar="FILE", help=_FROM)
     parser.add_argument("--names", type=Path, help="the names that belong to an npy file, one in each line")
     parser.add_argument("--out", type=Path, default=Path("data"), help="data root (default: data)")
     parser.add_argument("--missing", choices=("stop", "report"), default="stop", help=_MISSING)
+    add_trust_argument(parser)
 
 
-_FROM = "npz, npy (with --names), pickle, HDF5, or a folder of .npy files; one or several"
+_FROM = "npz, npy (with --names), torch.save, HDF5, or a folder of .npy files; one or several"
 _MISSING = "images without a usable vector: stop (default), or write the others and report these"
 
 
@@ -50,12 +58,12 @@ def run(arguments: argparse.Namespace) -> str:
     if arguments.names is not None and len(arguments.sources) > 1:
         raise ConfigError("--names goes with one npy file. Import one file, or put the vectors into npz files.")
     images = _images(folder)
-    sources = [read_source(path, arguments.names) for path in arguments.sources]
+    sources = [read_source(path, arguments.names, arguments.trust_pickle) for path in arguments.sources]
     chosen = choose(sources, images)
     found = _describe(sources, chosen, images)
     if chosen.absent(images) and arguments.missing == "stop":
         raise DataError(
-            f"{found}\n  Nothing was written. Add the files that hold the others, or write what is there with "
+            f"{found}\n  Nothing was written. Add the files that have the others, or write what is there with "
             "--missing report; runs then need dataset.missing=drop."
         )
     path = folder / "embeddings" / f"{arguments.backbone}.npz"
@@ -112,32 +120,24 @@ def choose(sources: Sequence[KeyedVectors], images: Sequence[str]) -> Chosen:
 def write_vectors(path: Path, images: Sequence[str], vectors: npt.NDArray[np.floating[Any]]) -> None:
     """Write ``images`` and ``vectors`` (n, d) as an npz: whole or not at all, and the same bytes every time."""
     arrays = {"image": np.array(images, dtype=np.str_), "vectors": np.ascontiguousarray(vectors)}
-    partial = path.with_name(f".{path.name}.partial-{os.getpid()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with partial.open("wb") as handle:
-            with zipfile.ZipFile(handle, "w", zipfile.ZIP_STORED) as archive:
-                for name, array in arrays.items():
-                    entry = zipfile.ZipInfo(f"{name}.npy", _DATE)
-                    entry.create_system = 3  # otherwise it depends on the platform
-                    with archive.open(entry, "w", force_zip64=True) as member:
-                        np.lib.format.write_array(member, array, allow_pickle=False)
-            handle.flush()
-            os.fsync(handle.fileno())
-        partial.replace(path)
+        with replacing(path) as draft, zipfile.ZipFile(draft, "w", zipfile.ZIP_STORED) as archive:
+            for name, array in arrays.items():
+                entry = zipfile.ZipInfo(f"{name}.npy", _DATE)
+                entry.create_system = 3  # otherwise it depends on the platform
+                with archive.open(entry, "w", force_zip64=True) as member:
+                    np.lib.format.write_array(member, array, allow_pickle=False)
     except OSError as error:
         raise DataError(f"{path} cannot be written ({error.strerror}). Choose another place with --out.") from None
-    finally:
-        if partial.parent.is_dir():
-            partial.unlink(missing_ok=True)
 
 
 def _images(folder: Path) -> tuple[str, ...]:
     table = find_table(folder / "images")
     if table is None:
         raise DataError(
-            f"{folder / 'images.csv'}: not found. Import the data set itself first (import_data.py rfw, bfw or lfw): "
-            "vectors are kept under its image ids."
+            f"{folder / 'images.csv'}: not found. Import the data set itself first (fairfr import rfw, bfw, lfw "
+            "or table): vectors are kept under its image ids."
         )
     return tuple(read_images(DataFile.at(table), ()).ids)
 
@@ -191,8 +191,184 @@ def _describe(sources: Sequence[KeyedVectors], chosen: Chosen, images: Sequence[
     for names, what in (
         (blank, "without a vector in the file"),
         (chosen.unusable, "with a vector that is zero or not finite (nan or inf)"),
-        (absent, f"of {spaced(len(images))} without a usable vector"),
+        (absent, f"of {len(images):,} without a usable vector"),
     ):
         if names:
             lines.append(f"{counted(len(names), 'image')} {what} (first: {first_few(names, NAMED)})")
     return "\n".join(lines)
+
+
+HOW = ("exact", "by suffix", "by zero-padding", "by common end", "ambiguous", "unmatched")
+EXACT, SUFFIX, PADDING, COMMON_END, AMBIGUOUS, UNMATCHED = range(6)
+NAMED = 5  # keys named in a report
+STRIPPED = 3  # folders named in a report
+
+_SEVERAL = -2
+_ROOTS = re.compile(r"^(?:.*/)?(?:rfw/data|bfw-cropped-aligned|uncropped-face-samples|face-samples)/")
+_ENDING = re.compile(r"\.(?:jpe?g|png|npy)$", re.IGNORECASE)
+_CROPPED = re.compile(r"_cropped(?=/)")
+_NUMBER = re.compile(r"_0*(\d+)$")
+
+
+def normalised(key: str) -> str:
+    """``key`` without known roots, ``_cropped``, leading ``./``, backslashes and the ending of an image."""
+    path = "/".join(part for part in key.strip().replace("\\", "/").split("/") if part not in ("", "."))
+    return _ENDING.sub("", _CROPPED.sub("", _ROOTS.sub("", path)))
+
+
+def without_padding(path: str) -> str:
+    """The normalised ``path`` with its last number unpadded: ``_0012`` and ``_00012`` both become ``_12``."""
+    return _NUMBER.sub(r"_\1", path)
+
+
+@dataclass(frozen=True, slots=True)
+class Matches:
+    """For each of m keys the row (m,) of its image (-1 = none) and ``how`` (m,) it was found, an index into HOW.
+
+    ``stripped`` counts the folders that had to be left out of a key and of its image's id for both to be the same.
+    """
+
+    keys: Sequence[str]
+    row: I64
+    how: I64
+    stripped: Mapping[tuple[str, str], int] = field(default_factory=dict)
+
+    def report(self) -> str:
+        """Counts of what matched how, and the first keys that did not."""
+        counts = Counter(self.how.tolist())
+        text = "keys: " + ", ".join(f"{counts[i]:,} {name}" for i, name in enumerate(HOW) if counts[i])
+        if self.stripped:
+            text += f"\n  left out: {first_few([*map(_described, self.stripped.items())], STRIPPED, '; ')}"
+        for code in (AMBIGUOUS, UNMATCHED):
+            if counts[code]:
+                keys = [self.keys[i] for i in np.flatnonzero(self.how == code).tolist()]
+                text += f"\n  {HOW[code]}: {first_few(keys, NAMED)}"
+        return text
+
+
+def match(keys: Sequence[str], images: Sequence[str]) -> Matches:
+    """The image (its row in ``images``) that each key means."""
+    given, known = [normalised(key) for key in keys], [normalised(image) for image in images]
+    find = _finder(known)
+    find_number = _finder([without_padding(path) for path in known])
+    literal = {image: row for row, image in enumerate(images)}
+    row, how = np.full(len(keys), UNKNOWN, np.int64), np.full(len(keys), UNMATCHED, np.int64)
+    for i, path in enumerate(given):
+        if keys[i] in literal:
+            row[i], how[i] = literal[keys[i]], EXACT
+        else:
+            row[i], how[i] = _resolve(path, find, find_number)
+    _match_common_ends(given, known, row, how)
+    return Matches(keys, row, how, _stripped(given, known, row, how))
+
+
+def _match_common_ends(given: Sequence[str], known: Sequence[str], row: I64, how: I64) -> None:
+    """Match keys that have nothing but their end in common with an image; fills ``row`` and ``how`` (m,) in.
+
+    What is left out must be a folder that all keys, or all images, are in: it tells nothing about one of them. And it
+    must serve at least half of the keys or of the images that are left, or it is chance.
+    """
+    open_keys = np.flatnonzero(how == UNMATCHED).tolist()
+    taken = set(row.tolist())
+    keys_with = _having_end(given, open_keys)
+    open_images = [image for image in range(len(known)) if image not in taken]
+    images_with = _having_end(known, open_images)
+    root_of_keys, root_of_images = _common_folder(given), _common_folder(known)
+    found: dict[int, int] = {}
+    for key in open_keys:
+        end = next((end for end in _ends(given[key]) if end in images_with), "")
+        image = images_with.get(end, _SEVERAL)
+        if image == _SEVERAL or keys_with[end] == _SEVERAL:
+            continue
+        heads = given[key].removesuffix(end), known[image].removesuffix(end)
+        if root_of_keys.startswith(heads[0]) or root_of_images.startswith(heads[1]):
+            found[key] = image
+    if 2 * len(found) >= min(len(open_keys), len(open_images)):
+        for key, image in found.items():
+            row[key], how[key] = image, COMMON_END
+
+
+def _common_folder(paths: Sequence[str]) -> str:
+    """The folder that all paths are in, with a slash at its end; blank if there is none, or one path alone."""
+    if len(paths) < 2:
+        return ""
+    first, last = min(paths).split("/")[:-1], max(paths).split("/")[:-1]
+    common = []
+    for one, other in zip(first, last, strict=False):
+        if one != other:
+            break
+        common.append(f"{one}/")
+    return "".join(common)
+
+
+def _having_end(paths: Sequence[str], chosen: Sequence[int]) -> dict[str, int]:
+    """Which of the ``chosen`` paths ends so, by end; _SEVERAL where more than one does."""
+    having: dict[str, int] = {}
+    for place in chosen:
+        for end in _ends(paths[place]):
+            having[end] = place if end not in having else _SEVERAL
+    return having
+
+
+def _stripped(given: Sequence[str], known: Sequence[str], row: I64, how: I64) -> dict[tuple[str, str], int]:
+    """How often which folders were left out of a key and of an id, most often first."""
+    counts: Counter[tuple[str, str]] = Counter()
+    for key in np.flatnonzero((how == SUFFIX) | (how == COMMON_END)).tolist():
+        one, other = given[key].split("/"), known[row[key]].split("/")
+        while one and other and one[-1] == other[-1]:
+            one.pop()
+            other.pop()
+        counts["/".join(one), "/".join(other)] += 1
+    return dict(counts.most_common())
+
+
+def _described(stripped: tuple[tuple[str, str], int]) -> str:
+    (of_key, of_image), times = stripped
+    parts = []
+    if of_key:
+        parts.append(f"'{of_key}/' of keys")
+    if of_image:
+        parts.append(f"'{of_image}/' of image ids")
+    return f"{' and '.join(parts)} ({times:,})"
+
+
+_Find = Callable[[str], tuple[int, int]]
+
+
+def _resolve(path: str, find: _Find, find_number: _Find) -> tuple[int, int]:
+    row, how = find(path)
+    if how == UNMATCHED:
+        row, how = find_number(without_padding(path))
+        how = PADDING if how in (EXACT, SUFFIX) else how
+    return row, how
+
+
+def _finder(known: Sequence[str]) -> _Find:
+    """Looks a path up among ``known`` paths; where several fit, none is taken."""
+    whole: dict[str, int] = {}
+    ends: dict[str, int] = {}
+    for row, path in enumerate(known):
+        whole[path] = row if path not in whole else _SEVERAL
+        for end in _ends(path):
+            ends[end] = row if end not in ends else _SEVERAL
+
+    def find(path: str) -> tuple[int, int]:
+        if path in whole:
+            return _found(whole[path], EXACT)
+        # an image's id is the end of the key; else the key is the end of an image's id
+        longest = next((end for end in _ends(path) if end in whole), None)
+        if longest is not None:
+            return _found(whole[longest], SUFFIX)
+        return _found(ends[path], SUFFIX) if path in ends else (UNKNOWN, UNMATCHED)
+
+    return find
+
+
+def _ends(path: str) -> list[str]:
+    """The proper ends of a path, longest first: ``a/b/c`` has ``b/c`` and ``c``."""
+    parts = path.split("/")
+    return ["/".join(parts[i:]) for i in range(1, len(parts))]
+
+
+def _found(row: int, how: int) -> tuple[int, int]:
+    return (UNKNOWN, AMBIGUOUS) if row == _SEVERAL else (row, how)

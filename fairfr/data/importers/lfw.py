@@ -1,28 +1,36 @@
 """LFW: ``pairs.txt`` (View 2, ten folds) with or without its header; groups come from side tables.
 
 Images are called ``<Name>_0001.jpg`` and identities ``<Name>``. Only images that occur in a pair are listed.
+
+The benchmark itself has no groups: three kinds of side table have them. What a table does not say, or says with too
+little confidence, is unknown (blank).
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
-from dataclasses import replace
-from pathlib import Path
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
+
+import numpy as np
 
 from fairfr.core.errors import DataError
 from fairfr.core.findings import Finding
-from fairfr.data.importers.imported import ImportedSet, assemble_import, column_of
-from fairfr.data.importers.lfw_groups import GroupLabels, read_attribute_scores, read_fairface, read_side_table
-from fairfr.data.importers.pair_lists import image_notes, label_lists, read_pair_list
-from fairfr.data.importers.write_neutral import add_output_arguments, finish
+from fairfr.core.types import F64
+from fairfr.data.files import DataFile
+from fairfr.data.images_file import read_attribute
+from fairfr.data.importers.foreign_pairs import image_notes, label_lists, read_pair_list
+from fairfr.data.importers.imported_set import ImportedSet, add_output_arguments, assemble_import, column_of, finish
+from fairfr.data.text_table import Table, check_text, header_of, read_table
 
 PICTURES = ("lfw", "lfw-deepfunneled", "lfw_funneled", "lfwa")  # folders of images beside the list
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Options of ``import_data.py lfw``."""
-    parser.add_argument("--root", type=Path, help="folder that holds pairs.txt (and perhaps the images in lfw/)")
+    """Options of ``fairfr import lfw``."""
+    parser.add_argument("--root", type=Path, help="folder with pairs.txt (and perhaps the images in lfw/)")
     parser.add_argument("--pairs", type=Path, help="the list itself, if it is called otherwise")
     parser.add_argument("--groups", type=Path, help="csv: image or person, and one column for each attribute")
     parser.add_argument("--fairface", type=Path, help="FairFace's prediction csv: ethnicity (race4) and gender")
@@ -52,7 +60,7 @@ def read_lfw(path: Path, labels: Sequence[GroupLabels] = (), root: Path | None =
     listed = read_pair_list(path)
     if listed.n_folds == 1:
         raise DataError(
-            f"{path} is one single block of {len(listed.pairs)} pairs, without folds (a View 1 list?). "
+            f"{path} is one single block of {len(listed.pairs):,} pairs, without folds (a View 1 list?). "
             "Import View 2's pairs.txt, which has ten."
         )
     images = [
@@ -83,3 +91,198 @@ def _picture_notes(root: Path | None, ids: Sequence[str], identity: Sequence[str
         return []
     files = [f"{person}/{image}" for person, image in zip(identity, ids, strict=True)]
     return image_notes(folder, files, str(folder))
+
+
+PERSON_COLUMNS = ("person", "identity", "name")
+GENDER_LEAST, EYEGLASSES_LEAST, ETHNICITY_LEAST = 0.5, 0.3, 0.0  # the paper's appendix on attribute groupings
+ETHNICITY_SCORES = ("Asian", "White", "Black")
+SCORES = ("Male", *ETHNICITY_SCORES, "Eyeglasses")
+# FairFace's script writes the short names, some of its versions the long ones
+FAIRFACE = {"race4": "ethnicity", "race_preds_fair_4": "ethnicity", "gender": "gender", "gender_preds_fair": "gender"}
+FAIRFACE_WORDS = {"ethnicity": ("asian", "black", "indian", "white"), "gender": ("female", "male")}
+
+
+@dataclass(frozen=True, slots=True)
+class GroupLabels:
+    """Attributes as name -> key -> value, where a key is an image (without folder and ending) or a person."""
+
+    path: Path
+    by: str
+    attributes: Mapping[str, Mapping[str, str]]
+    notes: tuple[Finding, ...] = ()
+
+    def of(self, attribute: str, image: str, person: str) -> str:
+        """The value of one image; blank if unknown."""
+        return self.attributes[attribute].get(image_key(image) if self.by == "image" else person_key(person), "")
+
+    def report(self, names: Sequence[str], ids: Sequence[str], people: Sequence[str]) -> list[Finding]:
+        """How many images the table has an entry for; DataError if for none."""
+        keys = {key for values in self.attributes.values() for key in values}
+        own = [image_key(image) for image in ids] if self.by == "image" else [person_key(name) for name in people]
+        found = sum(key in keys for key in own)
+        if not found:
+            raise DataError(
+                f"{self.path}: none of its {len(keys):,} {self.by} names occurs in the pairs (its first: "
+                f"'{min(keys, default='')}', the pairs' first: '{own[0]}'). Is it a table of another data set?"
+            )
+        new = ", ".join(names) if names else "nothing that an earlier table does not have"
+        text = f"{self.path}: {new}, by {self.by}, for {found:,} of {len(own):,} images."
+        return [Finding("groups-from-table", "note", text, {"images": found, "of": len(own)}), *self.notes]
+
+
+def image_key(name: str) -> str:
+    """``lfw/AJ_Cook/AJ_Cook_0001.jpg`` -> ``AJ_Cook_0001``; the number may come without its zeros."""
+    key = re.sub(r"\.(jpe?g|png|bmp)$", "", PurePosixPath(name.strip().replace("\\", "/")).name, flags=re.IGNORECASE)
+    person, _, number = key.rpartition("_")
+    if person and re.fullmatch(r"\d{1,9}", number, re.ASCII):
+        return f"{person_key(person)}_{int(number):04d}"
+    return key
+
+
+def person_key(name: str) -> str:
+    """``AJ Cook`` -> ``AJ_Cook``."""
+    return "_".join(name.split())
+
+
+def read_side_table(path: Path) -> GroupLabels:
+    """A csv of ``image`` (or ``person``, ``identity``, ``name``) and attributes; blank or "unknown" is unknown."""
+    table = _all_columns(path)
+    by = next((name for name in ("image", *PERSON_COLUMNS) if name in table.names), None)
+    if by is None:
+        table.require("image", remedy="Add a column 'image' or 'person' that says whom a row is about.")
+    assert by is not None
+    names = [name for name in table.arrays if name not in ("image", *PERSON_COLUMNS)]
+    if not names:
+        raise DataError(f"{path} has no attribute besides '{by}'. Add a column such as ethnicity or gender.")
+    key = image_key if by == "image" else person_key
+    attributes = {}
+    for name in names:
+        values = read_attribute(table, name)
+        known = ["" if value.strip().lower() == "unknown" else value.strip() for value in values.values]
+        attributes[name] = _by_key(table, by, key, [[*known, ""][code] for code in values.codes.tolist()], name)
+    return GroupLabels(path, "image" if by == "image" else "person", attributes)
+
+
+def read_fairface(path: Path) -> GroupLabels:
+    """FairFace's predictions: race4 as ethnicity, and gender. Images whose faces disagree are unknown."""
+    table = _all_columns(path, {"face_name_align", *FAIRFACE})
+    table.require("face_name_align")
+    attributes, notes = {}, []
+    keys = [_face_key(name) for name in _spelled(table, "face_name_align")]
+    for attribute, words in FAIRFACE_WORDS.items():
+        column = next((name for name in FAIRFACE if FAIRFACE[name] == attribute and name in table.arrays), None)
+        if column is None:
+            table.require("race4" if attribute == "ethnicity" else "gender", remedy="Predict with the 4-race model.")
+        assert column is not None
+        values = [value.lower() for value in _spelled(table, column)]
+        wrong = np.array([value not in words for value in values])
+        if wrong.any():
+            found = values[int(np.argmax(wrong))]
+            raise DataError(
+                f"{path}, {table.first(wrong)}: {column} is {found!r}; FairFace says one of {', '.join(words)}. "
+                "Predict again."
+            )
+        attributes[attribute], several = _agreed(keys, values)
+        if several:
+            text = f"{path}: {several:,} images have faces of different {attribute}; there it is unknown."
+            notes.append(Finding("faces-disagree", "note", text, {"images": several}))
+    return GroupLabels(path, "image", attributes, tuple(notes))
+
+
+def read_attribute_scores(path: Path) -> GroupLabels:
+    """lfw_attributes.txt: scores of each image, averaged per person, and groups where the mean is confident."""
+    people, scores = _attribute_rows(path)
+    names, codes = np.unique(people, return_inverse=True)
+    size = np.bincount(codes)
+    mean = {name: np.bincount(codes, weights=scores[:, k]) / size for k, name in enumerate(SCORES)}
+    best = np.argmax([mean[name] for name in ETHNICITY_SCORES], axis=0)
+    highest = np.max([mean[name] for name in ETHNICITY_SCORES], axis=0)
+    values = {
+        "gender": _confident(mean["Male"], GENDER_LEAST, ("male", "female")),
+        "ethnicity": np.where(highest >= ETHNICITY_LEAST, np.char.lower(np.array(ETHNICITY_SCORES))[best], ""),
+        "eyeglasses": _confident(mean["Eyeglasses"], EYEGLASSES_LEAST, ("yes", "no")),
+    }
+    attributes = {name: dict(zip(names.tolist(), found.tolist(), strict=True)) for name, found in values.items()}
+    return GroupLabels(path, "person", attributes)
+
+
+def _confident(mean: F64, least: float, words: tuple[str, str]) -> np.typing.NDArray[np.str_]:
+    return np.where(mean >= least, words[0], np.where(mean <= -least, words[1], ""))
+
+
+def _attribute_rows(path: Path) -> tuple[list[str], F64]:
+    """Person and the SCORES (rows, 5) of each line."""
+    data = DataFile.at(path).read()
+    check_text(path, data)
+    lines = [line.rstrip("\r") for line in data.decode("utf-8-sig").split("\n")]
+    at = next((k for k, line in enumerate(lines) if "person" in line and "\t" in line), None)
+    if at is None:
+        raise DataError(f"{path} has no line of column names ('# person <TAB> imagenum <TAB> ...'). Restore the file.")
+    names = [name.strip() for name in lines[at].lstrip("#").strip().split("\t")]
+    lacking = [name for name in ("person", *SCORES) if name not in names]
+    if lacking:
+        raise DataError(f"{path}, line {at + 1}: no column '{lacking[0]}'. Restore the file.")
+    wanted = [names.index(name) for name in SCORES]
+    people, scores = [], []
+    for number, line in enumerate(lines[at + 1 :], at + 2):
+        if not line.strip():
+            continue
+        cells = line.split("\t")
+        if len(cells) != len(names):
+            raise DataError(
+                f"{path}, line {number}: {len(cells)} cells where there are {len(names)} names. Restore it."
+            )
+        people.append(person_key(cells[names.index("person")]))
+        scores.append([_score(path, number, cells[k]) for k in wanted])
+    if not people:
+        raise DataError(f"{path} has column names but no rows. Restore the file.")
+    return people, np.array(scores, dtype=np.float64)
+
+
+def _score(path: Path, number: int, cell: str) -> float:
+    try:
+        value = float(cell)
+    except ValueError:
+        value = float("nan")
+    if not np.isfinite(value):
+        raise DataError(f"{path}, line {number}: {cell[:20]!r} is not a score. Restore the file.")
+    return value
+
+
+def _all_columns(path: Path, wanted: set[str] | None = None) -> Table:
+    file = DataFile.at(path)
+    data = file.read()
+    check_text(path, data)
+    names = header_of(path, data)
+    return read_table(file, [name for name in names if name.strip()] if wanted is None else wanted)
+
+
+def _spelled(table: Table, name: str) -> list[str]:
+    column = table.filled(name)
+    return [column.values[code].strip() for code in column.codes.tolist()]
+
+
+def _face_key(name: str) -> str:
+    """FairFace's detector cuts ``AJ_Cook_0001.jpg`` into ``AJ_Cook_0001_face0.jpg`` and so on."""
+    return image_key(re.sub(r"_face\d+(?=\.[A-Za-z]+$|$)", "", name.strip()))
+
+
+def _agreed(keys: Sequence[str], values: Sequence[str]) -> tuple[dict[str, str], int]:
+    """Value of each key, blank where rows disagree; and how many do."""
+    found: dict[str, set[str]] = {}
+    for key, value in zip(keys, values, strict=True):
+        found.setdefault(key, set()).add(value)
+    agreed = {key: min(labels) if len(labels) == 1 else "" for key, labels in found.items()}
+    return agreed, sum(len(labels) > 1 for labels in found.values())
+
+
+def _by_key(table: Table, by: str, key: Callable[[str], str], values: Sequence[str], attribute: str) -> dict[str, str]:
+    """Value of each key; DataError if two rows say different things of one."""
+    found: dict[str, str] = {}
+    for row, (name, value) in enumerate(zip(_spelled(table, by), values, strict=True)):
+        if found.setdefault(key(name), value) != value:
+            raise DataError(
+                f"{table.path}, {table.where(row)}: {attribute} of '{name}' is '{value}', but an earlier row says "
+                f"'{found[key(name)]}'. Keep one row for each {by}."
+            )
+    return found

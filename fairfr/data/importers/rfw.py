@@ -1,38 +1,64 @@
 """RFW: the tree ``txts/<Ethnicity>/<Ethnicity>_pairs.txt`` of its test archive, or a table made from it.
 
 13 person ids occur under two ethnicities, so images are called ``<Ethnicity>/<person>/<person>_0001.jpg`` and
-identities ``<Ethnicity>/<person>``.
+identities ``<Ethnicity>/<person>``. The table is rfw.csv as FairCal and its reproductions make it, with ids and numbers
+or with paths; images and identities have the same names, so that vectors fit either.
 """
 
 from __future__ import annotations
 
 import argparse
+import re
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+
 from fairfr.core.errors import DataError
-from fairfr.data.importers.imported import ImportedSet, assemble_import, column_of
-from fairfr.data.importers.pair_lists import PairList, image_notes, label_lists, read_pair_list
-from fairfr.data.importers.write_neutral import add_output_arguments, finish
+from fairfr.data.importers.foreign_pairs import (
+    PairList,
+    image_notes,
+    label_lists,
+    one_of,
+    open_table,
+    read_folds,
+    read_pair_list,
+    read_same,
+    read_scores,
+    size_notes,
+)
+from fairfr.data.importers.imported_set import (
+    ImportedSet,
+    add_output_arguments,
+    assemble_import,
+    column_of,
+    finish,
+    image_codes,
+)
+from fairfr.data.importers.pickles import add_trust_argument
+from fairfr.data.pairs_file import LabelledPairs
+from fairfr.data.text_table import Table
 
 ETHNICITIES = ("African", "Asian", "Caucasian", "Indian")
 PLACES = ("txts", "test/txts", "RFW/test/txts", ".")  # where the lists may be, seen from the folder that was named
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Options of ``import_data.py rfw``."""
+    """Options of ``fairfr import rfw``."""
     source = parser.add_mutually_exclusive_group(required=True)
-    source.add_argument("--root", type=Path, help="unpacked test archive: the folder that holds txts/ (and data/)")
+    source.add_argument("--root", type=Path, help="unpacked test archive: the folder with txts/ (and data/)")
     source.add_argument("--table", type=Path, help="a table of the pairs instead, such as FairCal's rfw.csv")
+    add_trust_argument(parser)
     add_output_arguments(parser, "rfw")
 
 
 def run(arguments: argparse.Namespace) -> str:
     """Import; returns what was found, for people."""
     if arguments.table is not None:
-        from fairfr.data.importers.faircal_csv import read_rfw_table
+        from fairfr.data.importers.rfw import read_rfw_table
 
-        return finish(read_rfw_table(arguments.table), arguments)
+        return finish(read_rfw_table(arguments.table, arguments.trust_pickle), arguments)
     return finish(read_rfw(arguments.root), arguments)
 
 
@@ -75,8 +101,8 @@ def _find_lists(root: Path) -> Path:
         if any((root / place / name).is_dir() for name in ETHNICITIES) and _has_list(root / place):
             return root / place if place != "." else root
     raise DataError(
-        f"{root} holds no txts/African/African_pairs.txt. Name the folder of the unpacked RFW test archive, "
-        "which holds txts/<Ethnicity>/<Ethnicity>_pairs.txt."
+        f"{root} has no txts/African/African_pairs.txt. Name the folder of the unpacked RFW test archive, "
+        "which has txts/<Ethnicity>/<Ethnicity>_pairs.txt."
     )
 
 
@@ -93,6 +119,88 @@ def _check_alike(lists: list[PairList]) -> None:
     for part in lists[1:]:
         if (part.n_folds, part.block) != (first.n_folds, first.block):
             raise DataError(
-                f"{part.path} has {part.n_folds} folds of {part.block} pairs, but {first.path.name} has "
+                f"{part.path} has {part.n_folds} folds of {part.block:,} pairs, but {first.path.name} has "
                 f"{first.n_folds} of {first.block}. One of the two is cut short; restore it."
             )
+
+
+OFFICIAL = 24_000  # pairs of the four lists
+STRUCTURE = {"fold", "same", "label", "pair", "ethnicity", "category"} | {
+    f"{name}{side}" for name in ("id", "num", "path", "p", "ethnicity") for side in "12"
+}
+FILE = re.compile(r"(?P<person>.+)_(?P<number>\d{1,9})(?:\.(?:jpe?g|png|npy))?", re.ASCII | re.IGNORECASE)
+
+
+def read_rfw_table(path: Path, trust_pickle: bool = False) -> ImportedSet:
+    """The table as a set."""
+    table = open_table(path, trust_pickle)
+    ethnicity = _ethnicities(table)
+    sides = [_from_paths(table, side, ethnicity) or _from_ids(table, side, ethnicity) for side in "12"]
+    ids, left, right = image_codes(*(column_of(side) for side in sides))
+    identity, group = describe_images(ids)
+    pairs = LabelledPairs(
+        table, np.arange(table.n_rows, dtype=np.int64), left, right, read_same(table), read_folds(table)
+    )
+    data = assemble_import(path, ids, identity, {"ethnicity": column_of(group)}, pairs)
+    scores, notes = read_scores(table, STRUCTURE)
+    return replace(data, scores=scores, notes=(*data.notes, *notes, *size_notes(table, OFFICIAL)))
+
+
+def _ethnicities(table: Table) -> list[str] | None:
+    """Ethnicity (p,) as RFW's folders are called; None if there is no such column."""
+    if "ethnicity" not in table.arrays:
+        return None
+    column = table.filled("ethnicity")
+    known = {name.lower(): name for name in ETHNICITIES}
+    for code, value in enumerate(column.values):
+        if value.strip().lower() not in known:
+            raise DataError(
+                f"{table.path}, {table.first(column.codes == code)}: ethnicity is {value!r}; RFW has "
+                f"{', '.join(ETHNICITIES)}. Is it a table of another data set?"
+            )
+    names = [known[value.strip().lower()] for value in column.values]
+    return [names[code] for code in column.codes.tolist()]
+
+
+def _spelled(table: Table, name: str) -> list[str]:
+    column = table.filled(name)
+    return [column.values[code].strip() for code in column.codes.tolist()]
+
+
+def _from_ids(table: Table, side: str, ethnicity: Sequence[str] | None) -> list[str]:
+    """Ids (p,) from the columns of persons and numbers."""
+    people, numbers = (
+        _spelled(table, one_of(table, f"id{side}", f"path{side}")),
+        _spelled(table, one_of(table, f"num{side}")),
+    )
+    if ethnicity is None:
+        table.require("ethnicity", remedy="It does not follow from the persons: some ids occur in two ethnicities.")
+    assert ethnicity is not None
+    images = []
+    for row, (group, person, number) in enumerate(zip(ethnicity, people, numbers, strict=True)):
+        if not re.fullmatch(r"\d{1,9}(\.0*)?", number, re.ASCII):
+            raise DataError(f"{table.path}, {table.where(row)}: num{side} is {number!r}, not a number. Correct it.")
+        if "/" in person:
+            raise DataError(f"{table.path}, {table.where(row)}: id{side} is {person!r}, not a person. Correct it.")
+        images.append(image_id(group, person, int(number.partition(".")[0])))
+    return images
+
+
+def _from_paths(table: Table, side: str, ethnicity: Sequence[str] | None) -> list[str]:
+    """Ids (p,) from the column of paths, whatever folders they start with; empty if there is no such column."""
+    if f"path{side}" not in table.arrays:
+        return []
+    images = []
+    for row, path in enumerate(_spelled(table, f"path{side}")):
+        parts = path.replace("\\", "/").split("/")
+        file = FILE.fullmatch(parts[-1])
+        folder = parts[-3].removesuffix("_cropped") if len(parts) > 2 else ""
+        group = folder if folder in ETHNICITIES else ethnicity[row] if ethnicity else ""
+        expected = ethnicity[row] if ethnicity else group
+        if file is None or not group or expected != group or (len(parts) > 1 and parts[-2] != file["person"]):
+            raise DataError(
+                f"{table.path}, {table.where(row)}: path{side} is {path!r}, not "
+                f"'{expected or '<Ethnicity>'}/<person>/<person>_0001.jpg'. Correct it."
+            )
+        images.append(image_id(group, file["person"], int(file["number"])))
+    return images

@@ -20,10 +20,9 @@ from fairfr.core.errors import DataError
 from fairfr.core.types import I64, UNKNOWN, Bool
 from fairfr.data.files import DataFile, find_table, spell_table
 from fairfr.data.images_file import ImageTable, read_images
-from fairfr.data.importers.imported import ImportedSet, assemble_import, column_of
-from fairfr.data.importers.write_neutral import add_output_arguments, finish
+from fairfr.data.importers.imported_set import ImportedSet, add_output_arguments, assemble_import, column_of, finish
 from fairfr.data.pairs_file import LabelledPairs
-from fairfr.data.tables import Table
+from fairfr.data.text_table import Table
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +39,7 @@ class Wanted:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Options of ``import_data.py within-groups``."""
+    """Options of ``fairfr import within-groups``."""
     parser.add_argument("--root", type=Path, required=True, help="folder of a set in the neutral layout: data/lfw")
     parser.add_argument("--by", nargs="+", required=True, metavar="ATTRIBUTE", help="columns of images.csv")
     parser.add_argument("--per-person", type=int, default=6, help="genuine pairs of a person, at most (default: 6)")
@@ -78,7 +77,9 @@ def pairs_within_groups(images: ImageTable, wanted: Wanted) -> ImportedSet:
         for left, right, same in _draw(_by_person(person, (group == one) & (fold_of[person] == fold)), wanted, rng)
     ]
     if not drawn:
-        raise DataError(f"{images.path}: no group has somebody with two images, and somebody else: nothing to pair.")
+        raise DataError(
+            f"{images.path}: no group has a person with two images and a second person, so there is nothing to pair."
+        )
     return _assembled(images, drawn)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from fairfr.core.types import Source
-from fairfr.report.tables.grid import SOURCE_LABEL
+from fairfr.report.tables.grid import source_title
 from fairfr.report.uncertainty.paired import Change
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ WIDTH, PER_ROW, FRAME = 4.8, 0.27, 1.1  # inches
 
 
 def change_figure(panels: Mapping[str, Mapping[str, Mapping[str, Change]]], source: Source) -> Figure | None:
-    """``panels``: section -> quantity -> label -> change. None without any; the data source stands above them."""
+    """``panels``: section -> quantity -> label -> change. None without any; the data source is shown above them."""
     if not panels:
         return None
     from matplotlib.figure import Figure
@@ -33,7 +33,7 @@ def change_figure(panels: Mapping[str, Mapping[str, Mapping[str, Change]]], sour
         row[0].set_title(section, fontsize=9, loc="left")
         for ax in row[1:]:
             ax.set_yticklabels([])
-    made.suptitle(SOURCE_LABEL[source], fontsize=9)
+    made.suptitle(source_title(source), fontsize=9)
     return made
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from fairfr.report.studies.study_runs import StudyRuns
-from fairfr.report.tables.grid import SOURCE_LABEL
+from fairfr.report.tables.grid import source_title
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -37,7 +37,7 @@ def curve_through(label: str, points: Sequence[tuple[float, Number]]) -> Curve |
 def curve_figure(
     panels: Mapping[str, Sequence[Curve]], x_label: str, y_label: str, runs: StudyRuns, log: bool = False
 ) -> Figure | None:
-    """A panel for each entry of ``panels``, by its title; None without any. The data source stands above them.
+    """A panel for each entry of ``panels``, by its title; None without any. The data source is shown above them.
 
     ``log``: x in equal ratios.
     """
@@ -58,7 +58,7 @@ def curve_figure(
     for ax in axes[:, 0]:
         ax.set_ylabel(y_label)
     made.legend(*axes.flat[len(panels) - 1].get_legend_handles_labels(), fontsize=8, loc="outside right center")
-    made.suptitle(SOURCE_LABEL[runs.source], fontsize=9)
+    made.suptitle(source_title(runs.source), fontsize=9)
     return made
 
 

@@ -6,13 +6,16 @@ Drawn on Figure objects of their own, never through pyplot: nothing global chang
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fairfr.report.figures.overview import overview_figure
-from fairfr.report.figures.reliability import FEWEST_PAIRS, reliability_figure
-from fairfr.report.readings import Reading
+from fairfr.report.figures.prediction import prediction_figure
+from fairfr.report.figures.reliability import FEWEST_PAIRS, reliability_figure, run_figure
+from fairfr.report.paper.prediction import compared_with_print
+from fairfr.report.readings import Reading, Run
 from fairfr.report.runs import Runs
 from fairfr.report.scores import Scores, where
 from fairfr.report.studies.study import all_studies
@@ -26,17 +29,42 @@ log = logging.getLogger("fairfr")
 DPI = 200
 SCORE_ONLY = ("beta", "platt")
 ADAPTIVE = ("ac_density", "ac_linear")
+METHODS = (
+    "ac_density",
+    "ac_linear",
+    "ac_mlp",
+    "baseline",
+    "beta",
+    "component_logistic",
+    "demonorm",
+    "extra_multicalibration",
+    "faircal",
+    "falcon",
+    "frappe",
+    "fsn",
+    "gst",
+    "isotonic",
+    "oracle",
+    "platt",
+    "temperature",
+)
+SHIPPED = frozenset(f"fairfr.methods.{name}" for name in METHODS)
+"""The modules of the methods that come with fairfr."""
 
 
 def draw(runs: Runs, reading: Reading, folder: Path) -> list[Path]:
     """Write every figure that the runs allow, as PNG and PDF, and return the files.
 
     ``reliability_<dataset>_<backbone>`` needs a beta (else Platt) and an AC-Density (else AC-Linear) run with their
-    scores; ``worst_group_auroc`` needs results alone.
+    scores; ``reliability_<dataset>_<backbone>_<method>`` is of a method that fairfr does not have, beside the same beta
+    run if there is one; ``worst_group_auroc`` needs results alone, and so does ``prediction`` (of stand-ins).
     """
     written: list[Path] = []
     for setting in runs.settings:
         score_only, adaptive = _first_at_hand(runs, setting, SCORE_ONLY), _first_at_hand(runs, setting, ADAPTIVE)
+        for run in runs:
+            if run.cell[:2] == setting and is_own_method(run):
+                written += _draw_own(run, score_only, reading, folder)
         if score_only is not None and adaptive is not None and score_only.levels:
             figure = reliability_figure(score_only, adaptive, reading)
             if figure is None:
@@ -47,7 +75,28 @@ def draw(runs: Runs, reading: Reading, folder: Path) -> list[Path]:
     overview = overview_figure(runs, reading)
     if overview is not None:
         written += _save(overview, folder / "worst_group_auroc")
+    if runs.source == "synthetic":
+        predicted = prediction_figure(compared_with_print(runs, reading))
+        if predicted is not None:
+            written += _save(predicted, folder / "prediction")
     return written
+
+
+def is_own_method(run: Run) -> bool:
+    """Whether a run is of a user's method, not of one that comes with fairfr."""
+    target = str(run.stored.get("identity", {}).get("method", {}).get("estimator", {}).get("_target_", ""))
+    return bool(target) and target.rpartition(".")[0] not in SHIPPED
+
+
+def _draw_own(run: Run, score_only: Scores | None, reading: Reading, folder: Path) -> list[Path]:
+    scores = Scores.at_hand(run)
+    if scores is None:
+        return []
+    figure = None
+    if score_only is not None and scores.levels:
+        figure = reliability_figure(score_only, scores, reading)
+    name = re.sub(r"[^\w.=-]+", "_", "_".join(run.cell)).strip("_")
+    return _save(figure or run_figure(scores, reading), folder / f"reliability_{name}")
 
 
 def draw_studies(studies: Mapping[str, StudyRuns], folder: Path) -> list[Path]:

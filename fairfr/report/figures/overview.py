@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from fairfr.report.figures.text import as_drawn
 from fairfr.report.readings import Reading, Run
 from fairfr.report.runs import Runs
-from fairfr.report.tables.grid import SOURCE_LABEL
+from fairfr.report.tables.grid import source_title
 from fairfr.report.tables.layout import Layout, rows_of
 from fairfr.report.tables.order import ADAPTIVE, BASELINE, ROWS, Row
 
@@ -120,7 +120,7 @@ def _label_rows(axes: Axes, rows: list[Row], line: list[Panel]) -> None:
 def _write_around(figure: Figure, runs: Runs, reading: Reading) -> None:
     from matplotlib.lines import Line2D
 
-    synthetic = f"\n{SOURCE_LABEL['synthetic']}" if runs.source == "synthetic" else ""
+    synthetic = f"\n{source_title(runs.source)}" if runs.source == "synthetic" else ""
     figure.suptitle(f"Worst-group AUROC ({reading} reading){synthetic}", fontsize=LARGE)
     kinds = (
         ("adaptive calibration", VERMILION, VERMILION),

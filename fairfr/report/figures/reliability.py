@@ -12,6 +12,7 @@ from fairfr.report.figures.text import as_drawn
 from fairfr.report.quantity import group_words
 from fairfr.report.readings import Reading
 from fairfr.report.scores import Scores, where
+from fairfr.report.tables.grid import FITTED
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -67,7 +68,8 @@ def reliability_figure(score_only: Scores, adaptive: Scores, reading: Reading) -
         return None
     height = PANELS_HEIGHT + LEGEND_ROW * ceil(len(groups) / LEGEND_COLUMNS)
     figure = Figure(figsize=(WIDTH, height), layout="constrained")
-    figure.suptitle(as_drawn(f"{where(score_only.result)}: reliability by group ({reading} reading)"), fontsize=LARGE)
+    title = as_drawn(f"{where(score_only.result)}: reliability by group ({reading} reading)")
+    figure.suptitle(title + _fitted(score_only), fontsize=LARGE)
     left, centre, right = figure.subplots(1, 3)
     labels = [as_drawn(scores.result.label) for scores in (score_only, adaptive)]
     _draw_reliability(left, score_only, _groups(score_only, reading)[0])
@@ -94,6 +96,11 @@ def reliability_figure(score_only: Scores, adaptive: Scores, reading: Reading) -
     return figure
 
 
+def _fitted(scores: Scores) -> str:
+    """A second line of the title that says what was fitted, where it is a stand-in."""
+    return f"\n{FITTED}" if scores.result.stored["source"] == "synthetic" else ""
+
+
 def run_figure(scores: Scores, reading: Reading) -> Figure:
     """One panel for one run: all pairs in grey, and the groups that are large enough."""
     from matplotlib.figure import Figure
@@ -102,7 +109,8 @@ def run_figure(scores: Scores, reading: Reading) -> Figure:
     everyone = _Group("all pairs", np.arange(len(scores.same)), LIGHT, ".")
     height = PANELS_HEIGHT + LEGEND_ROW * ceil((len(groups) + 1) / 2) + 0.5
     figure = Figure(figsize=(RUN_WIDTH, height), layout="constrained")
-    figure.suptitle(as_drawn(f"{scores.result.label} on {where(scores.result)}"), fontsize=MEDIUM)
+    title = as_drawn(f"{scores.result.label} on {where(scores.result)}")
+    figure.suptitle(title + _fitted(scores), fontsize=MEDIUM)
     axes = figure.subplots()
     _draw_reliability(axes, scores, [everyone, *groups])
     axes.set_ylabel("share of genuine pairs", fontsize=MEDIUM)

@@ -6,5 +6,5 @@ from fairfr.core.visible import visible
 
 
 def as_drawn(text: str) -> str:
-    """Text for matplotlib, which would take what stands between dollars for a formula."""
+    """Text for matplotlib, which would take text between dollars for a formula."""
     return visible(text).replace("$", r"\$")

@@ -17,7 +17,7 @@ from fairfr.report.paper.comparison import (
     simulation,
 )
 from fairfr.report.paper.numbers import GROUP_AWARE_IDS
-from fairfr.report.paper.published import QUANTITIES, TABLE_NAMES, Published, headline
+from fairfr.report.paper.published import QUANTITIES, TABLE_NAMES, WORST_BRIER, Published, headline
 from fairfr.report.quantity import LIFTED, Quantity
 from fairfr.report.readings import Reading
 from fairfr.report.runs import Runs
@@ -74,8 +74,17 @@ def _companion(name: str, quantity: Quantity, compared: Mapping[Key, Compared], 
         ),
         chapter=CHAPTER,
     )
-    by_group = quantity.group != "all"
-    return Provenance(layout, rows, HEADLINE, by_group=by_group, wanted=wanted, exact=True).complete(bare)
+    provenance = Provenance(
+        layout,
+        rows,
+        HEADLINE,
+        alphas=frozenset(filter(None, [quantity.alpha])),
+        by_group=quantity.group != "all",
+        wanted=wanted,
+        exact=True,
+        group_brier=quantity == WORST_BRIER,
+    )
+    return provenance.complete(bare)
 
 
 def _line(

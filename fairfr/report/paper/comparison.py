@@ -86,7 +86,7 @@ def _compare(runs: Runs, reading: Reading, printed: Sequence[Published]) -> list
 
 
 def other_forms() -> list[Published]:
-    """The printed numbers against which a second form of a method stands too, under that form's id."""
+    """The printed numbers that a second form of a method is compared with too, under that form's id."""
     forms = [row for row in ROWS if row not in PAPER_ROWS]
     return [replace(one, method=form.id) for form in forms for one in headline() if one.method == form.printed]
 
@@ -102,7 +102,8 @@ def _ours(numbers: RunNumbers, published: Published) -> Compared | None:
     if value is None:
         return None
     if quantity.group != LIFTED:
-        return Compared(published, number_entry(value, DIGITS), round(value - published.value, DIGITS))
+        spread = numbers.instead_of_ties(quantity, *where)
+        return Compared(published, number_entry(value, DIGITS, spread=spread), round(value - published.value, DIGITS))
     level = numbers.level(quantity, *where)
     assert level is not None
     difference = round((value - published.value) * published.groups, DIGITS)

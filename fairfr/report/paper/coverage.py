@@ -1,4 +1,4 @@
-"""Against the paper in one table: how many numbers are covered, how far apart, and whether methods rank alike."""
+"""Against the paper in one table: how many numbers are covered, how far apart they are, and whether ranks agree."""
 
 from __future__ import annotations
 
@@ -59,7 +59,9 @@ def coverage(runs: Runs, reading: Reading) -> Grid:
         ),
         chapter=CHAPTER,
     )
-    return Provenance(Layout(runs, reading), ROWS, HEADLINE, exact=True).complete(bare)
+    alphas = frozenset(quantity.alpha for quantity in QUANTITIES.values() if quantity.alpha is not None)
+    provenance = Provenance(Layout(runs, reading), ROWS, HEADLINE, alphas, exact=True, group_brier=True)
+    return provenance.complete(bare)
 
 
 def _spanner(dataset: str, shown: Sequence[Setting]) -> Spanner:

@@ -12,6 +12,7 @@ from fairfr.report.readings import Reading, Run
 from fairfr.report.runs import Runs
 from fairfr.report.studies.study import all_studies
 from fairfr.report.studies.study_runs import StudyRuns
+from fairfr.report.tables.grid import number_entry
 from fairfr.report.tables.levels import Level, group_means, level, levels_of
 from fairfr.report.tables.order import BACKBONES, BASELINE, DATASETS, GROUP_AWARE, ROWS, SCORE_ONLY
 
@@ -82,7 +83,7 @@ class RunNumbers:
     """What our runs say under a reading, rounded as the tables print it."""
 
     exact = False
-    absent = "no run gives"
+    absent = "missing run"
 
     def __init__(self, runs: Runs, reading: Reading, studies: Mapping[str, StudyRuns] = MappingProxyType({})) -> None:
         self._runs, self._studies = runs, studies
@@ -98,6 +99,15 @@ class RunNumbers:
             return None if found is None else found.lifted / found.groups
         mean = result.mean(quantity.metric, quantity.group, self._reading)
         return None if mean is None else round(mean, DIGITS)
+
+    def instead_of_ties(self, quantity: Quantity, dataset: str, backbone: str, method: str) -> str:
+        """What the score gives where ties of the probability decide the value, in words; "" where they do not."""
+        result = self.result(dataset, backbone, method)
+        if result is None or quantity.alpha is None or not result.is_tied(quantity.alpha, self._reading):
+            return ""
+        value = number_entry(result.mean(quantity.metric, quantity.group, self._reading), DIGITS).text
+        by_score = number_entry(result.mean_by_score(quantity.metric, quantity.group, self._reading), DIGITS).text
+        return f" (ties; by score {by_score})" if by_score != value else " (ties)"
 
     def level(self, quantity: Quantity, dataset: str, backbone: str, method: str) -> Level | None:
         """K and N of the worst groups lifted; None without both runs or without a group."""

@@ -15,13 +15,16 @@ REPORTED = "training_thresholds"
 
 
 class Fold(NamedTuple):
-    """One held-out fold: labels and ranked values (p,), their rows among all scores, and the thresholds by name."""
+    """One held-out fold: labels and ranked values (p,), and their rows among all scores.
+
+    ``thresholds`` by name, (p,) each: those of the fit that scored the pair.
+    """
 
     name: str
     same: Bool
     values: F64
     rows: I64
-    thresholds: dict[str, float]
+    thresholds: dict[str, F64]
 
 
 def folds_of(run: Run, reading: Reading) -> Iterator[Fold]:
@@ -32,9 +35,21 @@ def folds_of(run: Run, reading: Reading) -> Iterator[Fold]:
     codes, names = scores.words("split")
     values = scores.ranked(reading)
     on = "probability" if values is scores.probability else "score"
+    thresholds = _thresholds(run, scores, on)
     for code, name in enumerate(names):
         rows = np.flatnonzero(codes == code)
-        reported = run.stored["fit_report"].get(name, {}).get(REPORTED, {}).get(on, {})
+        yield Fold(name, scores.same[rows], values[rows], rows, {what: of[rows] for what, of in thresholds.items()})
+
+
+def _thresholds(run: Run, scores: Scores, on: str) -> dict[str, F64]:
+    """By name the threshold (p,) that the fit of each pair reported; none if the run did not ask for them."""
+    codes, fits = scores.fits
+    reports = [run.stored["fit_report"][fit].get(REPORTED) for fit in fits]
+    if None in reports:
+        return {}
+    thresholds = {}
+    for name in reports[0][on]:
         # JSON has no infinity: a threshold that nothing reaches is stored as nothing
-        thresholds = {what: np.inf if value is None else float(value) for what, value in reported.items()}
-        yield Fold(name, scores.same[rows], values[rows], rows, thresholds)
+        of_fits = [np.inf if report[on][name] is None else report[on][name] for report in reports]
+        thresholds[name] = np.array(of_fits, dtype=np.float64)[codes]
+    return thresholds

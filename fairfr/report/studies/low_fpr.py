@@ -45,7 +45,7 @@ NOTES = (
     ),
     Note(
         "interval",
-        f"Pooled: one threshold for the pairs of all folds together; 95 % interval of {DRAWS} draws of identities.",
+        f"Pooled: one threshold for the pairs of all folds together; 95 % interval of {DRAWS:,} draws of identities.",
     ),
 )
 
@@ -79,7 +79,7 @@ def _section(runs: StudyRuns, setting: Setting) -> Section:
 
 
 def _place(run: Run) -> tuple[int, str]:
-    """Where a method stands: maps of the cosine first, then those that see more, then others by name."""
+    """The position of a method: maps of the cosine first, then those that see more, then others by name."""
     method = run.stored["method"]["id"]
     return (ORDER.index(method) if method in ORDER else len(ORDER), method)
 

@@ -37,8 +37,8 @@ TABLE = Beside(
         Note(
             "folds",
             "Endpoint-disjoint: pairs with an image in common, also under another name, lie in one fold. "
-            "Identity-disjoint: pairs with a person in common do; where all hang together, training pairs that share a "
-            "person with the tested fold are left out. The paper prints the first of these.",
+            "Identity-disjoint: pairs with a person in common do; where all people are connected, training pairs that "
+            "share a person with the tested fold are left out. The paper prints the first of these.",
         ),
     ),
 )
@@ -75,7 +75,7 @@ def _worst(runs: StudyRuns, run: Run, metric: str) -> Number:
 
 
 def moved(runs: StudyRuns) -> Grid:
-    """What became of the pairs when folds were made anew."""
+    """What became of the pairs in new folds."""
     sections = [
         Section(
             runs.label(at),
@@ -85,7 +85,7 @@ def moved(runs: StudyRuns) -> Grid:
     ]
     return Grid(
         id="study_split_folds",
-        title="Folds made anew: pairs that moved, and what could not be balanced",
+        title="New folds: pairs that moved, and what could not be balanced",
         corner=("Folds",),
         spanners=(Spanner("", ("pairs", *COUNTS.values())),),
         sections=tuple(section for section in sections if section.lines),

@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from fairfr.core.types import Source
+from fairfr.report.configurations import newest_configurations
 from fairfr.report.paper.published import StudyRow, study
 from fairfr.report.readings import Reading, Run
 from fairfr.report.selection import OF_STUDY, Selection
@@ -37,7 +38,7 @@ class Number(NamedTuple):
 class OurRow:
     """A row of a study's table: its labels, and for each method one number or several (AUROC and Brier).
 
-    ``section``: what it stands under, such as a data set with its backbone. ``paper``: the labels of the row that the
+    ``section``: its heading, such as a data set with its backbone. ``paper``: the labels of the row that the
     paper prints of the same thing; None where it prints none.
     """
 
@@ -167,12 +168,16 @@ def _in_print(printed: StudyRow, ours: OurRow) -> StudyRow:
 
 
 def of_studies(results: Iterable[Run], source: Source, reading: Reading, selection: Selection) -> dict[str, StudyRuns]:
-    """The runs of each study by its name, those that ``selection`` admits; a name that no file here has is left out."""
+    """The runs of each study by its name, those that ``selection`` admits; a name that no file here has is left out.
+
+    Of several configurations of a setting, such as two groupings, the newest counts.
+    """
     completed = [run for run in results if run.stored["source"] == source and run.stored["status"] == "completed"]
     found: dict[str, StudyRuns] = {}
     for name, one in all_studies().items():
         own = [run for run in completed if run.stored.get("study") == name]
-        if runs := selection.whatever((*OF_STUDY, *one.varies), own):
+        runs, _ = newest_configurations(selection.whatever((*OF_STUDY, *one.varies), own))
+        if runs:
             found[name] = StudyRuns(name, source, reading, runs)
     return found
 

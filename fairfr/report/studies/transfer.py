@@ -1,4 +1,4 @@
-"""Whether a calibration travels: each method fitted away from the tested data, beside the same method fitted at home.
+"""Whether a calibration transfers: each method fitted away from the tested data, beside the same method fitted at home.
 
 At home is the published protocol on the tested set. Both runs are compared on the pairs that both scored, pooled over
 folds, with intervals of the difference from a bootstrap over people.
@@ -40,8 +40,8 @@ NOTES = (
     ),
     Note(
         "stand_ins",
-        "Stand-ins of two benchmarks do not lie in one space: fitted on another one, whatever reads the place of a "
-        "pair reads noise.",
+        "Stand-ins of two benchmarks do not lie in one space: fitted on another one, a method that uses midpoints "
+        "of pairs sees only noise.",
     ),
 )
 

@@ -48,7 +48,7 @@ def _aggregates(layout: Layout) -> Iterator[Grid]:
 
 def _native(layout: Layout, row: Row) -> bool:
     found = (layout.run(setting, row) for setting in layout.settings)
-    return any(run.stored["method"]["native_probability"] for run in found if run is not None)
+    return any(run.gives_probability for run in found if run is not None)
 
 
 def _by_dataset(layout: Layout, dataset: str) -> Iterator[Grid]:

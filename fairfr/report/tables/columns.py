@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -73,6 +73,11 @@ def lifted(heading: str, metric: str) -> Column:
 def alphas_of(columns: Sequence[Column]) -> frozenset[str]:
     """The false positive rates on which these numbers hang."""
     return frozenset(column.quantity.alpha for column in columns if column.quantity.alpha is not None)
+
+
+def has_group_brier(columns: Iterable[Column]) -> bool:
+    """Whether one of them is a Brier score of groups, in the paper's reading that of the raw score for some."""
+    return any(column.metric == "brier" and column.group != "all" for column in columns)
 
 
 RESULTS = (

@@ -43,12 +43,12 @@ def commands(absent: Absent, layout: Layout) -> tuple[str, ...]:
 
 
 def paper_command(layout: Layout, experiment: str) -> str:
-    """The named sweep over the paper's settings, on files below the same root as the runs at hand."""
+    """The named sweep over the paper's settings, on files below the same root as the runs."""
     return shlex.join(["fairfr", "run", "-m", f"experiment={experiment}", *_options(HEADLINE[0], layout)])
 
 
 def _backbone(setting: Setting, layout: Layout) -> str:
-    """Its name; ``scores`` for a matcher of which only scores are known, which is chosen by its column."""
+    """Its name; ``scores`` for a matcher with scores only, which is chosen by its column."""
     return setting[1] if _column(layout.some_run(setting)) is None else "scores"
 
 
@@ -58,7 +58,7 @@ def _column(run: Run | None) -> str | None:
 
 
 def _options(setting: Setting, layout: Layout) -> tuple[str, ...]:
-    """What must be typed beside names so that a new run stands beside those at hand."""
+    """What must be typed beside names so that a new run can be compared with those that exist."""
     run = layout.some_run(setting)
     options = {key: typed(value) for key, value in layout.runs.shared.items()}
     grouping, column = _identity(run, "dataset").get("grouping"), _column(run)
@@ -78,7 +78,7 @@ def _identity(run: Run | None, noun: str) -> dict[str, Any]:
 
 
 def _data_root(run: Run | None) -> str:
-    """Where the files of a run lie, as its configuration says; the default where no folder is at hand."""
+    """Where the files of a run lie, as its configuration says; the default where there is no folder."""
     return DEFAULT_DATA_ROOT if run is None or run.folder is None else _configured_root(run.folder)
 
 

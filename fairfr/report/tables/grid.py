@@ -1,4 +1,4 @@
-"""A table before it is LaTeX, Markdown, HTML or CSV: what stands in each entry and how it is marked.
+"""A table before it is LaTeX, Markdown, HTML or CSV: what each entry says and how it is marked.
 
 Builders decide numbers, order and marks; writers only draw. Nothing downstream of a Grid computes or reads text.
 """
@@ -16,8 +16,17 @@ Tone: TypeAlias = Literal["plain", "improved", "degraded", "beyond"]
 Missing: TypeAlias = Literal["no run", "too few pairs", "no groups"]
 
 SOURCE_LABEL: dict[Source, str] = {"synthetic": "SYNTHETIC stand-in, not faces", "files": "data files"}
+FITTED = "Baseline and AC-Linear: fitted to the paper; all else: predicted."
+"""What every table and figure of stand-in runs says (docs/standin.md)."""
 UNDEFINED = "\u2013"
 """Stands where there is a run but no number."""
+
+
+def source_title(source: Source) -> str:
+    """The data source as it is written above a figure."""
+    if source == "synthetic":
+        return f"{SOURCE_LABEL[source]}\n{FITTED}"
+    return SOURCE_LABEL[source]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +99,7 @@ class Spanner:
 class Note:
     """A line below a table. ``code`` says what kind it is, ``lead`` what it is about, ``commands`` what to type.
 
-    ``for_print``: it belongs into a paper too; others are for whoever works with the runs.
+    ``for_print``: it belongs in a paper too; others are for those who work with the runs.
     """
 
     code: str
@@ -109,7 +118,7 @@ class Note:
 class Grid:
     """A whole table. ``id`` is its file name and LaTeX label; ``about`` are the caption's sentences after its title.
 
-    ``chapter`` is the part of a report in which it stands. A table without sections has nothing to show yet: its one
+    ``chapter`` is the part of the report that it is in. A table without sections has nothing to show yet: its one
     note says what would fill it.
     """
 
@@ -133,8 +142,15 @@ class Grid:
         return f"{self.title} [{SOURCE_LABEL[self.source]}]." if self.source else f"{self.title}."
 
     @property
+    def sentences(self) -> tuple[str, ...]:
+        """What the caption says after the heading; of stand-in runs also what was fitted."""
+        if self.source == "synthetic" and self.sections:
+            return (*self.about, FITTED)
+        return self.about
+
+    @property
     def caption(self) -> str:
-        return " ".join((self.heading, *self.about))
+        return " ".join((self.heading, *self.sentences))
 
     def lines(self) -> Iterator[Line]:
         return (line for section in self.sections for line in section.lines)

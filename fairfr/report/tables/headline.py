@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fairfr.report.quantity import LIFTED
-from fairfr.report.tables.columns import Column, alphas_of
+from fairfr.report.tables.columns import Column, alphas_of, has_group_brier
 from fairfr.report.tables.grid import Entry, Grid, Line, Section, Spanner, mark_best
 from fairfr.report.tables.layout import Layout, Place, rows_of
 from fairfr.report.tables.order import ADAPTIVE, BASELINE, DATASETS, HEADLINE, HEADLINE_BACKBONES, LABEL_FREE
@@ -37,7 +37,7 @@ def headline_table(
     if any(column.group == LIFTED for column in panels):
         rows = (BASELINE, *rows)
     by_group = any(column.group != "all" for column in panels)
-    provenance = Provenance(layout, rows, HEADLINE, alphas_of(panels), by_group)
+    provenance = Provenance(layout, rows, HEADLINE, alphas_of(panels), by_group, group_brier=has_group_brier(panels))
     sentences = (about, better(panels[0]) if len(panels) == 1 else "", BEST)
     return provenance.complete(Grid(id, title, ("Method",), SPANNERS, sections, about=sentences, chapter=CHAPTER))
 

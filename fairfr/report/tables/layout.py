@@ -31,7 +31,7 @@ OTHER_HEADING = "Other methods that have run"
 
 
 class Place(NamedTuple):
-    """What stands in one column of a table: a quantity of a data set and backbone."""
+    """What one column of a table shows: a quantity of a data set and backbone."""
 
     setting: Setting
     column: Column
@@ -137,6 +137,15 @@ class Layout:
             heading = panel if not sections[0].heading else f"{panel}; {sections[0].heading}"
             sections[0] = replace(sections[0], heading=heading, panel=True)
         return tuple(sections)
+
+
+def is_called(wanted: str, *names: str) -> bool:
+    """Whether a method or variant that a person typed is one of these names, apart from capitals and blanks."""
+    return _bare(wanted) in map(_bare, names)
+
+
+def _bare(name: str) -> str:
+    return "".join(name.casefold().split())
 
 
 def rows_of(blocks: Iterable[Block]) -> tuple[Row, ...]:

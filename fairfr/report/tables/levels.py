@@ -8,7 +8,7 @@ from typing import NamedTuple
 from fairfr.report.readings import Reading, Run
 
 TOLERANCE = 1e-12
-"""Two maps that order pairs alike give the same AUROC up to rounding: that is no improvement."""
+"""Two maps that order pairs in the same way give the same AUROC up to rounding, which is not an improvement."""
 
 
 class Level(NamedTuple):

@@ -13,7 +13,7 @@ Setting: TypeAlias = tuple[str, str]
 class Row(NamedTuple):
     """A method of our tables. ``paper`` is the variant that a paper-reading table takes for it if it has run.
 
-    ``printed`` is the id of the paper's row that it stands against: its own, that of which it is another form, or
+    ``printed`` is the id of the paper's row that it is compared with: its own, that of the method it is a form of, or
     None where the paper's tables have no such row.
     """
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from itertools import chain
 
 from fairfr.core.rates import ALPHAS
-from fairfr.report.tables.columns import Column, alphas_of, column, lifted
+from fairfr.report.tables.columns import Column, alphas_of, column, has_group_brier, lifted
 from fairfr.report.tables.grid import Grid, Note, Section, Spanner
 from fairfr.report.tables.layout import Layout, Place, rows_of
 from fairfr.report.tables.order import ROWS, Setting
@@ -15,7 +15,7 @@ from fairfr.report.tables.provenance import BEST, Provenance
 SPREAD = "Mean±std over folds."
 LIFTED = Note(
     "lifted",
-    "K/N: groups lifted over the Baseline, worst Baseline value first, before the first that is not (LU-AUROC: by "
+    "K/N: going from the worst group up, K of N improve on the Baseline before the first that does not (LU-AUROC: by "
     "AUROC, LD-TPR@0.1: by TPR at FPR=1e-3).",
 )
 GAPS = Note(
@@ -42,7 +42,7 @@ def panels(
         places = [Place(setting, one) for one in flat]
         sections += layout.sections(places, blocks, layout.label(setting[1]) if len(settings) > 1 else "")
     rows = rows_of(layout.blocks(settings, only_run=True))
-    provenance = Provenance(layout, rows, settings, alphas_of(flat), wanted=ROWS)
+    provenance = Provenance(layout, rows, settings, alphas_of(flat), wanted=ROWS, group_brier=has_group_brier(flat))
     spanners = tuple(Spanner(head, tuple(one.heading for one in part)) for head, part in columns.items())
     about = (SPREAD, BEST)
     bare = Grid(id, title, ("Method",), spanners, tuple(sections), tuple(notes), about, chapter=chapter)

@@ -19,11 +19,12 @@ from fairfr.report.tables.wins import win_table
 def paper_tables(runs: Runs, reading: Reading) -> list[Grid]:
     """Data sets with backbones that have runs, then Tables 1 to 4 of the paper, then those of its appendix."""
     layout = Layout(runs, reading)
-    return [*_tables_of_runs(layout), *main_tables(layout), *appendix_tables(layout)]
+    return [*tables_of_runs(runs, reading), *main_tables(layout), *appendix_tables(layout)]
 
 
-def _tables_of_runs(layout: Layout) -> Iterator[Grid]:
+def tables_of_runs(runs: Runs, reading: Reading) -> Iterator[Grid]:
     """Each setting; after the last one of a data set, its own backbones beside each other."""
+    layout = Layout(runs, reading)
     last_own = {setting[0]: setting for setting in layout.settings if setting not in SETTINGS}
     for setting in layout.settings:
         yield from setting_tables(layout, setting)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from fairfr.core.names import ALL
 from fairfr.core.rates import ALPHAS, ENOUGH_FALSE_MATCHES
 from fairfr.core.variants import variant_text
 from fairfr.report.readings import Reading, Run
 from fairfr.report.tables.commands import commands, paper_command
-from fairfr.report.tables.grid import UNDEFINED, Grid, Missing, Note, Section
+from fairfr.report.tables.grid import UNDEFINED, Grid, Missing, Note, Section, number_entry
 from fairfr.report.tables.layout import Layout
 from fairfr.report.tables.order import DENSITY_LOO, HEADLINE, Row, Setting
 
@@ -22,14 +23,15 @@ READING: dict[Reading, str] = {
     "strict": "a pair belongs to a group when both images do; methods are ranked by their score; Brier and ECE of "
     "methods without a probability are those of a beta calibration on top.",
 }
-BEST = "Bold: best method without group labels in each column, ties as printed included."
+BEST = "Bold: best method without group labels in each column, including ties after rounding."
 DAGGER = "† Needs group labels at inference: for reference, never bold."
 TWO_FORMS = (
     "AC-Density is the form of the paper's text, in which a training pair is its own nearest neighbour; AC-Density "
-    "(LOO) leaves it out. Which of the two the paper's rows are is open, so both stand here and either may be bold."
+    "(LOO) leaves it out. It is unclear which of the two the paper reports, so both are shown and either may be bold."
 )
-NOT_RUN, EMPTY = "Methods of the paper without a completed run here", "Empty entries have no completed run"
+NOT_RUN, EMPTY = "Methods without a completed run here", "Empty entries have no completed run"
 SHORT_KEY = 8
+DIGITS = 3
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,8 @@ class Provenance:
     """Which rows and settings a table has; from that follow its caption and its notes.
 
     ``wanted``: the rows that a full table would have, if they are not those that it has. ``exact``: a plain method does
-    not fill the row of the paper's variant (comparisons with the paper).
+    not fill the row of the paper's variant (comparisons with the paper). ``group_brier``: it has Brier
+    scores of groups.
     """
 
     layout: Layout
@@ -47,6 +50,7 @@ class Provenance:
     by_group: bool = True
     wanted: tuple[Row, ...] = ()
     exact: bool = False
+    group_brier: bool = False
 
     def run(self, setting: Setting, row: Row) -> Run | None:
         """The run that fills a row."""
@@ -78,10 +82,12 @@ class Provenance:
             yield "No run yet on the paper's data sets and backbones."
             return
         yield f"{self.layout.reading.capitalize()} reading; {self._folds()}; {len(self.used)} runs."
+        if self.group_brier:
+            yield from raw_brier(self.used, self.layout.reading)
 
     def _unfilled(self) -> Note:
         given = ", given their vectors" if self.layout.runs.source == "files" else ""
-        text = f"no run that it could show of the paper's {len(self.settings)} settings. To fill it{given}:"
+        text = f"none of the paper's {len(self.settings)} settings has been run. To fill it{given}:"
         command = paper_command(self.layout, "headline" if self.settings == HEADLINE else "appendix")
         return Note("unfilled", text, commands=(command,), for_print=False)
 
@@ -100,7 +106,9 @@ class Provenance:
             if "no groups" in absent
             else None,
             self._few_negatives(),
+            self._ties(),
             self._missing(),
+            *self._passed_over(),
             self._outdated(),
             self._stale(),
             self._keys() if self.used else None,
@@ -157,6 +165,28 @@ class Provenance:
         )
         return Note("few_negatives", text, severity="warning")
 
+    def _ties(self) -> Note | None:
+        """Rates that more impostors reach than they allow, because these share the highest value."""
+        each = []
+        for alpha in sorted(self.alphas):
+            tied = [self._tie(row, run, alpha) for row, run in self.used if run.is_tied(alpha, self.layout.reading)]
+            if tied:
+                each.append(f"FPR={alpha}: {', '.join(tied)}")
+        if not each:
+            return None
+        text = (
+            f"{'; '.join(each)}. In some fold more impostors share the highest value than the rate allows: no "
+            "threshold meets it, and the TPR is interpolated."
+        )
+        return Note("ties", text, "Ties, with the TPR of all pairs", severity="warning")
+
+    def _tie(self, row: Row, run: Run, alpha: str) -> str:
+        metric, where = f"tpr_at_fpr_{alpha}", " x ".join(map(self.layout.label, run.cell[:2]))
+        value = number_entry(run.mean(metric, ALL, self.layout.reading), DIGITS).text
+        by_score = number_entry(run.mean_by_score(metric, ALL, self.layout.reading), DIGITS).text
+        instead = f", by the score {by_score}" if by_score != value else ""
+        return f"{row.label} on {where} {value}{instead}"
+
     def _missing(self) -> Note | None:
         absent = {
             setting: [
@@ -172,12 +202,19 @@ class Provenance:
         lead = NOT_RUN if self.wanted else EMPTY
         return Note("missing", lead=f"{lead}. To fill them", commands=typed, for_print=False)
 
+    def _passed_over(self) -> Iterator[Note]:
+        settings = {run.cell[:2] for _, run in self.used}
+        for one in self.layout.runs.passed_over:
+            if one.setting in settings:
+                text, command = f"{one} To show them:", f"fairfr tables {one.options}"
+                yield Note("passed_over", text, commands=(command,), severity="warning", for_print=False)
+
     def _outdated(self) -> Note | None:
         passed_over = {run.cell for _, run in self.used} & self.layout.runs.outdated
         if not passed_over:
             return None
         each = ", ".join(" x ".join(cell) for cell in sorted(passed_over))
-        return Note("outdated", each, "Runs of older code are passed over", severity="warning", for_print=False)
+        return Note("outdated", each, "Older runs are left out", severity="warning", for_print=False)
 
     def _stale(self) -> Note | None:
         shown = {run.cell for _, run in self.used} & self.layout.runs.stale
@@ -192,6 +229,16 @@ class Provenance:
             by_row[row.label].append(short_key(run.stored["key"]))
         each = "; ".join(f"{label} {' '.join(keys)}" for label, keys in by_row.items())
         return Note("keys", f"{each}.", "Run keys, in column order", for_print=False)
+
+
+def raw_brier(used: Iterable[tuple[Row, Run]], reading: Reading) -> Iterator[str]:
+    """A caption's sentence, where a column has Brier scores of raw scores beside those of probabilities."""
+    labels = dict.fromkeys(row.label for row, run in used if run.has_raw_brier(reading))
+    if labels:
+        yield (
+            f"Brier scores of groups: of the raw score, which is not a probability, for {', '.join(labels)}; of the "
+            "probability for all others. The two cannot be compared."
+        )
 
 
 def short_key(key: str) -> str:

@@ -67,7 +67,7 @@ def _lines(counts: Sequence[Wins]) -> tuple[Line, ...]:
 
 
 def count_wins(layout: Layout, metric: str, form: Row) -> Wins:
-    """Wins of the AC variants, of which ``form`` is the one AC-Density that competes.
+    """Wins of the AC variants; ``form`` is the AC-Density that competes.
 
     Groups without the LOO form do not count for it: it would be counted where it has not run.
     """

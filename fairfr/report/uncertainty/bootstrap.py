@@ -1,16 +1,16 @@
-"""A bootstrap over identities: which pairs hang together, how often each is drawn, and the metrics of each draw.
+"""A bootstrap over identities: which pairs are connected, how often each is drawn, and the metrics of each draw.
 
 Pairs share people, so pairs are not independent and drawing them one by one gives intervals that are too narrow.
 Identities are drawn instead, with replacement and as many as there are. A pair inside one identity counts as often
 as the identity was drawn; a pair across two identities counts as often as the *product* says, for each copy of one
 meets each copy of the other. It is the bootstrap for crossed effects (pigeonhole bootstrap; Owen 2007, Annals of
-Applied Statistics 1), known to err on the wide side: where pairs share nobody, a product of two counts varies three
+Applied Statistics 1), known to err on the wide side: where pairs share no person, a product of two counts varies three
 times as much as one count. So an identity met in a single pair has no draw of its own: it shares nothing with any
 other pair, and joins the identity it meets there. Where no identity is met twice, this is the ordinary bootstrap
 over pairs.
 
 Who is on an image comes from the data. Where it is unknown, images linked by genuine pairs count as one person; a
-person whose genuine pairs do not hang together then counts as several, and intervals come out too narrow.
+person whose genuine pairs are not connected then counts as several, and intervals come out too narrow.
 
 The worst of several groups, each a little off by chance, lies beyond the worst of their true values: its interval
 covers what such a minimum is on average. *Simultaneous* intervals cover the true values of all groups together, and
@@ -52,7 +52,7 @@ class Measured:
     drawn: F64
 
     def worst(self, metric: str) -> tuple[float, F64]:
-        """The least favourable group, in the data and anew in each draw, (draws,); NaN where no group has a value."""
+        """The least favourable group, in the data and again in each draw, (draws,); NaN where no group has a value."""
         at = METRICS.index(metric)
         extremum = np.fmin if higher_is_better(metric) else np.fmax
         groups = np.concatenate([self.plain[None, 1:, at], self.drawn[:, 1:, at]])
@@ -139,7 +139,7 @@ def interval(drawn: F64, level: float = 0.95) -> tuple[float, float]:
 
 
 def simultaneous(drawn: F64, level: float = 0.95) -> F64:
-    """Percentile intervals of several groups that hold all together, (2, groups), from ``drawn`` (draws, groups).
+    """Simultaneous percentile intervals of several groups, (2, groups), from ``drawn`` (draws, groups).
 
     Each interval cuts the same share off both tails of its group, the largest share with which ``level`` of the draws
     lie inside in every group (Mandel and Betensky 2008, Computational Statistics & Data Analysis 52). It follows the

@@ -26,7 +26,7 @@ class Bootstrapped:
     """Methods whose runs share their pairs. ``asked`` draws were wanted, ``draws`` were made.
 
     ``units`` is the number of identities that were drawn from, ``known`` the share of images whose identity the data
-    tells, None if the runs did not keep it. ``groups`` are those that can be the worst one; ``strangers`` are methods
+    tells. ``groups`` are those that can be the worst one; ``strangers`` are methods
     that scored other pairs.
     """
 
@@ -37,7 +37,7 @@ class Bootstrapped:
     asked: int
     draws: int
     units: int
-    known: float | None
+    known: float
     groups: tuple[str, ...]
     strangers: tuple[str, ...]
 
@@ -59,14 +59,14 @@ class Bootstraps:
         self._found: dict[Setting, Bootstrapped | None] = {}
 
     def of(self, setting: Setting) -> Bootstrapped | None:
-        """None where no scores are at hand."""
+        """None where there are no scores."""
         if setting not in self._found:
             self._found[setting] = bootstrap(self.runs, setting, self.reading, self.draws)
         return self._found[setting]
 
 
 def bootstrap(runs: Runs, setting: Setting, reading: Reading, asked: int) -> Bootstrapped | None:
-    """Measure every method of a data set and backbone whose scores are at hand; None if there is none."""
+    """Measure every method of a data set and backbone whose scores are stored; None if there is none."""
     layout = Layout(runs, reading)
     found = [
         (row, Scores.at_hand(layout.run(setting, row))) for row in rows_of(layout.blocks([setting], only_run=True))
@@ -109,10 +109,8 @@ def _same_pairs(a: Scores, b: Scores) -> bool:
     )
 
 
-def _known_share(scores: Scores) -> float | None:
-    """Share of the images whose identity is known; None for older files, which do not say."""
-    if scores.identities is None:
-        return None
+def _known_share(scores: Scores) -> float:
+    """Share of the images whose identity is known."""
     known = np.zeros(int(max(side.max() for side in scores.images)) + 1, dtype=np.bool_)
     for images, codes in zip(scores.images, scores.identities, strict=True):
         known[images] = codes != UNKNOWN
@@ -131,6 +129,7 @@ def _competing_groups(scores: Scores, reading: Reading) -> tuple[tuple[str, ...]
 def _measure_run(scores: Scores, drawn: Draws, group: I16, reading: Reading) -> Measured:
     """Brier losses follow the reading: raw scores in the groups of the paper's score methods, else probabilities."""
     loss = (scores.probability - scores.same) ** 2
-    raw = reading == "paper" and not scores.result.stored["method"]["native_probability"]
-    in_group = (np.clip(scores.score, 0.0, 1.0) - scores.same) ** 2 if raw else loss
+    in_group = loss
+    if scores.result.has_raw_brier(reading):
+        in_group = (np.clip(scores.score, 0.0, 1.0) - scores.same) ** 2
     return measure(drawn, scores.same, scores.ranked(reading), group, np.stack([loss, in_group]), ALPHA)

@@ -10,7 +10,7 @@ from fairfr.report.uncertainty.by_setting import ALPHA, Bootstrapped
 
 TWO_WORSTS = Note(
     "two_worsts",
-    "The worst group has two intervals. The first is of the expected worst value, found anew in each draw; with noisy "
+    "The worst group has two intervals. The first is of the expected worst value, found again in each draw; with noisy "
     "groups that lies beyond the true worst group's value, which it need not cover. The second covers the true worst "
     "group's value; its ends are the worst lower and the worst upper bound of simultaneous intervals for all groups, "
     "which have a table of their own.",
@@ -19,7 +19,7 @@ TOGETHER = Note(
     "together",
     "The intervals of one line cover the true values of all its groups together in 95 % of cases (percentile "
     "bootstrap, the same share of the draws cut off in every group; Mandel and Betensky 2008). Each is wider than one "
-    "that stands alone.",
+    "that is alone.",
 )
 DIFFERENCES = Note(
     "differences",
@@ -34,8 +34,8 @@ def notes_of(found: Bootstrapped) -> Iterator[Note]:
     yield Note(
         "bootstrap",
         f"Percentile bootstrap of the pooled value over {found.units:,} {_units(found)}; one met in a single pair goes "
-        "with its partner. No method is fitted again. The worst group is found anew in each draw. Fold std (ddof 0) is "
-        "the spread over folds, no confidence interval.",
+        "with its partner. No method is refitted. The worst group is found again in each draw. Fold std (ddof 0) is "
+        "the spread over folds, not a confidence interval.",
     )
     if found.draws < found.asked:
         fewer = f"{found.draws:,} draws instead of {found.asked:,}, to bound the time on so many pairs."
@@ -55,12 +55,11 @@ def _units(found: Bootstrapped) -> str:
         return "identities, as the data names them"
     if found.known:
         return f"identities, as the data names them for {found.known:.0%} of the images; elsewhere {linked}"
-    why = "the runs did not keep identities" if found.known is None else "the data names no identities"
-    return f"units ({why}): {linked}"
+    return f"units (the data names no identities): {linked}"
 
 
 def _few_false_matches(found: Bootstrapped) -> Iterator[Note]:
-    """The paper's last appendix paragraph, for these pairs: with so few false matches TPR hangs on single pairs."""
+    """The paper's last appendix paragraph, for these pairs: with so few false matches TPR depends on single pairs."""
     data = found.first.stored["data"]
     pooled = ALPHA * (data["pairs"] - data["same"])
     in_fold = pooled / len(data["folds"])

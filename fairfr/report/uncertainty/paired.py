@@ -67,9 +67,9 @@ def compare(before: Scores, after: Scores, reading: Reading, draws: int) -> Comp
         return None
     same = before.same[rows]
     group = before.pair_groups("strict")[rows]
-    codes = None if before.identities is None else tuple(side[rows] for side in before.identities)
     left, right = (side[rows] for side in before.images)
-    ends = resampling_units(left, right, same, codes)  # type: ignore[arg-type]
+    left_person, right_person = (side[rows] for side in before.identities)
+    ends = resampling_units(left, right, same, (left_person, right_person))
     drawn = draw_units(ends, draws)
     measured = [
         measure(drawn, same, scores.ranked(reading)[chosen], group, _losses(scores, chosen), ALPHA)

@@ -1,9 +1,9 @@
 """How sure a mean is: its spread over folds, a bootstrap interval over identities, and paired differences.
 
 Fold means are what the other tables print. The bootstrap speaks of the *pooled* value, all held-out pairs together,
-which stands beside the mean. The two differ a little: a method's maps differ between folds, and for the worst group
+which is shown beside the mean. The two differ a little: a method's maps differ between folds, and for the worst group
 the mean of the folds' minima is not the minimum of the pool. The worst group has two intervals: of the minimum that
-one finds, and of the true worst group's value, from intervals that hold for all groups together (``_groups_grids``).
+one finds, and of the true worst group's value, from simultaneous intervals of all groups (``_groups_grids``).
 """
 
 from __future__ import annotations
@@ -19,7 +19,9 @@ from fairfr.core.types import F64
 from fairfr.report.quantity import group_heading, higher_is_better
 from fairfr.report.tables.by_setting import MOST_GROUPS
 from fairfr.report.tables.grid import Entry, Grid, Line, Note, Section, Spanner, Tone, mark_best, number_entry
+from fairfr.report.tables.layout import is_called
 from fairfr.report.tables.order import BASELINE, Row
+from fairfr.report.tables.provenance import raw_brier
 from fairfr.report.uncertainty.bootstrap import METRICS, interval, simultaneous, true_worst
 from fairfr.report.uncertainty.by_setting import Bootstrapped, Bootstraps
 from fairfr.report.uncertainty.notes import DIFFERENCES, TOGETHER, TWO_WORSTS, notes_of
@@ -36,10 +38,11 @@ HEADINGS = dict(zip(METRICS, ("AUROC", "TPR@1e-3", "Brier"), strict=True))
 CHAPTER = "Uncertainty"
 
 
-def uncertainty_tables(bootstraps: Bootstraps) -> list[Grid]:
+def uncertainty_tables(bootstraps: Bootstraps, against: str | None = None) -> list[Grid]:
     """For each data set and backbone: means with their uncertainty, groups, and paired differences between methods.
 
-    Settings whose scores are not at hand are left out.
+    Settings without stored scores are left out. ``against``: the method or variant that the others are compared
+    with, by its id or label; None: the Baseline, and FairCal.
     """
     grids: list[Grid] = []
     for setting in bootstraps.runs.settings:
@@ -47,7 +50,7 @@ def uncertainty_tables(bootstraps: Bootstraps) -> list[Grid]:
         if found is None:
             continue
         grids += [_means_grid(found), *_groups_grids(found)]
-        sections = tuple(_comparison_sections(found))
+        sections = tuple(_comparison_sections(found, against))
         if sections:
             grids.append(_differences_grid(found, sections))
     return grids
@@ -63,6 +66,7 @@ def _grid(
 ) -> Grid:
     dataset, backbone = found.first.cell[:2]
     stored = found.first.stored
+    used = [(row, found.runs[row.id]) for row in found.rows]
     return Grid(
         id=f"{kind}_{dataset}_{backbone}",
         title=f"{title} on {stored['dataset']['label']} x {stored['backbone']['label']}",
@@ -70,7 +74,7 @@ def _grid(
         spanners=spanners,
         sections=sections,
         notes=(note, *notes_of(found)),
-        about=(_about(found),),
+        about=(_about(found), *raw_brier(used, found.reading)),
         source=stored["source"],
         chapter=CHAPTER,
     )
@@ -111,13 +115,13 @@ def _means_line(found: Bootstrapped, row: Row, metric: str) -> Line:
 
 
 def _groups_grids(found: Bootstrapped) -> Iterator[Grid]:
-    """Every group with an interval; those of a line hold together. Many groups have several tables."""
+    """Every group with an interval; those of a line are simultaneous. Many groups have several tables."""
     for start in range(0, len(found.groups), MOST_GROUPS):
         part = slice(start, start + MOST_GROUPS)
         names = tuple(map(group_heading, found.groups[part]))
         sections = _by_metric(found, partial(_groups_line, part), [True] * len(names))
         more = f"_{start // MOST_GROUPS + 1}" if len(found.groups) > MOST_GROUPS else ""
-        spanners = (Spanner("Pooled, and 95 % together", names),)
+        spanners = (Spanner("Pooled, simultaneous 95 % CI", names),)
         title = "Every group with a simultaneous interval"
         yield _grid(found, f"uncertainty_groups{more}", title, spanners, sections, TOGETHER)
 
@@ -138,16 +142,27 @@ def _differences_grid(found: Bootstrapped, sections: tuple[Section, ...]) -> Gri
     return _grid(found, "differences", title, spanners, sections, DIFFERENCES)
 
 
-def _comparison_sections(found: Bootstrapped) -> Iterator[Section]:
-    """Each metric against the Baseline, then against FairCal; only the comparisons that have both runs."""
+def _comparison_sections(found: Bootstrapped, against: str | None) -> Iterator[Section]:
+    """Each metric against the Baseline, then against FairCal, or against the one method that is asked for.
+
+    Only the comparisons that have both runs.
+    """
     by_id = {row.id: row for row in found.rows}
-    pairings = [(row.id, BASELINE.id) for row in found.rows if row.id != BASELINE.id]
+    rounds = [(BASELINE.id, _pairings(found, BASELINE.id)), ("faircal", DUELS)]
+    if against is not None:
+        asked = [row.id for row in found.rows if is_called(against, row.id, row.label, found.runs[row.id].cell[2])]
+        rounds = [(id, _pairings(found, id)) for id in asked[:1]]
     for metric in METRICS:
-        for other, wanted in ((BASELINE.id, pairings), ("faircal", DUELS)):
+        for other, wanted in rounds:
             compared = [(by_id[a], by_id[b]) for a, b in wanted if a in by_id and b in by_id]
             if compared:
                 lines = tuple(_comparison_line(found, a, b, metric) for a, b in compared)
                 yield Section(f"{HEADINGS[metric]}, minus {by_id[other].label}", lines)
+
+
+def _pairings(found: Bootstrapped, other: str) -> tuple[tuple[str, str], ...]:
+    """Every method with one of them."""
+    return tuple((row.id, other) for row in found.rows if row.id != other)
 
 
 def _comparison_line(found: Bootstrapped, a: Row, b: Row, metric: str) -> Line:

@@ -6,13 +6,13 @@ areas to the last bit, so that a paired difference of zero is exactly zero.
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
 from fairfr.core.types import F64, I16, I32, I64
+from fairfr.pairs.compiled import compiled
 
 
-@numba.njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
+@compiled()
 def sweep(multiplicity: I16, ends: I32, place: I32, run: I32, losses: F64, n_slots: int, alpha: float) -> F64:
     """AUROC, TPR at the global FPR ``alpha`` and mean loss of each slot in each draw; NaN without both classes.
 
@@ -51,7 +51,7 @@ def sweep(multiplicity: I16, ends: I32, place: I32, run: I32, losses: F64, n_slo
     return out
 
 
-@numba.njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
+@compiled()
 def _weigh(multiplicity: I16, ends: I32, weight: I64, drawn: I64) -> int:
     """Fill ``weight`` and ``drawn``, the positions of pairs that were drawn at all; return how many there are."""
     n_drawn = 0
@@ -67,7 +67,7 @@ def _weigh(multiplicity: I16, ends: I32, weight: I64, drawn: I64) -> int:
     return n_drawn
 
 
-@numba.njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
+@compiled()
 def _totals(weight: I64, drawn: I64, place: I32, losses: F64, n_slots: int) -> tuple[I64, F64]:
     """Weight of each place, (2 * (n_slots + 1),), and summed loss of each slot, (n_slots + 1,)."""
     totals = np.zeros(2 * (n_slots + 1), dtype=np.int64)
@@ -82,7 +82,7 @@ def _totals(weight: I64, drawn: I64, place: I32, losses: F64, n_slots: int) -> t
     return totals, loss
 
 
-@numba.njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
+@compiled()
 def _rank(weight: I64, drawn: I64, place: I32, run: I32, totals: I64, alpha: float) -> tuple[I64, F64]:
     """Doubled area under the counts and accepted genuine weight at FPR ``alpha``, by slot.
 
@@ -114,7 +114,7 @@ def _rank(weight: I64, drawn: I64, place: I32, run: I32, totals: I64, alpha: flo
     return area, at_alpha
 
 
-@numba.njit(nogil=True, cache=True, inline="always")  # type: ignore[untyped-decorator]
+@compiled(inline="always")
 def _accept(weight: I64, drawn: I64, place: I32, start: int, stop: int, accepted: I64) -> None:
     """Add the genuine pairs of a run to the accepted weight of their slots."""
     for k in range(start, stop):
@@ -124,7 +124,7 @@ def _accept(weight: I64, drawn: I64, place: I32, start: int, stop: int, accepted
             accepted[at >> 1] += weight[k]
 
 
-@numba.njit(nogil=True, cache=True, inline="always")  # type: ignore[untyped-decorator]
+@compiled(inline="always")
 def _add_impostors(weight: I64, drawn: I64, place: I32, start: int, stop: int, accepted: I64, area: I64) -> int:
     """Add each impostor's share of the area, given the genuine weight above it; return the run's impostor weight."""
     gained = 0

@@ -63,9 +63,9 @@ PREAMBLE = r"""\documentclass{article}
 
 
 def render(grid: Grid) -> str:
-    """A table float, or a table over several pages where entries hold sentences.
+    """A table float, or a table over several pages where entries are sentences.
 
-    What is not for print (commands, run keys) stands above it as comments; a table without a run is comments alone.
+    What is not for print (commands, run keys) goes above it as comments; a table without a run is comments alone.
 
     It needs amssymb, array, booktabs, graphicx, longtable, rotating and xcolor, and the colours that ``document``
     defines.

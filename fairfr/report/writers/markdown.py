@@ -19,7 +19,7 @@ def render(grid: Grid) -> str:
     width = len(grid.columns)
     words = word_columns(grid)
     lines = [
-        f"**{_plain(grid.heading)}** {_plain(' '.join(grid.about))}".rstrip(),
+        f"**{_plain(grid.heading)}** {_plain(' '.join(grid.sentences))}".rstrip(),
         "",
         _row([" / ".join(grid.corner), *headings(grid)]),
         "|" + "|".join(["---", *("---" if i in words else "---:" for i in range(width))]) + "|",

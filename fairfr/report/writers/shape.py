@@ -16,7 +16,7 @@ def headings(grid: Grid) -> list[str]:
 
 
 def word_columns(grid: Grid) -> dict[int, int]:
-    """Columns that hold words instead of numbers, each with its longest text's length."""
+    """Columns of words instead of numbers, each with its longest text's length."""
     longest: dict[int, int] = {}
     for line in grid.lines():
         for i, entry in enumerate(line.entries):

@@ -1,14 +1,59 @@
-"""A client for one MLflow store: MLflow is imported, quietly, when one is opened."""
+"""Open an MLflow store, and read back what it has. MLflow is imported, quietly, when a store is opened.
+
+A store is a tracking server, or a sqlite database beside the runs.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import os
+import shutil
+import sqlite3
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
-from fairfr.store.mlflow.address import database_file
+from fairfr.core.errors import FairfrError
+from fairfr.core.wording import first_line
+from fairfr.store.mlflow import views
+from fairfr.store.reading import Result, key_of, read_result
+from fairfr.store.secrets import masked
+from fairfr.store.settings import PATIENCE, StoreSettings
+
+EXPERIMENT = "fairfr"
+DOWNLOADS_AT_ONCE = 16
+MAX_MESSAGE = 500  # characters: a request that fails says why at the end of a long line
+_SQLITE = "sqlite:///"
+
+
+class MlflowError(FairfrError):
+    """MLflow could not be reached or refused a request. The run folder is complete all the same."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(masked(message))
+
+
+def default_uri(out_root: Path) -> str:
+    """The sqlite database beside the runs."""
+    return f"{_SQLITE}{(out_root / 'mlflow.db').resolve()}"
+
+
+def store_uri(store: StoreSettings, out_root: Path) -> str:
+    """The address that the settings name, or that of the database beside the runs."""
+    return store.tracking_uri or default_uri(out_root)
+
+
+def database_file(uri: str) -> Path | None:
+    """The file of a sqlite store; None for any other."""
+    return Path(uri.removeprefix(_SQLITE)) if uri.startswith(_SQLITE) else None
+
+
+def is_missing(uri: str) -> bool:
+    """Whether the store is a sqlite file that does not exist (a client would create an empty one)."""
+    file = database_file(uri)
+    return file is not None and not file.exists()
 
 
 def open_client(uri: str, timeout: float) -> Any:
@@ -16,6 +61,14 @@ def open_client(uri: str, timeout: float) -> Any:
 
     ``timeout``: seconds that a server has for one answer. MLflow's own patience is minutes; what the user sets stays.
     """
+    import_mlflow(timeout)
+    from mlflow.tracking import MlflowClient
+
+    return MlflowClient(uri)
+
+
+def import_mlflow(timeout: float) -> None:
+    """Import MLflow's client, quietly; ``timeout`` as for ``open_client``."""
     import logging
 
     os.environ["MLFLOW_DISABLE_TELEMETRY"] = "true"
@@ -23,10 +76,21 @@ def open_client(uri: str, timeout: float) -> Any:
     os.environ.setdefault("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "2")
     os.environ.setdefault("MLFLOW_HTTP_REQUEST_BACKOFF_FACTOR", "1")
     logging.getLogger("alembic").setLevel(logging.ERROR)  # it logs each step of creating the database
-    from mlflow.tracking import MlflowClient
+    logging.getLogger("urllib3.connectionpool").setLevel(logging.ERROR)  # it logs each try of a server that is down
+    import mlflow.tracking  # noqa: F401
 
     logging.getLogger("mlflow").setLevel(logging.ERROR)
-    return MlflowClient(uri)
+
+
+@contextmanager
+def mlflow_errors(uri: str) -> Iterator[None]:
+    """Raise whatever MLflow raises as MlflowError, with the address of the store."""
+    try:
+        yield
+    except FairfrError:
+        raise
+    except Exception as error:
+        raise MlflowError(f"{uri}: {first_line(error, MAX_MESSAGE)}") from error
 
 
 def search_runs(client: Any, experiment: str, condition: str) -> list[Any]:
@@ -43,7 +107,7 @@ def search_runs(client: Any, experiment: str, condition: str) -> list[Any]:
 
 @contextmanager
 def database_lock(uri: str, timeout: float) -> Iterator[None]:
-    """Two processes on a fresh sqlite file fail: one at a time makes it.
+    """Two processes on a fresh sqlite file fail: one at a time opens it.
 
     Raises TimeoutError when another one holds the lock for ``timeout`` seconds, and OSError or sqlite3.Error at once
     for a file that cannot be opened, which MLflow would try for minutes.
@@ -52,8 +116,6 @@ def database_lock(uri: str, timeout: float) -> Iterator[None]:
     if path is None:
         yield
         return
-    import sqlite3
-
     from filelock import FileLock, Timeout
 
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -63,8 +125,92 @@ def database_lock(uri: str, timeout: float) -> Iterator[None]:
     except Timeout:
         raise TimeoutError(f"another process has held {path}.lock for {timeout:.0f} s.") from None
     try:
-        with contextlib.closing(sqlite3.connect(path)) as database:
-            database.execute("PRAGMA schema_version")
+        if is_missing(uri):
+            _create_database(path)
+        else:
+            _try_database(path)
         yield
     finally:
         lock.release()
+
+
+def _try_database(path: Path) -> None:
+    with contextlib.closing(sqlite3.connect(path)) as database:
+        database.execute("PRAGMA schema_version")
+
+
+def _create_database(path: Path) -> None:
+    """Let MLflow make its tables in another place: a process that ends meanwhile would leave half of them."""
+    from mlflow.tracking import MlflowClient
+
+    for left_behind in path.parent.glob(f"{path.name}.new-*"):
+        shutil.rmtree(left_behind, ignore_errors=True)
+    making = Path(tempfile.mkdtemp(prefix=f"{path.name}.new-", dir=path.parent))
+    MlflowClient(f"sqlite:///{making / path.name}")
+    os.replace(making / path.name, path)
+    making.rmdir()
+
+
+def read_results(uri: str, experiment: str = EXPERIMENT) -> list[Result]:
+    """The result.json of every completed run that MLflow has, from MLflow alone, in the order of the run folders.
+
+    Raises MlflowError when there is no such experiment or an artifact cannot be read.
+    """
+    from concurrent.futures import ThreadPoolExecutor
+
+    with mlflow_errors(uri):
+        client, id = _open(uri, experiment)
+        runs = search_runs(client, id, "attributes.status = 'FINISHED' and tags.run_key != ''")
+        with ThreadPoolExecutor(DOWNLOADS_AT_ONCE) as pool:
+            results = list(pool.map(lambda run: _stored_result(client, run), runs))
+    return sorted(results, key=lambda result: key_of(result).place)
+
+
+def _stored_result(client: Any, run: Any) -> Result:
+    from urllib.parse import urlparse
+    from urllib.request import url2pathname
+
+    place = urlparse(run.info.artifact_uri)
+    if place.scheme == "file":  # the client would only copy the file before it is read
+        folder = Path(url2pathname(place.path))
+        result = read_result(folder)
+    else:
+        with tempfile.TemporaryDirectory() as folder_name:
+            folder = Path(folder_name)
+            client.download_artifacts(run.info.run_id, "result.json", folder_name)
+            result = read_result(folder)
+    if result is None:
+        raise MlflowError(
+            f"{folder} has no whole result.json. If the output folder was moved, delete mlflow.db and run "
+            "python scripts/sync_mlflow.py"
+        )
+    return result
+
+
+def pages(uri: str, experiment: str = EXPERIMENT) -> list[tuple[str, str]]:
+    """What can be opened, and the part of its address after ``#``: the runs of each source, and the newest sweep."""
+    client, id = _open(uri, experiment)
+    sweeps = client.search_runs([id], "tags.sweep_id != ''", order_by=["attributes.start_time DESC"], max_results=1)
+    found = []
+    for source, (view, name) in views.BY_SOURCE.items():
+        if client.search_runs([id], views.cells_of(source), max_results=1):
+            found.append((name, views.page(id, view)))
+    for parent in sweeps:
+        view = f"sweep-{parent.data.tags['sweep_id']}"
+        found += [(parent.info.run_name, views.page(id, view)), ("  as charts", views.page(id, view, charts=True))]
+        if any(artifact.path == "tables" for artifact in client.list_artifacts(parent.info.run_id)):
+            source = parent.data.tags["source"].partition("+")[0]
+            reading = parent.data.tags.get("reading", "paper")  # as older versions had it
+            found.append(("  its tables and figures", views.report_page(id, parent.info.run_id, source, reading)))
+    return found
+
+
+def _open(uri: str, experiment: str) -> tuple[Any, str]:
+    if is_missing(uri):
+        raise MlflowError(f"{database_file(uri)} does not exist.")
+    with mlflow_errors(uri), database_lock(uri, PATIENCE):
+        client = open_client(uri, PATIENCE)
+        found = client.get_experiment_by_name(experiment)
+    if found is None:
+        raise MlflowError(f"{uri} has no experiment '{experiment}'.")
+    return client, str(found.experiment_id)

@@ -1,21 +1,25 @@
-"""Runs and sweeps as MLflow shows them: name, description, tags, parameters and data set, from the run folder alone."""
+"""Runs and sweeps as MLflow shows them: names, tags, parameters, data set and description, all from the run folder."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from fairfr.core.findings import Finding
+from fairfr.core.readings import usual_reading
 from fairfr.core.variants import flatten, labelled, variant_text
 from fairfr.store.reading import Result
 
+MAX_NAME = 250  # characters of a metric's name that MLflow takes
 DATASET_DIGEST = 16  # of 64 digits: MLflow takes at most 36
 EXPERIMENT_NOTE = """One run is one cell: a method on a data set with a backbone. Parent runs are sweeps.
 
 Metrics are fractions, on held-out folds:
-- `paper/...`, `strict/...`: means over folds, in the two readings of the paper; `worst_...`: of the worst group
+- `auroc`, `brier`, `tpr_at_fpr_1e-3`: means over folds, in the reading of the tables; `worst_...`: of the worst group
+- `paper/...`, `strict/...`: these and more, in the two readings of the paper
 - `fold/...`: by fold (the step)
 - `group/...`: means over folds, by group
 """
@@ -28,10 +32,14 @@ Artifacts: `cells.csv` lists every cell, also those that failed; `tables` and `f
 
 
 def run_name(result: Result) -> str:
-    """What the MLflow page lists: the method first, because the page cuts long names at the end."""
-    method = labelled(result["method"]["label"], result["differs"])
-    name = f"{method} | {result['dataset']['id']} | {result['backbone']['id']}"
-    return f"{name} | synthetic" if result["source"] == "synthetic" else name
+    """What the MLflow page lists: ``AC-Linear (C=0.1) | synthetic | lfw | magface``.
+
+    The page cuts long names at the end, so the method and what differs from its default come first.
+    """
+    parts = [labelled(result["method"]["label"], result["differs"])]
+    if result["source"] == "synthetic":
+        parts.append("synthetic")
+    return " | ".join([*parts, result["dataset"]["id"], result["backbone"]["id"]])
 
 
 def times_of(result: Result) -> tuple[int, int]:
@@ -55,6 +63,7 @@ def tags_of(result: Result, folder: Path) -> Iterator[tuple[str, Any]]:
     yield "run_key", result["key"]
     yield "status", result["status"]
     yield "source", result["source"]
+    yield "reading", usual_reading(result)
     for noun in ("dataset", "backbone", "method"):
         yield noun, result[noun]["id"]
     yield "variant", variant_text(result["differs"]) or "default"
@@ -144,3 +153,26 @@ def _config_of(folder: Path) -> dict[str, Any]:
 
     config: dict[str, Any] = yaml.safe_load((folder / "config.yaml").read_text(encoding="utf-8"))
     return config
+
+
+def metric_name(*parts: str) -> str:
+    """The parts with slashes between them, ``group/paper/auroc/asian``; a slash inside a part is spelled out."""
+    name = "/".join(map(_plain, parts))
+    if len(name) <= MAX_NAME:
+        return name
+    return f"{name[: MAX_NAME - 17]}-{hashlib.sha256(name.encode()).hexdigest()[:16]}"  # the digest of the whole
+
+
+def _plain(part: str) -> str:
+    """A part with only the characters that MLflow accepts: ``a/b`` is ``a.x2f.b``.
+
+    What MLflow accepts stays as it is; where ``.x`` itself occurs, its dot is spelled out too (``.x2e.x``), which makes
+    the spelling reversible. So is the first dot of a name of dots alone, which MLflow would read as a folder.
+    """
+    is_dots = not part.strip(".")
+
+    def spelled(at: int, c: str) -> str:
+        is_accepted = (c.isalnum() or c in "_-. ") and not part.startswith(".x", at) and not (is_dots and at == 0)
+        return c if is_accepted else f".x{ord(c):x}."
+
+    return "".join(spelled(at, c) for at, c in enumerate(part))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from fairfr.store.mlflow.address import is_missing
+from fairfr.store.mlflow.client import is_missing
 from fairfr.store.reading import Result, key_of
 from fairfr.store.secrets import masked
 from fairfr.store.sweep import Sweep, SweepEnd

@@ -7,10 +7,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from fairfr.store.mlflow.address import EXPERIMENT, database_file, default_uri
-from fairfr.store.mlflow.errors import MlflowEndedError, MlflowError
+from fairfr.store.mlflow.client import EXPERIMENT, MlflowError, database_file, default_uri
 from fairfr.store.mlflow.marks import Marks
-from fairfr.store.mlflow.process import MlflowProcess
+from fairfr.store.mlflow.process import MlflowEndedError, MlflowProcess
 from fairfr.store.reading import Result
 from fairfr.store.secrets import masked
 from fairfr.store.settings import StoreSettings

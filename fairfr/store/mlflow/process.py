@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO, Any
 
 import fairfr
-from fairfr.store.mlflow.errors import MlflowEndedError, MlflowError
+from fairfr.store.mlflow.client import MlflowError
 
 SENDING, CLOSING, ENDING = 1.0, 10.0, 1.0  # seconds
 
@@ -29,6 +29,10 @@ spec.loader.exec_module(fairfr)
 from fairfr.store.mlflow.server import serve
 serve()
 """
+
+
+class MlflowEndedError(MlflowError):
+    """The process that runs MLflow has ended; a new one may succeed."""
 
 
 class MlflowProcess:

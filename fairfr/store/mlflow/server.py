@@ -1,4 +1,4 @@
-"""The other side of ``MlflowProcess``: answers requests with a ``Writer``."""
+"""The other side of ``MlflowProcess``: answers requests with a ``MlflowWriter``."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from fairfr.core.parent import end_with_parent
-from fairfr.store.mlflow.errors import MlflowError
-from fairfr.store.mlflow.writer import Writer
+from fairfr.store.mlflow.client import MlflowError
+from fairfr.store.mlflow.log import MlflowWriter
+from fairfr.store.settings import StoreSettings
 from fairfr.store.sweep import Sweep, SweepEnd
 
 _FROM_JSON: dict[str, Callable[[Any], Any]] = {
@@ -37,28 +38,31 @@ def serve() -> None:
         answers.flush()
 
 
-def _opened(place: dict[str, Any]) -> Writer | str:
+def _opened(place: dict[str, Any]) -> MlflowWriter | str:
     """The writer, or why there is none: that is the answer to every request."""
     try:
-        return Writer(**place)
+        store = StoreSettings("mlflow", place["uri"], place["experiment"], patience=place["patience"])
+        return MlflowWriter(store, Path(place["artifact_root"]).parent)
     except Exception as error:
         return f"{type(error).__name__}: {error}".removeprefix("MlflowError: ")
 
 
-def _answer(writer: Writer | str, request: dict[str, Any]) -> dict[str, Any]:
+def _answer(writer: MlflowWriter | str, request: dict[str, Any]) -> dict[str, Any]:
     answer: dict[str, Any] = {"number": request["number"]}
     try:
         if isinstance(writer, str):
             raise MlflowError(writer)
         answer["ok"] = call(writer, request["call"], request["arguments"])
     except Exception as error:
-        answer["error"] = str(error).removeprefix("MlflowError: ")
+        answer["error"] = str(error)
     return answer
 
 
-def call(writer: Writer, name: str, arguments: dict[str, Any]) -> Any:
+def call(writer: MlflowWriter, name: str, arguments: dict[str, Any]) -> Any:
     """Call a method of the writer with arguments that came as JSON."""
     assert name in CALLS, name
+    if name == "ready":
+        return True
     given = {
         key: value if value is None else _FROM_JSON.get(key, lambda plain: plain)(value)
         for key, value in arguments.items()

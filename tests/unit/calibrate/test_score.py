@@ -118,9 +118,50 @@ def test_cosines_are_enough_for_methods_of_scores(scene: Any) -> None:
     np.testing.assert_allclose(read(scene / "s.csv")["probability"], model.probability_scores(cosine), rtol=0)
     with pytest.raises(UnmetNeedError, match="--embeddings"):
         score_file(wanted(scene, pairs=str(scene / "cosines.csv"), embeddings=None), Heard())
+    pd.DataFrame({"cosine": [1.0000001, -1.0000001]}).to_csv(scene / "cosines.csv", index=False)  # rounding
+    score_file(given, Heard())
+    close(read(scene / "s.csv")["probability"], model.probability_scores([1.0, -1.0]))
     pd.DataFrame({"cosine": [0.1, 7.0]}).to_csv(scene / "cosines.csv", index=False)
-    with pytest.raises(DataError, match=r"cosines.csv, line 3: 7.0 is no cosine"):
+    with pytest.raises(DataError, match=r"cosines.csv, line 3: cosine is 7, but a cosine lies within -1..1"):
         score_file(given, Heard())
+
+
+def test_scores_on_another_scale_are_read_on_it(scene: Any) -> None:
+    scores = np.linspace(0, 100, 41)
+    same = np.random.default_rng(0).random(41) < scores / 100
+    model = fairfr.Platt().fit_scores(scores, same, score_range=(0, 100))
+    model.save(scene / "percent.fairfr")
+    pd.DataFrame({"cosine": scores}).to_csv(scene / "scores.csv", index=False)
+    given = {"model": scene / "percent.fairfr", "pairs": str(scene / "scores.csv")}
+    score_file(wanted(scene, "s.csv", embeddings=None, **given), Heard())
+    close(read(scene / "s.csv")["probability"], model.probability_scores(scores))
+    pd.DataFrame({"cosine": [50, 100.1]}).to_csv(scene / "scores.csv", index=False)
+    with pytest.raises(DataError, match=r"scores.csv, line 3: cosine is 100\.1, but score_range .* within 0\.\.100"):
+        score_file(wanted(scene, "s.csv", embeddings=None, **given), Heard())
+    with pytest.raises(DataError, match=r"fitted on scores within 0\.\.100"):
+        score_file(wanted(scene, "t.csv", model=scene / "percent.fairfr"), Heard())
+
+
+def test_a_prior_gives_its_probability_and_the_likelihood_ratio(scene: Any) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        score_file(wanted(scene, block=100), Heard(stop_after=3))
+    again = Heard()
+    score_file(wanted(scene, block=100, prior=0.01), again)
+    assert again.before == 0  # what was scored without it is not used
+    found = read(scene / "scores.parquet")
+    assert list(found) == ["left", "right", "score", "probability", "llr"]
+    close(found["probability"], scene.model.probability(scene.vectors, scene.pairs, prior=0.01))
+    np.testing.assert_allclose(found["llr"], scene.model.llr(scene.vectors, scene.pairs), rtol=1e-9)
+    sides = {"left": scene / "new.npz", "right": scene / "new.npz"}
+    score_file(wanted(scene, "best.csv", pairs="all", embeddings=None, prior=0.01, top=3, **sides), Heard())
+    best = read(scene / "best.csv")
+    assert list(best) == ["left", "right", "rank", "cosine", "score", "probability", "llr"]
+    row_of = {id: row for row, id in enumerate(scene.ids)}
+    pairs = np.column_stack([best["left"].map(row_of), best["right"].map(row_of)])
+    expected = scene.model.probability(scene.vectors, pairs, prior=0.01)
+    np.testing.assert_allclose(best["probability"], expected, rtol=1e-9)
+    with pytest.raises(DataError, match=r"prior is 1\.5"):
+        score_file(wanted(scene, prior=1.5), Heard())
 
 
 def test_groups_come_from_a_table_of_images(scene: Any) -> None:
@@ -176,12 +217,12 @@ def test_mistakes_are_told_before_anything_is_written(scene: Any) -> None:
             {"pairs": str(scene / "bad.csv"), "block": 50},
             r"bad.csv, line 323: right image 'nobody.jpg' has no vector in",
         ),
-        ({"pairs": str(scene / "empty.csv")}, "holds no pairs"),
+        ({"pairs": str(scene / "empty.csv")}, "has no pairs"),
         ({"pairs": str(scene / "ragged.csv")}, "Expected 2 columns, got 1"),
         ({"pairs": str(scene / "no.csv")}, r"no.csv is gone"),
         ({"pairs": str(scene / "new.npz")}, "zip archive"),
         ({"embeddings": scene / "wide.npz"}, "width 9, but the model was fitted on width 8"),
-        ({"model": scene / "new.csv"}, "no fairfr model"),
+        ({"model": scene / "new.csv"}, "not a fairfr model"),
         ({"model": scene / "none.fairfr"}, "none.fairfr"),
         ({"out": scene / "scores.txt"}, "parquet or .csv"),
         ({"out": scene / "no" / "scores.csv"}, "there is no folder"),

@@ -11,7 +11,7 @@ from scipy.stats import binomtest
 
 from fairfr.calibrate.rates import Subset, clopper_pearson, fewest_pairs, measured, upper_bound
 from fairfr.calibrate.threshold import Wanted, as_dict, held_out_scores, operate
-from fairfr.calibrate.threshold_text import as_text
+from fairfr.calibrate.threshold_text import as_text, kept_text
 from fairfr.core.errors import ConfigError, DataError
 from fairfr.report.uncertainty.bootstrap import Draws, draw_units, resampling_units
 
@@ -82,19 +82,28 @@ def test_a_worked_case() -> None:
     wanted = Wanted(0.01, draws=200)
     held = Held(same, values, strangers(1100), group)
     found = operate(held, wanted)  # type: ignore[arg-type]
-    assert found.threshold == 0.99
-    assert (found.all_pairs.fmr.errors, found.all_pairs.fmr.pairs) == (10, 1000)
-    assert (found.all_pairs.fnmr.errors, found.all_pairs.fnmr.pairs) == (50, 100)
-    assert [(g.fmr.errors, g.fmr.pairs, g.fnmr.errors) for g in found.groups] == [(5, 500, 25), (5, 500, 25)]
+    plain = found.plain
+    assert plain.value == 0.99 and plain.no_group is None
+    assert (plain.all_pairs.fmr.errors, plain.all_pairs.fmr.pairs) == (10, 1000)
+    assert (plain.all_pairs.fnmr.errors, plain.all_pairs.fnmr.pairs) == (50, 100)
+    assert [(g.fmr.errors, g.fmr.pairs, g.fnmr.errors) for g in plain.groups] == [(5, 500, 25), (5, 500, 25)]
     assert found.span[0] < 0.99 < found.span[1]
     allowed = [k for k in range(11) if upper_bound(k, 1000, 0.95) <= 0.01][-1]
     # people who are in one pair only: the draws add next to nothing to the exact bound
-    passing = int(np.count_nonzero(values[~same] >= found.vouched))
-    assert allowed - 2 <= passing <= allowed
+    assert found.confident is not None
+    passes = values >= found.confident.value
+    assert allowed - 2 <= int(np.count_nonzero(passes & ~same)) <= allowed
+    for code, rates in enumerate(found.confident.groups):
+        inside = group == code
+        assert rates.fmr.errors == np.count_nonzero(passes & ~same & inside)
+        assert rates.fnmr.errors == np.count_nonzero(~passes & same & inside)
     text = as_text(found, wanted, held)  # type: ignore[arg-type]
     assert "accept where probability >= 0.99 " in text and "10 of 1,000" in text
-    plain = as_dict(found, wanted, held)  # type: ignore[arg-type]
-    assert plain["all"]["fmr"]["rate"] == 0.01 and plain["groups"][0]["name"] == "a"
+    sections = text.split("false matches")
+    assert len(sections) == 3 and all("\na  " in section and "\nb  " in section for section in sections[1:])
+    told = as_dict(found, wanted, held)  # type: ignore[arg-type]
+    assert told["all"]["fmr"]["rate"] == 0.01 and told["groups"][0]["name"] == "a"
+    assert told["groups_at_confident"][1]["fmr"]["errors"] == found.confident.groups[1].fmr.errors
 
 
 def test_too_few_pairs_are_said_to_be() -> None:
@@ -104,10 +113,10 @@ def test_too_few_pairs_are_said_to_be() -> None:
     wanted = Wanted(1e-3, draws=50)
     held = Held(same, values, strangers(140), group)
     found = operate(held, wanted)  # type: ignore[arg-type]
-    assert np.isnan(found.vouched) and found.at_vouched is None and not found.all_pairs.enough_for_fmr
-    assert found.all_pairs.enough_for_fnmr and not found.groups[0].enough_for_fnmr
+    assert found.confident is None and not found.is_shared and not found.plain.all_pairs.enough_for_fmr
+    assert found.plain.all_pairs.enough_for_fnmr and not found.plain.groups[0].enough_for_fnmr
     text = as_text(found, wanted, held)  # type: ignore[arg-type]
-    assert "100 impostors vouch for 0.001; 2,995 would (rule of three)" in text
+    assert "100 impostor pairs cannot establish 0.001; 2,995 are needed (rule of three)" in text
     assert text.count("too few pairs to say") >= 3 and "no pairs" in text
 
 
@@ -116,13 +125,46 @@ def test_impostors_that_share_the_highest_value() -> None:
     held = Held(same, np.where(np.arange(200) % 2 == 0, 1.0, 0.2), strangers(200))
     wanted = Wanted(0.05, draws=20)
     found = operate(held, wanted)  # type: ignore[arg-type]
-    assert found.threshold == np.inf
+    assert found.plain.value == np.inf
     text = as_text(found, wanted, held)  # type: ignore[arg-type]
-    assert "No threshold on the probability reaches it" in text and "--on score" in text
+    assert "No threshold on the probability reaches it" in text and "--on score" in text and "inf" not in text
     assert as_dict(found, wanted, held)["threshold"] is None  # type: ignore[arg-type]
 
 
-def test_the_vouched_threshold_keeps_its_word() -> None:
+def test_a_confident_threshold_that_would_be_infinite_is_none() -> None:
+    """Two of 3,000 impostors share the highest value: within 1e-3, but nothing above them could be confident of it."""
+    same = np.arange(3100) >= 3000
+    values = np.append(np.arange(3000) / 4000, np.linspace(0.5, 1, 100))
+    values[:2] = 1.0
+    wanted = Wanted(1e-3, draws=20)
+    held = Held(same, values, strangers(3100))
+    found = operate(held, wanted)  # type: ignore[arg-type]
+    assert np.isfinite(found.plain.value) and found.confident is None and found.is_shared
+    text = as_text(found, wanted, held)  # type: ignore[arg-type]
+    assert "inf" not in text and "95 % confidence: no threshold, as too many impostors share the highest value" in text
+    assert as_dict(found, wanted, held)["confident_threshold"] is None  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("rule", "name"), [("both", "mixed or unknown"), ("first", "unknown")])
+def test_pairs_of_no_group_have_a_row(rule: Any, name: str) -> None:
+    same = np.arange(1100) >= 1000
+    values = np.concatenate([np.arange(1000) / 1000, np.full(100, 0.9995)])
+    group = np.where(np.arange(1100) % 4 < 2, -1, np.arange(1100) % 2)
+    wanted = Wanted(0.01, rule=rule, draws=20)
+    held = Held(same, values, strangers(1100), group)
+    found = operate(held, wanted)  # type: ignore[arg-type]
+    assert found.confident is not None
+    for at in (found.plain, found.confident):
+        assert at.no_group is not None and at.no_group.name == name
+        rows = [at.no_group, *at.groups]
+        assert at.no_group.fmr.pairs == 500 and sum(row.fmr.pairs for row in rows) == at.all_pairs.fmr.pairs
+        assert at.no_group.fmr.errors == np.count_nonzero((values >= at.value) & ~same & (group < 0))
+        assert sum(row.fmr.errors for row in rows) == at.all_pairs.fmr.errors
+    assert as_text(found, wanted, held).count(f"\n{name} ") == 2  # type: ignore[arg-type]
+    assert as_dict(found, wanted, held)["no_group"]["fmr"]["pairs"] == 500  # type: ignore[arg-type]
+
+
+def test_the_confident_threshold_keeps_its_word() -> None:
     """Impostors uniform on 0..1: the true rate at t is 1 - t. At 90 % confidence, at most one in ten may break it."""
     rng = np.random.default_rng(1)
     n, repeats, broken = 300, 60, 0
@@ -131,7 +173,8 @@ def test_the_vouched_threshold_keeps_its_word() -> None:
         held = Held(np.arange(n + 50) >= n, values, strangers(n + 50))
         found = operate(held, Wanted(0.02, confidence=0.9, draws=15))  # type: ignore[arg-type]
         # the refused impostor next below is what the data tells; values between it and the threshold are as good
-        broken += 1 - found.vouched > 0.02
+        assert found.confident is not None
+        broken += 1 - found.confident.value > 0.02
     assert broken / repeats <= 0.1 + 3 * np.sqrt(0.1 * 0.9 / repeats)
 
 
@@ -146,11 +189,11 @@ def test_a_model_without_a_run_sets_no_threshold(scene: Any, tmp_path: Path) -> 
         held_out_scores(scene / "model.fairfr", tmp_path)
     scene.model.origin_ = {"run": {"dataset": "a", "backbone": "b", "method": "c", "key": "d"}}
     scene.model.save(scene / "model.fairfr")
-    with pytest.raises(DataError, match=r"runs/a/b/c/d is no completed run.*--out-root"):
+    with pytest.raises(DataError, match=r"runs/a/b/c/d is not a completed run.*--out-root"):
         held_out_scores(scene / "model.fairfr", tmp_path)
 
 
-def test_a_person_behind_most_false_matches_raises_the_vouched_threshold() -> None:
+def test_a_person_behind_most_false_matches_raises_the_confident_threshold() -> None:
     """The same values, once in pairs of strangers, once with the highest ones all of one person."""
     left, right = np.triu_indices(60, 1)
     n = len(left)
@@ -161,7 +204,8 @@ def test_a_person_behind_most_false_matches_raises_the_vouched_threshold() -> No
     wanted = Wanted(0.03, draws=300)
     apart = operate(Held(same, values, strangers(n + 40)), wanted)  # type: ignore[arg-type]
     together = operate(Held(same, values, both), wanted)  # type: ignore[arg-type]
-    assert together.threshold == apart.threshold < apart.vouched < together.vouched
+    assert apart.confident is not None and together.confident is not None
+    assert together.plain.value == apart.plain.value < apart.confident.value < together.confident.value
 
 
 def test_few_pairs_can_show_that_a_group_is_above_the_wanted_rate() -> None:
@@ -175,7 +219,19 @@ def test_few_pairs_can_show_that_a_group_is_above_the_wanted_rate() -> None:
     held = Held(same, np.append(rank, np.full(60, 3.0)), strangers(n + 60), group)
     wanted = Wanted(0.01, draws=100)
     found = operate(held, wanted)  # type: ignore[arg-type]
-    assert (found.groups[1].fmr.errors, found.groups[1].fmr.pairs) == (12, 120)
-    assert found.groups[1].enough_for_fmr and found.groups[1].fmr.bounds[0] > 0.01
+    rates = found.plain.groups[1]
+    assert (rates.fmr.errors, rates.fmr.pairs) == (12, 120)
+    assert rates.enough_for_fmr and rates.fmr.bounds[0] > 0.01
     text = as_text(found, wanted, held)  # type: ignore[arg-type]
     assert " 10 % (" in next(line for line in text.splitlines() if "12 of 120" in line)
+
+
+def test_what_is_kept_is_said_with_the_call_that_returns_it() -> None:
+    limits = [(0.1, 0.5, 0.6), (0.001, 0.9, None), (1e-5, None, None)]
+    entries = [{"wanted_fmr": f, "on": "score", "threshold": t, "confident_threshold": c} for f, t, c in limits]
+    assert kept_text(Path("mine.fairfr"), entries).splitlines() == [
+        "kept in mine.fairfr:",
+        "  model.threshold(fmr=0.1, on='score') returns the confident threshold",
+        "  model.threshold(fmr=0.001, on='score', confident=False); there is no confident one",
+        "  nothing that keeps 1e-05",
+    ]

@@ -14,9 +14,9 @@ import pytest
 
 from fairfr.core.errors import DataError
 from fairfr.core.npz import ObjectArrayError, UnreadableArrayError, names_in, read_npy, read_npz
-from fairfr.data.embeddings import read_vectors
+from fairfr.data.embeddings_file import read_vectors
 from fairfr.data.files import DataFile
-from fairfr.data.importers.embedding_sources import read_source
+from fairfr.data.importers.embedding_formats import read_source
 from fairfr.methods._kmeans import _read
 
 IMAGES = np.array(["a", "b", "c"])

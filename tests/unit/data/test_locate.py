@@ -19,7 +19,7 @@ STANDIN = StandIn(
     structure="rfw",
     seed=1,
     difficulty={"african": 0.3, "asian": 1.0, "caucasian": -1.0, "indian": -0.3},
-    backbones={"magface": BackboneModel(44.3, 1.0, 0.4, 0.01, 0.14)},
+    backbones={"magface": BackboneModel(44.3, 1.0, 0.4, 0.01, 0.14, 0.3, 0.1, 0.4)},
     scale=0.02,
 )
 RFW = DatasetSettings("rfw", "RFW", ("ethnicity",), standin=STANDIN)
@@ -57,7 +57,7 @@ def test_auto_falls_back_with_a_warning(tmp_path: Path) -> None:
 
 def test_a_folder_without_these_vectors_is_no_reason_for_the_standin(tmp_path: Path) -> None:
     write(tmp_path).joinpath("embeddings/magface.npz").unlink()
-    with pytest.raises(DataError, match=r"magface\.npz: not found.*holds: embeddings, images\.csv") as caught:
+    with pytest.raises(DataError, match=r"magface\.npz: not found.*contains: embeddings, images\.csv") as caught:
         locate(RFW, MAGFACE, tmp_path, "auto")
     assert "source=synthetic" in str(caught.value) and "pairs.csv (or" not in str(caught.value)
 
@@ -67,7 +67,7 @@ def test_an_empty_folder_or_a_link_to_nothing_is_no_reason_either(tmp_path: Path
     with pytest.raises(DataError, match="not found"):
         locate(RFW, MAGFACE, tmp_path, "auto")
     (tmp_path / "unmounted").mkdir()
-    with pytest.raises(DataError, match="holds: nothing"):
+    with pytest.raises(DataError, match="contains: nothing"):
         locate(RFW, MAGFACE, tmp_path, "auto")
 
 
@@ -79,7 +79,7 @@ def test_what_cannot_be_looked_at_is_an_error(tmp_path: Path, kind: str) -> None
         root.symlink_to(root)
     else:
         root.write_text("")
-    with pytest.raises(DataError, match=r"data/rfw/images\.csv cannot be looked at: .*data_root"):
+    with pytest.raises(DataError, match=r"data/rfw/images\.csv cannot be opened: .*data_root"):
         locate(RFW, MAGFACE, root, "auto")
 
 
@@ -156,8 +156,19 @@ def test_missing_scores(tmp_path: Path, source: Choice) -> None:
 
 def test_missing_folder_suggests_a_neighbour(tmp_path: Path) -> None:
     write(tmp_path)
-    with pytest.raises(DataError, match=r"holds no folder 'rwf'. Did you mean 'rfw'"):
+    with pytest.raises(DataError, match=r"has no folder 'rwf'. Did you mean 'rfw'"):
         locate(DatasetSettings("rwf", ""), MAGFACE, tmp_path, "auto")
+
+
+def test_a_table_with_another_ending_is_told_the_command_that_converts_it(tmp_path: Path) -> None:
+    folder = write(tmp_path)
+    (folder / "pairs.csv").rename(folder / "pairs.tsv")
+    command = f"fairfr import table --name rfw --out {tmp_path} --pairs {folder}/pairs.tsv --images {folder}/images.csv"
+    with pytest.raises(DataError, match=rf"convert it with: {command} --force$"):
+        locate(CUSTOM, MAGFACE, tmp_path, "files")
+    (folder / "images.csv").rename(folder / "images.tsv")
+    with pytest.raises(DataError, match=rf"--images {folder}/images.tsv$"):
+        locate(CUSTOM, MAGFACE, tmp_path, "files")
 
 
 def test_files_mentions_the_standin(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from fairfr.experiment.record import pair_level_names
 
 SEEN = (
     *("score", "probability", "cosine", "same", "fold", "pair", "left", "right", "split"),
-    *("identity_left", "identity_right", "all", "worst", "gap", "pooled"),
+    *("identity_left", "identity_right", "all", "worst", "gap", "pooled", "fit"),
 )
 
 
@@ -132,10 +132,10 @@ def test_twenty_thousand_groups_take_memory_by_groups() -> None:
 @pytest.mark.parametrize(
     ("column", "word"),
     [
-        (pa.array(["a"] * 3_000_000), "3000000 rows"),
-        (pa.array([["a"] * 100] * 30_000), "3000000 rows"),
-        (pa.array(["a" * 900] * 400_000), "360000000 bytes"),
-        (pa.array(["a" * 900] * 400_000, pa.large_string()), "360000000 bytes"),
+        (pa.array(["a"] * 3_000_000), "3,000,000 rows"),
+        (pa.array([["a"] * 100] * 30_000), "3,000,000 rows"),
+        (pa.array(["a" * 900] * 400_000), "360,000,000 bytes"),
+        (pa.array(["a" * 900] * 400_000, pa.large_string()), "360,000,000 bytes"),
     ],
     ids=["rows", "lists", "text", "large text"],
 )

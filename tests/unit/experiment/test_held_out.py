@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
@@ -13,16 +13,14 @@ import pytest
 from fairfr.core.calibrator import Calibrator, FitContext
 from fairfr.core.errors import UndeclaredInputError, UnmetNeedError
 from fairfr.core.types import FoldSplit, Need, Prediction, VerificationSet
-from fairfr.experiment import held_out as held_out_module
 from fairfr.experiment.held_out import HeldOut, check_needs, score_held_out
 from fairfr.experiment.threads import Division
 from fairfr.folds.published import LeaveOneFoldOut
-from fairfr.methods._beta import fit_beta
 from fairfr.methods.ac_density import ACDensity
 from fairfr.methods.ac_linear import ACLinear
 from fairfr.methods.baseline import Baseline
-from fairfr.methods.falcon import Falcon
 from fairfr.methods.platt import Platt
+from fairfr.numerics.beta import fit_beta
 from fairfr.pairs.table import PairTable
 from fairfr.pairs.view import PairView
 from fairfr.store.kept_folds import ScoredFold
@@ -176,58 +174,6 @@ def test_fits_side_by_side_give_the_same_result(data: VerificationSet, at_once: 
     together = score_held_out(PairTable(data), splits, ACLinear, context, kept, division=Division(at_once, 1))
     assert together.frame.score.tobytes() == alone.frame.score.tobytes()
     assert list(together.fit_report) == list(alone.fit_report) and sorted(kept.computed_now) == sorted(data.fold_labels)
-
-
-@pytest.mark.parametrize("at_once", [1, 2])
-def test_fits_that_predict_together_are_all_made_first(data: VerificationSet, at_once: int) -> None:
-    calls: list[str] = []
-
-    class Together(Spy):
-        def fit(self, view: PairView, same: np.ndarray, ctx: FitContext) -> Self:
-            calls.append("fit")
-            return super().fit(view, same, ctx)
-
-        def predict(self, view: PairView) -> Prediction:
-            raise AssertionError("all is predicted together")
-
-        @classmethod
-        def predict_together(cls, fitted: Sequence[Spy], views: Sequence[PairView], threads: int) -> list[Prediction]:
-            calls.append(f"{len(views)} views, {threads} threads")
-            return [Spy.predict(one, view) for one, view in zip(fitted, views, strict=True)]
-
-    splits, kept = list(LeaveOneFoldOut().split(data)), Memory({})
-    alone = score_held_out(PairTable(data), splits, Spy, context, thresholds=True)
-    division = Division(at_once, 1)
-    found = score_held_out(PairTable(data), splits, Together, context, kept, thresholds=True, division=division)
-    assert calls == ["fit"] * len(splits) + [f"{2 * len(splits)} views, {at_once} threads"]
-    assert found.frame.score.tobytes() == alone.frame.score.tobytes()
-    assert found.frame.probability.tobytes() == alone.frame.probability.tobytes()
-    assert found.fit_report == alone.fit_report and sorted(kept.computed_now) == sorted(data.fold_labels)
-    with pytest.raises(AssertionError, match="together"):
-        score_held_out(PairTable(data), splits, Together, context, training=PairTable(data))
-
-
-def test_a_predict_of_ones_own_comes_before_an_inherited_predict_together(data: VerificationSet) -> None:
-    class Mine(Falcon):
-        def predict(self, view: PairView) -> Prediction:
-            return Prediction(score=-view.cosine)
-
-    np.testing.assert_array_equal(run(data, Mine).frame.score, -PairTable(data).cosine)
-
-
-def test_many_fits_are_not_all_kept(data: VerificationSet, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(held_out_module, "TOGETHER_AT_MOST", len(data.fold_labels) - 1)
-    monkeypatch.setattr(Falcon, "predict_together", None)
-    assert np.isfinite(run(data, Falcon).frame.score).all()
-
-
-def test_no_fold_of_those_predicted_together_is_resumed(data: VerificationSet) -> None:
-    """Its last bits may depend on the others."""
-    splits, first, second = list(LeaveOneFoldOut().split(data)), Memory({}), Memory({})
-    score_held_out(PairTable(data), splits, Falcon, context, first)
-    second._kept = dict(list(first.computed_now.items())[:2])
-    score_held_out(PairTable(data), splits, Falcon, context, second)
-    assert tuple(second.computed_now) == data.fold_labels
 
 
 def test_nothing_runs_on_behind_a_fit_that_failed(data: VerificationSet) -> None:

@@ -107,3 +107,14 @@ def test_a_file_that_changes_between_two_cells_is_seen(tmp_path: Path) -> None:
     (folder / "pairs.csv").write_text("fold,same,cos\n0,1,0.7\n0,0,0.1\n1,1,0.8\n1,0,0.2\n")
     os.utime(folder / "pairs.csv", ns=(before.st_atime_ns, before.st_mtime_ns))
     assert cosines() == [0.7, 0.1, 0.8, 0.2]
+
+
+def test_vectors_against_their_labels_are_a_finding_of_the_set(data: VerificationSet) -> None:
+    (table,) = LastTables().of([located(data, "a", [])], 1)
+    assert [found.code for found in table.data.warnings] == [found.code for found in data.warnings]
+    swapped = replace(data, same=~data.same)
+    tables = LastTables()
+    for _ in range(2):  # kept, not found twice
+        (table,) = tables.of([located(swapped, "b", [])], 1)
+    (finding,) = [found for found in table.data.warnings if found.code == "reversed-cosines"]
+    assert finding.severity == "serious" and "Are the labels swapped" in finding.text

@@ -10,10 +10,10 @@ import yaml
 from hydra import compose, initialize_config_dir
 from omegaconf import DictConfig, open_dict
 
-from fairfr.app import read_settings
 from fairfr.core import keys
 from fairfr.core.variants import differences
 from fairfr.experiment.settings import CellSettings
+from fairfr.sweep import read_settings
 
 CONF = Path(__file__).parents[3] / "conf"
 BASE = ("dataset=lfw", "backbone=magface", "method=platt")

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import numpy as np
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from fairfr.core.errors import ConfigError
+from fairfr.core.loaded import loaded
+from fairfr.core.types import VerificationSet
 from fairfr.experiment import threads
 from fairfr.methods.ac_linear import ACLinear
 from fairfr.methods.baseline import Baseline
@@ -65,6 +72,43 @@ def test_faiss_and_torch_are_told_if_they_are_loaded() -> None:
     assert faiss.omp_get_max_threads() == 1
     threads.limit_threads(2)
     assert faiss.omp_get_max_threads() == 2
+
+
+@pytest.mark.parametrize("name", ["faiss", "torch"])
+def test_a_library_that_another_thread_still_imports_is_left_alone(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its import stays open until limit_threads is through; only then it gets the function that limit_threads calls."""
+    begun, go_on = threading.Event(), threading.Event()
+    gate: Any = ModuleType("gate")
+    gate.begun, gate.go_on = begun, go_on
+    (tmp_path / f"{name}.py").write_text(
+        "import gate\ngate.begun.set()\nassert gate.go_on.wait(60)\n"
+        "def set_num_threads(threads): told.append(threads)\nomp_set_num_threads = set_num_threads\ntold = []\n",
+        encoding="utf-8",
+    )
+    monkeypatch.setitem(sys.modules, "gate", gate)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, name, raising=False)
+    first = threading.Thread(target=__import__, args=(name,))
+    first.start()
+    try:
+        assert begun.wait(60)
+        assert name in sys.modules and loaded(name) is None
+        threads.limit_threads(1)
+    finally:
+        go_on.set()
+        first.join()
+    toy: Any = loaded(name)
+    assert toy is not None and toy.told == []
+    threads.limit_threads(2)
+    assert toy.told == [2]
+    monkeypatch.delitem(sys.modules, name)  # the real one, if it was loaded, comes back after the test
+
+
+def test_a_library_that_is_missing_is_left_to_the_fit(synthetic_set: Callable[..., VerificationSet]) -> None:
+    method = type("Method", (Baseline,), {"imports": ("no_such_library",)})()
+    threads.import_what_fits_use(method, synthetic_set("lfw", scale=0.02))
 
 
 def test_one_cell_does_not_decide_for_the_next() -> None:

@@ -10,9 +10,8 @@ import pytest
 
 from fairfr.core.errors import ConfigError
 from fairfr.core.types import EmbeddingSet, FoldSplit, VerificationSet
-from fairfr.folds._people import distinct_images
-from fairfr.folds.endpoint_disjoint import EndpointDisjoint
-from fairfr.folds.identity_disjoint import IdentityDisjoint
+from fairfr.folds._membership import distinct_images
+from fairfr.folds.disjoint import EndpointDisjoint, IdentityDisjoint
 
 
 @pytest.fixture(scope="module")
@@ -92,8 +91,16 @@ def test_how_many_folds(rfw: VerificationSet, make_set: Callable[..., Verificati
     assert [split.id for split in EndpointDisjoint(3).split(rfw)] == ["0", "1", "2"]
     vectors = np.eye(4, dtype=np.float32)
     one_fold = make_set(vectors, [0, 2], [1, 3], np.array([True, False]))
-    with pytest.raises(ConfigError, match=r"made has one fold.*folds=10"):
-        list(EndpointDisjoint().split(one_fold))
+    with pytest.raises(ConfigError, match="folds=1: at least two"):
+        list(EndpointDisjoint(1).split(one_fold))
     assert len(list(EndpointDisjoint(2).split(one_fold))) == 2
     with pytest.raises(ConfigError, match="cannot be dealt to 3 folds without common images: they form 2"):
         list(EndpointDisjoint(3).split(one_fold))
+
+
+def test_pairs_without_folds_get_ten(rfw: VerificationSet) -> None:
+    without = replace(rfw, fold=np.zeros_like(rfw.fold), fold_labels=("all",))
+    splits = list(IdentityDisjoint().split(without))
+    assert [split.id for split in splits] == [str(number) for number in range(10)]
+    check_disjoint(without, splits, rfw.identity)
+    assert "10 made of all pairs" in splits[0].findings[0].text and "published" not in splits[0].findings[0].text

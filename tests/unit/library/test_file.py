@@ -17,6 +17,7 @@ import fairfr
 from fairfr.core import state
 from fairfr.core.errors import DataError
 from fairfr.library import file as model_file
+from fairfr.methods.ac_density import ACDensity
 
 Faces = Any
 Change = Callable[[dict[str, Any]], object]
@@ -25,7 +26,8 @@ Change = Callable[[dict[str, Any]], object]
 @pytest.fixture
 def saved(faces: Faces, tmp_path: Path) -> Path:
     path = tmp_path / "model.fairfr"
-    fairfr.ACDensity(k=5, max_references=40).fit(faces.embeddings, faces.pairs, faces.same).save(path)
+    model = fairfr.ACDensity(k=5, max_references=40).fit(faces.embeddings, faces.pairs, faces.same)
+    model.save(path, with_faces=True)
     return path
 
 
@@ -61,7 +63,7 @@ def test_a_file_says_what_it_is(faces: Faces, saved: Path) -> None:
     given, kept = {"k": 5, "max_references": 40}, {"alpha": 1.0, "C": 1.0, "self_neighbour": True, "engine": "auto"}
     assert about["parameters"] == given | kept
     assert about["needs"] == ["embeddings"]
-    assert (about["width"], about["seed"], about["version"]) == (16, 0, 1)
+    assert (about["width"], about["seed"], about["version"]) == (16, 0, 2)
     assert about["training"]["pairs"] == 800
     assert about["training"]["same"] == int(faces.same.sum())
     assert about["versions"]["numpy"] == np.__version__
@@ -74,22 +76,22 @@ def test_a_file_says_what_it_is(faces: Faces, saved: Path) -> None:
 def test_a_model_comes_back_with_all_it_knows(faces: Faces, tmp_path: Path) -> None:
     given = {"groups": {"g": faces.group}, "identities": faces.who}
     model = fairfr.DemoNorm(variant="M2").fit(faces.embeddings, faces.pairs, faces.same, **given, seed=3)
-    model.save(tmp_path / "m.fairfr")
+    model.save(tmp_path / "m.fairfr", with_faces=True)
     again = fairfr.load(tmp_path / "m.fairfr")
     assert type(again) is fairfr.DemoNorm
     assert again.get_params() == model.get_params()
-    for name in ("width_", "groups_", "training_", "digest_", "seed_", "report_", "overlay_"):
+    for name in ("width_", "groups_", "training_", "digest_", "holds_", "seed_", "report_", "overlay_"):
         assert getattr(again, name) == getattr(model, name), name
     assert again.training_["identities"] == 60
     used = np.unique(faces.pairs)
     assert again.training_["groups"] == {g: int((faces.group[used] == g).sum()) for g in "abc"}
-    again.save(tmp_path / "n.fairfr")
+    again.save(tmp_path / "n.fairfr", with_faces=True)
     assert (tmp_path / "n.fairfr").read_bytes() == (tmp_path / "m.fairfr").read_bytes()
 
 
 def test_the_digest_is_that_of_the_data(faces: Faces) -> None:
     one, same = (fairfr.Platt().fit(faces.embeddings, faces.pairs, faces.same) for _ in range(2))
-    other = fairfr.Platt().fit(faces.embeddings, faces.pairs, ~faces.same)
+    other = fairfr.Platt().fit(faces.embeddings, faces.pairs, np.append(~faces.same[:1], faces.same[1:]))
     assert one.digest_ == same.digest_ != other.digest_
 
 
@@ -136,7 +138,7 @@ def test_no_file_no_model(tmp_path: Path) -> None:
 @pytest.mark.parametrize("content", [b"", b"\x80\x04\x95", b"PK\x03\x04" + b"\0" * 60, b"\x10" + b"\0" * 7 + b"{" * 16])
 def test_other_files_are_no_models(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "x").write_bytes(content)
-    with pytest.raises(DataError, match="is no fairfr model"):
+    with pytest.raises(DataError, match="is not a fairfr model"):
         fairfr.load(tmp_path / "x")
 
 
@@ -181,11 +183,11 @@ def test_an_absurd_header_is_refused_unread(saved: Path, length: int) -> None:
 @pytest.mark.parametrize(
     ("entry", "message"),
     [
-        ({"shape": [2**40, 2**20]}, "more than the file can hold"),
+        ({"shape": [2**40, 2**20]}, "more than the file has room for"),
         ({"shape": [2, 2]}, "bytes are kept for it"),
-        ({"shape": [-1, 16]}, "more than the file can hold"),
+        ({"shape": [-1, 16]}, "more than the file has room for"),
         ({"dtype": "F64"}, "bytes are kept for it"),
-        ({"data_offsets": [0, 2**50]}, "more than the file can hold"),
+        ({"data_offsets": [0, 2**50]}, "more than the file has room for"),
         ({"dtype": "F8_E4M3"}, "not that of safetensors"),
         ({"shape": None}, "not that of safetensors"),
     ],
@@ -218,7 +220,10 @@ def set_key(key: str, value: Any) -> Change:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (set_key("version", 2), r"newer fairfr \(version 2 of the format; this one reads up to 1\)"),
+        (set_key("version", 3), r"newer fairfr \(version 3 of the format; this one reads up to 2\)"),
+        (set_key("version", 1), r"older fairfr \(version 1 of the format; this one reads from 2 on\)\. Fit it again"),
+        (set_key("holds", {"face_vectors": -1}), "-1 face vectors"),
+        (set_key("holds", None), "not one that fairfr writes"),
         (set_key("version", "1"), "without its description"),
         (set_key("format", "something else"), "without its description"),
         (set_key("method", "ACDensty"), "'ACDensty', which this fairfr does not know.*Did you mean 'ACDensity'"),
@@ -231,7 +236,7 @@ def set_key(key: str, value: Any) -> Change:
         (set_key("width", 9), "width"),
         (set_key("overlay", {"list": []}), "overlay"),
         (lambda about: about["state"].update({"base_": {"piece": "Popen", "fields": {"args": "ls"}}}), "not made"),
-        (lambda about: about["state"].update({"fit": 1}), "no mapping of attributes"),
+        (lambda about: about["state"].update({"fit": 1}), "not a mapping of attributes"),
         (lambda about: about["state"]["ridge_"]["fields"].pop("intercept"), "has the fields"),
         (lambda about: about["state"].update({"ridge_": {"array": "nowhere"}}), r"is missing|not made"),
         (lambda about: about.pop("state"), "not one that fairfr writes"),
@@ -240,6 +245,40 @@ def set_key(key: str, value: Any) -> Change:
 def test_descriptions_of_something_else_are_refused(saved: Path, change: Change, message: str) -> None:
     redescribe(saved, change)
     with pytest.raises(DataError, match=message):
+        fairfr.load(saved)
+
+
+def test_a_network_of_another_width_or_type_is_refused(faces: Faces, tmp_path: Path) -> None:
+    path = tmp_path / "network.fairfr"
+    fairfr.ACMLP(hidden=4, epochs=1).fit(faces.embeddings, faces.pairs, faces.same).save(path)
+    whole = path.read_bytes()
+    redescribe(path, set_key("width", 9))
+    with pytest.raises(DataError, match="the network takes 17 inputs, not 10"):
+        fairfr.load(path)
+    path.write_bytes(whole)
+    arrays = {name: array.astype(np.float64) for name, array in load_file(path).items()}
+    save_file(arrays, path, metadata=parts(path)[0]["__metadata__"])
+
+    def in_float64(about: dict[str, Any]) -> None:
+        about["arrays"] = {name: ["float64", shape] for name, (_, shape) in about["arrays"].items()}
+
+    redescribe(path, in_float64)
+    with pytest.raises(DataError, match="not in float32"):
+        fairfr.load(path)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [RuntimeError("can't start new thread"), ImportError("no numba"), OSError("read-only"), MemoryError("full")],
+)
+def test_the_file_is_not_blamed_for_what_the_machine_lacks(
+    saved: Path, error: Exception, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(self: object, view: object) -> None:
+        raise error
+
+    monkeypatch.setattr(ACDensity, "predict", fail)
+    with pytest.raises(type(error), match=str(error)):
         fairfr.load(saved)
 
 
@@ -271,3 +310,18 @@ def test_what_cannot_be_saved_is_told() -> None:
     for value in (object(), np.array([object()]), lambda: 1, np.zeros(2, dtype=complex)):
         with pytest.raises(DataError, match="cannot be saved"):
             state.pack(value, {}, "here_")
+
+
+def test_a_network_with_moments_of_another_width_is_refused(faces: Faces, tmp_path: Path) -> None:
+    path = tmp_path / "frappe.fairfr"
+    fairfr.Frappe(clusters=2, epochs=1, hidden=4).fit(faces.embeddings, faces.pairs, faces.same).save(path)
+    arrays = load_file(path)
+    arrays["mean_"] = arrays["mean_"][:3].copy()
+    save_file(arrays, path, metadata=parts(path)[0]["__metadata__"])
+
+    def shorter(about: dict[str, Any]) -> None:
+        about["arrays"]["mean_"] = ["float64", [3]]
+
+    redescribe(path, shorter)
+    with pytest.raises(DataError, match="must have 16 entries"):
+        fairfr.load(path)

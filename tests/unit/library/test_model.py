@@ -24,6 +24,7 @@ import fairfr
 from fairfr.core.calibrator import FitContext
 from fairfr.core.errors import ConfigError, DataError, UnmetNeedError
 from fairfr.core.types import Bool, Need, Prediction
+from fairfr.methods._identity import hashed_names
 from fairfr.pairs.view import PairView
 
 CONF = Path(__file__).parents[3] / "conf" / "method"
@@ -78,8 +79,12 @@ def test_parameters_are_kept_as_given_and_can_be_set() -> None:
     assert (model.k, model.alpha) == (3, 0.5)
     with pytest.raises(ValueError, match="no parameter 'kk'"):
         model.set_params(kk=1)
-    with pytest.raises(TypeError, match="kk"):
+    with pytest.raises(TypeError, match="ACDensity has no parameter 'kk'"):
         fairfr.ACDensity(kk=1)
+    with pytest.raises(TypeError, match=r"ACLinear has no parameter 'c'\. Did you mean 'C'\?"):
+        fairfr.ACLinear(c=1)
+    with pytest.raises(TypeError, match="Baseline has no parameter 'C': it takes none"):
+        fairfr.Baseline(C=1)
     with pytest.raises(TypeError):
         fairfr.ACDensity(7)
 
@@ -157,6 +162,41 @@ def test_methods_without_a_probability_of_their_own_get_one(faces: Faces, name: 
     assert model.decision_function(faces.embeddings, faces.pairs, **given).tobytes() == score.tobytes()
 
 
+def test_two_vectors_are_one_pair(faces: Faces) -> None:
+    model = fairfr.ACLinear().fit(faces.embeddings, faces.pairs, faces.same)
+    left, right = faces.embeddings[3], faces.embeddings[8]
+    expected = model.probability(faces.embeddings, [[3, 8]])
+    for pair in ((left, right), (left.tolist(), right.tolist()), (torch.tensor(left), torch.tensor(right))):
+        found = model.probability(*pair)
+        assert found.shape == (1,)
+        np.testing.assert_allclose(found, expected, rtol=1e-12)
+    with pytest.raises(DataError, match=r"embeddings must be numbers of shape \(n, d\)"):
+        model.probability(left, faces.pairs)
+    with pytest.raises(DataError, match="same shape"):
+        model.probability(left, right[:5])
+
+
+def test_predictions_are_probabilities_that_reach_the_threshold(faces: Faces) -> None:
+    given = (faces.embeddings, faces.pairs)
+    model = fairfr.Platt().fit(*given, faces.same)
+    probability = model.probability(*given)
+    assert model.predict(*given).tolist() == (probability >= 0.5).tolist()
+    assert model.predict(*given, threshold=probability[7])[7]
+    assert not model.predict(*given, np.nextafter(probability[7], 1))[7]
+    rare = model.predict(*given, threshold=0.5, prior=0.05)
+    assert rare.tolist() == (model.probability(*given, prior=0.05) >= 0.5).tolist()
+    assert 0 < rare.sum() < model.predict(*given).sum()
+
+
+def test_errors_can_be_caught_by_their_names_in_fairfr(faces: Faces) -> None:
+    for name in ("FairfrError", "DataError", "ConfigError", "UnmetNeedError", "StorageError", "MissingExtraError"):
+        assert issubclass(getattr(fairfr, name), fairfr.FairfrError) and name in dir(fairfr)
+    with pytest.raises(fairfr.DataError) as caught:
+        fairfr.Platt().fit_scores([2.0], [True])
+    assert "DataError" not in str(caught.value)  # Python names the class in front of the message
+    assert caught.value.named() == f"DataError: {caught.value}"
+
+
 def test_no_pairs_no_probabilities(faces: Faces) -> None:
     model = fairfr.FairCal(K=5).fit(faces.embeddings, faces.pairs, faces.same)
     assert model.probability(faces.embeddings, np.empty((0, 2), dtype=int)).shape == (0,)
@@ -175,11 +215,8 @@ def test_references_can_be_limited(faces: Faces) -> None:
     model = fairfr.ACDensity(max_references=50).fit(*given)
     assert model.report_["references"] == 50
     assert len(model.method_.density_.references) == 50
-    named_late = fairfr.ACDensity().fit(*given, max_references=50)
-    assert named_late.get_params() == model.get_params()
-    assert named_late.probability(*given[:2]).tobytes() == model.probability(*given[:2]).tobytes()
-    with pytest.raises(ValueError, match="Platt has no parameter 'max_references'"):
-        fairfr.Platt().fit(*given, max_references=50)
+    with pytest.raises(TypeError, match="max_references"):
+        fairfr.ACDensity().fit(*given, max_references=50)
     with pytest.raises(ConfigError, match="ACDensity: max_references must be at least 1, found 0"):
         fairfr.ACDensity(max_references=0).fit(*given)
 
@@ -279,10 +316,11 @@ def test_numbers_are_the_same_names_with_and_without_gaps(faces: Faces) -> None:
         faces.embeddings, faces.pairs, faces.same, groups={"g": faces.group}, identities=faces.who
     )
     gaps = pd.Series(faces.who).where(faces.who != 59)  # pandas makes floats of them
-    known = whole.method_.people_.names.tolist()
-    assert sorted(known, key=int) == [str(i) for i in range(60)]
+    people = whole.method_.people_
+    assert people.names.tolist() == sorted(hashed_names(np.arange(60).astype(str), people.salt).tolist())
     model = fairfr.DemoNorm().fit(faces.embeddings, faces.pairs, faces.same, groups={"g": faces.group}, identities=gaps)
-    assert sorted(model.method_.people_.names.tolist(), key=int) == [str(i) for i in range(59)]
+    people = model.method_.people_
+    assert people.names.tolist() == sorted(hashed_names(np.arange(59).astype(str), people.salt).tolist())
 
 
 def test_groups_of_scores_are_those_of_both_images(faces: Faces) -> None:
@@ -353,7 +391,7 @@ def test_missing_groups_are_told(faces: Faces) -> None:
     model = fairfr.GST().fit(faces.embeddings, faces.pairs, faces.same, groups={"tone": faces.group})
     with pytest.raises(UnmetNeedError, match=r"groups=\{'tone': names\}"):
         model.probability(faces.embeddings, faces.pairs, groups={"gender": faces.group})
-    with pytest.raises(DataError, match=r"groups\['tone'\] must hold one name for each of the 300 images"):
+    with pytest.raises(DataError, match=r"groups\['tone'\] must have one name for each of the 300 images"):
         model.probability(faces.embeddings, faces.pairs, groups={"tone": faces.group[:5]})
     with pytest.raises(DataError, match="no image has a known group 'tone'"):
         fairfr.GST().fit(faces.embeddings, faces.pairs, faces.same, groups={"tone": np.full(300, None)})
@@ -378,6 +416,52 @@ def test_scores_that_are_no_cosines_are_refused(faces: Faces, wrong: float) -> N
     cosine[4] = wrong
     with pytest.raises(DataError, match=r"cosine\[4\] is .* within -1\.\.1"):
         fairfr.Platt().fit_scores(cosine, faces.same)
+
+
+def test_distances_are_refused(faces: Faces) -> None:
+    with pytest.raises(DataError, match=r"AUROC 0\.0.* are these distances d\? .* pass 1 - d"):
+        fairfr.Isotonic().fit_scores((1 - faces.cosine) / 2, faces.same)
+    with pytest.raises(DataError, match=r"AUROC 0\.0.* are the labels swapped\?"):
+        fairfr.Beta().fit(faces.embeddings, faces.pairs, ~faces.same)
+
+
+def test_another_scale_is_mapped_and_kept(faces: Faces, tmp_path: Path) -> None:
+    """0..100 of a vendor against cosines: the same model, whichever way the scores are written."""
+    percent = 50 * (faces.cosine + 1)
+    plain = fairfr.Beta().fit_scores(faces.cosine, faces.same)
+    model = fairfr.Beta().fit_scores(percent, faces.same, score_range=(0, 100))
+    expected = plain.probability_scores(faces.cosine)
+    np.testing.assert_allclose(model.probability_scores(percent), expected, atol=1e-9)
+    model.save(tmp_path / "m.fairfr")
+    again = fairfr.load(tmp_path / "m.fairfr")
+    assert again.score_range_ == (0.0, 100.0)
+    assert again.probability_scores(percent).tobytes() == model.probability_scores(percent).tobytes()
+    with pytest.raises(DataError, match=r"cosine\[1\] is 100\.5, but score_range says that scores lie within 0\.\.100"):
+        again.probability_scores([3.0, 100.5])
+    with pytest.raises(DataError, match=r"fitted on scores within 0\.\.100, not on the cosines"):
+        again.probability(faces.embeddings, faces.pairs)
+    with pytest.raises(DataError, match=r"pass 100 - d"):
+        fairfr.Beta().fit_scores(100 - percent, faces.same, score_range=(0, 100))
+    assert model.fit_scores(faces.cosine, faces.same).score_range_ is None
+
+
+@pytest.mark.parametrize("wrong", [(100, 0), (0, 0), (0, np.inf), (1,), 5, ("a", "b")])
+def test_a_range_is_two_numbers(faces: Faces, wrong: Any) -> None:
+    with pytest.raises(DataError, match="the lowest and the highest possible score"):
+        fairfr.Beta().fit_scores(faces.cosine, faces.same, score_range=wrong)
+
+
+def test_a_few_random_pairs_can_be_fitted() -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        same = rng.permutation(np.arange(20) % 2 == 0)
+        fairfr.Baseline().fit_scores(rng.random(20), same)
+
+
+def test_a_cosine_may_overshoot_by_rounding(faces: Faces) -> None:
+    model = fairfr.Platt().fit_scores(faces.cosine, faces.same)
+    over, one = model.probability_scores([1.0000001, -1.0000001]), model.probability_scores([1.0, -1.0])
+    assert over.tolist() == one.tolist()
 
 
 def test_wrong_parameters_are_told_by_fit_in_the_words_of_the_class(faces: Faces) -> None:
@@ -418,5 +502,5 @@ def test_a_method_of_ones_own_is_a_model_too(faces: Faces, tmp_path: Path) -> No
         fairfr.load(tmp_path / "own.fairfr")
     again = fairfr.load(tmp_path / "own.fairfr", method=Squashed)
     assert again.probability_scores(faces.cosine).tobytes() == model.probability_scores(faces.cosine).tobytes()
-    with pytest.raises(ConfigError, match="is no method"):
+    with pytest.raises(ConfigError, match="is not a method"):
         fairfr.as_model(dict)

@@ -12,8 +12,8 @@ from sklearn.linear_model import LogisticRegression
 
 from fairfr.core.calibrator import FitContext
 from fairfr.core.types import VerificationSet
-from fairfr.methods._beta import BetaMap, fit_beta
 from fairfr.methods.beta import Beta
+from fairfr.numerics.beta import BetaMap, fit_beta
 from fairfr.pairs.table import PairTable
 from fairfr.pairs.view import PairView
 

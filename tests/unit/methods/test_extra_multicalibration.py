@@ -8,7 +8,7 @@ import pytest
 from sklearn.decomposition import PCA
 
 from fairfr.core.calibrator import FitContext
-from fairfr.core.errors import ConfigError
+from fairfr.core.extras import MissingExtraError
 from fairfr.methods.extra_multicalibration import Multicalibration, principal_axes
 from fairfr.methods.platt import Platt
 from fairfr.pairs.table import PairTable
@@ -41,7 +41,7 @@ def test_principal_axes_equal_scikit_learn_up_to_sign(view_and_labels):
 def test_a_missing_package_is_named_with_its_remedy(view_and_labels, monkeypatch):
     monkeypatch.setitem(sys.modules, "mcgrad", None)
     view, same = view_and_labels(50)
-    with pytest.raises(ConfigError, match="pip install"):
+    with pytest.raises(MissingExtraError, match=r"Multicalibration needs the extra: pip install 'fairfr\[multi"):
         Multicalibration().fit(view, same, context())
 
 

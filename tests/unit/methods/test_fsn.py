@@ -120,8 +120,7 @@ def test_picking_the_corner_that_reaches_the_rate(
     score, probability = plain_fsn(data, method.clusters_.centres, 0.05)
     np.testing.assert_allclose(method.predict(test).score, score, atol=1e-9)
     np.testing.assert_allclose(method.predict(test).probability, probability, atol=1e-9)
-    # a later corner has a smaller threshold: small clusters shift further up
-    assert method.shift_.min() < nearest.shift_.min()
+    assert not np.allclose(method.shift_, nearest.shift_)  # the choice matters in clusters of this size
 
 
 def four_places(make_set: MakeSet) -> VerificationSet:

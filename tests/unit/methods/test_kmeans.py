@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import faiss
 import numpy as np
 import pytest
 from sklearn.cluster import KMeans
@@ -65,6 +66,30 @@ def test_faiss_uses_every_image_and_comes_to_rest(make_set: MakeSet) -> None:
     nearest = nearest_centre(vectors, centres)
     means = np.stack([vectors[nearest == k].mean(axis=0) for k in range(4)])
     assert inertia(vectors, means) > (1 - 1e-3) * inertia(vectors, centres)
+
+
+def test_the_centres_are_those_of_one_longer_run_of_faiss(make_set: MakeSet) -> None:
+    """Steps in rounds are the steps of one run from the same k-means++ start, to the bit."""
+    view = view_of(make_set, crowds(2000, 16, 50), pairs=4000)
+    vectors = np.ascontiguousarray(view.images()[1])
+    ours = fit_clusters(view, 30, 1, "faiss", context()).centres
+
+    def plain(steps: int) -> np.ndarray:
+        model = faiss.Kmeans(
+            16,
+            30,
+            niter=steps,
+            seed=context().seed_for("kmeans") % 2**31,
+            max_points_per_centroid=len(vectors),
+            min_points_per_centroid=1,
+            init_method=faiss.ClusteringInitMethod_KMEANS_PLUS_PLUS,
+        )
+        model.train(vectors)
+        centres: np.ndarray = model.centroids
+        return centres
+
+    assert any(np.array_equal(ours, plain(10 * rounds)) for rounds in range(2, 12))
+    assert not np.array_equal(ours, plain(1))
 
 
 @pytest.mark.parametrize("engine", ENGINES)

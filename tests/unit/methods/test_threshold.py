@@ -8,9 +8,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import roc_curve
 
-from fairfr.methods._threshold import MANY, SAMPLED, Corners, Thresholds, threshold_at_fpr, threshold_reaching_fpr
+from fairfr.methods._threshold import MANY, SAMPLED, Corners, Thresholds
 
 CORNERS: tuple[Corners, ...] = ("source", "all")
+
+
+def threshold_at_fpr(score: np.ndarray, same: np.ndarray, fpr: float, corners: Corners = "source") -> float | None:
+    return Thresholds(fpr, corners).of(score, same)
+
+
+def threshold_reaching_fpr(
+    score: np.ndarray, same: np.ndarray, fpr: float, corners: Corners = "source"
+) -> float | None:
+    return Thresholds(fpr, corners, pick="reaching").of(score, same)
 
 
 def by_roc_curve(score: np.ndarray, same: np.ndarray, fpr: float, corners: Corners) -> float:

@@ -7,11 +7,11 @@ import pytest
 from sklearn.metrics import brier_score_loss, roc_auc_score
 
 from fairfr.core.errors import DataError
-from fairfr.core.types import Grouping, MetricRow, Pairs, ScoreFrame
+from fairfr.core.types import F64, Bool, Grouping, MetricRow, Pairs, ScoreFrame
 from fairfr.metrics.by_group import PairGroups, evaluate
 from fairfr.metrics.calibration import brier, brier_raw, ece, ks
 from fairfr.metrics.operating import OperatingPoint
-from fairfr.metrics.ranking import auroc, pauc
+from fairfr.numerics.roc import area, partial_area, roc_curve
 
 FOLDS = ("1", "2")
 Key = tuple[str, str, str, str, str]
@@ -23,6 +23,14 @@ def a_frame(n: int = 2000, seed: int = 0) -> ScoreFrame:
     score = np.round(rng.normal(same * 1.5, 1.0), 2)
     probability = np.clip(0.5 + 0.3 * score, 0.0, 1.0)
     return ScoreFrame((np.arange(n) % 2).astype(np.int16), same, score, probability)
+
+
+def auroc(same: Bool, values: F64) -> float:
+    return area(roc_curve(same, values))
+
+
+def pauc(same: Bool, values: F64, max_fpr: float = 0.1) -> float:
+    return partial_area(roc_curve(same, values), max_fpr)
 
 
 def some_groups(n: int = 2000, seed: int = 1) -> PairGroups:

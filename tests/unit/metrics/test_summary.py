@@ -60,7 +60,7 @@ def test_few_negatives_are_warned_of_by_the_smallest_fold() -> None:
     (warning,) = too_few_negatives(global_rows(20000, 1200))
     assert (warning.code, warning.severity, warning.counts) == ("few-false-matches", "warning", {"different": 1200})
     assert "1e-3" in warning.text
-    assert "1200" in warning.text
+    assert "1,200" in warning.text
     assert "1.2 false matches" in warning.text
 
 

@@ -9,12 +9,14 @@ from typing import Any, TypeAlias
 import numpy as np
 import pytest
 
+from fairfr.core.findings import Finding
 from fairfr.core.keys import RunKey
 from fairfr.core.types import Grouping, Pairs, ScoreFrame
 from fairfr.experiment.record import jsonable, pair_level_names
 from fairfr.metrics.by_group import PairGroups, evaluate
 from fairfr.metrics.catalogue import METRIC_BY_ID
 from fairfr.metrics.summary import summarise
+from fairfr.metrics.ties import code_of
 from fairfr.report.readings import Run
 from fairfr.report.runs import Runs
 from fairfr.report.tables.grid import Entry, Grid, Line
@@ -90,6 +92,17 @@ def result() -> Callable[..., Run]:
 
 
 @pytest.fixture
+def tied() -> Run:
+    """AC-Density as on the stand-in of RFW with MagFace: ties at a clipped probability decide TPR at 1e-3."""
+    tpr = "tpr_at_fpr_1e-3"
+    overall = {tpr: 0.533, f"{tpr}_on_probability": 0.106}
+    made = made_result("ac_density", overall=overall, worst={tpr: 0.491, f"{tpr}_on_probability": 0.1})
+    finding = Finding(code_of(f"{tpr}_on_probability"), "warning", "102 of 12,000 impostors share the highest value.")
+    made.stored["metric_warnings"] = [finding.as_dict()]
+    return made
+
+
+@pytest.fixture
 def runs() -> Callable[..., Runs]:
     """``runs(result, result, ...)``, of one data source."""
 
@@ -124,8 +137,7 @@ FakeRun = Callable[..., Run]
 def fake_run(tmp_path: Path) -> FakeRun:
     """``fake_run(method, noise=...)``: a completed run on the same 600 pairs whatever the method.
 
-    ``known_people``: how many of the 120 people are known by name, ``per_person`` of them to one code; None: the file
-    is an older one, without identities.
+    ``known_people``: how many of the 120 people are known by name, ``per_person`` of them to one code.
     """
 
     def make(
@@ -133,7 +145,7 @@ def fake_run(tmp_path: Path) -> FakeRun:
         noise: float = 0.5,
         dataset: str = "rfw",
         source: Any = "synthetic",
-        known_people: int | None = None,
+        known_people: int = 0,
         per_person: int = 1,
         **data: Any,
     ) -> Run:
@@ -165,10 +177,9 @@ def fake_run(tmp_path: Path) -> FakeRun:
             "probability": probability,
             "kind": pair_level_names(grouping, pairs),
         }
-        if known_people is not None:
-            for side, images in (("left", left), ("right", right)):
-                person = images // 2
-                columns[f"identity_{side}"] = np.ma.masked_array(person // per_person, person >= known_people)
+        for side, images in (("left", left), ("right", right)):
+            person = images // 2
+            columns[f"identity_{side}"] = np.ma.masked_array(person // per_person, person >= known_people)
         write_scores(folder / "scores.parquet", columns)
         stored = {
             "key": str(key),

@@ -13,7 +13,7 @@ from fairfr.core.errors import ConfigError
 from fairfr.core.keys import RESULTS_VERSION
 from fairfr.report.readings import Run
 from fairfr.report.runs import MixedMetricsError, MixedResultsError, Runs
-from fairfr.report.selection import AmbiguousRunsError, Selection
+from fairfr.report.selection import Selection, options_that_show
 from fairfr.report.tables.paper_tables import paper_tables
 
 TARGET = "fairfr.methods.ac_density.ACDensity"
@@ -108,12 +108,58 @@ def test_a_sweep_shows_all_its_cells(run: Make) -> None:
     assert rows(found) == {"AC-Density": 0.9, "AC-Density (k=500)": 0.99, "AC-Density (seed=1)": 0.98}
 
 
-def test_two_runs_for_one_place_are_an_error_that_says_what_differs(run: Make) -> None:
-    with pytest.raises(AmbiguousRunsError) as error:
-        chosen(run(0.9), run(0.8, data="other"))
-    text = str(error.value)
-    assert "key-0.9" in text and "key-0.8" in text and "data=d" in text and "data=other" in text
-    assert "--where" in text
+def finished(run: Run, day: int, **dataset: Any) -> Run:
+    """The run as of a day, on a data set with these parameters."""
+    run.stored["finished"] = f"2026-01-{day:02}T00:00:00+00:00"
+    run.stored["identity"]["dataset"] = {"id": "rfw", **dataset}
+    return run
+
+
+def other_method(run: Run) -> Run:
+    """The same as a run of Platt, by its own code."""
+    run.stored["method"] = {"id": "platt", "label": "Platt", "needs": [], "native_probability": True}
+    run.stored["identity"]["method"] = {"id": "platt", "estimator": {"_target_": "fairfr.methods.platt.Platt"}}
+    run.stored["identity"]["code"] = {"method": code_digest("fairfr.methods.platt.Platt")}
+    return run
+
+
+def words(options: str) -> tuple[str, ...]:
+    """What a shell makes of ``--where ...``, without the flags."""
+    return tuple(word for word in shlex.split(options) if word != "--where")
+
+
+def test_of_several_default_configurations_the_newest_decides_for_the_whole_setting(run: Make) -> None:
+    """Run without groups, notice, run one method with them: the other method's older run does not stand beside it."""
+    results = [
+        finished(run(0.8), 1, grouping=[]),
+        finished(other_method(run(0.7)), 2, grouping=[]),
+        finished(run(0.9), 3, grouping=["sex"]),
+    ]
+    for order in (results, results[::-1]):
+        found = chosen(*order)
+        assert rows(found) == {"AC-Density": 0.9}
+        (passed_over,) = found.passed_over
+        assert passed_over.runs == 2 and "2 runs have another configuration (grouping=[])" in str(passed_over)
+        again = chosen(*order, where=words(passed_over.options))
+        assert rows(again) == {"AC-Density": 0.8, "Platt": 0.7} and not again.passed_over
+    notes = [note for grid in paper_tables(chosen(*results), "strict") for note in grid.notes]
+    commands = {command for note in notes if note.code == "passed_over" for command in note.commands}
+    assert commands == {"fairfr tables --where 'dataset.grouping=[]'"}, "the tables say so"
+
+
+def test_runs_on_edited_files_replace_those_before_the_edit_for_all_methods(run: Make) -> None:
+    results = [finished(run(0.9, data="1e23456789"), 2), finished(other_method(run(0.8, data="1e23456789")), 3)]
+    results += [finished(run(0.7, data="ab3456789c"), 5)]
+    found = chosen(*results)
+    assert rows(found) == {"AC-Density": 0.7}
+    assert found.passed_over[0].options == "--where data=1e234567", "digits, although it looks like a number"
+    again = chosen(*results, where=words(found.passed_over[0].options))
+    assert rows(again) == {"AC-Density": 0.9, "Platt": 0.8}
+
+
+def test_a_variant_of_a_newer_configuration_does_not_take_a_default_s_place(run: Make) -> None:
+    found = chosen(finished(run(0.9), 1, grouping=[]), finished(run(0.8, k=500), 2, grouping=["sex"]))
+    assert rows(found) == {"AC-Density": 0.9} and not found.passed_over
 
 
 def test_of_runs_before_and_after_an_edit_the_present_code_counts(run: Make) -> None:
@@ -125,8 +171,12 @@ def test_of_runs_before_and_after_an_edit_the_present_code_counts(run: Make) -> 
     notes = [note for grid in paper_tables(alone, "strict") if grid.id == "appendix_auroc" for note in grid.notes]
     assert any(note.code == "stale" and "ac_density" in note.text for note in notes), "and the table says so"
     assert chosen(run(0.9)).stale == set()
-    with pytest.raises(AmbiguousRunsError):
-        chosen(run(0.8, code="old"), run(0.7, code="older"))
+
+
+def test_of_code_versions_that_can_no_longer_be_read_the_newest_counts(run: Make) -> None:
+    results = [finished(run(0.8, code="old"), 2), finished(run(0.7, code="older"), 1)]
+    found = chosen(*results)
+    assert rows(found) == {"AC-Density": 0.8} and found.outdated == found.stale == {("rfw", "magface", "ac_density")}
 
 
 def test_a_run_that_was_named_by_a_key_which_no_longer_counts_does_not_compete(run: Make) -> None:
@@ -142,16 +192,14 @@ def test_results_of_different_versions_do_not_stand_in_one_table(run: Make, resu
 
 
 def test_a_condition_that_chooses_nothing_is_an_error_that_says_what_is_near(run: Make) -> None:
-    with pytest.raises(
-        ConfigError, match=r"k=500: no run is chosen by it\. Runs that have it differ by: k=500, seed=1"
-    ):
+    with pytest.raises(ConfigError, match=r"k=500 matches no run\. Runs that have it differ by: k=500, seed=1"):
         chosen(run(0.9), run(0.8, k=500, seed=1), where=("k=500",))
 
 
 def test_metrics_of_different_versions_do_not_stand_in_one_table(run: Make, result: Make) -> None:
     old, new = run(0.9), result("baseline", overall={"auroc": 0.5})
     old.stored["metrics_version"], new.stored["metrics_version"] = "1-a", "2-b"
-    with pytest.raises(MixedMetricsError, match=r"scripts/rescore\.py"):
+    with pytest.raises(MixedMetricsError, match=r"fairfr rescore .*scripts/rescore\.py"):
         chosen(old, new)
 
 
@@ -167,14 +215,39 @@ def test_a_condition_that_only_runs_of_the_other_source_meet_is_no_mistake(run: 
     assert len(Runs([here, there], "files", by_method)) == 1, "a field of methods adds rows, and takes none away"
 
 
-def test_what_is_left_out_is_counted_with_the_options_that_show_it(run: Make) -> None:
-    grouped = run(0.7)
+@pytest.mark.parametrize("text", ["k=300,500", "estimator.k=500,300"])
+def test_a_condition_with_commas_is_a_list(run: Make, text: str) -> None:
+    found = chosen(run(0.9), run(0.99, k=500), run(0.97, k=300), run(0.96, k=100), where=(text,))
+    assert rows(found) == {"AC-Density": 0.9, "AC-Density (k=300)": 0.97, "AC-Density (k=500)": 0.99}
+    with pytest.raises(ConfigError, match="k=7 matches no run"):
+        chosen(run(0.9), run(0.99, k=500), where=("k=500,7",))
+
+
+def test_commas_inside_brackets_are_part_of_the_value(run: Make) -> None:
+    both, one = run(0.8), run(0.7)
+    both.stored["differs"] = {"dataset.grouping": ["a", "b"]}
+    one.stored["differs"] = {"dataset.grouping": ["a"]}
+    assert rows(chosen(run(0.9), both, one, where=("grouping=[a,b]",))) == {"AC-Density": 0.8}
+    found = chosen(run(0.9), both, one, where=("grouping=[a],[a,b]",))
+    assert rows(found) == {"AC-Density (grouping=[a,b])": 0.8, "AC-Density (grouping=[a])": 0.7}
+
+
+def test_one_command_shows_all_hidden_variants_beside_the_defaults(run: Make) -> None:
+    grouped, scaled, elsewhere = run(0.7), run(0.5), run(0.4)
     grouped.stored["differs"] = {"dataset.grouping": ["gender", "a b"], "method.estimator.C": 0.1234567}
-    results = [run(0.9), run(0.8, k=500), run(0.81, k=500, code="old"), grouped, run(0.6, seed=1)]
+    scaled.stored["differs"] = {"dataset.standin.scale": 0.2}
+    elsewhere.stored["differs"], elsewhere.stored["protocol"] = {"protocol": "mine"}, "mine"
+    results = [run(0.9), run(0.8, k=500), run(0.81, k=300), run(0.6, seed=1), grouped, scaled, elsewhere]
+    hidden = Selection().hidden(results)
+    assert len(hidden) == 6
+    options = options_that_show(hidden, results)
+    assert "--where method.estimator.k=500,300 " in options and "--where seed=0,1" in options
+    shown = chosen(*results, where=words(options))
+    assert len(shown) == 7 and rows(shown)["AC-Density (seed=1)"] == 0.6 and rows(shown)["AC-Density"] == 0.9
+
+
+def test_what_is_hidden_counts_cells_alone(run: Make) -> None:
+    results = [run(0.9), run(0.8, k=500), run(0.81, k=500, code="old"), run(0.6, seed=1)]
     results[-1].stored["study"] = "low_fpr"
-    found = Selection().left_out(results)
-    options = "--where 'dataset.grouping=[gender,a b]' --where method.estimator.C=0.1234567"
-    assert found == {"--where method.estimator.k=500": 2, options: 1}
-    typed = [word for word in shlex.split(options) if word != "--where"]
-    assert rows(chosen(*results[:1], grouped, where=tuple(typed))), "and they do show it"
-    assert Selection.where(["k=500"]).left_out(results) == {} and Selection(everything=True).left_out(results) == {}
+    assert len(Selection().hidden(results)) == 2
+    assert len(Selection.where(["seed=0"]).hidden(results)) == 2 and not Selection(everything=True).hidden(results)

@@ -8,6 +8,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from fairfr.store.mlflow import views
 from fairfr.store.mlflow.describe import run_name
 from fairfr.store.reading import write_result
@@ -59,7 +61,7 @@ def test_a_parent_run_is_named_after_what_was_swept(tmp_path: Path) -> None:
     one = [outcome(tmp_path, method="platt"), outcome(tmp_path, "skipped", method="beta")]
     over = Sweep.of(COMMAND, None, started=10.0).over(12.5, None, one)
     end = SweepEnd.of(over, one)
-    assert end.name == "sweep | lfw | magface | 2 cells | synthetic"
+    assert end.name == "sweep | synthetic | lfw | magface | 2 cells"
     assert end.status == "FINISHED"
     counts = {"sweep/cells": 2, "sweep/already_done": 1, "sweep/failed": 0, "sweep/not_run": 0}
     assert end.metrics == counts | {"sweep/seconds": 2.5}
@@ -126,15 +128,33 @@ def test_of_a_sweep_that_ran_twice_the_newer_counts_and_a_killed_one_says_so(tmp
 
 def test_a_sweep_over_parameters_shows_them_in_names_columns_and_cells(tmp_path: Path) -> None:
     outcomes = []
-    for c in (0.5, 2.0):
-        stored = result("platt") | {"key": f"platt-{c}", "differs": {"method.estimator.C": c, "protocol": "mine"}}
+    for c in (None, 0.5, 2.0):
+        differs = {"protocol": "mine"} if c is None else {"method.estimator.C": c, "protocol": "mine"}
+        stored = result("platt") | {"key": f"platt-{c}", "differs": differs}
         (tmp_path / stored["key"]).mkdir()
         write_result(tmp_path / stored["key"], stored)
         outcomes.append({"status": "completed", "folder": str(tmp_path / stored["key"]), "choices": "", "error": None})
-    assert run_name(stored) == "Platt (C=2, protocol=mine) | lfw | magface | synthetic"
+    assert run_name(stored) == "Platt (C=2, protocol=mine) | synthetic | lfw | magface"
     end = SweepEnd.of(Sweep.of(COMMAND, None, started=0.0).over(1.0, None, outcomes), outcomes)
-    assert end.varied == ("method.estimator.C", "protocol.id")
-    assert [row["variant"] for row in csv.DictReader(io.StringIO(end.cells_csv))][1] == "C=2, protocol=mine"
-    state = json.loads(json.loads(views.cells_of_sweep("ab12", "name", end.varied)[1])["state"])
-    assert state["selectedColumns"][:2] == ["params.`method.estimator.C`", "params.`protocol.id`"]
-    assert all(column.startswith("metrics.") for column in state["columnWidths"])
+    assert end.varied == ("method.estimator.C",), "every cell has the same protocol"
+    assert [row["variant"] for row in csv.DictReader(io.StringIO(end.cells_csv))][2] == "C=2, protocol=mine"
+    state = json.loads(json.loads(views.of_sweep("ab12", "name", end.varied)[1])["state"])
+    assert state["selectedColumns"][-1] == "params.`method.estimator.C`"
+    two = [one | {"folder": str(tmp_path / f"platt-{c}")} for one, c in zip(outcomes, (0.5, 0.5), strict=False)]
+    assert SweepEnd.of(Sweep.of(COMMAND, None, started=0.0).over(1.0, None, two), two).varied == ()
+
+
+@pytest.mark.parametrize(
+    ("backbones", "reading"), [(("magface",), "paper"), (("mynet",), "strict"), (("magface", "mynet"), "strict")]
+)
+def test_a_sweep_is_read_as_its_settings_are_and_strictly_where_they_differ(
+    tmp_path: Path, backbones: tuple[str, ...], reading: str
+) -> None:
+    outcomes = []
+    for backbone in backbones:
+        stored = result("platt") | {"key": backbone, "backbone": {"id": backbone, "label": backbone}}
+        (tmp_path / backbone).mkdir()
+        write_result(tmp_path / backbone, stored)
+        outcomes.append({"status": "completed", "folder": str(tmp_path / backbone), "choices": "", "error": None})
+    end = SweepEnd.of(Sweep.of(COMMAND, None, started=0.0).over(1.0, None, outcomes), outcomes)
+    assert end.tags["reading"] == reading and end.mixed == (len(backbones) > 1)

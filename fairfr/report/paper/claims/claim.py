@@ -21,7 +21,7 @@ from fairfr.report.tables.order import (
     Setting,
 )
 
-Status: TypeAlias = Literal["holds", "does not hold", "cannot be told"]
+Status: TypeAlias = Literal["holds", "does not hold", "undetermined"]
 LABEL = {row.id: row.label for row in (*ROWS, *SCORE_ONLY)}
 CONTEXT = ("ac_linear", "ac_density")
 AC = tuple(row.id for row in ADAPTIVE if row in PAPER_ROWS)
@@ -37,7 +37,7 @@ class Verdict(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A sentence of the paper in short words, where it stands, and the check that judges it on any numbers.
+    """A sentence of the paper in short words, where it is printed, and the check that judges it on any numbers.
 
     ``arithmetic``: about figures of the text alone, so that runs have no say in it. ``figure``: what the deciding
     figure of its verdicts is, in words.

@@ -1,7 +1,7 @@
 """Where the paper's headline tables and its appendix print different numbers under one name.
 
 The appendix names other embedding sets (regenerated ones, "ArcFace" without a depth) and leaves out mixed pairs: a
-disagreement need be no mistake, but then a gain of one table is no evidence for the other.
+disagreement is not necessarily a mistake, but then a gain in one table is not evidence for the other.
 """
 
 from __future__ import annotations

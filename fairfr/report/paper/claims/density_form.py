@@ -64,7 +64,7 @@ def _form_of(quantity: Quantity, numbers: Numbers) -> Verdict:
     said = [f"{_HEAD[form]}: {'; '.join(map(str, where))}" for form, where in by_form.items() if where]
     n_self, n_loo = (sum(not near.far for near in by_form[form]) for form in ("self", "LOO"))
     decided = bool(n_self) != bool(n_loo)
-    status: Status = "cannot be told" if not decided else "holds" if n_self else "does not hold"
+    status: Status = "undetermined" if not decided else "holds" if n_self else "does not hold"
     return Verdict(status, f"distances of self, LOO. {'. '.join(said)}", n_self - n_loo)
 
 

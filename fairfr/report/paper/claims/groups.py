@@ -94,7 +94,7 @@ def _variants_add_up(index: int, numbers: Numbers) -> Verdict:
     terms = " + ".join(str(n) for n in count.variants)
     if named <= count.won:
         return verdict(True, f"{terms} = {named}, which leaves {count.won - named} of {count.won} for AC-MLP")
-    return Verdict("cannot be told", f"{terms} = {named} > {count.won}: adds up only if ties count for both variants")
+    return Verdict("undetermined", f"{terms} = {named} > {count.won}: adds up only if ties count for both variants")
 
 
 def _parameters(numbers: Numbers) -> Verdict:

@@ -97,7 +97,7 @@ def _overlay(numbers: Numbers) -> Verdict:
     detail = f"largest worst-group Brier: {LABEL[method]} on {name(setting)} {worst:.3f}; a constant 0.5 gives 0.250"
     if worst > BRIER_OF_A_GUESS:
         return verdict(False, detail)
-    return Verdict("cannot be told", detail)
+    return Verdict("undetermined", detail)
 
 
 def _score_only(numbers: Numbers) -> Verdict:

@@ -40,11 +40,11 @@ SECTIONS: dict[str, tuple[Claim, ...]] = {
     "Which form of AC-Density is printed": density_form.CLAIMS,
 }
 CLAIMS = tuple(claim for section in SECTIONS.values() for claim in section)
-TONES: dict[Status, Tone] = {"holds": "improved", "does not hold": "degraded", "cannot be told": "plain"}
+TONES: dict[Status, Tone] = {"holds": "improved", "does not hold": "degraded", "undetermined": "plain"}
 LEVEL = 0.95
 SIDES = ("Printed tables", "Our runs")
 IN_KIND = Note(
-    "in_kind", "From our runs a claim holds if it holds in kind (order, at least so many settings), not to the digit."
+    "in_kind", "From our runs a claim holds if its order, or at least so many settings, hold; digits may differ."
 )
 NO_INTERVALS = Note(
     "no_intervals",
@@ -54,35 +54,35 @@ NO_INTERVALS = Note(
 )
 INTERVALS = Note(
     "intervals",
-    "In brackets, where scores are at hand: the claim judged anew on each draw of the paired bootstrap over "
-    "identities. A verdict that fewer than 97.5 % of the draws share cannot be told: the interval includes the "
+    "In brackets, where scores are available: the claim judged again on each draw of the paired bootstrap over "
+    "identities. A verdict that fewer than 97.5 % of the draws share is undetermined: the interval includes the "
     "boundary.",
 )
 NO_GROUP_TABLES = Note(
     "no_group_tables",
-    "The paper's per-group tables are absent from its source: claims that rest on them cannot be told.",
+    "The paper's per-group tables are absent from its source: claims that rest on them are undetermined.",
 )
-STATUSES: tuple[Status, ...] = ("holds", "does not hold", "cannot be told")
+STATUSES: tuple[Status, ...] = ("holds", "does not hold", "undetermined")
 
 
 def judge(claim: Claim, numbers: Numbers) -> Verdict:
-    """The claim's verdict on these numbers; it cannot be told where one that it needs does not exist."""
+    """The claim's verdict on these numbers; undetermined where one that it needs does not exist."""
     if claim.arithmetic and not numbers.exact:
-        return Verdict("cannot be told", "arithmetic of the text: runs have no say in it")
+        return Verdict("undetermined", "arithmetic of the text: runs have no say in it")
     try:
         return claim.check(numbers)
     except NotThereError as absent:
-        return Verdict("cannot be told", str(absent))
+        return Verdict("undetermined", str(absent))
 
 
 def judge_draws(claim: Claim, point: Verdict, drawn: DrawnNumbers) -> Verdict:
-    """The verdict with its bootstrap interval; it cannot be told where draws of other people would turn it.
+    """The verdict with its bootstrap interval; undetermined where draws of other people would turn it.
 
-    The claim is judged anew on each draw. A verdict stands if at least 97.5 % of the draws share it: for a claim that
+    The claim is judged again on each draw. A verdict is kept if at least 97.5 % of the draws share it: for a claim that
     one figure decides, the 95 % percentile interval of that figure then lies on one side of the boundary. Verdicts on
     numbers that the bootstrap does not measure are left as they are.
     """
-    if point.status == "cannot be told" and point.figure is None:
+    if point.status == "undetermined" and point.figure is None:
         return point
     drawn.restart()
     try:
@@ -93,7 +93,7 @@ def judge_draws(claim: Claim, point: Verdict, drawn: DrawnNumbers) -> Verdict:
     except NotThereError:
         return point
     share = sum(verdict.status == point.status for verdict in verdicts) / len(verdicts)
-    status: Status = point.status if share >= (1 + LEVEL) / 2 else "cannot be told"
+    status: Status = point.status if share >= (1 + LEVEL) / 2 else "undetermined"
     return Verdict(status, f"{point.detail} [{_in_draws(claim, point, verdicts, share)}]", point.figure)
 
 
@@ -112,12 +112,12 @@ def claims(
     bootstraps: Bootstraps | None = None,
     studies: Mapping[str, StudyRuns] = MappingProxyType({}),
 ) -> Grid:
-    """One line for each claim: where it stands, its verdict from the printed tables and, if there are, from our runs.
+    """One line for each claim: where it is printed, its verdict from the printed tables and, if any, from our runs.
 
     With ``bootstraps`` the verdicts from our runs come with their intervals, wherever scores are at hand.
     """
     judged = _judge_all(RunNumbers(runs, reading, studies), bootstraps)
-    provenance = Provenance(Layout(runs, reading), ROWS, SETTINGS, exact=True)
+    provenance = Provenance(Layout(runs, reading), ROWS, SETTINGS, exact=True, group_brier=True)
     sides = SIDES if provenance.used or studies else SIDES[:1]
     sections = tuple(
         Section(heading, tuple(_line(claim, *judged[claim.id][: len(sides)]) for claim in section))

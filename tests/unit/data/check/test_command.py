@@ -338,20 +338,27 @@ def test_tables_alone(written: Callable[..., Path]) -> None:
 def test_scores_without_images(tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
     columns = {
-        "fold": [0, 0, 1, 1],
-        "same": [1, 0] * 2,
-        "vendor": [0.1, 0.9, 0.2, 0.8],
-        "gender_left": ["f", "f", "m", "m"],
-        "gender_right": ["f", "m", "m", "m"],
+        "fold": [0, 0, 1, 1] * 10,
+        "same": [1, 0] * 20,
+        "vendor": [0.1, 0.9, 0.2, 0.8] * 10,  # enough pairs to call it reversed
+        "gender_left": ["f", "f", "m", "m"] * 10,
+        "gender_right": ["f", "m", "m", "m"] * 10,
     }
     pd.DataFrame(columns).to_csv(tmp_path / "mine" / "pairs.csv", index=False)
     found = as_object(tmp_path, "--column", "vendor")
-    assert found["groupings"][0]["mixed_pairs"] == 1
+    assert found["groupings"][0]["mixed_pairs"] == 10
     assert found["cosine"]["mean_same"] == pytest.approx(0.15)
     assert found["findings"][0]["code"] == "reversed-scores"
     assert found["column"] == "vendor"
-    with pytest.raises(DataError, match="--column"):
-        page(tmp_path)
+    for options in ((), ("--backbone", "scores"), ("--backbone", "net")):
+        with pytest.raises(ConfigError, match=r"images\.csv .*name the column of cosines with --column.*: vendor\."):
+            page(tmp_path, *options)
+
+
+def test_scores_beside_images_need_their_column(written: Callable[..., Path]) -> None:
+    root = written()
+    with pytest.raises(ConfigError, match=r"--backbone scores goes with --column.*Other columns of .*: none\."):
+        page(root, "--backbone", "scores")
 
 
 def test_grouping_can_be_named_or_left_out(written: Callable[..., Path]) -> None:
@@ -359,7 +366,27 @@ def test_grouping_can_be_named_or_left_out(written: Callable[..., Path]) -> None
     assert as_object(root, "--grouping", "identity")["groupings"][0]["mixed_pairs"] == 10
     without = as_object(root, "--grouping", "")
     assert without["groupings"] == []
-    assert "no-groups" in codes(without)
+    (told,) = [finding for finding in without["findings"] if finding["code"] == "no-groups"]
+    assert told["message"].endswith("Name one or several: 'dataset.grouping=[ethnicity]' (here: --grouping ethnicity)")
+    assert told["counts"] == {"ethnicity": 2}
+
+
+def test_columns_that_could_be_groups_are_listed(written: Callable[..., Path]) -> None:
+    def describe(images: pd.DataFrame, pairs: pd.DataFrame, vectors: dict[str, np.ndarray]) -> None:
+        images["skin tone"] = images.pop("ethnicity")
+        images["note"] = "the same"
+        images["glasses"] = ["yes", "no", ""] * (len(images) // 3) + ["no"] * (len(images) % 3)
+
+    text = " ".join(page(written(describe)).split())
+    assert "skin tone (2), glasses (2). Name one or several: 'dataset.grouping=[skin tone]'" in text
+    assert "There are no groups" not in text
+
+
+def test_pairs_without_folds_are_told_what_makes_some(written: Callable[..., Path]) -> None:
+    def drop(images: pd.DataFrame, pairs: pd.DataFrame, vectors: dict[str, np.ndarray]) -> None:
+        pairs.pop("fold")
+
+    assert "no-folds" in codes(as_object(written(drop)))
 
 
 def test_what_no_run_could_read_is_an_error(written: Callable[..., Path]) -> None:

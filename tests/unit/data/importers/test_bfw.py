@@ -15,8 +15,7 @@ import pytest
 from fairfr.core.errors import DataError
 from fairfr.data.importers import bfw
 from fairfr.data.importers.bfw import read_bfw
-from fairfr.data.importers.imported import count
-from fairfr.data.importers.write_neutral import write_neutral
+from fairfr.data.importers.imported_set import count, write_neutral
 from fairfr.data.locate import locate
 from fairfr.data.settings import BackboneSettings, DatasetSettings
 
@@ -155,7 +154,7 @@ UNHARMED: dict[str, Callable[[Path], Path]] = {
 @pytest.mark.parametrize("save", UNHARMED.values(), ids=UNHARMED.keys())
 def test_other_spellings_give_the_same_bytes(save: Callable[[Path], Path], table: Path, tmp_path: Path) -> None:
     write_neutral(read_bfw(table), tmp_path / "set")
-    assert write_neutral(read_bfw(save(table)), tmp_path / "set") == "already there, unchanged"
+    assert write_neutral(read_bfw(save(table), trust_pickle=True), tmp_path / "set") == "already there, unchanged"
 
 
 def cell(name: str, value: object, at: int = 3) -> Callable[[pd.DataFrame], pd.DataFrame]:
@@ -202,37 +201,33 @@ REFUSED: dict[str, tuple[Callable[[Path], Path], str]] = {
     "a folder": (replaced_by(Path.mkdir), "is a folder"),
     "symlink loop": (replaced_by(lambda path: path.symlink_to(path)), "cannot be read"),
     "a pickle called csv": (replaced_by(lambda path: path.write_bytes(pickle.dumps(frame()))), "it is a pickle"),
-    "a pickle of something else": (pickled(lambda t: {"a": 1}), "holds a dict, not a pandas table"),
+    "a pickle of something else": (pickled(lambda t: {"a": 1}), "contains a dict, not a pandas table"),
     "an empty pickled table": (pickled(lambda t: t.iloc[:0]), "has no rows"),
-    "pickle of lists": (pickled(cell("label", [1])), "'label' holds more than text and numbers"),
+    "pickle of lists": (pickled(cell("label", [1])), "'label' has more than text and numbers"),
 }
 
 
 @pytest.mark.parametrize(("save", "message"), REFUSED.values(), ids=REFUSED.keys())
 def test_damaged_tables_are_refused(save: Callable[[Path], Path], message: str, table: Path) -> None:
     with pytest.raises(DataError, match=message):
-        read_bfw(save(table))
+        read_bfw(save(table), trust_pickle=True)
 
 
 def test_truncated_pickle(tmp_path: Path) -> None:
     path = tmp_path / "bfw.pkl"
     path.write_bytes(pickle.dumps(frame())[:-100])
     with pytest.raises(DataError, match="not a readable pickle"):
+        read_bfw(path, trust_pickle=True)
+
+
+def test_pickles_are_refused_with_the_line_that_converts_them(table: Path, tmp_path: Path) -> None:
+    path = pickled(lambda t: t)(table)
+    expected = table.read_bytes()
+    table.unlink()
+    with pytest.raises(DataError, match=r"bfw-v0\.1\.5-datatable\.pkl is a pickle.*--trust-pickle") as error:
         read_bfw(path)
-
-
-class Hostile:
-    def __reduce__(self) -> tuple[object, tuple[str]]:
-        import os
-
-        return os.system, ("true",)
-
-
-def test_hostile_pickle_is_refused_by_name(tmp_path: Path) -> None:
-    path = tmp_path / "bfw.pkl"
-    path.write_bytes(pickle.dumps(Hostile()))
-    with pytest.raises(DataError, match="system"):
-        read_bfw(path)
+    exec(str(error.value).splitlines()[-1].strip())
+    assert table.read_bytes() == expected
 
 
 def test_columns_that_are_no_cosines_are_left_out_and_named(table: Path) -> None:
@@ -241,10 +236,10 @@ def test_columns_that_are_no_cosines_are_left_out_and_named(table: Path) -> None
     data = read_bfw(table)
     assert list(data.scores) == ["vgg16", "senet50"]
     told = " ".join(map(str, data.notes))
-    assert "'remark' is left out: it does not hold numbers" in told
-    assert "'age' is left out: 37 in line 2 is no cosine" in told
-    assert "'twin' is left out: it holds 0 and 1 only" in told
-    assert "'gap' is left out" in told and "'comma' is left out: it does not hold numbers" in told
+    assert "'remark' is left out: it does not contain numbers" in told
+    assert "'age' is left out: 37 in line 2 is not a cosine" in told
+    assert "'twin' is left out: it contains only 0 and 1" in told
+    assert "'gap' is left out" in told and "'comma' is left out: it does not contain numbers" in told
 
 
 def test_columns_that_disagree_on_groups_are_noted(table: Path) -> None:
@@ -257,7 +252,7 @@ def test_columns_that_disagree_on_groups_are_noted(table: Path) -> None:
 def test_hints_of_a_file_cut_short(table: Path) -> None:
     table.write_text(table.read_text().rstrip())
     notes = " ".join(map(str, read_bfw(table).notes))
-    assert "has 22 rows; the released lists have 923 898 pairs" in notes
+    assert "has 22 rows; the released lists have 923,898 pairs" in notes
     assert "its last line has no line end" in notes
 
 
@@ -309,5 +304,5 @@ def test_table_is_found_below_the_root(table: Path, tmp_path: Path) -> None:
     bfw.add_arguments(parser)
     told = bfw.run(parser.parse_args(["--root", str(tmp_path), "--out", str(tmp_path / "data")]))
     assert "score columns: vgg16, senet50" in told
-    with pytest.raises(DataError, match="holds no meta/bfw"):
+    with pytest.raises(DataError, match="has no meta/bfw"):
         bfw.find_table(tmp_path / "data")

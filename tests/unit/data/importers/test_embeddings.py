@@ -5,13 +5,15 @@ from __future__ import annotations
 import argparse
 import pickle
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from fairfr.core.errors import ConfigError, DataError, FairfrError
-from fairfr.data.embeddings import RawVectors, read_vectors
+from fairfr.data.embeddings_file import RawVectors, read_vectors
 from fairfr.data.files import DataFile
 from fairfr.data.importers import embeddings
 
@@ -37,8 +39,9 @@ def call(*options: str) -> str:
     return embeddings.run(parser.parse_args(["--dataset", "rfw", "--backbone", "arcface", *options]))
 
 
-def dump(name: str, content: object) -> str:
-    Path(name).write_bytes(pickle.dumps(content))
+def save(name: str, content: dict[str, np.ndarray]) -> str:
+    """One array for each image, as npz."""
+    np.savez(name, **content)
     return name
 
 
@@ -57,8 +60,9 @@ def test_one_pickle_for_each_ethnicity_with_unpadded_numbers(here: Path) -> None
             if image.startswith(ethnicity):
                 key = image.replace(f"{ethnicity}/", f"rfw/data/{ethnicity}_cropped/").replace("_0012", "_00012")
                 part[key] = torch.from_numpy(row[None].copy())
-        files.append(dump(f"{ethnicity}_facenet_embeddings.pickle", part))
-    text = call("--from", *files)
+        files.append(f"{ethnicity}_facenet_embeddings.pickle")
+        Path(files[-1]).write_bytes(pickle.dumps(part))
+    text = call("--from", *files, "--trust-pickle")
     found = written()
     assert found.images == tuple(IMAGES)
     np.testing.assert_array_equal(found.vectors, VECTORS)
@@ -68,25 +72,25 @@ def test_one_pickle_for_each_ethnicity_with_unpadded_numbers(here: Path) -> None
 
 def test_bytes_are_equal_when_repeated_and_whatever_the_order(here: Path) -> None:
     content = dict(zip(IMAGES, VECTORS, strict=True))
-    call("--from", dump("a.pickle", content))
+    call("--from", save("a.npz", content))
     first = Path(WRITTEN).read_bytes()
     with zipfile.ZipFile(WRITTEN) as archive:
         assert {entry.date_time[0] for entry in archive.infolist()} == {1980}  # not that of writing
-    call("--from", dump("b.pickle", dict(reversed(content.items()))))
+    call("--from", save("b.npz", dict(reversed(content.items()))))
     assert Path(WRITTEN).read_bytes() == first
     assert [path.name for path in Path(WRITTEN).parent.iterdir()] == ["arcface.npz"]
 
 
 @pytest.mark.parametrize(("given", "kept"), [("f2", "f2"), ("f4", "f4"), ("f8", "f4")])
 def test_width_of_numbers(here: Path, given: str, kept: str) -> None:
-    call("--from", dump("a.pickle", dict(zip(IMAGES, VECTORS.astype(given), strict=True))))
+    call("--from", save("a.npz", dict(zip(IMAGES, VECTORS.astype(given), strict=True))))
     assert written().vectors.dtype == np.dtype(kept)
     np.testing.assert_array_equal(written().vectors, VECTORS.astype(kept))
 
 
 def test_mixed_types_become_float32(here: Path) -> None:
-    half = dump("a.pickle", dict(zip(IMAGES[:4], VECTORS[:4].astype("f2"), strict=True)))
-    rest = dump("b.pickle", dict(zip(IMAGES[4:], VECTORS[4:], strict=True)))
+    half = save("a.npz", dict(zip(IMAGES[:4], VECTORS[:4].astype("f2"), strict=True)))
+    rest = save("b.npz", dict(zip(IMAGES[4:], VECTORS[4:], strict=True)))
     call("--from", half, rest)
     assert written().vectors.dtype == np.float32
     np.testing.assert_array_equal(written().vectors[4:], VECTORS[4:])
@@ -100,7 +104,7 @@ def test_npy_with_names_through_the_options(here: Path) -> None:
 
 
 def test_missing_images_stop_or_are_reported(here: Path) -> None:
-    file = dump("a.pickle", dict(zip(IMAGES[:-7], VECTORS[:-7], strict=True)))
+    file = save("a.npz", dict(zip(IMAGES[:-7], VECTORS[:-7], strict=True)))
     with pytest.raises(DataError) as error:
         call("--from", file)
     assert "7 images of 18 without a usable vector" in str(error.value)
@@ -117,7 +121,7 @@ def test_missing_images_stop_or_are_reported(here: Path) -> None:
 def test_unusable_vectors_count_as_missing(here: Path, bad: float) -> None:
     content = dict(zip(IMAGES, VECTORS.astype("f8"), strict=True))
     content[IMAGES[3]] = np.full(5, bad)
-    file = dump("a.pickle", content)
+    file = save("a.npz", content)
     with pytest.raises(DataError, match="1 image with a vector that is zero or not finite") as error:
         call("--from", file)
     assert IMAGES[3] in str(error.value)
@@ -127,39 +131,63 @@ def test_unusable_vectors_count_as_missing(here: Path, bad: float) -> None:
 
 def test_repeats_are_counted_and_contradictions_refused(here: Path) -> None:
     content = dict(zip(IMAGES, VECTORS, strict=True))
-    a = dump("a.pickle", content)
+    a = save("a.npz", content)
     again = {"./" + IMAGES[0]: VECTORS[0], IMAGES[1]: VECTORS[1]}
-    assert "2 vectors repeated, identical" in call("--from", a, dump("b.pickle", again))
-    other = dump("c.pickle", {"x/" + IMAGES[0]: VECTORS[0] + 1})
+    assert "2 vectors repeated, identical" in call("--from", a, save("b.npz", again))
+    other = save("c.npz", {"x/" + IMAGES[0]: VECTORS[0] + 1})
     with pytest.raises(DataError, match="two different vectors") as error:
         call("--from", a, other)
-    assert "a.pickle" in str(error.value) and "c.pickle" in str(error.value)
+    assert "a.npz" in str(error.value) and "c.npz" in str(error.value)
 
 
 def test_ambiguous_keys_are_never_guessed(here: Path) -> None:
     content = dict(zip(IMAGES[1:], VECTORS[1:], strict=True))
     content["m.00_0001.jpg"] = VECTORS[0]
-    text = call("--from", dump("a.pickle", content), "--missing", "report")
+    text = call("--from", save("a.npz", content), "--missing", "report")
     assert "1 ambiguous" in text
     assert IMAGES[0] not in written().images
 
 
-def test_hostile_pickle_stops_the_import(here: Path) -> None:
+def test_pickles_run_no_code_unless_trusted(here: Path) -> None:
     Path("a.pickle").write_bytes(b"cos\nsystem\n(Vtouch hacked\ntR.")
-    with pytest.raises(DataError, match=r"'os\.system'"):
+    with pytest.raises(DataError, match=r"a\.pickle is a pickle.*--trust-pickle"):
         call("--from", "a.pickle")
     assert not Path("hacked").exists()
 
 
+def _as_dict_of_tensors() -> object:
+    import torch
+
+    return {image: torch.from_numpy(row[None].copy()) for image, row in zip(IMAGES, VECTORS, strict=True)}
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: dict(zip(IMAGES, VECTORS, strict=True)),
+        _as_dict_of_tensors,
+        lambda: pd.DataFrame({"img_path": IMAGES, "embedding": list(VECTORS)}),
+    ],
+    ids=["dict", "dict of tensors", "table"],
+)
+def test_a_refused_pickle_can_be_converted_with_the_line_in_the_message(here: Path, make: Callable[[], object]) -> None:
+    Path("it's.pickle").write_bytes(pickle.dumps(make()))
+    with pytest.raises(DataError) as error:
+        call("--from", "it's.pickle")
+    exec(str(error.value).splitlines()[-1].strip())
+    call("--from", "it's.npz")
+    np.testing.assert_array_equal(written().vectors, VECTORS)
+
+
 def _other_width() -> list[str]:
-    return [dump("a.pickle", {IMAGES[0]: VECTORS[0]}), dump("b.pickle", {IMAGES[1]: VECTORS[1, :4]})]
+    return [save("a.npz", {IMAGES[0]: VECTORS[0]}), save("b.npz", {IMAGES[1]: VECTORS[1, :4]})]
 
 
 @pytest.mark.parametrize(
     ("options", "error", "word"),
     [
         (lambda: ["--from", *_other_width()], DataError, "width 4"),
-        (lambda: ["--from", dump("a.pickle", {"z/q.jpg": VECTORS[0]})], DataError, "look like 'z/q.jpg'"),
+        (lambda: ["--from", save("a.npz", {"z/q.jpg": VECTORS[0]})], DataError, "look like 'z/q.jpg'"),
         (lambda: ["--from", "a.npz", "b.npz", "--names", "n.txt"], ConfigError, "one npy file"),
         (lambda: ["--dataset", "../rfw", "--from", "a.npz"], ConfigError, "plain name"),
         (lambda: ["--backbone", "a/b", "--from", "a.npz"], ConfigError, "plain name"),
@@ -178,11 +206,11 @@ def test_mistakes_are_named(here: Path, options: object, error: type[FairfrError
 def test_place_that_cannot_be_written(here: Path) -> None:
     Path("data/rfw/embeddings").write_text("a file in the way")
     with pytest.raises(DataError, match="cannot be written"):
-        call("--from", dump("a.pickle", dict(zip(IMAGES, VECTORS, strict=True))))
+        call("--from", save("a.npz", dict(zip(IMAGES, VECTORS, strict=True))))
 
 
 def test_interrupted_write_leaves_the_old_file(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    call("--from", dump("a.pickle", dict(zip(IMAGES, VECTORS, strict=True))))
+    call("--from", save("a.npz", dict(zip(IMAGES, VECTORS, strict=True))))
     before = Path(WRITTEN).read_bytes()
 
     def stop(*_: object, **__: object) -> None:

@@ -9,8 +9,8 @@ import pytest
 
 from fairfr.core.errors import DataError
 from fairfr.data.importers import lfw
+from fairfr.data.importers.imported_set import write_neutral
 from fairfr.data.importers.lfw import read_lfw
-from fairfr.data.importers.write_neutral import write_neutral
 
 # two folds of two pairs of one person and two of two
 LISTED = """2\t2
@@ -119,7 +119,7 @@ UNHARMED: dict[str, Callable[[Path], object]] = {
 }
 REFUSED: dict[str, tuple[Callable[[Path], object], str]] = {
     "truncated": (text(lambda whole: whole[:-60]), "pairs.txt"),
-    "a block is gone": (text(lambda whole: "\n".join(whole.split("\n")[:5])), "announces 2 x .* but it holds 1 x"),
+    "a block is gone": (text(lambda whole: "\n".join(whole.split("\n")[:5])), "announces 2 x .* but it has 1 x"),
     "commas": (text(lambda whole: whole.replace("\t", ",")), "line 1: expected"),
     "utf 16": (text(str, "utf-16"), "UTF-16"),
     "latin 1": (text(lambda whole: whole.replace("Jean", "J\xe9an"), "latin-1"), "line 5: byte 0xe9 is not UTF-8"),

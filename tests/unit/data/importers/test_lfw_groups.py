@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from fairfr.core.errors import DataError
-from fairfr.data.importers.lfw_groups import (
+from fairfr.data.importers.lfw import (
     GroupLabels,
     image_key,
     read_attribute_scores,
@@ -128,8 +128,12 @@ REFUSED: dict[str, tuple[Callable[[Path], GroupLabels], bytes, str]] = {
     "scores: no names": (read_attribute_scores, b"Bob\t1\t0.3\n", "no line of column names"),
     "scores: lacking": (read_attribute_scores, SCORES.replace("Asian", "x").encode(), "line 2: no column 'Asian'"),
     "scores: truncated": (read_attribute_scores, SCORES[:-5].encode(), "line 3: 6 cells where there are 8 names"),
-    "scores: words": (read_attribute_scores, SCORES.replace("\t0\t0", "\tx\t0").encode(), "line 3: 'x' is no score"),
-    "scores: nan": (read_attribute_scores, SCORES.replace("\t0\t0", "\tnan\t0").encode(), "line 3: 'nan' is no score"),
+    "scores: words": (read_attribute_scores, SCORES.replace("\t0\t0", "\tx\t0").encode(), "line 3: 'x' is not a score"),
+    "scores: nan": (
+        read_attribute_scores,
+        SCORES.replace("\t0\t0", "\tnan\t0").encode(),
+        "'nan' is not a score",
+    ),
     "scores: commas": (read_attribute_scores, SCORES.replace("\t", ",").encode(), "no line of column names"),
     "scores: no rows": (read_attribute_scores, attribute_file().encode(), "no rows"),
     "scores: latin 1": (read_attribute_scores, SCORES.replace("Bob", "B\xe9").encode("latin-1"), "not UTF-8"),

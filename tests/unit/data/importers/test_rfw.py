@@ -12,11 +12,10 @@ from fairfr.commands.import_ import main
 from fairfr.core.errors import DataError
 from fairfr.data.files import DataFile
 from fairfr.data.images_file import read_images
-from fairfr.data.importers.imported import count, summary
-from fairfr.data.importers.pair_lists import read_pair_list
+from fairfr.data.importers.foreign_pairs import read_pair_list
+from fairfr.data.importers.imported_set import count, summary, write_neutral
 from fairfr.data.importers.rfw import ETHNICITIES, read_rfw
-from fairfr.data.importers.write_neutral import write_neutral
-from fairfr.data.neutral import read_pairs
+from fairfr.data.neutral_layout import read_pairs
 
 FOLDS, PER_KIND = 3, 4
 
@@ -101,7 +100,7 @@ def test_header_tells_folds_and_sizes(tmp_path: Path) -> None:
     path.write_text(f"{FOLDS}\t{PER_KIND}\n" + "\n".join(lines()))
     assert read_pair_list(path).n_folds == FOLDS
     path.write_text(f"10\t{PER_KIND}\n" + "\n".join(lines()))
-    with pytest.raises(DataError, match=r"announces 10 x \(4 \+ 4\) pairs, but it holds 3 x \(4 \+ 4\)"):
+    with pytest.raises(DataError, match=r"announces 10 x \(4 \+ 4\) pairs, but it has 3 x \(4 \+ 4\)"):
         read_pair_list(path)
 
 
@@ -153,7 +152,7 @@ REFUSED: dict[str, tuple[Callable[[Path], object], str]] = {
     "words for numbers": (edit(lambda text: text.replace("\t12", "\ttwelve")), "line 1: expected"),
     "negative number": (edit(lambda text: text.replace("\t12", "\t-12")), "line 1: expected"),
     "image with itself": (edit(lambda text: text.replace("\t12", "\t1")), "Asian_pairs.txt, line 1: .*with itself"),
-    "nul": (edit(lambda text: text.replace("m.0", "m\0")), "holds a NUL"),
+    "nul": (edit(lambda text: text.replace("m.0", "m\0")), "has a NUL"),
     "0 bytes": (edit(lambda _: ""), r"empty \(0 bytes\)"),
     "only empty lines": (edit(lambda _: "\n\n"), "lists no pairs"),
     "a folder": (replaced_by(Path.mkdir), "is a folder, not a file"),
@@ -185,7 +184,7 @@ def test_names_with_blanks_between_tabs(tree: Path) -> None:
 
 
 def test_folder_without_lists(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"holds no txts/African/African_pairs\.txt"):
+    with pytest.raises(DataError, match=r"has no txts/African/African_pairs\.txt"):
         read_rfw(tmp_path)
 
 

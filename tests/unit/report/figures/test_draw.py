@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -9,13 +10,15 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from fairfr.report.figures.draw import draw
+from fairfr.report.figures.draw import SHIPPED, draw
 from fairfr.report.figures.overview import overview_figure
 from fairfr.report.figures.reliability import equal_mass_bins, reliability_figure
 from fairfr.report.figures.text import as_drawn
 from fairfr.report.readings import Run
 from fairfr.report.runs import Runs
 from fairfr.report.scores import Scores
+
+ROOT = Path(__file__).parents[4]
 
 
 def names(paths: list[Path]) -> list[str]:
@@ -84,6 +87,7 @@ def test_titles_name_reading_and_stand_in(fake_run: Any, source: Any, said: bool
     assert overview is not None and "RFW x FaceNet" in reliability
     for title in (reliability, overview.get_suptitle()):
         assert "strict reading" in title and ("synthetic" in title.lower()) == said
+        assert ("Baseline and AC-Linear: fitted to the paper; all else: predicted" in title) == said
 
 
 def test_the_overview_marks_group_aware_methods(fake_run: Any) -> None:
@@ -179,3 +183,23 @@ def test_what_is_drawn_is_the_name(name: str) -> None:
 
     text = Text(0, 0, as_drawn(name))
     assert text._preprocess_math(text.get_text()) == (name, False)
+
+
+def test_a_user_s_method_has_a_reliability_figure_of_its_own(fake_run: Any, tmp_path: Path) -> None:
+    own = fake_run("mine")
+    own.stored["identity"] = {"method": {"estimator": {"_target_": "my_package.Mine"}}}
+    ours = fake_run("ac_linear")
+    ours.stored["identity"] = {"method": {"estimator": {"_target_": "fairfr.methods.ac_linear.ACLinear"}}}
+    alone = {path.stem for path in draw(Runs([own, ours], "synthetic"), "strict", tmp_path / "alone")}
+    assert "reliability_rfw_facenet_mine" in alone and "reliability_rfw_facenet_ac_linear" not in alone
+    beside = {path.name for path in draw(Runs([own, ours, fake_run("beta")], "synthetic"), "strict", tmp_path / "b")}
+    assert {"reliability_rfw_facenet_mine.png", "reliability_rfw_facenet.png"} <= beside
+    without_groups = fake_run("other", grouping=None, groups={})
+    without_groups.stored["identity"] = {"method": {"estimator": {"_target_": "my_package.Other"}}}
+    drawn = draw(Runs([without_groups], "synthetic"), "strict", tmp_path / "c")
+    assert {path.name for path in drawn} == {"reliability_rfw_facenet_other.png", "reliability_rfw_facenet_other.pdf"}
+
+
+def test_the_methods_that_count_as_fairfr_s_are_those_of_conf() -> None:
+    text = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "conf" / "method").rglob("*.yaml"))
+    assert set(re.findall(r"_target_: (fairfr\.methods\.\w+)\.", text)) >= SHIPPED

@@ -56,12 +56,12 @@ def test_ids_are_unique() -> None:
         ("brier-columns", "does not hold", "BFW AdaFace: FRAPPÉ; BFW MagFace: FairCal and FRAPPÉ and AC-Linear"),
         ("asian-magface", "holds", "94.19 to 96.02, 31.5 %"),  # 1.83 of 5.81
         ("asian-magface-others", "holds", "4/4"),
-        ("density-r50", "cannot be told", "not printed"),
-        ("wins-auroc", "cannot be told", "not printed"),
-        ("wins-pauc", "cannot be told", "not printed"),
+        ("density-r50", "undetermined", "not printed"),
+        ("wins-auroc", "undetermined", "not printed"),
+        ("wins-pauc", "undetermined", "not printed"),
         ("wins-sum", "holds", "5x4 + 5x8 + 6x8 = 108; 86/108 = 79.6 %, 83/108 = 76.9 %"),
         ("variants-auroc", "holds", "43 + 41 = 84"),
-        ("variants-pauc", "cannot be told", "61 + 23 = 84 > 83"),
+        ("variants-pauc", "undetermined", "61 + 23 = 84 > 83"),
         ("parameters", "holds", "527,361"),
         ("negatives-lfw", "holds", "300 in a fold"),
         ("negatives-rfw", "does not hold", "300 in a fold of one ethnicity"),
@@ -76,7 +76,7 @@ def test_ids_are_unique() -> None:
         ("components-lfw-adaface", "does not hold", "0.9906 to 0.9905 (-0.0001); the embedding sets differ"),
         ("components-rfw-arcface_r100", "does not hold", "0.9903 to 0.9911"),
         ("components-bfw-adaface", "holds", "0.9469 to 0.9464"),
-        ("density-form-brier-worst", "cannot be told", "only runs of both forms can tell"),
+        ("density-form-brier-worst", "undetermined", "only runs of both forms can tell"),
     ],
 )
 def test_verdict_of_the_printed_tables(claim: str, status: str, numbers: str) -> None:
@@ -97,7 +97,7 @@ def test_runs_with_the_papers_numbers_get_its_verdicts(paper_runs: Callable[...,
 
 
 def test_platt_must_rank_as_the_baseline(paper_runs: Callable[..., Runs]) -> None:
-    assert PRINTED["score-only"].status == "cannot be told"
+    assert PRINTED["score-only"].status == "undetermined"
     assert ours(paper_runs(), "score-only").status == "holds"
     runs = paper_runs(change={("lfw", "adaface", "platt"): {("auroc", "worst"): 0.9}})
     assert ours(runs, "score-only") == Verdict(
@@ -124,20 +124,20 @@ TPR_FORM = "density-form-tpr_at_fpr_1e-3-all"
 
 
 def test_each_printed_column_is_nearer_to_one_form(paper_runs: Callable[..., Runs]) -> None:
-    assert ours(paper_runs(), TPR_FORM).status == "cannot be told"  # both forms give the printed numbers
+    assert ours(paper_runs(), TPR_FORM).status == "undetermined"  # both forms give the printed numbers
     far = {(*s, "ac_density"): {("tpr_at_fpr_1e-3", "all"): 0.1} for s in HEADLINE}
     left_out = ours(paper_runs(change=far), TPR_FORM)
     assert left_out.status == "does not hold"
     assert "Nearer to LOO: RFW R100 0.549, 0.000; RFW AdaFace 0.624, 0.000" in left_out.detail
     mixed = far | {("lfw", "magface", m): {("tpr_at_fpr_1e-3", "all"): v} for m, v in FORMS.items()}
     found = ours(paper_runs(change=mixed), TPR_FORM)
-    assert found.status == "cannot be told" and "Nearer to self: LFW MagFace 0.000, 0.100" in found.detail
+    assert found.status == "undetermined" and "Nearer to self: LFW MagFace 0.000, 0.100" in found.detail
 
 
 def test_a_column_far_from_both_forms_speaks_for_neither(paper_runs: Callable[..., Runs]) -> None:
     change = {(*s, m): {("tpr_at_fpr_1e-3", "all"): 0.1 + FORMS[m] / 100} for s in HEADLINE for m in FORMS}
     found = ours(paper_runs(change=change), TPR_FORM)
-    assert found.status == "cannot be told" and found.detail.count("(far)") == 9
+    assert found.status == "undetermined" and found.detail.count("(far)") == 9
 
 
 def test_columns_without_both_forms_are_left_out(paper_runs: Callable[..., Runs]) -> None:
@@ -145,7 +145,7 @@ def test_columns_without_both_forms_are_left_out(paper_runs: Callable[..., Runs]
     found = ours(paper_runs(without=some), TPR_FORM)
     assert "RFW R100" in found.detail and "RFW AdaFace" not in found.detail
     none = ours(paper_runs(without={(*s, "ac_density_loo") for s in HEADLINE}), TPR_FORM)
-    assert none == Verdict("cannot be told", "no run gives: TPR at FPR=1e-3 of both forms of AC-Density in one column")
+    assert none == Verdict("undetermined", "missing run: TPR at FPR=1e-3 of both forms of AC-Density in one column")
 
 
 def test_runs_may_hold_a_claim_with_other_figures(paper_runs: Callable[..., Runs]) -> None:
@@ -193,22 +193,22 @@ def test_a_lone_winner_is_no_tie(paper_runs: Callable[..., Runs]) -> None:
 def test_a_missing_run_leaves_claims_open(paper_runs: Callable[..., Runs], missing: str) -> None:
     runs = paper_runs(without={("bfw", "adaface", missing)})
     label = next(row.label for row in PAPER_ROWS if row.id == missing)
-    open_claims = [c for c in ON_TABLES if ours(runs, c.id).status == "cannot be told"]
+    open_claims = [c for c in ON_TABLES if ours(runs, c.id).status == "undetermined"]
     assert open_claims
     if missing != "baseline":  # which a level needs too, under the other method's name
         assert all(label in ours(runs, c.id).detail and "BFW AdaFace" in ours(runs, c.id).detail for c in open_claims)
     if missing == "ac_density":
-        assert ours(runs, "density-six").detail == "no run gives: worst-group AUROC of AC-Density on BFW AdaFace"
+        assert ours(runs, "density-six").detail == "missing run: worst-group AUROC of AC-Density on BFW AdaFace"
 
 
 def test_no_runs_no_verdict() -> None:
     runs = Runs([], "files")
-    assert {ours(runs, claim.id).status for claim in CLAIMS} == {"cannot be told"}
+    assert {ours(runs, claim.id).status for claim in CLAIMS} == {"undetermined"}
 
 
 def test_raw_scores_show_where_an_overlay_was_promised(paper_runs: Callable[..., Runs]) -> None:
     low = {(*s, m): {("brier", "worst"): 0.2} for s in HEADLINE for m in ("baseline", "falcon", "fsn", "demonorm")}
-    assert ours(paper_runs(change=low), "overlay").status == "cannot be told"
+    assert ours(paper_runs(change=low), "overlay").status == "undetermined"
 
 
 def test_wins_of_groups(group_runs: Callable[..., Runs]) -> None:
@@ -226,7 +226,7 @@ def test_wins_of_groups(group_runs: Callable[..., Runs]) -> None:
     assert table.sections[0].lines[0].entries[0].text == "88/108 (81.5%)"
     fewer = group_runs(value, SETTINGS[1:])
     assert ours(fewer, "wins-auroc") == Verdict(
-        "cannot be told", "no run gives: AUROC by group of Baseline on RFW ArcFace R100"
+        "undetermined", "missing run: AUROC by group of Baseline on RFW ArcFace R100"
     )
     few = group_runs(lambda setting, group, method: 0.9 if method == "fsn" else 0.8)
     assert ours(few, "wins-pauc").status == "does not hold"
@@ -241,13 +241,13 @@ def test_error_of_the_worst_group(group_runs: Callable[..., Runs]) -> None:
     assert ours(runs, "asian-magface") == Verdict("holds", "g0: 90.00 to 93.00, 30.0 % of the error")
     assert ours(runs, "asian-magface-others") == Verdict("does not hold", "degraded: g1, g2, g3 of 4 groups")
     perfect = group_runs(lambda setting, group, method: 1.0)
-    assert ours(perfect, "asian-magface").status == "cannot be told"
+    assert ours(perfect, "asian-magface").status == "undetermined"
 
 
 def test_counts_come_from_the_runs(paper_runs: Callable[..., Runs]) -> None:
     runs = paper_runs()  # 600 negatives over two folds, in every group
     assert ours(runs, "negatives-lfw") == Verdict("holds", "300 in a fold")
-    assert ours(runs, "parameters").status == "cannot be told"
+    assert ours(runs, "parameters").status == "undetermined"
     mlp: Any = runs.get("rfw", "arcface_r100", "ac_mlp")
     told = Run({**mlp.stored, "fit_report": {"0": {"parameters": 527361}}})
     assert ours(Runs([told], "files"), "parameters") == Verdict("holds", "527,361")
@@ -258,7 +258,7 @@ def test_counts_come_from_the_runs(paper_runs: Callable[..., Runs]) -> None:
 def test_arithmetic_is_no_matter_for_runs(paper_runs: Callable[..., Runs]) -> None:
     for claim in groups.CLAIMS:
         if claim.arithmetic:
-            assert ours(paper_runs(), claim.id).status == "cannot be told"
+            assert ours(paper_runs(), claim.id).status == "undetermined"
 
 
 def test_the_grid_has_a_line_for_each_claim(paper_runs: Callable[..., Runs]) -> None:
@@ -274,7 +274,7 @@ def test_the_grid_has_a_line_for_each_claim(paper_runs: Callable[..., Runs]) -> 
     assert (printed.text, printed.tone, mine.text, mine.tone) == ("holds", "improved", "holds", "improved")
     assert detail.text.startswith("best in 6 of 9")
     tones = {(line.entries[1].text, line.entries[1].tone) for line in lines}
-    assert tones == {("holds", "improved"), ("does not hold", "degraded"), ("cannot be told", "plain")}
+    assert tones == {("holds", "improved"), ("does not hold", "degraded"), ("undetermined", "plain")}
     counted = [sum(line.entries[i].text == "holds" for line in lines) for i in (1, 3)]
     assert any(
         f"Printed tables: holds {counted[0]}," in n.text and f"Our runs: holds {counted[1]}," in n.text

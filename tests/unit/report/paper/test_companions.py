@@ -11,7 +11,7 @@ from fairfr.report.paper.companions import companions
 from fairfr.report.paper.comparison import TOLERANCE
 from fairfr.report.paper.coverage import coverage
 from fairfr.report.paper.published import QUANTITIES, TPR, WORST_AUROC
-from fairfr.report.readings import Reading
+from fairfr.report.readings import Reading, Run
 from fairfr.report.runs import Runs
 from fairfr.report.tables.grid import Entry, Grid, Line
 
@@ -52,6 +52,21 @@ def test_runs_that_give_the_papers_numbers_differ_nowhere(paper_runs: Callable[.
     assert [c.text for c in summary["All"].entries[:3]] == ["711/711", "0.000", "0.000"]
     correlations = [cell.value for line in summary.values() for cell in line.entries[4:] if cell.text]
     assert correlations == pytest.approx([1.0] * len(correlations)) and len(correlations) >= 60
+
+
+def test_beside_the_papers_number_ties_are_said_with_the_value_by_the_score(
+    runs: Callable[..., Runs], tied: Run
+) -> None:
+    grid = companion(runs(tied), "tpr_at_fpr_1e-3")
+    ours, paper, difference = beside(grid, "AC-Density")
+    assert (ours.text, ours.shown, paper.text) == ("0.106", "0.106 (ties; by score 0.533)", "0.466")
+    assert difference.value == pytest.approx(0.106 - 0.466)
+    assert [note.code for note in grid.notes].count("ties") == 1
+    (said,) = [note.text for note in coverage(runs(tied), "paper").notes if note.code == "ties"]
+    assert "AC-Density on RFW x MagFace 0.106, by the score 0.533" in said
+    worst = beside(companion(runs(tied), "worst_group_tpr_at_fpr_1e-3"), "AC-Density")[0]
+    assert worst.shown == "0.100 (ties; by score 0.491)"
+    assert beside(companion(runs(tied), "tpr_at_fpr_1e-3", "strict"), "AC-Density")[0].shown == "0.533"
 
 
 def test_a_cell_beyond_the_tolerance_is_marked(paper_runs: Callable[..., Runs]) -> None:

@@ -40,3 +40,15 @@ def test_kinds_of_folds_stand_below_one_another_and_claims_are_judged_by_them(re
     printed = STUDY.as_printed(runs)
     assert [row.label for row in printed][:2] == [("ArcFace", "Original"), ("ArcFace", "Endpoint-disjoint")]
     assert printed[1].values["ac_density"] == (0.8, 0.2)
+
+
+def test_rows_of_a_study_come_from_the_newest_configuration_of_a_setting_alone(result: Any) -> None:
+    """Other folds are another row of the same study; another grouping is another configuration."""
+    older = split(result, "platt", "endpoint_disjoint", "mynet", 0.6)
+    newer = [split(result, "platt", protocol, "mynet", 0.8) for protocol in ("published", "identity_disjoint")]
+    for day, (run, grouping) in enumerate(zip([older, *newer], ("ethnicity", "sex", "sex"), strict=True), start=1):
+        run.stored["finished"] = f"2026-01-0{day}T00:00:00+00:00"
+        run.stored["identity"]["dataset"] = {"id": "rfw", "grouping": [grouping]}
+    runs = of_studies([older, *newer], "files", "strict", Selection())["split"]
+    labels = [line.label for line in STUDY.tables(runs)[0].sections[0].lines]
+    assert labels == ["Original", "Identity-disjoint"]

@@ -1,13 +1,18 @@
-"""Which values are bold."""
+"""Which values are bold, and what every table of stand-in runs says about its numbers."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
+
+import pytest
 
 from fairfr.report.readings import Run
 from fairfr.report.runs import Runs
+from fairfr.report.tables.grid import Entry, Grid, Line, Section, Spanner
 from fairfr.report.tables.paper_tables import paper_tables
+from fairfr.report.writers import csv, html, latex, markdown
 
 Make = Callable[..., Run]
 MakeRuns = Callable[..., Runs]
@@ -47,3 +52,17 @@ def test_nothing_is_bold_without_a_win_or_a_rival(
     assert bold_rows(find(grids, "appendix_auroc"), RFW_MAGFACE) == set(), "all print the same"
     alone = paper_tables(runs(same[1], result("gst_paper", overall={"auroc": 0.8})), "paper")
     assert bold_rows(find(alone, "appendix_auroc"), RFW_MAGFACE) == set(), "no label-free rival"
+
+
+SAID = "Baseline and AC-Linear: fitted to the paper; all else: predicted."
+GRID = Grid("t", "A title", ("Row",), (Spanner("", ("a",)),), (Section("", (Line("x", (Entry("1", 1.0),)),)),))
+
+
+@pytest.mark.parametrize("render", [markdown.render, latex.render, html.render, csv.render])
+def test_tables_of_stand_ins_say_what_was_fitted(render: Callable[[Grid], str]) -> None:
+    assert SAID in render(replace(GRID, source="synthetic"))
+    assert SAID not in render(replace(GRID, source="files"))
+
+
+def test_a_table_with_nothing_to_show_does_not() -> None:
+    assert SAID not in replace(GRID, source="synthetic", sections=()).caption

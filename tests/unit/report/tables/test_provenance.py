@@ -57,6 +57,16 @@ def test_captions_name_reading_source_folds_and_runs(
             assert "Strict reading" in grid.caption and "RFW 10" in grid.caption and notes(grid, "keys")
 
 
+def test_ties_at_the_highest_value_are_said_with_the_value_by_the_score(
+    runs: MakeRuns, find: Find, tpr: Make, tied: Run, notes: Callable[..., list[str]]
+) -> None:
+    made = runs(tied, tpr("baseline", 0.49))
+    (note,) = notes(find(paper_tables(made, "paper"), "table1_tpr"), "ties")
+    assert "FPR=1e-3: AC-Density on RFW x MagFace 0.106, by the score 0.533." in note and "Baseline" not in note
+    assert not notes(find(paper_tables(made, "paper"), "appendix_auroc"), "ties"), "hangs on no rate"
+    assert not notes(find(paper_tables(made, "strict"), "table1_tpr"), "ties"), "ranked by the score, which has no ties"
+
+
 def test_keys_are_listed(runs: MakeRuns, find: Find, tpr: Make, notes: Callable[..., list[str]]) -> None:
     grid = find(paper_tables(runs(tpr("baseline", 0.2, key="files-bbbbbbbb2222")), "paper"), "table1_tpr")
     assert notes(grid, "keys") == ["Run keys, in column order: Baseline bbbbbbbb."]

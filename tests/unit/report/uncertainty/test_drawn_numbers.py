@@ -52,7 +52,7 @@ def test_a_clear_difference_is_told_with_its_interval(fake_run: Any, quantity: Q
 def test_an_interval_that_includes_the_boundary_cannot_be_told(fake_run: Any) -> None:
     one, two = fake_run("ac_density", noise=0.5), fake_run("faircal", noise=0.5)  # other noise of the same size
     found = judged(ahead(WORST_AUROC), [one, two])
-    assert found.status == "cannot be told"
+    assert found.status == "undetermined"
     low, high = (float(n) for n in re.search(r"interval (\S+) to (\S+);", found.detail).groups())  # type: ignore[union-attr]
     assert low < 0 < high
     share = float(re.search(r"hold in (\S+)%|holds in (\S+)%", found.detail).group(0).split()[2].rstrip("%"))  # type: ignore[union-attr]
@@ -107,5 +107,5 @@ def test_the_page_says_whether_there_are_intervals(fake_run: Any) -> None:
     runs = Runs([fake_run("baseline"), fake_run("platt")], "synthetic")
     assert any("fairfr tables --uncertainty" in note.commands for note in claims(runs, "paper").notes)
     grid = claims(runs, "paper", Bootstraps(runs, "paper", 20))
-    assert any("judged anew on each draw" in note.text for note in grid.notes)
+    assert any("judged again on each draw" in note.text for note in grid.notes)
     assert np.all([len(line.entries) == 5 for section in grid.sections for line in section.lines])

@@ -1,15 +1,19 @@
-"""A run as MLflow shows it: name, description, tags and data set."""
+"""A run as MLflow shows it: names, description, tags and data set."""
 
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
-from fairfr.store.mlflow.describe import dataset_of, note_of, run_name, tags_of
+from fairfr.store.mlflow.describe import dataset_of, metric_name, note_of, run_name, tags_of
 
+ACCEPTED = re.compile(r"[/\w.\- ]+")  # metric names: by MLflow, of every version and on every system
 RESULT: dict[str, Any] = {
     "key": "k",
     "status": "completed",
@@ -21,7 +25,7 @@ RESULT: dict[str, Any] = {
     "identity": {"data": "0123456789abcdef" * 4},
     "differs": {"method.estimator.C": 2.0},
     "data": {"pairs": 6000, "same": 3000, "images": 7701, "folds": ["0", "1"], "grouping": "gender"},
-    "warnings": ["12 images have no group."],
+    "warnings": [{"code": "few", "severity": "note", "text": "12 images have no group."}],
     "metric_warnings": [{"code": "few", "severity": "note", "text": "TPR rests on 3 false matches."}],
 }
 
@@ -41,7 +45,11 @@ def test_the_description_says_what_was_run_on_what_and_what_to_beware_of() -> No
     assert "synthetic" not in note.lower()
     plain = note_of(RESULT | {"source": "synthetic", "differs": {}})
     assert "SYNTHETIC stand-in" in plain and "Default configuration" in plain
-    assert run_name(RESULT | {"source": "synthetic"}).endswith("| synthetic")
+
+
+def test_a_name_begins_with_what_differs_and_says_synthetic_before_the_page_cuts_it() -> None:
+    assert run_name(RESULT) == "AC-Linear (C=2) | mine | net"
+    assert run_name(RESULT | {"source": "synthetic"}) == "AC-Linear (C=2) | synthetic | mine | net"
 
 
 def test_a_failed_run_says_why() -> None:
@@ -59,3 +67,21 @@ def test_the_data_set_names_its_bytes_and_its_folder(tmp_path: Path) -> None:
     synthetic = dataset_of(RESULT | {"source": "synthetic"}, tmp_path)
     assert synthetic is not None and "synthetic" in synthetic["name"] and synthetic["source_type"] == "code"
     assert dataset_of(RESULT | {"identity": {}}, tmp_path) is None
+
+
+def test_no_group_takes_the_place_of_another() -> None:
+    groups = ["a/b", "a_b", "a.x2f.b", "..", "a b", "worst", "x" * 300 + "a", "x" * 300 + "b"]
+    named = [metric_name("group", "paper", "auroc", group) for group in groups]
+    assert len(set(named)) == len(groups) and named[1] == "group/paper/auroc/a_b"
+    for name in named:
+        assert ACCEPTED.fullmatch(name) and len(name) <= 250 and ".." not in name.split("/"), name
+        assert name.startswith("group/paper/auroc/") and name.count("/") == 3
+
+
+@given(st.text(min_size=1, max_size=20))
+@example("a.x2f.b")
+@example("./x")
+def test_the_spelling_of_a_name_can_be_read_back(name: str) -> None:
+    spelled = metric_name(name)
+    assert ACCEPTED.fullmatch(spelled) and "/" not in spelled and spelled.strip(".")
+    assert re.sub(r"\.x([0-9a-f]+)\.", lambda found: chr(int(found[1], 16)), spelled) == name

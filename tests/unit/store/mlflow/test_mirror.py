@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from fairfr.store.mlflow.errors import MlflowEndedError, MlflowError
+from fairfr.store.mlflow.client import MlflowError
 from fairfr.store.mlflow.mirror import Mirror
-from fairfr.store.mlflow.process import MlflowProcess
+from fairfr.store.mlflow.process import MlflowEndedError, MlflowProcess
 from fairfr.store.settings import StoreSettings
 from fairfr.store.sweep import Sweep, SweepEnd
 

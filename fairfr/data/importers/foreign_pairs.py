@@ -1,0 +1,319 @@
+"""Pairs in other people's files: tables in their own columns, and the lists of LFW and RFW.
+
+Tables are csv files or trusted pickles, read as text and then interpreted. In a list ``person n1 n2`` is one person and
+``person1 n1 person2 n2`` are two. Nothing in a line of a list names its fold: a fold is a block of genuine pairs
+followed by as many impostors. So a list is only accepted when all its blocks are whole and equal; one lost line would
+put pairs into the wrong folds.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fairfr.core.errors import DataError
+from fairfr.core.findings import Finding
+from fairfr.core.types import F64, Bool
+from fairfr.data.files import DataFile
+from fairfr.data.importers.imported_set import column_of, image_codes, recode
+from fairfr.data.importers.pickles import PICKLE_ENDINGS, load_trusted, pickle_refused, table_to_csv
+from fairfr.data.pairs_file import LABELS, LabelledPairs
+from fairfr.data.pairs_file import read_same as read_labels
+from fairfr.data.text_table import MAX_CELL, CodedColumn, Table, check_text, header_of, read_table
+from fairfr.pairs.cosine import no_cosine
+
+
+def open_table(path: Path, trust_pickle: bool = False) -> Table:
+    """All columns of the file but row numbers; a pickle only if it is trusted."""
+    file = DataFile.at(path)
+    ending = path.suffix.lower()
+    if ending in PICKLE_ENDINGS:
+        if not trust_pickle:
+            raise pickle_refused(path, table_to_csv(path))
+        return _from_pickle(file)
+    if ending != ".csv":
+        raise DataError(
+            f"{path} ends neither in .csv nor in {', '.join(PICKLE_ENDINGS)}. Rename it with the correct extension."
+        )
+    data = file.read()
+    check_text(path, data)
+    wanted = [name for name in header_of(path, data) if not is_row_number(name)]
+    return read_table(file, wanted)
+
+
+def is_row_number(name: str) -> bool:
+    """Whether a column of this name is pandas' index rather than data."""
+    return name.strip() in ("", "ID", "index", "level_0") or name.startswith("Unnamed:")
+
+
+def one_of(table: Table, *names: str) -> str:
+    """The one of these names that the table uses for a column."""
+    there = [name for name in names if name in table.arrays]
+    if len(there) > 1:
+        raise DataError(f"{table.path} has both '{there[0]}' and '{there[1]}'. Remove one: they mean the same.")
+    if not there:
+        other = f"It may also be called {' or '.join(names[1:])}." if names[1:] else "Add it or correct its name."
+        table.require(names[0], remedy=other)
+    return there[0]
+
+
+def read_same(table: Table) -> Bool:
+    """The labels (p,), whether they are numbers, words or truth values."""
+    return read_labels(table, one_of(table, "same", "label"), lambda value: LABELS.get(value.strip().lower()))
+
+
+def read_folds(table: Table) -> CodedColumn:
+    """The folds (p,), as whole numbers: ``1``, ``"1"`` and ``1.0`` are the same fold."""
+    column = table.filled(one_of(table, "fold"))
+    for code, value in enumerate(column.values):
+        if not re.fullmatch(r"\s*\d{1,9}(\.0*)?\s*", value, re.ASCII):
+            raise DataError(
+                f"{table.path}, {table.first(column.codes == code)}: fold is {value!r}, but folds are whole numbers. "
+                "Correct it."
+            )
+    return recode(column, lambda value: str(int(float(value))))
+
+
+def read_scores(table: Table, structure: Collection[str]) -> tuple[dict[str, F64], list[Finding]]:
+    """Cosines (p,) by column: every column of numbers that ``structure`` does not name; and notes on the others."""
+    scores, notes = {}, []
+    for name in table.arrays:
+        if name in structure:
+            continue
+        values, odd = _cosines(table, name)
+        if odd:
+            text = f"{table.path}: column '{name}' is left out: {odd}."
+            notes.append(Finding("column-left-out", "note", text))
+        else:
+            scores[name] = values
+    return scores, notes
+
+
+def size_notes(table: Table, official: int) -> list[Finding]:
+    """Hints that the file was cut short where it cannot be seen: after a whole line, or inside the last cell."""
+    notes = []
+    if table.n_rows != official:
+        text = f"{table.path} has {table.n_rows:,} rows; the released lists have {official:,} pairs."
+        notes.append(Finding("unusual-size", "note", text, {"rows": table.n_rows, "released": official}))
+    if table.path.suffix.lower() == ".csv" and not table.file.read().endswith((b"\n", b"\r")):
+        notes.append(no_line_end(table.path))
+    return notes
+
+
+def no_line_end(path: Path) -> Finding:
+    """A text may have been cut inside its last line."""
+    return Finding("no-line-end", "note", f"{path}: its last line has no line end. Is the file complete?")
+
+
+def _cosines(table: Table, name: str) -> tuple[F64, str]:
+    """The numbers of a column, and why they are not cosines (blank if they are)."""
+    nothing = np.empty(0)
+    if not _is_number(table.arrays[name][0].as_py()):
+        return nothing, "it does not contain numbers"
+    values = table.numbers(name)  # a column that starts with a number must go on with numbers
+    wrong = no_cosine(values)
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        return nothing, f"{values[row]:g} in {table.where(row)} is not a cosine (-1..1)"
+    if np.isin(values, (0, 1)).all():
+        return nothing, "it contains only 0 and 1, as labels do"
+    return values, ""
+
+
+def _is_number(cell: Any) -> bool:
+    try:
+        float(cell)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def _from_pickle(file: DataFile) -> Table:
+    import pandas as pd
+
+    frame = load_trusted(file.path)
+    if not isinstance(frame, pd.DataFrame):
+        raise DataError(f"{file.path} contains a {type(frame).__name__}, not a pandas table. Is it the right file?")
+    names = tuple(str(name) for name in frame.columns)
+    repeated = {name for name in names if names.count(name) > 1}
+    if repeated:
+        raise DataError(f"{file.path} has several columns called '{min(repeated)}'. Remove or rename one.")
+    if frame.empty:
+        raise DataError(f"{file.path} has no rows. Export it again.")
+    arrays = {
+        name: _arrow(file.path, name, frame.iloc[:, k]) for k, name in enumerate(names) if not is_row_number(name)
+    }
+    return Table(file, names, arrays, len(frame), one_line_each=False)
+
+
+def _arrow(path: Path, name: str, series: Any) -> Any:
+    """A pandas column as one arrow array; cells of several types are spelled out."""
+    import pyarrow as pa
+
+    try:
+        array = pa.Array.from_pandas(series)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
+        kinds = {type(cell) for cell in series.dropna()}
+        if not all(issubclass(kind, (str, bool, int, float, np.generic)) for kind in kinds):
+            raise DataError(f"{path}: column '{name}' has more than text and numbers. Export it as text.") from None
+        array = pa.array([None if cell is None or cell != cell else str(cell) for cell in series], pa.string())
+    if isinstance(array, pa.ChunkedArray):
+        array = pa.concat_arrays(array.chunks) if array.num_chunks != 1 else array.chunk(0)
+    if pa.types.is_dictionary(array.type):
+        array = array.cast(array.type.value_type)
+    return array
+
+
+OFFICIAL = (10, 600)  # folds, and pairs in each
+NUMBER = re.compile(r"\d{1,9}", re.ASCII)
+
+
+class ListedPair(NamedTuple):
+    """One line: image ``left_number`` of person ``left``, and likewise right."""
+
+    line: int
+    left: str
+    left_number: int
+    right: str
+    right_number: int
+    same: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PairList:
+    """The pairs of one file in blocks: fold k has pairs ``k * block`` to ``(k + 1) * block - 1``.
+
+    ``ends``: whether the last line has a line end.
+    """
+
+    path: Path
+    pairs: tuple[ListedPair, ...]
+    block: int
+    ends: bool
+
+    @property
+    def n_folds(self) -> int:
+        return len(self.pairs) // self.block
+
+    def notes(self) -> list[Finding]:
+        """Hints that the list was cut short where it cannot be seen: after a block, or inside the last number."""
+        found = []
+        if (self.n_folds, self.block) != OFFICIAL:
+            text = f"{self.path} has {self.n_folds} folds of {self.block:,} pairs; published lists have 10 of 600."
+            found.append(Finding("unusual-size", "note", text, {"folds": self.n_folds, "pairs_in_fold": self.block}))
+        if not self.ends:
+            found.append(no_line_end(self.path))
+        return found
+
+
+class ListTable(Table):
+    """Several lists as one table, whose rows are found by file and line."""
+
+    __slots__ = ()
+
+    def where(self, row: int) -> str:
+        return str(self.arrays["where"][row])
+
+
+def read_pair_list(path: Path) -> PairList:
+    """A list with or without its header line (folds and pairs of one kind in each, or the latter alone)."""
+    text = _text(path)
+    lines = [(number, line.strip()) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
+    header = _header(lines)
+    pairs = tuple(_parse(path, number, text) for number, text in lines[bool(header) :])
+    if not pairs:
+        raise DataError(f"{path} lists no pairs. Restore the file.")
+    per_kind = _per_kind(path, pairs)
+    found = PairList(path, pairs, 2 * per_kind, text.endswith("\n"))
+    announced = (1, *header) if len(header) == 1 else header
+    if header and announced != (found.n_folds, per_kind):
+        raise DataError(
+            f"{path}: its first line announces {announced[0]} x ({announced[1]} + {announced[1]}) pairs, but it has "
+            f"{found.n_folds} x ({per_kind} + {per_kind}). The file is cut short or changed; restore it."
+        )
+    return found
+
+
+def label_lists(
+    root: Path, lists: Sequence[PairList], images: Sequence[tuple[str, str]]
+) -> tuple[tuple[str, ...], LabelledPairs]:
+    """All image ids, sorted, and the pairs of all ``lists`` in order; ``images`` (p,) are each pair's two ids."""
+    one = len(lists) == 1
+    places = [
+        f"line {pair.line}" if one else f"{part.path.name}, line {pair.line}" for part in lists for pair in part.pairs
+    ]
+    file = DataFile(lists[0].path if one else root, "")
+    table = ListTable(file, ("where",), {"where": places}, len(places), one_line_each=False)
+    ids, left, right = image_codes(column_of([pair[0] for pair in images]), column_of([pair[1] for pair in images]))
+    same = np.array([pair.same for part in lists for pair in part.pairs], dtype=bool)
+    fold = column_of([str(row // part.block) for part in lists for row in range(len(part.pairs))])
+    return ids, LabelledPairs(table, np.arange(len(places), dtype=np.int64), left, right, same, fold)
+
+
+def image_notes(root: Path, files: Sequence[str], folders: str) -> list[Finding]:
+    """A note if some of ``files`` (paths inside ``root``) are not there; nothing if ``root`` itself is not."""
+    if not root.is_dir():
+        return []
+    missing = [name for name in files if not (root / name).is_file()]
+    if not missing:
+        return []
+    text = (
+        f"{len(missing):,} of {len(files):,} images are not in {folders} (first: {missing[0]}); their pairs are kept."
+    )
+    return [Finding("missing-images", "note", text, {"images": len(missing), "of": len(files)})]
+
+
+def _text(path: Path) -> str:
+    """The file with one kind of line end."""
+    data = DataFile.at(path).read()
+    check_text(path, data)
+    return data.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _header(lines: list[tuple[int, str]]) -> tuple[int, ...]:
+    cells = lines[0][1].split() if lines else []
+    return tuple(map(int, cells)) if len(cells) < 3 and all(NUMBER.fullmatch(cell) for cell in cells) else ()
+
+
+def _parse(path: Path, number: int, text: str) -> ListedPair:
+    cells = [cell.strip() for cell in text.split("\t")]
+    if len(cells) not in (3, 4):  # tabs let names contain blanks; some lists separate by blanks instead
+        cells = text.split()
+    if len(cells) == 3:
+        cells = [cells[0], cells[1], "", cells[2]]
+    if len(cells) != 4 or not (NUMBER.fullmatch(cells[1]) and NUMBER.fullmatch(cells[3])):
+        raise DataError(
+            f"{path}, line {number}: expected 'person number number' or 'person number person number', separated by "
+            f"tabs or blanks; found {text[:60]!r}. Restore the file."
+        )
+    left, right = cells[0], cells[2]
+    if not left or "\0" in text or len(text) > MAX_CELL:
+        raise DataError(f"{path}, line {number}: a name is blank, too long or has a NUL. Restore the file.")
+    return ListedPair(number, left, int(cells[1]), right or left, int(cells[3]), not right)
+
+
+def _per_kind(path: Path, pairs: tuple[ListedPair, ...]) -> int:
+    """Pairs of one kind in each block."""
+    runs = [tuple(run) for _, run in groupby(pairs, key=lambda pair: pair.same)]
+    size = len(runs[0])
+    for k, run in enumerate(runs):
+        if run[0].same != (k % 2 == 0):
+            raise DataError(
+                f"{path}, line {run[0].line}: the list starts with pairs of two people. Folds follow from the order "
+                "alone (pairs of one person, then as many of two); restore the file."
+            )
+        if len(run) != size:
+            kind = "one person" if run[0].same else "two people"
+            raise DataError(
+                f"{path}, lines {run[0].line} to {run[-1].line}: {len(run):,} pairs of {kind} where the first block "
+                f"has {size:,}. Folds follow from the order alone, so every block must be whole; restore the file."
+            )
+    if len(runs) % 2:
+        raise DataError(f"{path} ends after line {pairs[-1].line} in the middle of a block. Restore the file.")
+    return size

@@ -1,0 +1,295 @@
+"""A data set from foreign files: checked as strictly as the loader will, and written to the neutral layout.
+
+It is written whole or not at all, and with the same bytes every time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import filecmp
+import os
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from fairfr.core.errors import DataError
+from fairfr.core.findings import Finding
+from fairfr.core.keys import check_id
+from fairfr.core.names import SIDES
+from fairfr.core.overlap import n_folds_of, pair_keys
+from fairfr.core.types import F64, I32, UNKNOWN, RowIds
+from fairfr.core.visible import visible
+from fairfr.core.wording import counted, first_few
+from fairfr.data.files import TABLE_ENDINGS
+from fairfr.data.images_file import MOST_LEVELS, ImageTable
+from fairfr.data.pairs_file import LabelledPairs, number_folds, position
+from fairfr.data.text_table import CodedColumn
+from fairfr.data.validation import check_folds, check_pairs, identity_oddities, levels_for_unknown, lookalikes
+
+NAMED = 12  # folds, or levels of an attribute, named in the summary
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedSet:
+    """What will be written: ``people`` are the names that ``images.identity`` indexes, ``scores`` (p,) by column."""
+
+    images: ImageTable
+    people: tuple[str, ...]
+    pairs: LabelledPairs
+    scores: Mapping[str, F64]
+    notes: tuple[Finding, ...]
+
+    @property
+    def has_ids(self) -> bool:
+        """Whether images are named; where only scores are known, each pair has two images of its own."""
+        return not isinstance(self.images.ids, RowIds)
+
+
+@dataclass(frozen=True, slots=True)
+class ImportCounts:
+    """How much there is of everything; ``mixed`` pairs have images of two known, different groups."""
+
+    images: int
+    identities: int
+    pairs: int
+    folds: tuple[str, ...]
+    genuine: int
+    mixed: Mapping[str, int]
+    unknown: Mapping[str, int]
+    duplicates: int
+    shared_identities: int
+
+
+def recode(column: CodedColumn, meaning: Callable[[str], str]) -> CodedColumn:
+    """The column with each distinct value replaced by its meaning; blank meanings are unknown."""
+    meanings = [meaning(value) for value in column.values]
+    values = tuple(dict.fromkeys(value for value in meanings if value))
+    # one more entry at the end, so that code -1 (blank) stays -1
+    number = np.append(position(meanings, values), np.int32(UNKNOWN))
+    return CodedColumn(number[column.codes], values)
+
+
+def column_of(values: Sequence[str]) -> CodedColumn:
+    """One value for each image as a column; blank is unknown."""
+    distinct = tuple(dict.fromkeys(value for value in values if value))
+    return CodedColumn(position(values, distinct), distinct)
+
+
+def image_codes(left: CodedColumn, right: CodedColumn) -> tuple[tuple[str, ...], I32, I32]:
+    """The sorted ids of all images that two columns name, and which of them each row's two images are (p,)."""
+    ids = tuple(sorted({*left.values, *right.values}))
+    return ids, position(left.values, ids)[left.codes], position(right.values, ids)[right.codes]
+
+
+def assemble_import(
+    path: Path,
+    ids: tuple[str, ...] | RowIds,
+    identity: Sequence[str],
+    attributes: Mapping[str, CodedColumn],
+    pairs: LabelledPairs,
+) -> ImportedSet:
+    """The set, or DataError for what the loader would refuse; oddities become notes."""
+    who = column_of(identity)
+    images = ImageTable(path, ids, who.codes, attributes, who.values)
+    fold, labels = number_folds(pairs)
+    # more levels are names or numbers rather than groups
+    levels = {name: column.values for name, column in attributes.items() if len(column.values) <= MOST_LEVELS}
+    notes = [
+        *check_pairs(pairs, ids),
+        *check_folds(pairs, fold, labels),
+        *identity_oddities(pairs, images.identity, fold),
+        *lookalikes(pairs.table.path, "folds", labels),
+    ]
+    for name, values in levels.items():
+        notes += lookalikes(path, f"values of {name}", values)
+        notes += levels_for_unknown(path, name, values)
+    return ImportedSet(images, who.values, pairs, {}, tuple(notes))
+
+
+def count(data: ImportedSet) -> ImportCounts:
+    """Count what there is."""
+    pairs, images = data.pairs, data.images
+    fold, labels = number_folds(pairs)
+    n = len(images.ids)
+    key = pair_keys(pairs.left, pairs.right, n)
+    mixed, unknown = {}, {}
+    for name, column in images.attributes.items():
+        left, right = column.codes[pairs.left], column.codes[pairs.right]
+        mixed[name] = int(np.count_nonzero((left != right) & (left != UNKNOWN) & (right != UNKNOWN)))
+        unknown[name] = int(np.count_nonzero(column.codes == UNKNOWN))
+    folds_of = n_folds_of(images.identity[pairs.left], images.identity[pairs.right], fold)
+    return ImportCounts(
+        images=n,
+        identities=len(data.people),
+        pairs=len(pairs),
+        folds=labels,
+        genuine=int(np.count_nonzero(pairs.same)),
+        mixed=mixed,
+        unknown=unknown,
+        duplicates=len(key) - len(np.unique(key)),
+        shared_identities=int(np.count_nonzero(folds_of > 1)),
+    )
+
+
+def summary(data: ImportedSet) -> str:
+    """What was found, for people: the counts, then whatever is odd."""
+    found = count(data)
+    lines = []
+    if data.has_ids:
+        lines.append(f"images                {found.images:,}")
+        lines.append(f"identities            {found.identities:,}")
+    lines += [
+        f"pairs                 {found.pairs:,} ({found.genuine:,} genuine, {found.pairs - found.genuine:,} impostor)",
+        f"folds                 {len(found.folds)} ({first_few(found.folds, NAMED)})",
+    ]
+    if data.has_ids:
+        lines.append(f"duplicate pairs       {found.duplicates:,}")
+        lines.append(f"identities in several folds  {found.shared_identities:,}")
+    for name, column in data.images.attributes.items():
+        levels = ", ".join(sorted(column.values))
+        if len(column.values) > NAMED:
+            levels = f"{len(column.values):,} values"
+        lines.append(
+            f"{name}: {levels}; {counted(found.mixed[name], 'mixed pair')}, "
+            f"{counted(found.unknown[name], 'image')} unknown"
+        )
+    if data.scores:
+        lines.append(f"score columns: {', '.join(data.scores)} (backbone=scores backbone.column=...)")
+    return "\n".join([*lines, *(f"note: {note}" for note in data.notes)])
+
+
+CHUNK = 100_000  # rows turned into text at a time
+TABLES = ("images", "pairs")
+
+
+def add_output_arguments(parser: argparse.ArgumentParser, name: str | None) -> None:
+    """Where the set goes: the same options for every importer; without a ``name`` of its own it must be given one."""
+    parser.add_argument("--out", type=Path, default=Path("data"), help="data root to write to (default: data)")
+    default = f" (default: {name})" if name else ""
+    help_name = f"folder inside it, the data set's id{default}"
+    parser.add_argument("--name", default=name, required=name is None, help=help_name)
+    parser.add_argument("--force", action="store_true", help="replace a different set that is already there")
+
+
+def finish(data: ImportedSet, arguments: argparse.Namespace) -> str:
+    """Write the set where the options say, and say what was written."""
+    name: str = arguments.name
+    check_id("--name", name)
+    folder: Path = arguments.out / name
+    outcome = write_neutral(data, folder, arguments.force)
+    return visible(f"{folder}: {outcome}\n{summary(data)}")
+
+
+def write_neutral(data: ImportedSet, folder: Path, force: bool = False) -> str:
+    """Write pairs.csv, and images.csv if images have ids, into ``folder``; returns what that meant for the folder.
+
+    A new folder appears whole, by a rename. In a folder that is there already (with vectors, or an older import) the
+    tables are put in one by one, pairs.csv last: without it nothing can be loaded.
+    """
+    _check_place(folder)
+    # in or beside the target, because a rename cannot cross file systems; hidden, because it is not a data set
+    partial = (folder if folder.is_dir() else folder.parent) / f".{folder.name}.partial-{os.getpid()}"
+    shutil.rmtree(partial, ignore_errors=True)  # a killed process may have had this number
+    try:
+        partial.mkdir(parents=True)
+        if data.has_ids:
+            _write_table(partial / "images.csv", ["image", "identity", *data.images.attributes], _image_columns(data))
+            _write_table(partial / "pairs.csv", ["fold", "left", "right", "same", *data.scores], _pair_columns(data))
+        else:
+            sides = [name + side for name in data.images.attributes for side in SIDES]
+            _write_table(partial / "pairs.csv", ["fold", "same", *data.scores, *sides], _rows_without_ids(data))
+        if not folder.exists():
+            partial.rename(folder)
+            return "written"
+        return _put_in(partial, folder, force)
+    except OSError as error:
+        raise DataError(f"{folder} cannot be written ({error.strerror}). Choose another place with --out.") from None
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+
+
+def _check_place(folder: Path) -> None:
+    if os.path.lexists(folder) and not folder.is_dir():
+        raise DataError(f"{folder} is in the way: it is not a folder. Remove it, or choose another --out or --name.")
+
+
+def _put_in(partial: Path, folder: Path, force: bool) -> str:
+    there = [path for path in folder.iterdir() if path.stem in TABLES and path.suffix in TABLE_ENDINGS]
+    unchanged = {path.name for path in there} == {path.name for path in partial.iterdir()} and all(
+        path.is_file() and filecmp.cmp(path, partial / path.name, shallow=False) for path in there
+    )
+    if unchanged:
+        return "already there, unchanged"
+    if there and not force:
+        names = ", ".join(sorted(path.name for path in there))
+        raise DataError(
+            f"{folder} already has another data set ({names}). "
+            "Replace it with --force, or give this one another folder with --name."
+        )
+    for path in sorted(there, reverse=True):  # pairs first: an interrupted replacement must not load
+        if path.is_dir():
+            raise DataError(f"{path} is a folder where a table belongs. Remove it.")
+        path.unlink()
+    for table in sorted(partial.iterdir()):  # images first
+        table.rename(folder / table.name)
+    return "replaced" if there else "written"
+
+
+def _write_table(path: Path, header: list[str], chunks: Iterator[Sequence[Sequence[str]]]) -> None:
+    """Write ``chunks``, each a list of columns of cells that are spelled as in the file."""
+    with path.open("w", encoding="utf-8", newline="") as handle:
+        handle.write(",".join(map(_cell, header)) + "\n")
+        for columns in chunks:
+            handle.writelines(",".join(cells) + "\n" for cells in zip(*columns, strict=True))
+        handle.flush()
+        os.fsync(handle.fileno())
+
+
+def _cell(value: str) -> str:
+    """A text as csv spells it. Done once for each distinct id: csv.writer looks at every cell of a million rows."""
+    if any(mark in value for mark in ',"\r\n'):
+        return '"' + value.replace('"', '""') + '"'
+    return value
+
+
+def _spelled(column: CodedColumn) -> list[str]:
+    values = [*map(_cell, column.values), ""]  # code -1 (unknown) is the last
+    return [values[code] for code in column.codes.tolist()]
+
+
+def _image_columns(data: ImportedSet) -> Iterator[list[list[str]]]:
+    identity = CodedColumn(data.images.identity, data.people)
+    attributes = data.images.attributes.values()
+    yield [list(map(_cell, data.images.ids)), *(_spelled(column) for column in (identity, *attributes))]
+
+
+def _pair_columns(data: ImportedSet) -> Iterator[list[list[str]]]:
+    pairs, ids = data.pairs, tuple(map(_cell, data.images.ids))
+    for start in range(0, len(pairs), CHUNK):
+        part = slice(start, start + CHUNK)
+        yield [
+            _spelled(CodedColumn(pairs.fold.codes[part], pairs.fold.values)),
+            [ids[image] for image in pairs.left[part].tolist()],
+            [ids[image] for image in pairs.right[part].tolist()],
+            ["1" if same else "0" for same in pairs.same[part].tolist()],
+            *(list(map(repr, values[part].tolist())) for values in data.scores.values()),
+        ]
+
+
+def _rows_without_ids(data: ImportedSet) -> Iterator[list[list[str]]]:
+    pairs = data.pairs
+    for start in range(0, len(pairs), CHUNK):
+        part = slice(start, start + CHUNK)
+        sides = []
+        for column in data.images.attributes.values():
+            for ends in (pairs.left[part], pairs.right[part]):
+                sides.append(_spelled(CodedColumn(column.codes[ends], column.values)))
+        yield [
+            _spelled(CodedColumn(pairs.fold.codes[part], pairs.fold.values)),
+            ["1" if same else "0" for same in pairs.same[part].tolist()],
+            *(list(map(repr, values[part].tolist())) for values in data.scores.values()),
+            *sides,
+        ]

@@ -1,0 +1,191 @@
+"""Read the columns of a user's own table, and collect everything that is wrong before stopping."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from fairfr.core.errors import DataError
+from fairfr.core.types import F64, UNKNOWN, Bool
+from fairfr.core.wording import counted, first_few
+from fairfr.data.files import DataFile
+from fairfr.data.importers.imported_set import recode
+from fairfr.data.text_table import SEPARATORS, CodedColumn, Table, check_text, read_table
+from fairfr.pairs.cosine import TOLERANCE
+
+SAME_WORDS = frozenset({"1", "1.0", "true", "yes", "y", "same", "genuine", "match", "mated"})
+DIFFERENT_WORDS = frozenset(
+    {"0", "0.0", "-1", "false", "no", "n", "different", "impostor", "imposter", "nonmatch", "non-match", "nonmated"}
+)
+NAMED = 5  # values of one kind named in a message
+NUMBER_TYPES = frozenset(
+    {"halffloat", "float", "double", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32"}
+)
+
+
+def open_own(path: Path) -> Table:
+    """All columns of a parquet file or of a text with commas, semicolons or tabs between cells."""
+    file = DataFile.at(path)
+    if path.suffix.lower() == ".parquet":
+        return read_table(file, read_table(file, ()).names)
+    data = file.read()
+    check_text(path, data)
+    delimiter = delimiter_of(data)
+    return read_table(file, read_table(file, (), delimiter).names, delimiter)
+
+
+def delimiter_of(data: bytes) -> str:
+    """What separates the cells of a text: the mark that its first line has most of."""
+    header = next((line for line in data.decode("utf-8-sig").splitlines() if line.strip()), "")
+    return max(SEPARATORS, key=header.count)
+
+
+class OwnColumns:
+    """The columns of one file, and what was found to be wrong in them."""
+
+    def __init__(self, table: Table) -> None:
+        self.table = table
+        self.names = {name.strip(): name for name in table.names}
+        self._problems: list[str] = []
+        self._missing: list[str] = []
+
+    def has(self, name: str) -> bool:
+        return name in self.names
+
+    def problem(self, text: str, rows: Sequence[int] = ()) -> None:
+        """Something to correct, in these rows (none: in the file as a whole)."""
+        self._problems.append(f"{self.table.places(rows)}: {text}" if len(rows) else text)
+
+    def text(self, name: str, option: str) -> CodedColumn | None:
+        """A column as text without blanks around its values; None where the file does not have it.
+
+        ``option`` is how the command line names it.
+        """
+        if name not in self.names:
+            self._miss(name, option)
+            return None
+        return recode(self.table.text(self.names[name]), str.strip)
+
+    def filled(self, name: str, option: str) -> CodedColumn | None:
+        """A column in which nothing may be blank."""
+        column = self.text(name, option)
+        if column is not None:
+            self._rows_with(column.codes == UNKNOWN, f"'{name}' is blank. Fill it in or remove the row.")
+        return column
+
+    def labels(self, name: str, meant: str | None) -> Bool | None:
+        """Whether each row is of one person; ``meant`` is the value that says so (None: one of the usual words)."""
+        column = self.filled(name, "--same")
+        if column is None:
+            return None
+        words = [value.casefold() for value in column.values]
+        wanted = SAME_WORDS if meant is None else {meant.strip().casefold()}
+        two_values = meant is not None and len(set(words)) == 2
+        unclear = [
+            code
+            for code, word in enumerate(words)
+            if word not in wanted and word not in DIFFERENT_WORDS and not two_values
+        ]
+        if not wanted.intersection(words):
+            values = first_few(column.values, NAMED)
+            self.problem(f"no row of '{name}' says that a pair is of one person. Its values are: {values}. {_SAY}")
+        else:
+            self._unclear_labels(name, column, unclear)
+        same = np.array([*(word in wanted for word in words), False])  # the last is that of a blank
+        return same[column.codes]
+
+    def scores(self, name: str, option: str, bounds: tuple[float, float]) -> F64 | None:
+        """A column of numbers within ``bounds``."""
+        if not self.has(name):
+            self._miss(name, option)
+            return None
+        value = self._numbers(name)
+        low, high = bounds
+        room = TOLERANCE * (high - low)
+        outside = (value < low - room) | (value > high + room)
+        if outside.any():
+            found = f"'{name}' is {value[np.argmax(outside)]:g}, outside {low:g} to {high:g}"
+            spread = f"it goes from {np.nanmin(value):g} to {np.nanmax(value):g}"
+            self._rows_with(outside, f"{found} ({spread}). Give its range: --range LOW HIGH.")
+        return np.clip(value, low, high)
+
+    def _numbers(self, name: str) -> F64:
+        """A column as floats, nan where that is a problem."""
+        array = self.table.arrays[self.names[name]]
+        if str(array.type) in NUMBER_TYPES:
+            value = np.array(array.cast("float64").fill_null(np.nan), dtype=np.float64)
+            self._rows_with(np.isnan(value), f"'{name}' is blank. Fill it in or remove the row.")
+            return value
+        column = self.filled(name, "")
+        assert column is not None
+        value = np.array([*map(_number, column.values), np.nan])[column.codes]
+        unreadable = np.isnan(value) & (column.codes != UNKNOWN)
+        if unreadable.any():
+            found = column.values[int(column.codes[np.argmax(unreadable)])]
+            self._rows_with(unreadable, f"'{name}' must be a number, found {found!r}.")
+        return value
+
+    def each_once(self, name: str, option: str) -> CodedColumn | None:
+        """A column of ids: none blank, none twice."""
+        column = self.filled(name, option)
+        if column is None:
+            return None
+        times = np.bincount(column.codes[column.codes != UNKNOWN], minlength=len(column.values))
+        repeated = np.flatnonzero(times > 1)
+        for code in repeated[:NAMED]:
+            text = f"'{column.values[code]}' is there {times[code]} times. Keep one row for each image."
+            self._rows_with(column.codes == code, text)
+        if len(repeated) > NAMED:
+            self.problem(f"{counted(len(repeated) - NAMED, 'other image')} are there several times.")
+        return column
+
+    def complaint(self) -> str:
+        """All problems as one text; blank if there are none."""
+        problems = list(self._problems)
+        if self._missing:
+            problems.insert(0, f"{'; '.join(self._missing)}. Its columns: {', '.join(self.names)}.")
+        if not problems:
+            return ""
+        if len(problems) == 1:
+            return f"{self.table.path}: {problems[0]}"
+        return "\n  ".join([f"{self.table.path} has {len(problems)} problems:", *problems])
+
+    def _miss(self, name: str, option: str) -> None:
+        close = difflib.get_close_matches(name, self.names, n=1)
+        hint = f"; did you mean '{close[0]}'?" if close else ""
+        self._missing.append(f"no column '{name}' ({option}{hint})")
+
+    def _rows_with(self, wrong: Bool, text: str) -> None:
+        if wrong.any():
+            self.problem(text, np.flatnonzero(wrong).tolist())
+
+    def _unclear_labels(self, name: str, column: CodedColumn, unclear: Sequence[int]) -> None:
+        for code in unclear[:NAMED]:
+            self._rows_with(column.codes == code, f"'{name}' is {column.values[code]!r}. {_SAY}")
+        if len(unclear) > NAMED:
+            self.problem(f"'{name}' has {counted(len(unclear) - NAMED, 'other value')} that are no labels either.")
+
+
+_SAY = "Use 1/0, yes/no or genuine/impostor, or name the value of pairs of one person: --same COL=VALUE."
+
+
+def refuse_problems(*files: OwnColumns | None) -> None:
+    """DataError that tells all problems of all files, if there are any."""
+    complaints = [file.complaint() for file in files if file is not None]
+    told = [complaint for complaint in complaints if complaint]
+    if told:
+        raise DataError("\n".join([*told, "Nothing was written."]))
+
+
+def _number(text: str) -> float:
+    """The number that a text spells, also with a decimal comma; nan if it spells none."""
+    if re.fullmatch(r"[+-]?\d*,\d+", text, re.ASCII):
+        text = text.replace(",", ".")
+    try:
+        return float(text)
+    except ValueError:
+        return float("nan")

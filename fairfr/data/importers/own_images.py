@@ -1,0 +1,155 @@
+"""The images of a user's own tables: which ones the pairs use, their identities and attributes."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+
+from fairfr.core import names
+from fairfr.core.errors import ConfigError, DataError
+from fairfr.core.findings import Finding
+from fairfr.core.overlap import pair_keys
+from fairfr.core.types import I32, I64, UNKNOWN, Bool, RowIds
+from fairfr.core.wording import counted, first_few
+from fairfr.data.images_file import one_value_each
+from fairfr.data.importers.imported_set import image_codes
+from fairfr.data.importers.own_columns import NAMED, OwnColumns
+from fairfr.data.pairs_file import position
+from fairfr.data.text_table import CodedColumn
+
+STRUCTURE = ("fold", "left", "right", "same", "image", "identity")
+
+
+class Ends:
+    """The two images of each pair, by ids or, where there are only scores, two of its own."""
+
+    def __init__(self, pairs: OwnColumns, columns: tuple[str, str], sides: list[CodedColumn] | None) -> None:
+        self.columns, self._pairs, self._sides = columns, pairs, sides
+        n = pairs.table.n_rows
+        self.ids: tuple[str, ...] | RowIds = RowIds(n)
+        self.left: I32 = np.arange(0, 2 * n, 2, dtype=np.int32)
+        self.right: I32 = self.left + np.int32(1)
+        self._named: Bool = np.zeros(n, dtype=bool)  # rows in which neither id is blank
+        if sides is not None and all(side.values for side in sides):
+            self.ids, self.left, self.right = image_codes(*sides)
+            self._named = (sides[0].codes != UNKNOWN) & (sides[1].codes != UNKNOWN)
+
+    @classmethod
+    def of(cls, pairs: OwnColumns, arguments: argparse.Namespace) -> Ends:
+        columns = (arguments.left, arguments.right)
+        has_scores = bool(arguments.score or arguments.distance)
+        if has_scores and columns == ("left", "right") and not (pairs.has("left") or pairs.has("right")):
+            if arguments.images is not None:
+                raise ConfigError("--images describes images by their ids: name the pairs' with --left and --right.")
+            return cls(pairs, columns, None)
+        sides = [pairs.filled(columns[0], "--left"), pairs.filled(columns[1], "--right")]
+        there = [side for side in sides if side is not None]
+        return cls(pairs, columns, there if len(there) == 2 else None)
+
+    def check_known(self, described: CodedColumn | None, path: Path) -> None:
+        """A problem for each side with images that the images' table does not describe."""
+        if described is None or self._sides is None:
+            return
+        for name, side in zip(self.columns, self._sides, strict=True):
+            unknown = position(side.values, described.values) == UNKNOWN
+            rows = np.flatnonzero(np.append(unknown, False)[side.codes]).tolist()
+            if rows:
+                absent = [value for value, is_absent in zip(side.values, unknown, strict=True) if is_absent]
+                self._pairs.problem(
+                    f"{counted(len(absent), 'image')} of '{name}' ({first_few(absent, 3)}) not in {path}, where the "
+                    f"first is '{described.values[0]}'.",
+                    rows,
+                )
+
+    def check_labels(self, same: Bool | None) -> None:
+        """A problem for pairs of an image with itself, and for pairs that are labelled both ways."""
+        alone = np.flatnonzero((self.left == self.right) & self._named).tolist()
+        if alone:
+            self._pairs.problem("an image is paired with itself. Remove the row or correct an id.", alone)
+        rows = np.flatnonzero(self._named)
+        if same is None or not len(rows):
+            return
+        key: I64 = np.unique(pair_keys(self.left[rows], self.right[rows], len(self.ids)), return_inverse=True)[1]
+        n_same = np.bincount(key[same[rows]], minlength=int(key.max()) + 1)
+        both_ways = np.flatnonzero((n_same > 0) & (n_same < np.bincount(key)))
+        for code in both_ways[:NAMED]:
+            self._pairs.problem("one pair with two labels. Correct one.", rows[key == code].tolist())
+        if len(both_ways) > NAMED:
+            self._pairs.problem(f"{counted(len(both_ways) - NAMED, 'other pair')} with two labels.")
+
+
+def read_identity(file: OwnColumns, ends: Ends, arguments: argparse.Namespace) -> CodedColumn:
+    """Who is on each image of the file."""
+    unknown = CodedColumn(np.full(len(ends.ids), UNKNOWN, dtype=np.int32), ())
+    if arguments.images is None:
+        if arguments.identity is None:
+            return unknown
+        if arguments.identity.count(",") != 1 or isinstance(ends.ids, RowIds):
+            raise ConfigError(
+                "--identity COL names a column of --images. Without that table, name two columns of --pairs, "
+                "--identity COL,COL, beside the ids of images (--left, --right)."
+            )
+        return _of_images(file, ends, arguments.identity.split(","), "--identity") or unknown
+    if arguments.identity is None and not file.has("identity"):
+        return CodedColumn(np.full(file.table.n_rows, UNKNOWN, dtype=np.int32), ())
+    return file.text(arguments.identity or "identity", "--identity") or unknown
+
+
+def _of_images(file: OwnColumns, ends: Ends, columns: list[str], option: str) -> CodedColumn | None:
+    """What one or two columns of the pairs say about each image; None if they are not there."""
+    sides = [file.text(column.strip(), option) for column in columns]
+    there = [side for side in sides if side is not None]
+    if len(there) < len(sides):
+        return None
+    values, left, right = image_codes(there[0], there[-1])
+    said = np.concatenate([_with_blanks(there[0], left), _with_blanks(there[-1], right)])
+    both = np.concatenate([ends.left, ends.right])
+    codes, contradicts = one_value_each(len(ends.ids), both, said)
+    if contradicts.any():
+        image = int(both[np.argmax(contradicts)])
+        rows = np.unique(np.flatnonzero((both == image) & (said != UNKNOWN)) % file.table.n_rows)
+        file.problem(f"image '{ends.ids[image]}' has several values in {', '.join(columns)}.", rows.tolist())
+    return CodedColumn(codes, values)
+
+
+def _with_blanks(column: CodedColumn, codes: I32) -> I32:
+    return np.where(column.codes == UNKNOWN, np.int32(UNKNOWN), codes)
+
+
+def read_attributes(
+    file: OwnColumns, ends: Ends, arguments: argparse.Namespace
+) -> tuple[dict[str, CodedColumn], list[Finding]]:
+    """Attributes of each image of the file by name, and notes on columns that cannot be one."""
+    attributes: dict[str, CodedColumn] = {}
+    notes: list[Finding] = []
+    if arguments.images is None:
+        for option in arguments.attribute:
+            name, columns = name_and_value(option)
+            by_side = [name + side for side in names.SIDES]
+            usual = by_side if file.has(by_side[0]) else [name]
+            column = _of_images(file, ends, columns.split(",") if columns else usual, "--attribute")
+            if column is not None:
+                attributes[name] = column
+        return attributes, notes
+    for name in file.names:
+        if name in (arguments.image, arguments.identity or "identity") or not name or name.startswith("Unnamed:"):
+            continue
+        try:
+            column = file.text(name, "")
+        except DataError:  # such as numbers with decimals, which have no one spelling
+            column = None
+        if column is None or name in names.ATTRIBUTES or name in STRUCTURE or name.endswith(names.SIDES):
+            why = "its name means something else here" if column else "its values are not short texts"
+            text = f"{arguments.images}: column '{name}' is left out, because {why}."
+            notes.append(Finding("column-left-out", "note", text))
+        else:
+            attributes[name] = column
+    return attributes, notes
+
+
+def name_and_value(option: str) -> tuple[str, str | None]:
+    """``label=genuine`` as its two parts."""
+    name, equals, value = option.partition("=")
+    return name, value if equals else None

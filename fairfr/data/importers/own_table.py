@@ -1,0 +1,181 @@
+"""Your own tables, in your own columns: csv with commas, semicolons or tabs, or parquet.
+
+The pairs need two columns of image ids, or a column of scores, and a column that says which pairs are of one person. A
+table of images may bring identities; its other columns become attributes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from fairfr.core.errors import ConfigError
+from fairfr.core.findings import Finding
+from fairfr.core.types import F64, I32, Bool, RowIds
+from fairfr.core.wording import counted
+from fairfr.data.images_file import MOST_LEVELS
+from fairfr.data.importers.imported_set import ImportedSet, add_output_arguments, assemble_import, finish
+from fairfr.data.importers.own_columns import OwnColumns, open_own, refuse_problems
+from fairfr.data.importers.own_folds import folds_of_people, folds_of_rows
+from fairfr.data.importers.own_images import STRUCTURE, Ends, name_and_value, read_attributes, read_identity
+from fairfr.data.neutral_layout import reversed_scores
+from fairfr.data.pairs_file import LabelledPairs, position
+from fairfr.data.text_table import CodedColumn
+from fairfr.pairs.cosine import COSINE_RANGE
+
+FOLDS = 10  # made where the pairs have none
+DISTANCES = (0.0, 2.0)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Options of ``import table``."""
+    parser.add_argument("--pairs", type=Path, required=True, help="table of pairs: csv, tsv or parquet")
+    parser.add_argument("--left", default="left", metavar="COL", help="column of the first image (default: left)")
+    parser.add_argument("--right", default="right", metavar="COL", help="column of the second image (default: right)")
+    parser.add_argument("--same", default="same", metavar="COL[=VALUE]", help=_SAME)
+    folds = parser.add_mutually_exclusive_group()
+    folds.add_argument("--folds", type=int, metavar="N", help="make N folds without common people (default: 10)")
+    folds.add_argument("--fold", metavar="COL", help="column of the fold (default: fold, if there is one)")
+    parser.add_argument("--images", type=Path, help="table of images; its other columns become attributes")
+    parser.add_argument("--image", default="image", metavar="COL", help="its column of image ids (default: image)")
+    parser.add_argument("--identity", metavar="COL", help=_IDENTITY)
+    parser.add_argument("--attribute", nargs="+", default=[], metavar="NAME[=COL,COL]", help=_ATTRIBUTE)
+    scores = parser.add_mutually_exclusive_group()
+    scores.add_argument("--score", nargs="+", default=[], metavar="COL", help="columns of pairs; higher: more similar")
+    scores.add_argument(
+        "--distance", nargs="+", default=[], metavar="COL", help="columns of pairs; lower: more similar"
+    )
+    parser.add_argument("--range", nargs=2, type=float, metavar=("LOW", "HIGH"), help=_RANGE)
+    add_output_arguments(parser, None)
+
+
+_SAME = "column that is 1, yes or genuine for pairs of one person, or has this VALUE for them (default: same)"
+_IDENTITY = "column of people in --images (default: identity, if there is one), or two of --pairs: COL,COL"
+_ATTRIBUTE = (
+    "without --images: attributes in --pairs, by one column or by one for each image (default: NAME_left, _right)"
+)
+_RANGE = "of the scores (default: -1 1) or distances (default: 0 2); they become cosines from -1 to 1"
+
+
+def run(arguments: argparse.Namespace) -> str:
+    """Import; returns what was found, for people."""
+    _check_options(arguments)
+    data = read_own_table(arguments)
+    return f"{finish(data, arguments)}\n{_what_next(data, arguments)}"
+
+
+def read_own_table(arguments: argparse.Namespace) -> ImportedSet:
+    """The set that the two tables describe; DataError with all their problems."""
+    pairs = OwnColumns(open_own(arguments.pairs))
+    images = None if arguments.images is None else OwnColumns(open_own(arguments.images))
+    same = pairs.labels(*name_and_value(arguments.same))
+    fold = _fold(pairs, arguments)
+    scores = _scores(pairs, arguments)
+    ends = Ends.of(pairs, arguments)
+    described = None
+    if images is not None:
+        described = images.each_once(arguments.image, "--image")
+        ends.check_known(described, arguments.images)
+    ends.check_labels(same)
+    identity = read_identity(images or pairs, ends, arguments)
+    attributes, notes = read_attributes(images or pairs, ends, arguments)
+    refuse_problems(images, pairs)
+    assert same is not None
+    if described is not None:
+        place = position(ends.ids, described.values)
+        identity = _taken(identity, place)
+        attributes = {name: _taken(column, place) for name, column in attributes.items()}
+        notes += _unused(len(described.values) - len(ends.ids), arguments.images)
+    if fold is None:
+        fold, found = _made_folds(identity, ends, same, arguments.folds or FOLDS)
+        notes.append(found)
+    rows = np.arange(pairs.table.n_rows, dtype=np.int64)
+    labelled = LabelledPairs(pairs.table, rows, ends.left, ends.right, same, fold)
+    people = [*identity.values, ""]
+    whom = [people[code] for code in identity.codes.tolist()]
+    data = assemble_import(arguments.images or arguments.pairs, ends.ids, whom, attributes, labelled)
+    for name, cosine in scores.items():
+        notes += reversed_scores(pairs.table, name, cosine, same, len(ends.ids))
+    return replace(data, scores=scores, notes=(*data.notes, *notes))
+
+
+def _check_options(arguments: argparse.Namespace) -> None:
+    if arguments.folds is not None and arguments.folds < 2:
+        raise ConfigError(f"--folds {arguments.folds}: at least two are needed.")
+    if arguments.attribute and arguments.images is not None:
+        raise ConfigError("--attribute goes without --images: all other columns of the images become attributes.")
+    if arguments.range is not None and not arguments.range[0] < arguments.range[1]:
+        raise ConfigError("--range LOW HIGH: the first must be the lower one.")
+    for name in _named(arguments.score + arguments.distance):
+        if name in STRUCTURE:
+            raise ConfigError(f"--score {name}: '{name}' means something else in pairs.csv. Rename the column.")
+
+
+def _named(columns: list[str]) -> list[str]:
+    """Names of score columns as they can be typed after backbone.column=."""
+    return [re.sub(r"[^\w.-]+", "_", column.strip()) for column in columns]
+
+
+def _fold(pairs: OwnColumns, arguments: argparse.Namespace) -> CodedColumn | None:
+    """The folds of the file; None: they are to be made."""
+    if arguments.folds is not None or (arguments.fold is None and not pairs.has("fold")):
+        return None
+    column = pairs.filled(arguments.fold or "fold", "--fold")
+    if column is not None and len(column.values) == 1:
+        pairs.problem(f"there is one fold only, '{column.values[0]}'. Make some with --folds 10.")
+    return column
+
+
+def _scores(pairs: OwnColumns, arguments: argparse.Namespace) -> dict[str, F64]:
+    """Cosines (p,) by the name that they get."""
+    columns: list[str] = arguments.score + arguments.distance
+    option, usual = ("--distance", DISTANCES) if arguments.distance else ("--score", COSINE_RANGE)
+    low, high = bounds = usual if arguments.range is None else tuple(arguments.range)
+    found = {}
+    for column, name in zip(columns, _named(columns), strict=True):
+        values = pairs.scores(column, option, bounds)
+        if values is None:
+            continue
+        if arguments.distance:
+            values = 1 - 2 * (values - low) / (high - low)
+        elif bounds != COSINE_RANGE:
+            values = 2 * (values - low) / (high - low) - 1
+        found[name] = values
+    return found
+
+
+def _taken(column: CodedColumn, place: I32) -> CodedColumn:
+    return CodedColumn(column.codes[place], column.values)
+
+
+def _unused(count: int, path: Path) -> list[Finding]:
+    if not count:
+        return []
+    text = f"{path}: {counted(count, 'image')} in no pair; left out."
+    return [Finding("unused-images", "note", text, {"images": count})]
+
+
+def _made_folds(identity: CodedColumn, ends: Ends, same: Bool, count: int) -> tuple[CodedColumn, Finding]:
+    if isinstance(ends.ids, RowIds):
+        return folds_of_rows(same, count)
+    return folds_of_people(identity.codes, ends.left, ends.right, same, count)
+
+
+def _what_next(data: ImportedSet, arguments: argparse.Namespace) -> str:
+    """Commands that go on from here."""
+    groups = [name for name, column in data.images.attributes.items() if 1 < len(set(column.codes)) <= MOST_LEVELS]
+    grouping = f" 'dataset.grouping=[{groups[0]}]'" if groups else ""
+    root = f"data_root={arguments.out} " if arguments.out != Path("data") else ""
+    if data.scores:
+        column = next(iter(data.scores))
+        backbone = f"backbone=scores backbone.column={column}"
+        return f"next: fairfr run {root}dataset={arguments.name} {backbone}{grouping} method=beta"
+    embeddings = (
+        f"fairfr import embeddings --dataset {arguments.name} --backbone mynet --from FILE --out {arguments.out}"
+    )
+    then = f"fairfr run {root}dataset={arguments.name} backbone=mynet{grouping} method=ac_linear"
+    return f"next: {embeddings}\nthen: {then}"

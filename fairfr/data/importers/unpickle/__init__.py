@@ -1,1 +1,0 @@
-"""Pickles of strangers, read without running what is in them."""

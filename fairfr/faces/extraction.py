@@ -1,0 +1,217 @@
+"""Vectors of many images, in parts: killed at any moment, the next call goes on where this one stopped.
+
+Parts lie in ``<out>.partial``, each renamed to its place when whole; the last step joins them and renames the result
+to ``out``. So ``out`` is never incomplete.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fairfr.core.errors import ConfigError, DataError
+from fairfr.core.extras import explain_missing_extra
+from fairfr.core.npz import UnreadableArrayError, read_npz
+from fairfr.core.storage import replace_text, replacing
+from fairfr.core.types import F32
+from fairfr.faces.alignment import BAD_FIT, Landmarks, align, misfit, read_text
+from fairfr.faces.onnx_model import OnnxModel, Preparation
+
+PART = 256  # images; what a kill can lose
+
+
+class Entry(NamedTuple):
+    """An image: the id it gets, its path as listed (which landmarks go by), and its file."""
+
+    id: str
+    listed: str
+    file: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What to extract. ``landmarks`` None: the images are aligned already."""
+
+    entries: tuple[Entry, ...]
+    landmarks: Landmarks | None
+    out: Path
+    batch: int = 64
+    skip_unreadable: bool = False
+
+    @property
+    def partial(self) -> Path:
+        return self.out.with_name(self.out.name + ".partial")
+
+
+class Extracted(NamedTuple):
+    """How many vectors of how many numbers were saved, which images were skipped, and how many landmarks fit badly."""
+
+    vectors: int
+    dims: int
+    skipped: tuple[str, ...]
+    bad_fits: int
+
+
+def read_list(path: Path, images: Path) -> tuple[Entry, ...]:
+    """One image on each line, below the folder ``images``: its file, which is also its id, or ``id<TAB>file``."""
+    entries: dict[str, Entry] = {}
+    for number, line in enumerate(read_text(path).splitlines(), start=1):
+        if not line.strip():
+            continue
+        name, _, file = (part.strip() for part in line.partition("\t"))
+        if not name or name in entries:
+            what = f"'{name}' was listed before" if name else "the id is blank"
+            raise DataError(f"{path}, line {number}: {what}. Give each image one line.")
+        entries[name] = Entry(name, file or name, images / (file or name))
+    if not entries:
+        raise DataError(f"{path} lists no images.")
+    return tuple(entries.values())
+
+
+def extract(job: Job, model: OnnxModel, fingerprint: str, progress: Callable[[int], object]) -> Extracted:
+    """Save the vectors of ``job``; ``progress`` is called with the number of images that were done since."""
+    if job.batch < 1:
+        raise ConfigError(f"--batch {job.batch}: must be at least 1.")
+    if job.landmarks is not None:
+        for entry in job.entries:  # what is missing is said now, not after hours
+            job.landmarks.of(entry.listed)
+    _claim(job, fingerprint)
+    for number, start in enumerate(range(0, len(job.entries), PART)):
+        entries, path = job.entries[start : start + PART], job.partial / f"part-{number:06d}.npz"
+        if path.exists():
+            progress(len(entries))
+        else:
+            _save(path, **_part(job, model, entries, progress))
+    return _join(job)
+
+
+def fingerprint_of(entries: Sequence[Entry], files: Sequence[Path], preparation: Preparation) -> str:
+    """A name for all that decides the vectors (``files``: model and landmarks), but the pictures themselves."""
+    digest = hashlib.sha256(json.dumps([asdict(preparation), [[e.id, str(e.file)] for e in entries]]).encode())
+    for path in files:
+        with path.open("rb") as handle:
+            digest.update(hashlib.file_digest(handle, "sha256").digest())
+    return digest.hexdigest()
+
+
+def _claim(job: Job, fingerprint: str) -> None:
+    """Make the folder of parts, or make sure that the one there is of the same job."""
+    mark = job.partial / "job.txt"
+    if mark.exists():
+        if mark.read_text() != fingerprint:
+            raise DataError(
+                f"{job.partial} has parts of an extraction with another list, model, landmarks or options. "
+                "Remove that folder to start again."
+            )
+        return
+    shutil.rmtree(job.partial, ignore_errors=True)  # killed before it was marked: nothing is in it
+    job.partial.mkdir(parents=True)
+    replace_text(mark, fingerprint)
+
+
+def _part(
+    job: Job, model: OnnxModel, entries: Sequence[Entry], progress: Callable[[int], object]
+) -> dict[str, np.typing.NDArray[Any]]:
+    ids: list[str] = []
+    vectors: list[F32] = []
+    skipped: list[str] = []
+    for batch in _batches(entries, job.batch):
+        faces = []
+        for entry in batch:
+            try:
+                faces.append(_face(job, entry, model.size))
+                ids.append(entry.id)
+            except _UnreadableError as error:
+                if not job.skip_unreadable:
+                    raise DataError(f"{error}. Replace the file, or pass --skip-unreadable.") from None
+                skipped.append(entry.id)
+        if faces:
+            vectors.append(_checked(model.vectors(np.stack(faces)), ids[-len(faces) :]))
+        progress(len(batch))
+    joined = np.concatenate(vectors) if vectors else np.zeros((0, 0), dtype=np.float32)
+    return {"image": np.array(ids, dtype=np.str_), "vectors": joined, "skipped": np.array(skipped, dtype=np.str_)}
+
+
+def _batches(entries: Sequence[Entry], size: int) -> Iterator[Sequence[Entry]]:
+    for start in range(0, len(entries), size):
+        yield entries[start : start + size]
+
+
+class _UnreadableError(Exception):
+    pass
+
+
+def _face(job: Job, entry: Entry, size: int) -> F32:
+    """The aligned face (size, size, 3) of an image."""
+    pixels = _read_image(entry.file)
+    if job.landmarks is not None:
+        return align(pixels, job.landmarks.of(entry.listed), size)
+    if pixels.shape[:2] != (size, size):
+        raise DataError(
+            f"{entry.file} has {pixels.shape[1]} x {pixels.shape[0]} pixels, but the model takes {size} x {size}. "
+            "Give --landmarks, so that faces can be aligned."
+        )
+    return pixels.astype(np.float32)
+
+
+def _read_image(path: Path) -> np.typing.NDArray[np.uint8]:
+    with explain_missing_extra("fairfr extract"):
+        from PIL import Image
+    try:
+        with Image.open(path) as image:
+            return np.asarray(image.convert("RGB"))
+    except FileNotFoundError:
+        raise _UnreadableError(f"{path}: not found") from None
+    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
+        raise _UnreadableError(f"{path} is not a readable picture ({str(error)[:120]})") from None
+
+
+def _checked(vectors: F32, ids: Sequence[str]) -> F32:
+    fine = np.isfinite(vectors).all(axis=1) & vectors.any(axis=1)
+    if not fine.all():
+        raise DataError(f"the model gives '{ids[int(np.argmin(fine))]}' a vector that is zero or not finite.")
+    return vectors
+
+
+def _save(path: Path, **arrays: np.typing.NDArray[Any]) -> None:
+    with replacing(path) as draft, draft.open("wb") as handle:
+        np.savez(handle, allow_pickle=False, **arrays)
+
+
+def _read_part(path: Path) -> dict[str, np.typing.NDArray[Any]]:
+    try:
+        with path.open("rb") as handle:
+            part = read_npz(handle)
+    except UnreadableArrayError as error:
+        raise DataError(f"{path} is damaged ({error}). Remove it: the same command makes it again.") from None
+    if part.keys() != {"image", "vectors", "skipped"}:
+        raise DataError(f"{path} is not a part of an extraction. Remove it: the same command makes it again.")
+    return part
+
+
+def _join(job: Job) -> Extracted:
+    image, vectors, skipped = [], [], []
+    for path in sorted(job.partial.glob("part-*.npz")):
+        part = _read_part(path)
+        skipped += part["skipped"].tolist()
+        if len(part["image"]):
+            image.append(part["image"])
+            vectors.append(part["vectors"])
+    if not image:
+        raise DataError(f"none of the {len(job.entries):,} images could be read (first: {job.entries[0].file}).")
+    joined = np.concatenate(vectors)
+    whole = job.partial / "whole.npz"
+    _save(whole, image=np.concatenate(image), vectors=joined)
+    os.replace(whole, job.out)
+    shutil.rmtree(job.partial)
+    marks = job.landmarks
+    bad = 0 if marks is None else sum(misfit(marks.of(entry.listed)) > BAD_FIT for entry in job.entries)
+    return Extracted(len(joined), joined.shape[1], tuple(skipped), bad)

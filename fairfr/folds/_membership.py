@@ -1,0 +1,105 @@
+"""Which people, images and groups pairs have, inside one data set and between two."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fairfr.core.errors import ConfigError, did_you_mean, no_groups
+from fairfr.core.names import is_unnamed
+from fairfr.core.types import I64, Bool, Grouping, Pairs, StrArray, VerificationSet
+from fairfr.pairs.copies import copies
+from fairfr.pairs.people import components, connected_people
+
+
+def touches(pairs: Pairs, of_image: I64, wanted: I64) -> Bool:
+    """Whether a pair has an image whose value in ``of_image`` (n,) is one of ``wanted``, (p,)."""
+    highest = max(int(of_image.max(initial=-1)), int(wanted.max(initial=-1)))
+    is_wanted = np.zeros(highest + 1, dtype=bool)
+    is_wanted[wanted] = True
+    return is_wanted[of_image[pairs.left]] | is_wanted[of_image[pairs.right]]
+
+
+def distinct_images(data: VerificationSet) -> I64:
+    """A number for each image, (n,): the same for copies of one image, whatever they are called."""
+    n = len(data.images)
+    return np.arange(n) if data.embeddings is None else components(n, *copies(data.embeddings.vectors))
+
+
+def people_of(data: VerificationSet) -> I64:
+    """A number for each image's person, (n,); where identities are unknown, genuine pairs connect images."""
+    return connected_people(data.identity, data.pairs.left[data.same], data.pairs.right[data.same])
+
+
+def names_people(data: VerificationSet) -> bool:
+    """Whether it can be seen who is on an image: not where pairs come as scores alone, without ids."""
+    return not is_unnamed(str(data.images[0])) or bool(np.any(data.identity >= 0))
+
+
+def people_of_both(one: VerificationSet, other: VerificationSet) -> tuple[I64, I64]:
+    """Numbers for the people of two data sets, (n,) and (m,): the same number is the same person.
+
+    They are the same if both sets give them the same name, or if they share an image: by its id, or by its vector.
+    """
+    own, theirs = people_of(one), people_of(other)
+    people = np.concatenate([own, int(own.max(initial=-1)) + 1 + theirs])
+    size = int(people.max(initial=-1)) + 1
+    links = [(people[a], people[b]) for a, b in _copies_in(one, other)]
+    for texts in _texts_in_common(one, other):
+        known = texts != ""
+        codes = np.unique(texts[known], return_inverse=True)[1]
+        links.append((people[known], size + codes))  # a node for each text connects those who have it
+        size += int(codes.max(initial=-1)) + 1
+    none = np.empty(0, dtype=np.int64)
+    heads, tails = (np.concatenate([none, *(link[side] for link in links)]) for side in (0, 1))
+    numbers = components(size, heads, tails)[people]
+    return numbers[: len(own)], numbers[len(own) :]
+
+
+def _texts_in_common(one: VerificationSet, other: VerificationSet) -> list[StrArray]:
+    """Texts by which a person or an image is known in both sets, (n + m,) each; blank where there is none."""
+    if one.source == "synthetic" and not _same_people(one, other):
+        return []  # stand-ins of two benchmarks have the same ids, which mean nothing
+    texts = [np.concatenate([_names(one), _names(other)])]
+    if names_people(one) and names_people(other):
+        texts.append(np.concatenate([one.images, other.images]))
+    return texts
+
+
+def _same_people(one: VerificationSet, other: VerificationSet) -> bool:
+    """Whether two stand-ins show the same people: then they have the same structure, drawn from the same seed."""
+    return np.array_equal(one.images, other.images) and np.array_equal(one.identity, other.identity)
+
+
+def _copies_in(one: VerificationSet, other: VerificationSet) -> list[tuple[I64, I64]]:
+    """Images whose vectors are the same, as rows of both sets together; none without vectors to compare."""
+    sets = [side.embeddings.vectors for side in (one, other) if side.embeddings is not None]
+    return [copies(np.concatenate(sets))] if len(sets) == 2 and sets[0].shape[1] == sets[1].shape[1] else []
+
+
+def _names(data: VerificationSet) -> StrArray:
+    """The name of the person on each image, (n,); blank where unknown."""
+    if data.people is None:
+        return np.where(data.identity < 0, "", data.identity.astype(str))
+    return np.append(np.array(data.people, dtype=str), "")[data.identity]
+
+
+def grouping_of(data: VerificationSet, name: str | None, protocol: str) -> Grouping:
+    """The grouping called ``name`` of a data set; None: the one that group-aware methods use."""
+    if data.grouping is None:
+        raise no_groups(f"protocol={protocol}", data.id)
+    if name is not None and name not in data.groupings:
+        raise ConfigError(
+            f"protocol.splitter.grouping={name}: {data.id} has no such grouping.{did_you_mean(name, data.groupings)}"
+        )
+    return data.groupings[name or data.grouping]
+
+
+def level_of(grouping: Grouping, group: str, dataset: str) -> int:
+    """The code of a group; capitals do not matter."""
+    names = [level.casefold() for level in grouping.levels]
+    if group.casefold() not in names:
+        raise ConfigError(
+            f"protocol.splitter.group={group}: {dataset} has no such group by {grouping.id}."
+            f"{did_you_mean(group, grouping.levels)}"
+        )
+    return names.index(group.casefold())

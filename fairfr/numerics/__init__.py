@@ -1,0 +1,1 @@
+"""Fitted curves and ROC curves that several rooms use; knows no data set and no method."""

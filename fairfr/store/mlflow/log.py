@@ -1,0 +1,348 @@
+"""Logs run folders and sweeps to MLflow: one run for each folder, a parent run for each sweep.
+
+``MlflowLogger`` does so in a thread, within a time limit, while cells are computed; ``MlflowWriter`` is what it uses,
+and what ``fairfr sync`` calls.
+"""
+
+from __future__ import annotations
+
+import json
+import queue
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from fairfr.core.errors import FairfrError
+from fairfr.store.mlflow import views
+from fairfr.store.mlflow.client import (
+    EXPERIMENT,
+    MlflowError,
+    database_file,
+    database_lock,
+    import_mlflow,
+    mlflow_errors,
+    open_client,
+    search_runs,
+    store_uri,
+)
+from fairfr.store.mlflow.describe import (
+    EXPERIMENT_NOTE,
+    SWEEP_NOTE,
+    dataset_of,
+    params_of,
+    run_name,
+    tags_of,
+    times_of,
+)
+from fairfr.store.owner import Owner
+from fairfr.store.reading import Result, read_result
+from fairfr.store.secrets import masked
+from fairfr.store.settings import StoreSettings
+from fairfr.store.sweep import Sweep, SweepEnd
+
+Metrics: TypeAlias = Mapping[str, Sequence[float | None]]
+"""Values of each metric by step; a metric that is one number has one step. None: no value at that step."""
+DescribeRun: TypeAlias = Callable[[Result, Path, Path], Metrics]
+Task: TypeAlias = "Callable[[MlflowWriter], object]"
+
+ARTIFACTS = ("result.json", "config.yaml", "metrics.parquet", "run.log", "error.txt")
+PARENT = "mlflow.parentRunId"
+MAX_TEXT = 5000
+MAX_BATCH, MAX_PARAMS = 1000, 100  # entries of one request to MLflow
+LONGEST = 3600.0  # seconds that nobody needs to log one run
+
+
+class MlflowLogger:
+    """Logs run folders to MLflow in a daemon thread, within one time limit.
+
+    The folders are published before, so MLflow may be slow, silent or gone: nothing here raises. After the first
+    refusal nothing more is tried; ``finish`` returns it, and ``fairfr sync`` brings MLflow up to date later.
+
+    Parameters
+    ----------
+    store : StoreSettings
+        Where to log. ``patience`` is how many seconds ``finish`` waits in all.
+    out_root : Path
+        The folder that has the runs, and the database if the settings name no other store.
+    describe_run : callable
+        ``describe_run(result, folder, artifacts)`` returns the metrics of a run, and writes further files to log into
+        the folder ``artifacts``. It is called in the thread.
+    """
+
+    def __init__(self, store: StoreSettings, out_root: Path, describe_run: DescribeRun) -> None:
+        self._store, self._out_root, self._describe_run = store, out_root, describe_run
+        self.uri = masked(store_uri(store, out_root))
+        self.is_elsewhere = store.tracking_uri is not None
+        self._tasks: queue.SimpleQueue[Task | None] = queue.SimpleQueue()
+        self._thread: threading.Thread | None = None
+        self._n_tasks = 0
+        self._refusal: str | None = None
+
+    def start(self) -> None:
+        """Start the thread, once: importing MLflow and opening the store take seconds, while a cell computes."""
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._run, name="mlflow", daemon=True)
+            self._thread.start()
+
+    def log_run(self, folder: Path, sweep: Sweep | None = None) -> None:
+        """Log one published run folder, soon; ``sweep``: its parent run becomes this one's."""
+        self._add(lambda writer: writer.log_run(folder, self._describe_run, sweep))
+
+    def close_sweep(self, sweep: Sweep, end: SweepEnd, artifacts: Path | None = None) -> None:
+        """Finish the sweep's parent run, soon. ``artifacts``: files to log with it, kept until ``finish`` returns."""
+        self._add(lambda writer: writer.close_sweep(sweep, end, artifacts))
+
+    def finish(self, limit: float | None = None) -> str | None:
+        """Wait until all is logged, ``store.patience`` or ``limit`` seconds in all; returns why something was not.
+
+        Without anything to log there is no wait. Nothing can be logged afterwards.
+        """
+        if self._thread is None or self._n_tasks == 0:
+            return None
+        seconds = self._store.patience if limit is None else limit
+        self._tasks.put(None)
+        self._thread.join(seconds)
+        if self._thread.is_alive() and self._refusal is None:
+            return MlflowError(f"{self.uri}: logging was not finished within {seconds:g} s.").named()
+        return self._refusal
+
+    def _add(self, task: Task) -> None:
+        self._n_tasks += 1
+        self._tasks.put(task)
+        self.start()
+
+    def _run(self) -> None:
+        """What the thread does until ``finish`` is called or the first refusal."""
+        try:
+            with mlflow_errors(self.uri):
+                writer = MlflowWriter(self._store, self._out_root)
+                task = self._tasks.get()
+                while task is not None:
+                    task(writer)
+                    task = self._tasks.get()
+        except FairfrError as error:
+            self._refusal = error.named()
+
+
+class MlflowWriter:
+    """The experiment of one store. What MLflow refuses is raised as it is: see ``mlflow_errors``."""
+
+    def __init__(self, store: StoreSettings, out_root: Path) -> None:
+        """Wait for the lock and for a server less than ``store.patience``, so that a refusal says why."""
+        uri = store_uri(store, out_root)
+        import_mlflow(store.patience / 4)
+        with database_lock(uri, 0.7 * store.patience):
+            self._client = open_client(uri, store.patience / 4)
+            artifacts = None if database_file(uri) is None else out_root / "mlartifacts"
+            self._experiment = self._open(store.experiment or EXPERIMENT, artifacts)
+        self._parents: dict[str, str] = {}
+
+    def _open(self, name: str, artifacts: Path | None) -> str:
+        shown = dict(views.of_source(source) for source in views.BY_SOURCE)
+        tags = {
+            # not an application of language models; which mode the page opens in is up to its address and the browser
+            "mlflow.experimentKind": "custom_model_development",
+            "mlflow.note.content": EXPERIMENT_NOTE,
+            **shown,
+        }
+        found = self._client.get_experiment_by_name(name)
+        if found is None:
+            location = None if artifacts is None else artifacts.resolve().as_uri()
+            return str(self._client.create_experiment(name, artifact_location=location, tags=tags))
+        for tag, value in tags.items():
+            # what was edited on the page stays as it is
+            if tag not in found.tags or (tag in shown and found.tags[tag] != value):
+                self._client.set_experiment_tag(found.experiment_id, tag, value)
+        return str(found.experiment_id)
+
+    def log_run(self, folder: Path, describe_run: DescribeRun, sweep: Sweep | None = None) -> None:
+        """One run for one folder. A rerun replaces the older run and stays in the sweeps that had it."""
+        result = read_result(folder)
+        if result is None:
+            raise MlflowError(f"{folder} has no whole result.json.")
+        with tempfile.TemporaryDirectory() as artifacts:
+            metrics = describe_run(result, folder, Path(artifacts))
+            self._log(result, folder, metrics, Path(artifacts), sweep)
+
+    def log(self, folder: Path, metrics: Metrics, artifacts: Path | None = None, sweep: Sweep | None = None) -> None:
+        """As ``log_run``, with what it describes; for the process that ``Mirror`` starts."""
+        result = read_result(folder)
+        if result is None:
+            raise MlflowError(f"{folder} has no whole result.json.")
+        self._log(result, folder, metrics, artifacts, sweep)
+
+    def _log(self, result: Result, folder: Path, metrics: Metrics, artifacts: Path | None, sweep: Sweep | None) -> None:
+        tags = self._links(result["key"]) | _origin(result)
+        if sweep is not None:
+            tags[PARENT] = self.open_sweep(sweep)
+            tags["sweeps"] = _joined(tags.get("sweeps", ""), sweep.id)
+        start, end = times_of(result)
+        run = self._client.create_run(self._experiment, start_time=start, run_name=run_name(result), tags=tags)
+        run_id = str(run.info.run_id)
+        self._log_batch(run_id, metrics, params_of(result, folder), tags_of(result, folder))
+        self._log_dataset(run_id, result, folder)
+        for path in (*(folder / name for name in ARTIFACTS), *(artifacts.iterdir() if artifacts else ())):
+            if path.exists():
+                self._client.log_artifact(run_id, str(path))
+        self._client.set_terminated(run_id, "FINISHED" if result["status"] == "completed" else "FAILED", end)
+        self._remove(replaced(self._search(f"tags.run_key = '{result['key']}'")))
+
+    def logged(self) -> dict[str, list[str]]:
+        """When the runs that MLflow has were finished, by key; parent runs by the id of their sweep."""
+        known: dict[str, list[str]] = {}
+        for run in self._search("tags.finished != ''"):
+            if run.info.status != "RUNNING":
+                tags = run.data.tags
+                known.setdefault(tags.get("run_key") or tags.get("sweep_id", ""), []).append(tags["finished"])
+        return known
+
+    def tidy(self) -> int:
+        """Remove what writers that were stopped half-way left behind; returns the number of runs."""
+        by_key: dict[str, list[Any]] = {}
+        for run in self._search("tags.run_key != ''"):
+            by_key.setdefault(run.data.tags["run_key"], []).append(run)
+        return sum(self._remove(replaced(runs)) for runs in by_key.values())
+
+    def open_sweep(self, sweep: Sweep) -> str:
+        """The parent run of a sweep; a sweep that is run again has one already."""
+        if sweep.id not in self._parents:
+            found = self._search(f"tags.sweep_id = '{sweep.id}'")
+            self._parents[sweep.id] = found[0].info.run_id if found else self._create_parent(sweep)
+        return self._parents[sweep.id]
+
+    def _create_parent(self, sweep: Sweep) -> str:
+        tags = {"sweep_id": sweep.id, "mlflow.source.name": "run.py", "mlflow.source.type": "LOCAL"}
+        tags["command"] = command = f"python run.py -m {' '.join(sweep.overrides)}"[:MAX_TEXT]
+        tags["mlflow.note.content"] = SWEEP_NOTE.format(command=command)
+        start = int(1000 * sweep.started)
+        run = self._client.create_run(self._experiment, start_time=start, run_name=sweep.first_name, tags=tags)
+        return str(run.info.run_id)
+
+    def close_sweep(self, sweep: Sweep, end: SweepEnd, artifacts: Path | None = None) -> str:
+        """Name, count and finish the parent run; its artifacts list every cell and hold the report."""
+        parent = self.open_sweep(sweep)
+        self._link(sweep, parent, end.keys)
+        self._log_batch(parent, {name: [value] for name, value in end.metrics.items()}, (), end.tags.items())
+        self._client.update_run(parent, name=end.name)
+        view = views.of_sweep(sweep.id, end.name, end.varied, end.mixed)
+        self._client.set_experiment_tag(self._experiment, *view)
+        self._client.log_text(parent, end.cells_csv, "cells.csv")
+        if artifacts is not None:
+            self._client.log_artifacts(parent, str(artifacts))
+        self._client.set_terminated(parent, end.status, int(1000 * end.ended))
+        return parent
+
+    def _link(self, sweep: Sweep, parent: str, keys: Iterable[str]) -> None:
+        """Cells that were logged before: those without a parent get this one, the others keep theirs."""
+        linked = {run.data.tags.get("run_key") for run in self._search(f"tags.sweeps LIKE '%{sweep.id}%'")}
+        for key in keys:
+            for run in self._search(f"tags.run_key = '{key}'") if key not in linked else ():
+                sweeps = _joined(run.data.tags.get("sweeps", ""), sweep.id)
+                self._client.set_tag(run.info.run_id, "sweeps", sweeps)
+                if PARENT not in run.data.tags:
+                    self._client.set_tag(run.info.run_id, PARENT, parent)
+
+    def _links(self, key: str) -> dict[str, str]:
+        """The tags that tie the runs of this key to sweeps."""
+        links: dict[str, str] = {}
+        for old in self._search(f"tags.run_key = '{key}'"):
+            links |= {name: old.data.tags[name] for name in (PARENT, "sweeps") if name in old.data.tags}
+        return links
+
+    def _remove(self, runs: Iterable[Any]) -> int:
+        from mlflow.exceptions import MlflowException
+
+        removed = 0
+        for run in runs:
+            with suppress(MlflowException):  # somebody else may just have removed it
+                self._client.delete_run(run.info.run_id)
+                removed += 1
+        return removed
+
+    def _search(self, condition: str) -> list[Any]:
+        return search_runs(self._client, self._experiment, condition)
+
+    def _log_dataset(self, run_id: str, result: Result, folder: Path) -> None:
+        from mlflow.entities import Dataset, DatasetInput, InputTag
+        from mlflow.exceptions import MlflowException
+
+        about = dataset_of(result, folder)
+        if about is None:
+            return
+        inputs = [DatasetInput(Dataset(**about), [InputTag("mlflow.data.context", "evaluation")])]
+        try:
+            self._client.log_inputs(run_id, inputs)
+        except MlflowException as error:
+            if "datasets" not in str(error):
+                raise
+            self._client.log_inputs(
+                run_id, inputs
+            )  # another worker has just entered the same data set: now it is found
+
+    def _log_batch(
+        self,
+        run_id: str,
+        metrics: Metrics,
+        params: Iterable[tuple[str, Any]],
+        tags: Iterable[tuple[str, Any]],
+    ) -> None:
+        """In one request, unless there is more than MLflow takes at once."""
+        from mlflow.entities import Metric, Param, RunTag
+
+        now = int(time.time() * 1000)
+        numbers = [
+            Metric(name, _six_digits(value), now, step)
+            for name, values in metrics.items()
+            for step, value in enumerate(values)
+            if value is not None
+        ]
+        texts = [Param(name, str(value)[:MAX_TEXT]) for name, value in params]
+        marks = [RunTag(name, str(value)[:MAX_TEXT]) for name, value in tags]
+        while numbers or texts or marks:
+            room = MAX_BATCH - len(texts[:MAX_PARAMS]) - len(marks)
+            self._client.log_batch(run_id, numbers[:room], texts[:MAX_PARAMS], marks)
+            numbers, texts, marks = numbers[room:], texts[MAX_PARAMS:], []
+
+
+def _six_digits(value: float) -> float:
+    """As many as can be compared on the page, which prints every digit that a number has; the run folder has all."""
+    return float(f"{value:.6g}")
+
+
+def _joined(listed: str, name: str) -> str:
+    return ", ".join(dict.fromkeys([*filter(None, listed.split(", ")), name]))
+
+
+def _origin(result: Result) -> dict[str, str]:
+    """What a run is from its first moment, so that one that is never finished can be recognised and removed."""
+    writer = json.dumps(Owner.me().as_dict())
+    return {"run_key": result["key"], "logged_at": str(time.time()), "writer": writer}
+
+
+def replaced(runs: Sequence[Any]) -> list[Any]:
+    """Which runs of one key another one replaces, or nobody will finish.
+
+    The completed run that was logged last stays, and so does a failed one logged after it: in a shared store somebody
+    else's completed run is no less true because the same cell failed here.
+    """
+    newest: dict[str, Any] = {}
+    for run in sorted(runs, key=_logged_at):
+        newest[run.info.status] = run
+    done, failed = newest.get("FINISHED"), newest.get("FAILED")
+    stay = [done, None if done and failed and _logged_at(failed) < _logged_at(done) else failed]
+    return [run for run in runs if run not in stay and not (run.info.status == "RUNNING" and _may_go_on(run))]
+
+
+def _logged_at(run: Any) -> float:
+    return float(run.data.tags.get("logged_at", 0))
+
+
+def _may_go_on(run: Any) -> bool:
+    """Whether the process that writes a run may be alive: not one of ours that is gone, nor of an hour ago."""
+    writer = Owner.from_dict(json.loads(run.data.tags.get("writer", "null")))
+    is_dead = writer is not None and writer.is_provably_dead()
+    return not is_dead and time.time() - _logged_at(run) < LONGEST

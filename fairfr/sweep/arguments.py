@@ -1,0 +1,250 @@
+"""What is typed after run.py, checked and put into the form that Hydra takes.
+
+Hydra's own config loader is asked what exists, so a user's folders (--config-dir, hydra.searchpath) count like ours.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from hydra import compose, initialize_config_dir
+from hydra._internal.utils import get_args_parser
+from hydra.core.config_loader import ConfigLoader
+from hydra.core.config_search_path import ConfigSearchPath
+from hydra.core.config_store import ConfigStore
+from hydra.core.global_hydra import GlobalHydra
+from hydra.core.object_type import ObjectType
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.core.override_parser.types import ChoiceSweep, Override, QuotedString
+from hydra.core.plugins import Plugins
+from hydra.errors import CompactHydraException, OverrideParseException
+from hydra.plugins.search_path_plugin import SearchPathPlugin
+
+from fairfr.core.errors import ConfigError, did_you_mean
+from fairfr.data.locate import stored_names
+from fairfr.experiment.settings import DATA_ROOT, CellSettings
+from fairfr.store.secrets import masked
+from fairfr.sweep.grids import DATA, OF_SWEEP, Cells
+
+CONFIG = "config"
+TRAINING = "train"
+"""Where ``dataset@train`` puts the data set to fit on, which most runs have none of."""
+NAMED = ("setting", "experiment")
+"""Groups that choose for others, and are no keys of a run."""
+TOP_LEVEL = frozenset(key.name for key in fields(CellSettings)) | set(OF_SWEEP)
+
+
+def prepare(arguments: Sequence[str], conf: Path) -> list[str]:
+    """``arguments`` as Hydra takes them, flags first; a name that does not exist is a ConfigError with a suggestion."""
+    parsed = get_args_parser().parse_intermixed_args(list(arguments))
+    flags = _flags(arguments, parsed)
+    parsed.overrides = [of_folder(override) for override in parsed.overrides]
+    if parsed.cfg or parsed.info:  # printed by Hydra itself
+        parsed.overrides = [masked(override) for override in parsed.overrides]
+    if parsed.shell_completion and "COMP_LINE" in os.environ:
+        os.environ["COMP_LINE"] = flag_first(os.environ["COMP_LINE"])
+    if "://" in (parsed.config_path or ""):  # somebody's whole set of configurations, inside a package
+        return [*flags, *map(let_through, parsed.overrides)]
+    try:
+        overrides = [] if parsed.shell_completion else OverridesParser.create().parse_overrides(parsed.overrides)
+    except OverrideParseException:  # Hydra says itself where it stopped to understand
+        return [*flags, *parsed.overrides]
+    with _configurations(parsed, overrides, conf) as known:
+        known.add_imported()
+        for override in overrides:
+            known.check(override)
+            if override.key_or_group == "out_root":
+                check_out_root(override.value())
+        if parsed.cfg and parsed.multirun:
+            flags = [flag for flag in flags if flag not in ("-m", "--multirun")]
+            return [*flags, *first_cell(parsed.overrides, known)]
+    return [*flags, *map(let_through, parsed.overrides)]
+
+
+def check_out_root(value: object) -> None:
+    """Refuse what is no place, or one that MLflow cannot name, before Hydra makes the folder."""
+    if value is None or value == "":
+        raise ConfigError("out_root must name a folder for the results, found nothing (null).")
+    if "?" in str(value):
+        raise ConfigError(f"out_root={value} holds a '?', which cuts short the address of MLflow's database.")
+
+
+def flag_first(line: str) -> str:
+    """A line that the shell wants completed, with its ``-m`` where Hydra's parser understands it."""
+    rest, found = re.subn(r"\s(-m|--multirun)(?=\s)", "", line)
+    program = re.match(r"\s*(\S*python\S*\s+)?\S+", rest)
+    return f"{program[0]} -m{rest[program.end() :]}" if found and program else line
+
+
+def of_folder(argument: str) -> str:
+    """``method/ablation=density_score``, as Hydra's help and completion have it, in the form that it takes.
+
+    Names only: ``glob(*)`` stays as it is.
+    """
+    key, equals, names = argument.partition("=")
+    group, slash, folder = key.partition("/")
+    if not (equals and slash and group in {*TOP_LEVEL, *NAMED}) or "(" in names or "@" in key:
+        return argument
+    return f"{group}={','.join(f'{folder}/{name}' for name in names.split(','))}"
+
+
+def let_through(argument: str) -> str:
+    """Nested keys as additions: Hydra refuses those that no yaml mentions, ``CellSettings`` knows which ones exist."""
+    key, equals, _ = argument.partition("=")
+    is_nested = equals and "." in key and key[0].isalpha() and "/" not in key and not key.startswith("hydra.")
+    return f"++{argument}" if is_nested else argument
+
+
+@dataclass(frozen=True, slots=True)
+class Configurations:
+    """What Hydra finds on its search path; ``name`` is the primary configuration if it is not ours."""
+
+    loader: ConfigLoader
+    name: str | None
+    data_root: Path
+    _answers: dict[tuple[str, ObjectType], set[str]] = field(default_factory=dict, repr=False)
+
+    def groups(self) -> set[str]:
+        return self._listed("", ObjectType.GROUP)
+
+    def choices(self, group: str) -> set[str]:
+        """The names that ``group=`` takes, those of a folder inside it as ``folder/name``."""
+        folders = self._listed(group, ObjectType.GROUP)
+        inside = {f"{folder}/{name}" for folder in folders for name in self.choices(f"{group}/{folder}")}
+        return self._listed(group, ObjectType.CONFIG) | inside
+
+    def _listed(self, group: str, kind: ObjectType) -> set[str]:
+        """Hydra copies all it has read for each answer: ask once."""
+        if (group, kind) not in self._answers:
+            self._answers[group, kind] = set(self.loader.get_group_options(group, kind, self.name))
+        return self._answers[group, kind]
+
+    def add_imported(self) -> None:
+        """Data sets and vectors that lie below ``data_root`` are choices too, where no yaml has their name."""
+        for group, names in stored_names(self.data_root).items():
+            for name in set(names) - self.choices(group) if names else ():
+                ConfigStore.instance().store(group=group, name=name, node={"defaults": ["custom"], "id": name})
+                self._answers[group, ObjectType.CONFIG].add(name)
+
+    def check(self, override: Override) -> None:
+        """Refuse a key or a choice that does not exist; what only Hydra understands is left to it."""
+        key, groups = override.key_or_group, self.groups()
+        if override.is_add() or override.is_force_add() or "/" in key or override.package not in (None, TRAINING):
+            return
+        if key.partition(".")[0] not in groups | TOP_LEVEL:
+            raise ConfigError(f"unknown key '{key}'.{did_you_mean(key, groups | TOP_LEVEL)}")
+        if key in groups:
+            for choice in _chosen(override):
+                self._check_choice(key, choice, optional=override.package == TRAINING)
+
+    def _check_choice(self, group: str, choice: str | None, optional: bool = False) -> None:
+        if choice is None and group in TOP_LEVEL and not optional:
+            raise ConfigError(f"a run needs a {group}: {group}=... One of: {', '.join(sorted(self.choices(group)))}.")
+        if choice is None or choice in self._listed(group, ObjectType.CONFIG):
+            return
+        if choice not in (names := self.choices(group)):
+            hint = _import_hint(group, choice, self.data_root) if "custom" in names else ""
+            raise ConfigError(f"unknown {group} '{choice}'.{did_you_mean(choice, names)}{hint}")
+
+
+def chosen_pair(known: Configurations, setting: str) -> dict[str, str]:
+    """Data set and backbone that ``setting=`` chooses."""
+    choices = compose(known.name or CONFIG, [f"setting={setting}"], return_hydra_config=True).hydra.runtime.choices
+    return {noun: str(choices[noun]) for noun in DATA}
+
+
+def first_cell(arguments: Sequence[str], known: Configurations) -> list[str]:
+    """Overrides of the first cell of a sweep, which is what ``-c job -m`` shows."""
+    parser = OverridesParser.create(config_loader=known.loader)
+    typed = [let_through(argument) for argument in arguments]
+    fixed = [o.input_line or "" for o in parser.parse_overrides(typed) if not o.is_sweep_override()]
+    config = compose(known.name or CONFIG, overrides=fixed, return_hydra_config=True)
+    jobs = Cells(known.loader, known.name or CONFIG, lambda setting: chosen_pair(known, setting)).jobs(config, typed)
+    sys.stdout.write(f"# the first of {len(jobs)} cells\n")  # a comment, so that the output stays one yaml document
+    if not jobs:
+        raise ConfigError("this sweep has no cells.")
+    return jobs[0]
+
+
+@contextmanager
+def _configurations(parsed: argparse.Namespace, overrides: Iterable[Override], conf: Path) -> Iterator[Configurations]:
+    """Hydra's loader over what the run itself will see."""
+    given = {override.key_or_group: override.value() for override in overrides}
+    listed = given.get("hydra.searchpath")
+    searched = [str(path) for path in listed] if isinstance(listed, list) else []
+    GivenFolders.paths = [*searched, *([str(Path(parsed.config_dir).absolute())] if parsed.config_dir else [])]
+    _check_folders(GivenFolders.paths)
+    Plugins.instance().register(GivenFolders)
+    folder = Path(parsed.config_path or conf).absolute()
+    try:
+        with initialize_config_dir(str(folder), version_base="1.3"):
+            loader = GlobalHydra.instance().config_loader()
+            default = compose(parsed.config_name).get("data_root") if parsed.config_name else None
+            yield Configurations(loader, parsed.config_name, Path(str(given.get("data_root") or default or DATA_ROOT)))
+    except CompactHydraException as error:
+        raise ConfigError(str(error)) from error
+    finally:
+        GivenFolders.paths = searched  # Hydra itself adds --config-dir
+
+
+def _check_folders(paths: Iterable[str]) -> None:
+    """Hydra would warn of a folder that is not there, and go on without it."""
+    for path in paths:
+        folder = path.removeprefix("file://")
+        if "://" not in folder and not Path(folder).is_dir():
+            raise ConfigError(f"{folder}: no such folder of configurations.")
+
+
+class GivenFolders(SearchPathPlugin):
+    """The user's folders of configurations. Hydra's ``glob(*)`` would not look into those of hydra.searchpath."""
+
+    paths: Sequence[str] = ()
+
+    def manipulate_search_path(self, search_path: ConfigSearchPath) -> None:
+        for path in self.paths:
+            search_path.append("command-line", path)
+
+
+def is_imported(group: str, choice: str) -> bool:
+    """Whether a choice is the name of files, without a yaml."""
+    return f"{choice}.yaml" in ConfigStore.instance().repo.get(group, {})
+
+
+def _import_hint(group: str, choice: str, data_root: Path) -> str:
+    there = {"dataset": f"{data_root}/{choice}", "backbone": f"{data_root}/<dataset>/embeddings/{choice}.npz"}[group]
+    names = ", ".join(stored_names(data_root)[group]) or "nothing"
+    return (
+        f" Your own data: {group}={choice} works once {there} is there ({data_root} holds: {names}), and "
+        f"{group}=custom {group}.id={choice} names it without looking."
+    )
+
+
+def _chosen(override: Override) -> list[str | None]:
+    """The names that an override chooses; none where only Hydra can tell (glob, interpolations)."""
+    value, values = override.value(), list[Any]()
+    if override.is_delete():
+        values = [None]
+    elif isinstance(value, ChoiceSweep):
+        values = [item.text if isinstance(item, QuotedString) else item for item in value.list]
+    elif not override.is_sweep_override() and not isinstance(value, list | dict):
+        values = [value]
+    return [None if value is None else str(value) for value in values if "${" not in str(value)]
+
+
+def _flags(arguments: Sequence[str], parsed: argparse.Namespace) -> list[str]:
+    """The arguments that are no overrides, with a relative --config-path from where the user stands."""
+    flags = list(arguments)
+    for override in parsed.overrides:
+        flags.remove(override)
+    path = parsed.config_path
+    if path and "://" not in path:
+        flags = [flag.replace(path, str(Path(path).absolute())) if path in flag else flag for flag in flags]
+    return flags

@@ -1,0 +1,125 @@
+"""From a composed configuration to typed settings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import MISSING, fields, replace
+from pathlib import Path
+from typing import Any
+
+from hydra._internal.config_loader_impl import ConfigLoaderImpl
+from hydra._internal.config_search_path_impl import ConfigSearchPathImpl
+from hydra.core.hydra_config import HydraConfig
+from hydra.errors import CompactHydraException
+from hydra.types import RunMode
+from omegaconf import DictConfig, OmegaConf, open_dict
+from omegaconf.errors import OmegaConfBaseException
+
+from fairfr.core.conform import build
+from fairfr.core.errors import ConfigError
+from fairfr.data.settings import DatasetSettings
+from fairfr.experiment.settings import DATA_ROOT, CellSettings, MethodSettings
+from fairfr.store.settings import StoreSettings
+from fairfr.sweep.arguments import check_out_root, is_imported
+from fairfr.sweep.grids import OF_SWEEP
+
+
+def read_settings(config: DictConfig) -> tuple[CellSettings, dict[str, Any]]:
+    """Typed settings, and the resolved configuration as plain values."""
+    composed = OmegaConf.to_container(config)
+    missing = next(_unset(composed, ""), None)
+    if missing is not None:
+        raise ConfigError(f"'{missing}' is not set. Add {missing}=... to the command line.")
+    assert isinstance(composed, dict)
+    plain = _resolved(composed)
+    for key in OF_SWEEP:
+        plain.pop(key, None)
+    for noun in ("dataset", "train"):
+        _list_grouping(plain.get(noun))
+    settings = build(CellSettings, plain)
+    check_out_root(settings.out_root)
+    if settings.source == "auto" and _names_data_root(settings):
+        settings = replace(settings, source="files")  # whoever names a place means what lies there
+    return settings, plain
+
+
+def _list_grouping(dataset: Any) -> None:
+    """``dataset.grouping=sex`` means ``[sex]``; changes the data set's keys in place."""
+    if isinstance(dataset, dict) and isinstance(dataset.get("grouping"), str):
+        dataset["grouping"] = [dataset["grouping"]]
+
+
+def read_method(path: Path, dataset: Mapping[str, Any] | None = None) -> MethodSettings:
+    """One yaml of conf/method by itself, with what it takes from a data set's keys (None: from their defaults)."""
+    composed = {"dataset": dict(dataset or {}), "method": OmegaConf.to_container(OmegaConf.load(path))}
+    return build(MethodSettings, _resolved(composed)["method"], "method")
+
+
+def _resolved(composed: dict[Any, Any]) -> dict[str, Any]:
+    """Interpolations replaced by what they name; a data set's yaml need not have all keys that methods refer to."""
+    dataset = composed.get("dataset")
+    if isinstance(dataset, dict):
+        defaults = {f.name: f.default for f in fields(DatasetSettings) if f.default is not MISSING}
+        composed = {**composed, "dataset": {**defaults, **dataset}}
+    try:
+        plain = OmegaConf.to_container(OmegaConf.create(composed), resolve=True)
+    except OmegaConfBaseException as error:
+        raise ConfigError(str(error).splitlines()[0]) from error
+    assert isinstance(plain, dict)
+    return plain  # type: ignore[return-value]
+
+
+def _names_data_root(settings: CellSettings) -> bool:
+    typed = HydraConfig.get().overrides.task if HydraConfig.initialized() else []
+    return settings.data_root != DATA_ROOT or any(o.lstrip("+").startswith("data_root=") for o in typed)
+
+
+def _unset(node: Any, at: str) -> Iterator[str]:
+    """Keys that a yaml leaves to the user; OmegaConf's own search stumbles over labels that refer to them."""
+    if node == "???":
+        yield at
+    elif isinstance(node, dict):
+        for key, value in node.items():
+            yield from _unset(value, f"{at}.{key}" if at else str(key))
+
+
+def default_settings(config: DictConfig) -> CellSettings:
+    """The same data set, backbone, method and protocol as their yaml files have them, with the default seed.
+
+    What a yaml leaves open (``???``) has no default: there the configuration's own values stand, and so does the
+    grouping of a data set that has no yaml of its own.
+    """
+    hydra = HydraConfig.get()
+    chosen = [f"{noun}={hydra.runtime.choices[noun]}" for noun in ("dataset", "backbone", "method", "protocol")]
+    defaults = _composed(hydra, chosen)
+    with open_dict(defaults):
+        del defaults["hydra"]
+    left_open = list(_unset(OmegaConf.to_container(defaults), ""))
+    has_yaml = "dataset.id" not in left_open and not is_imported("dataset", hydra.runtime.choices["dataset"])
+    for key in left_open + ([] if has_yaml else ["dataset.grouping"]):
+        OmegaConf.update(defaults, key, OmegaConf.select(config, key))
+    return read_settings(defaults)[0]
+
+
+def chosen_pair(hydra: DictConfig, setting: str) -> dict[str, str]:
+    """Data set and backbone that ``setting=`` chooses; ``hydra`` is Hydra's own part of a sweep's configuration."""
+    try:
+        choices = _composed(hydra, [f"setting={setting}"]).hydra.runtime.choices
+    except CompactHydraException:  # the cell itself will fail with the reason
+        return {}
+    return {noun: str(choices[noun]) for noun in ("dataset", "backbone")}
+
+
+def _composed(hydra: Any, overrides: list[str]) -> DictConfig:
+    """The configuration with ``overrides`` alone, from the folders that this run was composed from."""
+    sources = ConfigSearchPathImpl()
+    for source in hydra.runtime.config_sources:
+        sources.append(source.provider, f"{source.schema}://{source.path}")
+    return ConfigLoaderImpl(sources).load_configuration(hydra.job.config_name, overrides, RunMode.RUN)
+
+
+def build_store(config: DictConfig) -> StoreSettings:
+    """Typed store settings of a sweep's parent, whose other choices may still be open."""
+    store = build(StoreSettings, OmegaConf.to_container(config.store, resolve=True), "store")
+    assert isinstance(store, StoreSettings)
+    return store

@@ -1,0 +1,264 @@
+"""From a composed configuration to cells, and what a person sees of them."""
+
+from __future__ import annotations
+
+import atexit
+import sys
+import tempfile
+import time
+import traceback
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from dataclasses import replace
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+from hydra.core.config_loader import ConfigLoader
+from hydra.core.hydra_config import HydraConfig
+from hydra.core.utils import JobReturn
+from hydra.experimental.callback import Callback
+from hydra.types import RunMode
+from omegaconf import DictConfig
+
+from fairfr.core.errors import FairfrError, StorageError
+from fairfr.core.storage import storing
+from fairfr.experiment.cell import FinishedCell, Progress, run_cell
+from fairfr.experiment.machine import keep_freed_memory
+from fairfr.experiment.settings import CellSettings
+from fairfr.store.claim import ClaimedError
+from fairfr.store.mlflow.mirror import Mirror
+from fairfr.store.owner import Owner
+from fairfr.store.secrets import mask_files
+from fairfr.store.settings import StoreSettings
+from fairfr.store.sweep import Sweep, is_postponed, postpone, write_outcome
+from fairfr.sweep.arguments import prepare
+from fairfr.sweep.config import build_store, chosen_pair, default_settings, read_settings
+from fairfr.sweep.display import SweepDisplay
+from fairfr.sweep.forecast import Forecast, places, stored_seconds
+from fairfr.sweep.grids import Job, PairOf, expand_sweep
+from fairfr.sweep.interrupt import Interruption, end_workers
+from fairfr.sweep.launch import Watched, WatchedLauncher, end_with_sweep, watch_launcher
+from fairfr.sweep.mlflow_metrics import log_run
+from fairfr.sweep.plan import describe, in_order, planned_cells
+from fairfr.sweep.progress import ProgressFile
+from fairfr.sweep.sweep import FAILED, NOT_MIRRORED, RunningSweep
+from fairfr.sweep.terminal import Terminal
+from fairfr.sweep.workers import asked_threads, divide, share_of
+
+INTERRUPTED = "interrupted. Finished cells and folds are kept; the same command goes on from there."
+LEAST_ROOM = 2**17  # bytes: Hydra's own files and a failed run need some of it
+
+_mirrors: dict[tuple[str | None, str], Mirror] = {}
+_sweep: RunningSweep | None = None
+
+
+def guarded(main: Callable[[], Any], arguments: Sequence[str], conf: Path) -> None:
+    """Run Hydra's main so that a user's mistake ends in one message and a non-zero exit code."""
+    interruption = Interruption(lambda: Terminal().error(INTERRUPTED))
+    try:
+        sys.argv[1:] = prepare(arguments, conf)
+        main()
+    except FairfrError as error:
+        Terminal().error(error.named())
+        sys.exit(1)
+    except (SystemExit, KeyboardInterrupt) as ending:
+        if isinstance(ending, SystemExit) and not interruption.came:  # Ray turns a SIGTERM into a SystemExit
+            _end_sweep("FAILED")  # on_error=stop: Hydra leaves out the end of a sweep that is stopped
+            raise
+        interruption.tell()
+        end_workers()
+        _end_sweep("KILLED")
+        sys.exit(interruption.exit_code)
+
+
+def run_job(config: DictConfig) -> None:
+    """One cell: compute or skip, mirror, show. In a sweep the process that started it shows what the cell leaves."""
+    keep_freed_memory()
+    terminal = Terminal()
+    in_sweep, folder = HydraConfig.get().mode == RunMode.MULTIRUN, Path(HydraConfig.get().runtime.output_dir)
+    shown_by_parent = in_sweep and Sweep.read(Path(HydraConfig.get().sweep.dir)) is not None
+    mask_files(folder / (HydraConfig.get().output_subdir or ""))
+    noted: dict[str, Any] = {"status": "failed", "choices": _choices(), "error": None}
+    wait = not shown_by_parent or is_postponed(folder)
+    if shown_by_parent:
+        end_with_sweep(folder.parent)
+    try:
+        settings, plain = read_settings(config)
+        title = f"{settings.dataset.label} x {settings.backbone.label} x {settings.method.label}"
+        with nullcontext(ProgressFile(folder, title)) if shown_by_parent else terminal.cell(title) as progress:
+            finished = _run(settings, plain, lambda: default_settings(config), progress, wait)
+            progress.stored()
+        noted |= {"status": finished.status, "folder": str(finished.folder), "error": finished.error}
+        if not shown_by_parent:
+            _show(finished, in_sweep, terminal)
+        noted |= _mirror_run(settings, finished)
+    except ClaimedError as claimed:
+        postpone(folder, str(claimed))
+        return
+    except FairfrError as error:
+        noted |= {"status": "failed", "error": error.named()}
+        if not shown_by_parent:
+            terminal.failed(_choices(), error.named())
+    try:
+        write_outcome(folder, noted)
+    except OSError as error:  # of a cell without an outcome the summary says that it did not end
+        terminal.failed(_choices(), f"{type(error).__name__}: {error}")
+    if noted["status"] == "failed" and (not in_sweep or config.get("on_error") == "stop"):
+        sys.exit(FAILED)
+    if not in_sweep:
+        _show_end(noted, settings, terminal)
+
+
+def _show_end(noted: dict[str, Any], settings: CellSettings, terminal: Terminal) -> None:
+    """How a single run ends: with a hint to MLflow, or with an exit code that says that MLflow does not have it."""
+    mirror = _mirror(settings.store, settings.out_root)
+    if mirror is not None and "unmirrored" in noted:
+        terminal.not_mirrored(noted["unmirrored"], Path(settings.out_root), mirror.uri)
+        sys.exit(NOT_MIRRORED)
+    if mirror is not None:
+        terminal.mlflow_hint(settings.out_root, mirror)
+
+
+def _show(finished: FinishedCell, in_sweep: bool, terminal: Terminal) -> None:
+    """``in_sweep``: in one that nobody watches, because its configuration has another callback."""
+    status, stored, error = finished.status, finished.result, finished.error
+    if in_sweep:
+        terminal.cell_line(status, stored, error)
+    else:
+        terminal.cell_report(status, stored, finished.folder, error, finished.is_mistake)
+
+
+def _run(
+    settings: CellSettings, plain: dict[str, Any], defaults: Callable[[], CellSettings], progress: Progress, wait: bool
+) -> FinishedCell:
+    mirror = _mirror(settings.store, settings.out_root)
+    return run_cell(settings, plain, progress, mirror.start if mirror else lambda: None, defaults, wait)
+
+
+def _mirror_run(settings: CellSettings, finished: FinishedCell) -> dict[str, Any]:
+    """Log the run unless MLflow has it. The run is stored already: a refusal is only noted."""
+    mirror = _mirror(settings.store, settings.out_root)
+    if mirror is None or not finished.is_current or (finished.status == "skipped" and mirror.has(finished.result)):
+        return {}
+    hydra = HydraConfig.get()
+    sweep = Sweep.read(Path(hydra.sweep.dir)) if hydra.mode == RunMode.MULTIRUN else None
+    if sweep is not None and sweep.unmirrored is not None:
+        return {"unmirrored": sweep.unmirrored, "gave_up": True}
+    try:
+        log_run(mirror, finished.result, finished.folder, sweep)
+    except FairfrError as error:
+        return {"unmirrored": error.named(), "gave_up": mirror.has_given_up}
+    return {}
+
+
+def _mirror(store: StoreSettings, out_root: str) -> Mirror | None:
+    """The mirror of this process for this store; its MLflow process serves every cell of a sweep."""
+    if store.id == "folder":
+        return None
+    where = (store.tracking_uri, out_root)
+    if where not in _mirrors:
+        _mirrors[where] = Mirror(store, Path(out_root))
+        atexit.register(_mirrors[where].close)
+    return _mirrors[where]
+
+
+def _choices() -> str:
+    chosen = HydraConfig.get().runtime.choices
+    return " / ".join(str(chosen.get(noun)) for noun in ("dataset", "backbone", "method"))
+
+
+class SweepReport(Callback):
+    """Before a sweep: its parent run in MLflow. After it: one table, every failure, the exit code.
+
+    Hydra turns an exception in a callback into a warning and goes on: here it is shown, and ends in exit code 1. It
+    also sends the callback to workers, so the running sweep, which owns a process, is kept outside.
+    """
+
+    def on_run_start(self, config: DictConfig, **kwargs: Any) -> None:
+        """Before Hydra itself writes below out_root, and shows a traceback when it cannot."""
+        check_writable(config)
+
+    def on_multirun_start(self, config: DictConfig, **kwargs: Any) -> None:
+        """Parallel workers would race to make the database and the parent run: they find both."""
+        global _sweep
+        check_writable(config)
+        folder = Path(config.hydra.sweep.dir)
+        chosen = config.hydra.runtime.choices.get("experiment")
+        about = replace(Sweep.of(config.hydra.overrides.task, chosen, time.time()), process=Owner.me().as_dict())
+        try:
+            store = build_store(config)
+            mirror = _mirror(store, config.out_root)
+            _sweep = RunningSweep(about, folder, Path(config.out_root), mirror, store.report, chosen is not None)
+            forecast = Forecast(lambda place: stored_seconds(Path(config.out_root), place))
+            display = _display(config, folder, forecast)
+            share = share_of(config.hydra.launcher, asked_threads(config.hydra.overrides.task))
+            arrange = partial(_arranged, config=config, forecast=forecast, workers=share.jobs)
+            expand_sweep(config, _pair_of(config), lambda loader, jobs: arrange(loader, jobs))
+            watched = Watched(_sweep.plan, display.watching, folder, go_on=config.get("on_error") != "stop")
+            watch_launcher(lambda launcher: WatchedLauncher(divide(launcher, share), watched, share.threads))
+            _sweep.start(in_parallel="BasicLauncher" not in str(config.hydra.launcher.get("_target_")))
+        except FairfrError as error:  # the cells go on: their run folders are complete without MLflow
+            Terminal().error(error.named())
+
+    def on_job_end(self, config: DictConfig, job_return: JobReturn, **kwargs: Any) -> None:
+        """A worker's answer goes through a pipe. The configuration makes it so long that it is written in pieces, and a
+        worker that is killed between two of them leaves joblib waiting for the rest for ever. Nobody reads it."""
+        job_return.cfg = job_return.hydra_cfg = None
+
+    def on_multirun_end(self, config: DictConfig, **kwargs: Any) -> None:
+        """The jobs may have run in other processes: what they left behind is in the sweep's folder."""
+        try:
+            code = _end_sweep()
+        except Exception as error:
+            where = Path(config.hydra.sweep.dir) / "error.txt"
+            where.write_text(traceback.format_exc(), encoding="utf-8")
+            Terminal().error(f"{type(error).__name__}: {error}\ntraceback: {where}")
+            code = FAILED
+        if code:
+            sys.exit(code)
+
+
+def _arranged(
+    loader: ConfigLoader, jobs: Sequence[Job], config: DictConfig, forecast: Forecast, workers: int
+) -> list[Job]:
+    """The jobs of a sweep in order, each cell once. A sweep with a name shows its plan first."""
+    terminal = Terminal()
+    is_named = config.hydra.runtime.choices.get("experiment") is not None
+    with terminal.working(f"looking at {len(jobs)} cells") if is_named else nullcontext():
+        cells = planned_cells(loader, config, jobs)
+    if is_named:
+        terminal.plan(describe(cells, forecast, workers))
+    return [cell.job for cell in in_order(cells, forecast, workers)]
+
+
+def _display(config: DictConfig, folder: Path, forecast: Forecast) -> SweepDisplay:
+    """What shows the sweep of this configuration."""
+    chosen = {str(noun): str(choice) for noun, choice in config.hydra.runtime.choices.items()}
+    return SweepDisplay(folder, lambda jobs: places(jobs, chosen, _pair_of(config)), forecast, Terminal())
+
+
+def _pair_of(config: DictConfig) -> PairOf:
+    """The data set and backbone that a setting chooses, composed once for each."""
+    return cache(lambda setting: chosen_pair(config.hydra, setting))
+
+
+def check_writable(config: DictConfig) -> None:
+    """One line and exit code 1 where nothing can be written below out_root."""
+    out_root = Path(str(config.out_root))
+    try:
+        with storing(out_root):
+            out_root.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=out_root) as probe:
+                probe.write(bytes(LEAST_ROOM))
+                probe.flush()
+    except StorageError as error:
+        Terminal().error(error.named())
+        sys.exit(1)
+
+
+def _end_sweep(status: str | None = None) -> int:
+    """Summarise the sweep that runs, if one does; returns the exit code. ``status``: of one that was cut short."""
+    global _sweep
+    ending, _sweep = _sweep, None
+    return 0 if ending is None else ending.finish(status)

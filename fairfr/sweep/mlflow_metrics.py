@@ -1,0 +1,107 @@
+"""What MLflow shows of a run: its numbers as the tables read them, and its reliability.
+
+``auroc``, ``worst_auroc``, ``brier``, ...                              means over folds, in the reading of tables
+``paper/auroc``, ``paper/worst_brier``, ``strict/eo_gap_at_fpr_1e-3``   these and more, in both readings
+``fold/paper/auroc``                                                    by fold: the step is the fold's position
+``group/paper/auroc/asian``                                             means over folds, by group
+``seconds``, ``peak_memory_mb``
+
+Everything is a fraction; the tables print gaps in percentage points.
+"""
+
+from __future__ import annotations
+
+import logging
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, get_args
+
+from fairfr.metrics.catalogue import METRICS, GapOf
+from fairfr.report.readings import Reading, Run
+from fairfr.store.metric_file import FILE, NumberId, fold_values
+from fairfr.store.mlflow.describe import metric_name
+from fairfr.store.mlflow.mirror import Mirror
+from fairfr.store.sweep import Sweep
+
+log = logging.getLogger("fairfr")
+
+LISTED = tuple(m for m in METRICS if m.better and not m.id.endswith(("_on_probability", "_raw")))
+"""Metrics with a direction. A reading chooses between a score's and a probability's."""
+DETAILED = ("auroc", "tpr_at_fpr_1e-3", "brier")
+"""Also by fold, by group, and under names that are short enough for the columns of a view."""
+PER_POINT = 0.01
+
+
+def log_run(mirror: Mirror, stored: dict[str, Any], folder: Path, sweep: Sweep | None = None) -> None:
+    """Log a run folder with its numbers and its figure. Raises MlflowError and DamagedRunError."""
+    with tempfile.TemporaryDirectory() as name:
+        if not mirror.has_given_up:
+            _draw_reliability(stored, folder, Path(name))
+        mirror.log(stored, folder, listed_metrics(stored, folder), Path(name), sweep)
+
+
+def describe_run(stored: dict[str, Any], folder: Path, artifacts: Path) -> dict[str, list[float | None]]:
+    """What MLflow gets with a run folder: its numbers, and in ``artifacts`` its figure."""
+    _draw_reliability(stored, folder, artifacts)
+    return listed_metrics(stored, folder)
+
+
+def listed_metrics(stored: dict[str, Any], folder: Path) -> dict[str, list[float | None]]:
+    """Values of each metric by step; undefined numbers are left out."""
+    result = Run(stored)
+    by_fold = fold_values(folder) if (folder / FILE).exists() else {}
+    numbers: dict[str, list[float | None]] = {name: [value] for name, value in _headline(result) if value is not None}
+    for reading in get_args(Reading):
+        numbers |= {name: [value] for name, value in _means(result, reading) if value is not None}
+        numbers |= {name: [value] for name, value in _by_group(result, reading) if value is not None}
+        numbers |= dict(_by_fold(result, reading, by_fold))
+    return numbers | {name: [stored[name]] for name in ("seconds", "peak_memory_mb") if name in stored}
+
+
+def _headline(result: Run) -> Iterator[tuple[str, float | None]]:
+    """In the reading that the tables of this setting have: one column shows all methods on it, read in the same way."""
+    for metric in DETAILED:
+        yield metric_name(metric), result.mean(metric, "all", result.usual_reading)
+        yield metric_name(f"worst_{metric}"), result.mean(metric, "worst", result.usual_reading)
+
+
+def _means(result: Run, reading: Reading) -> Iterator[tuple[str, float | None]]:
+    for metric in LISTED:
+        if isinstance(metric.how, GapOf):
+            points = result.mean(metric.id, "gap", reading)
+            yield metric_name(reading, metric.id), None if points is None else PER_POINT * points
+        else:
+            yield metric_name(reading, metric.id), result.mean(metric.id, "all", reading)
+            yield metric_name(reading, f"worst_{metric.id}"), result.mean(metric.id, "worst", reading)
+
+
+def _by_group(result: Run, reading: Reading) -> Iterator[tuple[str, float | None]]:
+    data = result.stored.get("data", {})
+    for metric in DETAILED:
+        for group in data.get("groups", {}).get(data.get("grouping"), ()):
+            yield metric_name("group", reading, metric, group), result.mean(metric, group, reading)
+
+
+def _by_fold(
+    result: Run, reading: Reading, values: Mapping[NumberId, list[float | None]]
+) -> Iterator[tuple[str, list[float | None]]]:
+    for metric in DETAILED:
+        for group, name in (("all", metric), ("worst", f"worst_{metric}")):
+            row = result.row(metric, group, reading)
+            by_fold = values.get((row["grouping"], row["rule"], row["group"], row["metric"])) if row else None
+            if by_fold is not None:
+                yield metric_name("fold", reading, name), by_fold
+
+
+def _draw_reliability(stored: dict[str, Any], folder: Path, into: Path) -> None:
+    """``reliability.png``, where the run has scores. Whatever goes wrong here must not cost MLflow the run."""
+    from fairfr.report.figures.reliability import run_figure
+    from fairfr.report.scores import Scores
+
+    try:
+        scores = Scores.at_hand(Run(stored, folder))
+        if scores is not None:
+            run_figure(scores, scores.result.usual_reading).savefig(into / "reliability.png", dpi=110)
+    except Exception as error:
+        log.warning("no reliability figure of %s: %s: %s", folder, type(error).__name__, error)

@@ -1,0 +1,185 @@
+"""What a person sees while cells run and when they are done."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.panel import Panel
+from rich.text import Text
+
+from fairfr.core.findings import STAND_IN_USED, Finding
+from fairfr.core.variants import labelled
+from fairfr.core.visible import visible
+from fairfr.report.readings import Run
+from fairfr.store.mlflow.client import default_uri
+from fairfr.store.mlflow.mirror import Mirror
+from fairfr.store.reading import read_result
+from fairfr.store.sweep import NOT_RUN
+from fairfr.sweep.bars import CellBar, SweepBars, make_bars
+from fairfr.sweep.results_table import results_table
+
+WIDTH_WITHOUT_TERMINAL = 120
+_shown: set[str] = set()  # texts of warnings: the same one is shown once in a sweep
+_in_use: Console | None = None  # draws bars now: whoever else prints must go through it
+
+
+class Terminal:
+    """Writes to standard output; a real terminal gets live bars, a pipe gets plain lines."""
+
+    def __init__(self, console: Console | None = None) -> None:
+        self._console = console or _in_use or Console(highlight=False)
+        if not self._console.is_terminal:
+            self._console.width = max(self._console.width, WIDTH_WITHOUT_TERMINAL)
+
+    def error(self, message: str) -> None:
+        name, colon, rest = message.partition(": ")
+        self._console.print(Text.assemble((visible(name + colon), "bold red"), visible(rest)), soft_wrap=True)
+
+    def warn(self, finding: Finding) -> None:
+        """Show a warning; the same one only once in a sweep."""
+        if finding.text in _shown:
+            return
+        _shown.add(finding.text)
+        if finding.code == STAND_IN_USED:
+            text = Text(visible(finding.text))
+            self._console.print(Panel(text, border_style="bold yellow", style="yellow", title="synthetic data"))
+        else:
+            self._note(finding)
+
+    @contextmanager
+    def cell(self, title: str) -> Iterator[CellBar]:
+        """A progress bar over folds for the duration of one cell."""
+        with make_bars(self._console) as bars:
+            yield CellBar(bars, title, self.warn)
+
+    @contextmanager
+    def sweep_bars(self) -> Iterator[SweepBars]:
+        """Bars for the duration of a sweep; whatever this process prints meanwhile appears above them."""
+        global _in_use
+        with make_bars(self._console) as bars:
+            _in_use = self._console
+            try:
+                yield SweepBars(bars)
+            finally:
+                _in_use = None
+
+    def _note(self, finding: Finding) -> None:
+        word = "warning: " if finding.severity == "serious" else "note: "
+        self._console.print(Text.assemble((word, "yellow"), visible(finding.text)), soft_wrap=True)
+
+    def working(self, on: str) -> AbstractContextManager[object]:
+        """Something that turns, where there is a terminal, while nothing else can be shown."""
+        return self._console.status(visible(on)) if self._console.is_terminal else nullcontext()
+
+    def plan(self, lines: Sequence[str]) -> None:
+        """What a sweep will do."""
+        for line in lines:
+            self._console.print(Text(visible(line)), soft_wrap=True)
+
+    def tables(self, folders: Sequence[Path]) -> None:
+        """Where a sweep's tables are."""
+        for folder in folders:
+            place = visible(str(folder / "index.html"))
+            self._console.print(Text.assemble(("tables: ", "bold"), place), soft_wrap=True)
+
+    def cell_line(
+        self, status: str, stored: dict[str, Any], error: str | None, position: str = "", left: str | None = None
+    ) -> None:
+        """One line for a cell of a sweep, with the time ``left`` where no bar shows it."""
+        known = ("study", "protocol") if stored.get("study") else ()  # by the name of the sweep
+        differs = {key: value for key, value in stored["differs"].items() if key not in known}
+        method = labelled(stored["method"]["label"], differs)
+        name = visible(f"{stored['dataset']['label']} x {stored['backbone']['label']} x {method}")
+        if error is not None:
+            self.failed(f"{position}{name}", error)
+            return
+        result = Run(stored)
+        reading = result.usual_reading
+        auroc, worst = result.mean("auroc", "all", reading), result.mean("auroc", "worst", reading)
+        numbers = f"AUROC {_number(auroc)}  worst {_number(worst)}"
+        how = "already done" if status == "skipped" else f"{stored['seconds']:.1f} s"
+        mark = ("= ", "dim") if status == "skipped" else ("+ ", "green")
+        synthetic = ("  synthetic", "yellow") if stored["source"] == "synthetic" else ("", "")
+        rest = "" if left is None or self._console.is_terminal else f"  {left}"
+        line = Text.assemble(mark, f"{position}{name:<44}  ", numbers, (f"  {how}", "dim"), synthetic, (rest, "dim"))
+        self._console.print(line, soft_wrap=not self._console.is_terminal)
+
+    def cell_report(
+        self, status: str, stored: dict[str, Any], folder: Path, error: str | None, is_mistake: bool = False
+    ) -> None:
+        """What a single run prints at its end; of a mistake in the input nobody needs the traceback."""
+        if error is not None:
+            self.failed(folder.parent.name, error)
+            if not is_mistake:
+                self._console.print(Text(visible(f"traceback: {folder / 'error.txt'}")), soft_wrap=True)
+            return
+        self._console.print(results_table([stored], width=self._console.width))
+        for warning in [*stored["warnings"], *stored["metric_warnings"]] if status == "skipped" else []:
+            self._note(Finding.from_dict(warning))
+        if status == "skipped":
+            self._console.print("already done: a completed run has the same key (force=true runs it again)")
+        self._console.print(Text.assemble(("files: ", "bold"), visible(str(folder))), soft_wrap=True)
+
+    def failed(self, name: str, error: str) -> None:
+        parts = ("x ", "bold red"), visible(f"{name}: "), (visible(error), "red")
+        self._console.print(Text.assemble(*parts), soft_wrap=True)
+
+    def sweep_report(self, outcomes: Sequence[dict[str, Any]], out_root: Path) -> int:
+        """A table for each data set and backbone, then every failure. Returns the number of cells without a result."""
+        for stored in _by_setting(outcomes).values():
+            self._console.print(results_table(stored, width=self._console.width))
+        counts = {s: sum(1 for o in outcomes if o["status"] == s) for s in ("completed", "skipped", "failed", NOT_RUN)}
+        self._console.print(
+            f"{len(outcomes)} cell{'' if len(outcomes) == 1 else 's'}: "
+            f"{counts['completed']} computed, {counts['skipped']} already done, "
+            f"{counts['failed']} failed" + (f", {counts[NOT_RUN]} not run" if counts[NOT_RUN] else "")
+        )
+        for outcome in outcomes:
+            if outcome["status"] in ("failed", NOT_RUN):
+                self.failed(outcome["choices"], outcome["error"])
+        self._console.print(Text.assemble(("files: ", "bold"), visible(str(out_root / "runs"))), soft_wrap=True)
+        return counts["failed"] + counts[NOT_RUN]
+
+    def not_mirrored(self, reason: str, out_root: Path, uri: str) -> None:
+        """The one message about an MLflow that did not take the results: they are safe, and how it gets them."""
+        self.error(reason)
+        options = shlex.join(["--out-root", str(out_root), *([] if uri == default_uri(out_root) else ["--uri", uri])])
+        self._console.print(
+            Text.assemble(
+                ("not in MLflow: ", "yellow"),
+                visible(f"the numbers are safe in {out_root / 'runs'}. When MLflow is back, bring it up to them "),
+                "(this is exit code 3):\n    ",
+                visible(f"python scripts/sync_mlflow.py {options}   or   fairfr sync {options}"),
+            ),
+            soft_wrap=True,
+        )
+
+    def mlflow_hint(self, out_root: str, mirror: Mirror) -> None:
+        """Where to compare runs: in a checkout, and where fairfr is installed; or the address of another store."""
+        if mirror.is_elsewhere:
+            self._console.print(Text.assemble(("MLflow: ", "bold"), mirror.uri), soft_wrap=True)
+            return
+        place = shlex.quote(out_root)
+        make, installed = ("", "") if out_root == "outputs" else (f" OUT={place}", f" --out-root {place}")
+        ways = f"make ui{make}   or   fairfr ui{installed}   (compare runs in the browser)"
+        self._console.print(Text.assemble(("MLflow: ", "bold"), ways), soft_wrap=True)
+
+
+def _by_setting(outcomes: Sequence[dict[str, Any]]) -> dict[tuple[str, str, str], list[dict[str, Any]]]:
+    """Stored results of one table each: same data set, backbone and source."""
+    tables: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
+    for outcome in outcomes:
+        stored = read_result(Path(outcome["folder"])) if "folder" in outcome else None
+        if stored is not None:
+            where = (stored["dataset"]["id"], stored["backbone"]["id"], stored["source"])
+            tables.setdefault(where, []).append(stored)
+    return tables
+
+
+def _number(value: float | None) -> str:
+    return "   - " if value is None else f"{value:.3f}"

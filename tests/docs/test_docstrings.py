@@ -1,0 +1,53 @@
+"""What people who import fairfr call: every parameter is explained, with the default that the code has."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from typing import Any
+
+import pytest
+from numpydoc.docscrape import NumpyDocString
+
+import fairfr
+from fairfr.library.catalogue import targets
+
+
+def explained(what: Any) -> dict[str, tuple[str, str]]:
+    """Type and description by the name of each parameter."""
+    found = {}
+    for parameter in NumpyDocString(inspect.getdoc(what) or "")["Parameters"]:
+        for name in parameter.name.split(", "):
+            found[name] = parameter.type, " ".join(parameter.desc)
+    return found
+
+
+@pytest.mark.parametrize("name", sorted(targets()))
+def test_a_method_explains_its_parameters(name: str) -> None:
+    cls = getattr(fairfr, name)
+    parameters = inspect.signature(cls).parameters
+    documented = explained(cls)
+    assert list(documented) == list(parameters)
+    for parameter, (kind, description) in documented.items():
+        _, _, default = kind.partition(", default ")
+        assert ast.literal_eval(default) == parameters[parameter].default, parameter
+        assert description, parameter
+
+
+def called_by_people() -> dict[str, Any]:
+    """The functions of fairfr and the methods of a model, but for the two that take a table of fairfr's own."""
+    found = {"load": fairfr.load, "as_model": fairfr.as_model}
+    for name, method in vars(fairfr.Model).items():
+        if inspect.isfunction(method) and not name.startswith("_") and not name.endswith("_table"):
+            found[f"Model.{name}"] = method
+    return found
+
+
+@pytest.mark.parametrize(("name", "function"), called_by_people().items())
+def test_a_function_explains_its_parameters_and_what_it_returns(name: str, function: Any) -> None:
+    signature = inspect.signature(function)
+    documented = {parameter.lstrip("*"): text for parameter, (_, text) in explained(function).items()}
+    assert list(documented) == [parameter for parameter in signature.parameters if parameter != "self"]
+    assert all(documented.values())
+    if signature.return_annotation not in ("Self", "None"):
+        assert NumpyDocString(inspect.getdoc(function) or "")["Returns"]

@@ -1,0 +1,249 @@
+"""Every form of vectors gives the same keys and values; every broken form gives one clear message."""
+
+from __future__ import annotations
+
+import io
+import os
+import pickle
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from fairfr.core.errors import DataError
+from fairfr.data.importers import embedding_formats
+
+KEYS = ["African/m.1/m.1_0001.jpg", "African/m.1/m.1_0002.jpg", "Asian/m 2/m 2_0001.jpg"]
+VECTORS = np.random.default_rng(1).normal(size=(3, 6)).astype("f4")
+read_source = partial(embedding_formats.read_source, trust_pickle=True)
+
+
+def write_npz(folder: Path, names: np.ndarray | None = None) -> Path:
+    np.savez(folder / "v.npz", image=np.array(KEYS) if names is None else names, vectors=VECTORS)
+    return folder / "v.npz"
+
+
+def write_npz_each(folder: Path) -> Path:
+    np.savez_compressed(folder / "v.npz", **dict(zip(KEYS, VECTORS, strict=True)))
+    return folder / "v.npz"
+
+
+def dumps(folder: Path, value: object) -> Path:
+    (folder / "v.pickle").write_bytes(pickle.dumps(value))
+    return folder / "v.pickle"
+
+
+def write_tensors(folder: Path) -> Path:
+    import torch
+
+    return dumps(folder, {key: torch.from_numpy(row[None].copy()) for key, row in zip(KEYS, VECTORS, strict=True)})
+
+
+def write_frame(folder: Path) -> Path:
+    return dumps(
+        folder, pd.DataFrame({"image": [0, 1, 2], "image_id": [1, 2, 1], "img_path": KEYS, "embedding": list(VECTORS)})
+    )
+
+
+def write_tree(folder: Path) -> Path:
+    for key, row in zip(KEYS, VECTORS, strict=True):
+        path = (folder / "tree" / key).with_suffix(".jpg.npy")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        np.save(path, row[None])
+    (folder / "tree" / "loop").symlink_to(folder / "tree")
+    (folder / "tree" / "README.txt").write_text("not a vector")
+    return folder / "tree"
+
+
+FORMS: dict[str, Callable[[Path], Path]] = {
+    "npz": write_npz,
+    "npz with an array for each": write_npz_each,
+    "dict of (d,)": lambda folder: dumps(folder, dict(zip(KEYS, VECTORS, strict=True))),
+    "dict of (1, d)": lambda folder: dumps(folder, {k: v[None] for k, v in zip(KEYS, VECTORS, strict=True)}),
+    "dict of tensors": write_tensors,
+    "dict of names and vectors": lambda folder: dumps(folder, {"names": KEYS, "embeddings": VECTORS}),
+    "dict with pixels": lambda folder: dumps(
+        folder, {"image": np.zeros((3, 2, 2)), "paths": np.array(KEYS), "features": VECTORS[:, None]}
+    ),
+    "npz of byte names": lambda folder: write_npz(folder, np.array(KEYS, "S")),
+    "table": write_frame,
+    "series": lambda folder: dumps(folder, pd.Series(list(VECTORS), index=KEYS)),
+    "tree": write_tree,
+}
+
+
+@pytest.mark.parametrize("write", FORMS.values(), ids=FORMS.keys())
+def test_each_form_gives_keys_and_vectors(tmp_path: Path, write: Callable[[Path], Path]) -> None:
+    source = read_source(write(tmp_path))
+    assert [key.removesuffix(".npy") for key in source.keys] == KEYS
+    np.testing.assert_array_equal(source.vectors, VECTORS)
+    assert source.vectors.dtype == np.float32
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("start", ["", "\ufeff"])
+@pytest.mark.parametrize("tail", ["", "\t7", "  "])
+def test_npy_with_list_of_names(tmp_path: Path, start: str, end: str, tail: str) -> None:
+    np.save(tmp_path / "v.npy", VECTORS)
+    (tmp_path / "names.txt").write_bytes((start + "".join(key + tail + end for key in KEYS) + end * 2).encode())
+    source = read_source(tmp_path / "v.npy", tmp_path / "names.txt")
+    assert list(source.keys) == KEYS
+    np.testing.assert_array_equal(source.vectors, VECTORS)
+
+
+def test_table_without_paths_joins_its_parts(tmp_path: Path) -> None:
+    table = {"category": ["African"], "person": ["m.1"], "image_id": ["m.1_0001"], "embedding": [VECTORS[0]]}
+    assert read_source(dumps(tmp_path, pd.DataFrame(table))).keys == ("African/m.1/m.1_0001",)
+
+
+def test_faces_that_were_not_found_are_blank(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"img_path": KEYS, "embedding": [VECTORS[0], None, VECTORS[2]]})
+    source = read_source(dumps(tmp_path, frame))
+    assert source.blank == (KEYS[1],)
+    np.testing.assert_array_equal(source.vectors, VECTORS[[0, 2]])
+
+
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
+def test_types_are_kept(tmp_path: Path, dtype: str) -> None:
+    assert read_source(dumps(tmp_path, {"a": VECTORS[0].astype(dtype)})).vectors.dtype == np.dtype(dtype)
+
+
+def test_hdf5(tmp_path: Path) -> None:
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(tmp_path / "v.h5", "w") as file:
+        file["names"], file["embeddings"] = KEYS, VECTORS
+    source = read_source(tmp_path / "v.h5")
+    assert list(source.keys) == KEYS
+    np.testing.assert_array_equal(source.vectors, VECTORS)
+
+
+def _cut(write: Callable[[Path], Path], share: float) -> Callable[[Path], Path]:
+    def broken(folder: Path) -> Path:
+        path = write(folder)
+        path.write_bytes(path.read_bytes()[: int(path.stat().st_size * share)])
+        return path
+
+    return broken
+
+
+def _bytes(name: str, data: bytes) -> Callable[[Path], Path]:
+    def write(folder: Path) -> Path:
+        (folder / name).write_bytes(data)
+        return folder / name
+
+    return write
+
+
+def _npy(array: object) -> bytes:
+    stream = io.BytesIO()
+    np.save(stream, array, allow_pickle=True)  # type: ignore[arg-type]
+    return stream.getvalue()
+
+
+def _loop(folder: Path) -> Path:
+    (folder / "a.npz").symlink_to(folder / "b.npz")
+    (folder / "b.npz").symlink_to(folder / "a.npz")
+    return folder / "a.npz"
+
+
+def _tree_with(name: str, data: bytes) -> Callable[[Path], Path]:
+    def write(folder: Path) -> Path:
+        (write_tree(folder) / name).write_bytes(data)
+        return folder / "tree"
+
+    return write
+
+
+def _looped_leaf(folder: Path) -> Path:
+    (write_tree(folder) / "x.npy").symlink_to(folder / "tree" / "x.npy")
+    return folder / "tree"
+
+
+def _objects_npz(folder: Path) -> Path:
+    np.savez(folder / "v.npz", image=np.array(KEYS, dtype=object), vectors=VECTORS)
+    return folder / "v.npz"
+
+
+def _empty_folder(folder: Path) -> Path:
+    (folder / "empty").mkdir()
+    return folder / "empty"
+
+
+MALFORMED: dict[str, tuple[Callable[[Path], Path], str]] = {
+    "npz cut in half": (_cut(write_npz, 0.5), "cut short"),
+    "npz of a few bytes": (_cut(write_npz, 0.02), "cut short"),
+    "pickle cut short": (_cut(FORMS["dict of (d,)"], 0.7), "cut short"),
+    "0 bytes npz": (_bytes("v.npz", b""), "0 bytes"),
+    "0 bytes pickle": (_bytes("v.pkl", b""), "0 bytes"),
+    "not there": (lambda folder: folder / "no.npz", "is gone"),
+    "folder without vectors": (_empty_folder, "without .npy files"),
+    "symlink loop": (_loop, "cannot be read"),
+    "symlink loop in a tree": (_looped_leaf, "x.npy cannot be read"),
+    "broken leaf of a tree": (_tree_with("y.npy", b"\x93NUMPY\x01"), "y.npy is not a readable npy"),
+    "empty leaf of a tree": (_tree_with("y.npy", b""), "y.npy is not a readable npy"),
+    "wide leaf of a tree": (_tree_with("y.npy", _npy(np.ones(9, "f4"))), "width"),
+    "matrix in a dict": (lambda f: dumps(f, {"a": np.ones((2, 3))}), "(2, 3)"),
+    "number in a dict": (lambda f: dumps(f, {"a": 1.5}), "shape ()"),
+    "whole numbers": (lambda f: dumps(f, {"a": np.arange(3)}), "int64"),
+    "words": (lambda f: dumps(f, {"a": ["x", "y"]}), "must be float"),
+    "lists of different length": (lambda f: dumps(f, {"a": [[1.0], [1.0, 2.0]]}), "must be (d,)"),
+    "mixed widths": (lambda f: dumps(f, {"a": np.ones(3), "b": np.ones(4)}), "'b' has 4 values, that of 'a' has 3"),
+    "one name": (lambda f: dumps(f, {"image": np.array("a"), "vectors": VECTORS}), "shape ()"),
+    "keys are numbers": (lambda f: dumps(f, {7: np.ones(3)}), "key 7"),
+    "empty dict": (lambda f: dumps(f, {}), "no vectors"),
+    "a bare list": (lambda f: dumps(f, [1, 2, 3]), "contains a list"),
+    "image list": (lambda f: dumps(f, ([b"jpeg", b"jpeg"], [True])), "names no image"),
+    "insightface bin": (_bytes("lfw.bin", b"\x80\x02x"), "names no image"),
+    "table without vectors": (lambda f: dumps(f, pd.DataFrame({"img_path": ["a"]})), "needs 'embedding'"),
+    "objects in an npz": (_objects_npz, "Python objects"),
+    "objects in an npy": (_bytes("v.npy", _npy(np.array([{}], dtype=object))), "Python objects"),
+    "npy without names": (_bytes("v.npy", _npy(VECTORS)), "--names"),
+    "csv": (_bytes("v.csv", b"image,x\n1,2\n"), "of no known form"),
+    "csv called pickle": (_bytes("v.pkl", b"image,x\n1,2\n"), "not a readable pickle"),
+    "hdf5 cut short": (_bytes("v.h5", b"\x89HDF\r\n\x1a\n"), "HDF5"),
+    "names without vectors": (lambda f: dumps(f, {"names": KEYS, "vectors": VECTORS[:2]}), "2 vectors for 3 names"),
+}
+
+
+@pytest.mark.parametrize("case", MALFORMED)
+def test_malformed_files_are_named(tmp_path: Path, case: str) -> None:
+    write, word = MALFORMED[case]
+    path = write(tmp_path)
+    with pytest.raises(DataError) as error:
+        read_source(path)
+    assert word in str(error.value)
+    assert str(tmp_path) in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("names", "word"),
+    [
+        (b"a\nb\n", "3 vectors for 2 names"),
+        (b"a\nb\nc\nd\n", "3 vectors for 4 names"),
+        (b"a\n\nc\n", "line 2"),
+        (b"", "0 bytes"),
+        (b"a\n\xff\xfe\nc\n", "UTF-8"),
+    ],
+)
+def test_wrong_lists_of_names(tmp_path: Path, names: bytes, word: str) -> None:
+    np.save(tmp_path / "v.npy", VECTORS)
+    (tmp_path / "names.txt").write_bytes(names)
+    with pytest.raises(DataError, match=word):
+        read_source(tmp_path / "v.npy", tmp_path / "names.txt")
+
+
+def test_names_for_something_else_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "names.txt").write_text("a\n")
+    with pytest.raises(DataError, match="npy file"):
+        read_source(write_npz(tmp_path), tmp_path / "names.txt")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_unreadable_file(tmp_path: Path) -> None:
+    path = write_npz(tmp_path)
+    path.chmod(0)
+    with pytest.raises(DataError, match="permission"):
+        read_source(path)

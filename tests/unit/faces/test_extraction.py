@@ -1,0 +1,269 @@
+"""End to end with a tiny model made here: the mean of each colour, in the layout and batch that a case asks for."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from fairfr.core.errors import ConfigError, DataError
+from fairfr.faces import extraction
+from fairfr.faces.alignment import TEMPLATE, align, read_landmarks
+from fairfr.faces.extraction import Extracted, Job, extract, fingerprint_of, read_list
+from fairfr.faces.onnx_model import OnnxModel, Preparation
+
+onnx = pytest.importorskip("onnx")
+pytest.importorskip("onnxruntime")
+
+SIZE = 112
+SCRIPT = Path(__file__).parents[3] / "scripts" / "extract_embeddings.py"
+
+
+def write_model(path: Path, shape: Sequence[int | str], axes: Sequence[int] = (2, 3), kind: str = "FLOAT") -> Path:
+    """The mean over ``axes``, as a model with an input of ``shape``."""
+    helper, kind = onnx.helper, getattr(onnx.TensorProto, kind)
+    entry = helper.make_tensor_value_info("pixels", kind, list(shape))
+    result = helper.make_tensor_value_info("vector", kind, None)
+    node = helper.make_node("ReduceMean", ["pixels"], ["vector"], axes=list(axes), keepdims=0)
+    graph = helper.make_graph([node], "mean", [entry], [result])
+    opset = [helper.make_opsetid("", 13)]
+    onnx.save(helper.make_model(graph, opset_imports=opset, ir_version=8), path)
+    return path
+
+
+def picture(number: int) -> np.ndarray:
+    return np.random.default_rng(number).integers(0, 256, size=(SIZE, SIZE, 3), dtype=np.uint8)
+
+
+@pytest.fixture
+def images(tmp_path: Path) -> Path:
+    """Five pictures p/0.png ... p/4.png and names.txt beside them."""
+    (tmp_path / "p").mkdir()
+    for number in range(5):
+        Image.fromarray(picture(number)).save(tmp_path / "p" / f"{number}.png")
+    (tmp_path / "names.txt").write_text("".join(f"p/{number}.png\n" for number in range(5)))
+    return tmp_path
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> OnnxModel:
+    return OnnxModel(write_model(tmp_path / "model.onnx", ["n", 3, SIZE, SIZE]), Preparation(), 1)
+
+
+def job(images: Path, **changes: Any) -> Job:
+    return Job(
+        **{
+            "entries": read_list(images / "names.txt", images),
+            "landmarks": None,
+            "out": images / "net.npz",
+            "batch": 2,
+            **changes,
+        }
+    )
+
+
+def vectors_of(path: Path) -> dict[str, np.ndarray]:
+    with np.load(path, allow_pickle=False) as stored:
+        return dict(zip(stored["image"].tolist(), stored["vectors"], strict=True))
+
+
+def expected(number: int) -> np.ndarray:
+    return (picture(number).astype(np.float64) / 127.5 - 1).mean(axis=(0, 1))
+
+
+def ignore(_: int) -> None:
+    pass
+
+
+def test_vectors_of_aligned_images(images: Path, model: OnnxModel) -> None:
+    done: list[int] = []
+    assert extract(job(images), model, "f", done.append) == Extracted(5, 3, (), 0)
+    found = vectors_of(images / "net.npz")
+    assert list(found) == [f"p/{number}.png" for number in range(5)]
+    for number in range(5):
+        np.testing.assert_allclose(found[f"p/{number}.png"], expected(number), atol=1e-5)
+    assert done == [2, 2, 1]
+    assert not (images / "net.npz.partial").exists()
+
+
+@pytest.mark.parametrize(
+    ("shape", "axes"),
+    [
+        (["n", SIZE, SIZE, 3], (1, 2)),
+        ([1, 3, SIZE, SIZE], (2, 3)),
+        ([3, 3, SIZE, SIZE], (2, 3)),
+        (["n", 3, "h", "w"], (2, 3)),
+    ],
+)
+def test_layout_and_batch_come_from_the_model(tmp_path: Path, shape: list[int | str], axes: tuple[int, ...]) -> None:
+    model = OnnxModel(write_model(tmp_path / "model.onnx", shape, axes), Preparation(), 1)
+    faces = np.stack([picture(number) for number in range(4)]).astype(np.float32)
+    assert model.size == SIZE
+    np.testing.assert_allclose(model.vectors(faces), [expected(number) for number in range(4)], atol=1e-5)
+
+
+def test_half_precision_and_other_inputs(tmp_path: Path) -> None:
+    model = OnnxModel(write_model(tmp_path / "half.onnx", ["n", 3, SIZE, SIZE], kind="FLOAT16"), Preparation(), 1)
+    np.testing.assert_allclose(model.vectors(picture(0)[None].astype(np.float32))[0], expected(0), atol=2e-3)
+    with pytest.raises(DataError, match="int32"):
+        OnnxModel(write_model(tmp_path / "int.onnx", ["n", 3, SIZE, SIZE], kind="INT32"), Preparation())
+
+
+def test_preparation(tmp_path: Path) -> None:
+    path = write_model(tmp_path / "model.onnx", ["n", 3, SIZE, SIZE])
+    face = picture(0)[None].astype(np.float32)
+    colour = picture(0).mean(axis=(0, 1))
+    raw = OnnxModel(path, Preparation(mean=100, std=2, bgr=True), 1).vectors(face)[0]
+    np.testing.assert_allclose(raw, (colour[::-1] - 100) / 2, rtol=1e-4)
+    with pytest.raises(ConfigError, match="--std"):
+        Preparation(std=0)
+
+
+def test_flip_adds_the_mirrored_face(tmp_path: Path) -> None:
+    path = write_model(tmp_path / "model.onnx", ["n", 3, SIZE, SIZE], axes=(1, 2))  # one number for each column
+    face = picture(0)[None].astype(np.float32)
+    plain = OnnxModel(path, Preparation(), 1).vectors(face)[0]
+    np.testing.assert_allclose(
+        OnnxModel(path, Preparation(flip=True), 1).vectors(face)[0], plain + plain[::-1], rtol=1e-5
+    )
+
+
+def test_faces_are_aligned_by_their_landmarks(images: Path, model: OnnxModel) -> None:
+    points = 0.4 * TEMPLATE + [30, 20]
+    numbers = ",".join(f"{number:.6f}" for number in points.ravel())
+    (images / "lmk.csv").write_text("".join(f"x/p/{number}.png,{numbers}\n" for number in range(5)))
+    marks = read_landmarks(images / "lmk.csv")
+    assert extract(job(images, landmarks=marks), model, "f", ignore).bad_fits == 0
+    face = align(picture(3), points, SIZE).astype(np.float64)
+    # the patch behind the landmarks, not the whole picture
+    np.testing.assert_allclose(
+        vectors_of(images / "net.npz")["p/3.png"], (face / 127.5 - 1).mean(axis=(0, 1)), atol=1e-4
+    )
+
+
+def test_landmarks_in_another_order_are_noticed_and_missing_ones_named(images: Path, model: OnnxModel) -> None:
+    numbers = ",".join(f"{number:.4f}" for number in TEMPLATE.T.ravel())
+    (images / "lmk.csv").write_text("".join(f"p/{number}.png,{numbers}\n" for number in range(5)))
+    marks = read_landmarks(images / "lmk.csv")
+    assert extract(job(images, landmarks=marks), model, "f", ignore).bad_fits == 5
+    (images / "names.txt").write_text("p/0.png\np/9.png\n")
+    with pytest.raises(DataError, match="no landmarks for 'p/9"):
+        extract(job(images, landmarks=marks), model, "f", ignore)
+
+
+class _Killed(BaseException):
+    pass
+
+
+@pytest.mark.parametrize("calls", [0, 1, 2, 3, 4])
+def test_a_killed_extraction_goes_on(
+    images: Path, model: OnnxModel, monkeypatch: pytest.MonkeyPatch, calls: int
+) -> None:
+    monkeypatch.setattr(extraction, "PART", 2)
+    extract(job(images, out=images / "whole.npz"), model, "f", ignore)
+    real, count, rows = extraction.os.replace, 0, []
+
+    def dies(source: Path, target: Path) -> None:  # as a kill before a file gets its name
+        nonlocal count
+        if count == calls:
+            raise _Killed
+        count += 1
+        real(source, target)
+
+    with monkeypatch.context() as patch, pytest.raises(_Killed):
+        patch.setattr(extraction.os, "replace", dies)
+        extract(job(images), model, "f", ignore)
+    assert not (images / "net.npz").exists()
+    run = model.vectors
+    monkeypatch.setattr(model, "vectors", lambda faces: rows.append(len(faces)) or run(faces))
+    assert extract(job(images), model, "f", ignore).vectors == 5
+    assert (images / "net.npz").read_bytes() == (images / "whole.npz").read_bytes()
+    # the first rename marks the folder, each further one is a part that need not be computed again
+    assert sum(rows) == 5 - min(5, 2 * max(calls - 1, 0))
+
+
+def test_parts_of_another_job_are_not_mixed_in(images: Path, model: OnnxModel) -> None:
+    (images / "net.npz.partial").mkdir()
+    (images / "net.npz.partial" / "job.txt").write_text("another")
+    with pytest.raises(DataError, match="Remove that folder"):
+        extract(job(images), model, "f", ignore)
+
+
+def test_fingerprint_sees_list_files_and_options(images: Path, tmp_path: Path) -> None:
+    entries = read_list(images / "names.txt", images)
+    one, two = tmp_path / "1", tmp_path / "2"
+    one.write_text("1")
+    two.write_text("2")
+    prints = [
+        fingerprint_of(entries, [one], Preparation()),
+        fingerprint_of(entries[1:], [one], Preparation()),
+        fingerprint_of(entries, [two], Preparation()),
+        fingerprint_of(entries, [one, two], Preparation()),
+        fingerprint_of(entries, [one], Preparation(flip=True)),
+    ]
+    assert len(set(prints)) == len(prints)
+    assert prints[0] == fingerprint_of(entries, [one], Preparation())
+
+
+@pytest.mark.parametrize("damage", ["gone", "empty", "text", "cut"])
+def test_unreadable_pictures(images: Path, model: OnnxModel, damage: str) -> None:
+    path = images / "p" / "2.png"
+    content = {"gone": b"", "empty": b"", "text": b"no picture", "cut": path.read_bytes()[:3000]}[damage]
+    path.unlink()
+    if damage != "gone":
+        path.write_bytes(content)
+    with pytest.raises(DataError, match=r"2\.png.*--skip-unreadable"):
+        extract(job(images), model, "f", ignore)
+    done = extract(job(images, skip_unreadable=True), model, "f", ignore)
+    assert (done.vectors, done.skipped) == (4, ("p/2.png",))
+    assert "p/2.png" not in vectors_of(images / "net.npz")
+
+
+def test_errors_that_a_user_can_act_on(images: Path, model: OnnxModel, tmp_path: Path) -> None:
+    Image.fromarray(picture(0)[:50]).save(images / "p" / "0.png")
+    with pytest.raises(DataError, match=r"112 x 50 pixels.*--landmarks"):
+        extract(job(images), model, "f", ignore)
+    (tmp_path / "bad.onnx").write_bytes(b"no model")
+    with pytest.raises(DataError, match="not a model"):
+        OnnxModel(tmp_path / "bad.onnx", Preparation())
+    with pytest.raises(DataError, match="not found"):
+        OnnxModel(tmp_path / "none.onnx", Preparation())
+    with pytest.raises(DataError, match="fails on pictures of shape"):
+        model.vectors(np.zeros((1, 20, 20, 3), dtype=np.float32))
+    with pytest.raises(DataError, match="three channels"):
+        OnnxModel(write_model(tmp_path / "grey.onnx", ["n", 1, SIZE, SIZE]), Preparation())
+
+
+def test_lists(tmp_path: Path) -> None:
+    path = tmp_path / "names.txt"
+    path.write_text("\ufeffa b.jpg\r\n\r\nid 1\tp/x.png\n", encoding="utf-8")
+    first, second = read_list(path, Path("folder"))
+    assert (first.id, first.file) == ("a b.jpg", Path("folder/a b.jpg"))
+    assert (second.id, second.listed, second.file) == ("id 1", "p/x.png", Path("folder/p/x.png"))
+    path.write_text("a\nb\na\n")
+    with pytest.raises(DataError, match="line 3"):
+        read_list(path, tmp_path)
+    path.write_text("\n")
+    with pytest.raises(DataError, match="no images"):
+        read_list(path, tmp_path)
+
+
+def test_the_script(images: Path) -> None:
+    write_model(images / "model.onnx", ["n", 3, SIZE, SIZE])
+    (images / "p" / "4.png").unlink()
+    command = [sys.executable, SCRIPT, "--images", images, "--list", images / "names.txt", "--skip-unreadable"]
+    command += ["--model", images / "model.onnx", "--out", images / "mine" / "net.npz", "--threads", "1"]
+    first = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert first.returncode == 0, first.stderr
+    assert "4 vectors of 3 numbers" in first.stdout
+    assert "  p/4.png" in first.stdout
+    again = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert again.returncode == 1
+    assert again.stderr.startswith("DataError")
+    assert "--overwrite" in again.stderr
