@@ -10,12 +10,12 @@ import sys
 import tempfile
 from pathlib import Path
 
+from fairfr.paper.order import DATASETS, HEADLINE, HEADLINE_BACKBONES, ROWS
+from fairfr.paper.prediction import compared_with_print, is_fitted, prediction
+from fairfr.paper.printed import QUANTITIES
 from fairfr.report.figures.draw import draw
-from fairfr.report.paper.prediction import compared_with_print, is_fitted, prediction
-from fairfr.report.paper.published import QUANTITIES
 from fairfr.report.runs import Runs, read_results
 from fairfr.report.selection import Selection
-from fairfr.report.tables.order import DATASETS, HEADLINE, HEADLINE_BACKBONES, ROWS
 from fairfr.report.writers import markdown
 
 PICTURE = Path(__file__).with_name("standin_prediction.png")

@@ -24,7 +24,7 @@ from fairfr.core.errors import FairfrError
 from fairfr.data.settings import DatasetSettings
 from fairfr.data.synthetic import BackboneModel, model_of
 from fairfr.experiment.standin_fit import BASELINE, GAINS, Effort, Figure, Figures, Goal, fit_model, measure, variant
-from fairfr.report.paper.published import headline
+from fairfr.paper.printed import headline
 
 ROOT = Path(__file__).resolve().parents[1]
 SETS = ("rfw", "bfw", "lfw")

@@ -19,7 +19,7 @@ MODULES = (
     "torch",
     "fairfr.sweep",
     "fairfr.report.figures.draw",
-    "fairfr.report.tables.paper_tables",
+    "fairfr.paper.paper_tables",
     "fairfr.store.mlflow.log",
 )
 

@@ -9,10 +9,10 @@ from typing import Any
 
 from fairfr.core.errors import FairfrError
 from fairfr.core.types import Source
+from fairfr.paper.order import SETTINGS
 from fairfr.report.configurations import newest_configurations
 from fairfr.report.readings import Reading, Run
 from fairfr.report.selection import Selection, is_cell, is_current, one_of
-from fairfr.report.tables.order import SETTINGS
 from fairfr.store.reading import stored_runs
 
 RESCORE = "fairfr rescore (in a checkout: python scripts/rescore.py)"

@@ -13,19 +13,19 @@ from fairfr.core.errors import ConfigError
 from fairfr.core.storage import storing
 from fairfr.core.types import Source
 from fairfr.core.variants import labelled
+from fairfr.paper.claims.table import claims
+from fairfr.paper.companions import companions
+from fairfr.paper.coverage import coverage
+from fairfr.paper.paper_tables import paper_tables, tables_of_runs
+from fairfr.paper.prediction import prediction
 from fairfr.report.configurations import PassedOver
-from fairfr.report.paper.claims.table import claims
-from fairfr.report.paper.companions import companions
-from fairfr.report.paper.coverage import coverage
-from fairfr.report.paper.prediction import prediction
 from fairfr.report.readings import Reading, Run
 from fairfr.report.runs import Runs, of_page
 from fairfr.report.selection import OF_METHOD, Selection, options_that_show
-from fairfr.report.studies.study import all_studies, of_studies
-from fairfr.report.studies.study_runs import StudyRuns
+from fairfr.report.study import all_studies, of_studies
+from fairfr.report.study_runs import StudyRuns
 from fairfr.report.tables.grid import SOURCE_LABEL, Grid, Note
 from fairfr.report.tables.layout import Layout, is_called, rows_of
-from fairfr.report.tables.paper_tables import paper_tables, tables_of_runs
 from fairfr.report.uncertainty.by_setting import Bootstraps
 from fairfr.report.writers import csv, html, latex, markdown
 

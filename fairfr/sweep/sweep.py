@@ -90,7 +90,7 @@ class RunningSweep:
         Where older runs stand in the way, that is said: the sweep itself has not failed.
         """
         from fairfr.report.runs import read_results
-        from fairfr.report.studies.study import all_studies
+        from fairfr.report.study import all_studies
         from fairfr.report.write import Wanted, write_report
 
         try:

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from fairfr.paper.paper_tables import paper_tables
 from fairfr.report.readings import Reading, Run
 from fairfr.report.runs import Runs
 from fairfr.report.tables.grid import Grid
-from fairfr.report.tables.paper_tables import paper_tables
 from fairfr.report.writers import csv, html, latex, markdown
 
 FOLDER = Path(__file__).with_name("tables")

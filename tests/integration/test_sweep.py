@@ -18,7 +18,7 @@ from omegaconf import OmegaConf
 from fairfr.core.conform import build
 from fairfr.data.locate import locate
 from fairfr.data.settings import BackboneSettings, DatasetSettings
-from fairfr.report.tables.order import SETTINGS
+from fairfr.paper.order import SETTINGS
 from fairfr.sweep import SweepReport
 
 pytestmark = pytest.mark.slow

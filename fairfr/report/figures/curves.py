@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from fairfr.report.studies.study_runs import StudyRuns
+from fairfr.report.study_runs import StudyRuns
 from fairfr.report.tables.grid import source_title
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from fairfr.report.studies.study import Number
+    from fairfr.report.study import Number
 
 PANEL = (4.6, 3.4)  # inches
 IN_A_ROW = 4

@@ -11,15 +11,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from fairfr.paper.figures import prediction_figure
+from fairfr.paper.prediction import compared_with_print
 from fairfr.report.figures.overview import overview_figure
-from fairfr.report.figures.prediction import prediction_figure
 from fairfr.report.figures.reliability import FEWEST_PAIRS, reliability_figure, run_figure
-from fairfr.report.paper.prediction import compared_with_print
 from fairfr.report.readings import Reading, Run
 from fairfr.report.runs import Runs
 from fairfr.report.scores import Scores, where
-from fairfr.report.studies.study import all_studies
-from fairfr.report.studies.study_runs import StudyRuns
+from fairfr.report.study import all_studies
+from fairfr.report.study_runs import StudyRuns
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
+from fairfr.paper.order import ADAPTIVE, BASELINE, ROWS, Row
 from fairfr.report.figures.text import as_drawn
 from fairfr.report.readings import Reading, Run
 from fairfr.report.runs import Runs
 from fairfr.report.tables.grid import source_title
 from fairfr.report.tables.layout import Layout, rows_of
-from fairfr.report.tables.order import ADAPTIVE, BASELINE, ROWS, Row
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

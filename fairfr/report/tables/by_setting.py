@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from fairfr.paper.order import BASELINE, SETTINGS, Setting
 from fairfr.report.quantity import group_heading
 from fairfr.report.readings import Reading, Run
 from fairfr.report.tables.columns import Column, column
 from fairfr.report.tables.grid import Entry, Grid, Line, Note, Section
 from fairfr.report.tables.layout import Layout
 from fairfr.report.tables.levels import levels_of
-from fairfr.report.tables.order import BASELINE, SETTINGS, Setting
 from fairfr.report.tables.panels import GAPS, LIFTED, accuracy, gaps, panels, summary
 
 GROUP_METRICS = {"auroc": ("AUROC", "AUROC"), "pauc": ("partial AUC (FPR ≤ 10 %)", "pAUC")}

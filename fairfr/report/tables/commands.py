@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from fairfr.core.variants import typed
+from fairfr.paper.order import DATASETS, HEADLINE, Setting
 from fairfr.report.readings import Run
 from fairfr.report.tables.layout import Layout
-from fairfr.report.tables.order import DATASETS, HEADLINE, Setting
 
 DEFAULT_DATA_ROOT = "data"
 Absent: TypeAlias = Mapping[Setting, Sequence[str]]

@@ -7,11 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
-from fairfr.report.readings import Reading, Run
-from fairfr.report.runs import Runs
-from fairfr.report.tables.columns import Column
-from fairfr.report.tables.grid import Entry, Line, Section, mark_best
-from fairfr.report.tables.order import (
+from fairfr.paper.order import (
     ADAPTIVE,
     BACKBONES,
     BASELINE,
@@ -24,6 +20,10 @@ from fairfr.report.tables.order import (
     Row,
     Setting,
 )
+from fairfr.report.readings import Reading, Run
+from fairfr.report.runs import Runs
+from fairfr.report.tables.columns import Column
+from fairfr.report.tables.grid import Entry, Line, Section, mark_best
 
 Block: TypeAlias = tuple[str, tuple[Row, ...]]
 """Rows under a heading ("" = none)."""

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from itertools import chain
 
 from fairfr.core.rates import ALPHAS
+from fairfr.paper.order import ROWS, Setting
 from fairfr.report.tables.columns import Column, alphas_of, column, has_group_brier, lifted
 from fairfr.report.tables.grid import Grid, Note, Section, Spanner
 from fairfr.report.tables.layout import Layout, Place, rows_of
-from fairfr.report.tables.order import ROWS, Setting
 from fairfr.report.tables.provenance import BEST, Provenance
 
 SPREAD = "Mean±std over folds."

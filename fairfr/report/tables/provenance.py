@@ -10,11 +10,11 @@ from functools import cached_property
 from fairfr.core.names import ALL
 from fairfr.core.rates import ALPHAS, ENOUGH_FALSE_MATCHES
 from fairfr.core.variants import variant_text
+from fairfr.paper.order import DENSITY_LOO, HEADLINE, Row, Setting
 from fairfr.report.readings import Reading, Run
 from fairfr.report.tables.commands import commands, paper_command
 from fairfr.report.tables.grid import UNDEFINED, Grid, Missing, Note, Section, number_entry
 from fairfr.report.tables.layout import Layout
-from fairfr.report.tables.order import DENSITY_LOO, HEADLINE, Row, Setting
 
 READING: dict[Reading, str] = {
     "paper": "a pair belongs to its first image's group; methods with a probability of their own are ranked by it; the "

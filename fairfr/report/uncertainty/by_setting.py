@@ -9,11 +9,11 @@ import numpy as np
 
 from fairfr.core.rates import ALPHAS
 from fairfr.core.types import F64, I16, UNKNOWN
+from fairfr.paper.order import Row, Setting
 from fairfr.report.readings import Reading, Run
 from fairfr.report.runs import Runs
 from fairfr.report.scores import Scores
 from fairfr.report.tables.layout import Layout, rows_of
-from fairfr.report.tables.order import Row, Setting
 from fairfr.report.uncertainty.bootstrap import Draws, Measured, draw_units, measure, resampling_units
 
 ALPHA = ALPHAS["1e-3"]

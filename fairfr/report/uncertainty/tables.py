@@ -16,11 +16,11 @@ from typing import TypeAlias
 import numpy as np
 
 from fairfr.core.types import F64
+from fairfr.paper.order import BASELINE, Row
 from fairfr.report.quantity import group_heading, higher_is_better
 from fairfr.report.tables.by_setting import MOST_GROUPS
 from fairfr.report.tables.grid import Entry, Grid, Line, Note, Section, Spanner, Tone, mark_best, number_entry
 from fairfr.report.tables.layout import is_called
-from fairfr.report.tables.order import BASELINE, Row
 from fairfr.report.tables.provenance import raw_brier
 from fairfr.report.uncertainty.bootstrap import METRICS, interval, simultaneous, true_worst
 from fairfr.report.uncertainty.by_setting import Bootstrapped, Bootstraps

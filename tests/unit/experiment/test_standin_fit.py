@@ -29,7 +29,7 @@ from fairfr.experiment.standin_fit import (
     measure,
     variant,
 )
-from fairfr.report.paper.published import study
+from fairfr.paper.printed import study
 
 ROOT = Path(__file__).parents[3]
 TOLERANCE = Figures(0.005, 0.015, 0.06, 0.05, 0.01)

@@ -11,10 +11,10 @@ import pytest
 from fairfr.core.code import code_digest
 from fairfr.core.errors import ConfigError
 from fairfr.core.keys import RESULTS_VERSION
+from fairfr.paper.paper_tables import paper_tables
 from fairfr.report.readings import Run
 from fairfr.report.runs import MixedMetricsError, MixedResultsError, Runs
 from fairfr.report.selection import Selection, options_that_show
-from fairfr.report.tables.paper_tables import paper_tables
 
 TARGET = "fairfr.methods.ac_density.ACDensity"
 Make = Callable[..., Run]

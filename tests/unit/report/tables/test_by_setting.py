@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from fairfr.paper.paper_tables import paper_tables
 from fairfr.report.readings import Run
 from fairfr.report.runs import Runs
-from fairfr.report.tables.paper_tables import paper_tables
 
 Make = Callable[..., Run]
 MakeRuns = Callable[..., Runs]

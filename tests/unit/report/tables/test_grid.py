@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
+from fairfr.paper.paper_tables import paper_tables
 from fairfr.report.readings import Run
 from fairfr.report.runs import Runs
 from fairfr.report.tables.grid import Entry, Grid, Line, Section, Spanner
-from fairfr.report.tables.paper_tables import paper_tables
 from fairfr.report.writers import csv, html, latex, markdown
 
 Make = Callable[..., Run]

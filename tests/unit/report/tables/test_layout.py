@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, get_args
 
+from fairfr.paper.paper_tables import paper_tables
 from fairfr.report.readings import Reading, Run
 from fairfr.report.runs import Runs
 from fairfr.report.tables.grid import Entry
-from fairfr.report.tables.paper_tables import paper_tables
 
 Make = Callable[..., Run]
 MakeRuns = Callable[..., Runs]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from fairfr.paper.order import HEADLINE, ROWS
+from fairfr.paper.paper_tables import paper_tables
 from fairfr.report.readings import Run
 from fairfr.report.runs import Runs
 from fairfr.report.tables.grid import Entry
-from fairfr.report.tables.order import HEADLINE, ROWS
-from fairfr.report.tables.paper_tables import paper_tables
 
 Make = Callable[..., Run]
 MakeRuns = Callable[..., Runs]

@@ -1,0 +1,59 @@
+"""The appendix's tables over all settings: aggregates on the headline settings, then each data set by its backbones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fairfr.paper.headline import CHAPTER, headline_table, transposed_table
+from fairfr.paper.order import Row
+from fairfr.report.tables.by_setting import backbone_tables
+from fairfr.report.tables.columns import column, lifted
+from fairfr.report.tables.grid import Grid
+from fairfr.report.tables.layout import Layout
+
+WITHOUT_PROBABILITY = ("baseline", "falcon", "fsn", "demonorm")
+BACKBONE_PARTS: dict[str, tuple[tuple[str, ...], ...]] = {
+    "rfw": (("arcface_r100", "adaface"), ("magface",), ("arcface_r50", "facenet")),
+    "bfw": (("arcface_r100", "adaface"), ("magface",), ("arcface_r50", "facenet")),
+    "lfw": (("arcface_r100", "adaface"), ("magface",), ("arcface_r50", "arcface_fairface"), ("facenet",)),
+}
+
+
+def appendix_tables(layout: Layout) -> Iterator[Grid]:
+    """In the paper's order."""
+    yield from _aggregates(layout)
+    for dataset in dict.fromkeys(dataset for dataset, _ in layout.settings):
+        yield from _by_dataset(layout, dataset)
+
+
+def _aggregates(layout: Layout) -> Iterator[Grid]:
+    yield headline_table(
+        layout,
+        "appendix_brier",
+        "Brier score of methods with a probability of their own",
+        [column("Brier", "brier")],
+        without=(*WITHOUT_PROBABILITY, *(row.id for row in layout.others if not _native(layout, row))),
+    )
+    worst = column("Worst-group TPR@1e-3", "tpr_at_fpr_1e-3", "worst")
+    yield headline_table(layout, "appendix_worst_tpr", "Worst-group TPR at FPR=1e-3", [worst])
+    yield headline_table(layout, "appendix_auroc", "Global AUROC", [column("AUROC", "auroc")])
+    yield transposed_table(
+        layout,
+        "appendix_ld_tpr",
+        "LD-TPR@0.1, K/N groups lifted",
+        lifted("LD-TPR@0.1", "tpr_at_fpr_1e-3"),
+        "As LU-AUROC, with groups ordered and compared by TPR at the global threshold of FPR=1e-3.",
+    )
+
+
+def _native(layout: Layout, row: Row) -> bool:
+    found = (layout.run(setting, row) for setting in layout.settings)
+    return any(run.gives_probability for run in found if run is not None)
+
+
+def _by_dataset(layout: Layout, dataset: str) -> Iterator[Grid]:
+    """Accuracy and calibration, then gaps, a panel for each backbone; split into parts as in the paper."""
+    for number, part in enumerate(BACKBONE_PARTS.get(dataset, ()), start=1):
+        settings = tuple((dataset, backbone) for backbone in part if (dataset, backbone) in layout.settings)
+        if settings:
+            yield from backbone_tables(layout, settings, str(number), CHAPTER)

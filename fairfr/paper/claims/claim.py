@@ -1,0 +1,120 @@
+"""A claim of the paper, and the arithmetic that several claims share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cache
+from typing import Literal, NamedTuple, TypeAlias
+
+from fairfr.paper.numbers import GROUP_AWARE_IDS, NotThereError, Numbers, need
+from fairfr.paper.order import (
+    ADAPTIVE,
+    DATASETS,
+    HEADLINE,
+    HEADLINE_BACKBONES,
+    PAPER_ROWS,
+    ROWS,
+    SCORE_ONLY,
+    Setting,
+)
+from fairfr.paper.printed import StudyRow, headline
+from fairfr.report.quantity import Quantity
+
+Status: TypeAlias = Literal["holds", "does not hold", "undetermined"]
+LABEL = {row.id: row.label for row in (*ROWS, *SCORE_ONLY)}
+CONTEXT = ("ac_linear", "ac_density")
+AC = tuple(row.id for row in ADAPTIVE if row in PAPER_ROWS)
+
+
+class Verdict(NamedTuple):
+    """What the numbers say about a claim, and the numbers. ``figure``: the one that decides, if it is one."""
+
+    status: Status
+    detail: str
+    figure: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A sentence of the paper in short words, where it is printed, and the check that judges it on any numbers.
+
+    ``arithmetic``: about figures of the text alone, so that runs have no say in it. ``figure``: what the deciding
+    figure of its verdicts is, in words.
+    """
+
+    id: str
+    where: str
+    words: str
+    check: Callable[[Numbers], Verdict]
+    arithmetic: bool = False
+    figure: str = ""
+
+
+def verdict(holds: bool, detail: str, figure: float | None = None) -> Verdict:
+    """Holds or does not."""
+    return Verdict("holds" if holds else "does not hold", detail, figure)
+
+
+def study_rows(numbers: Numbers, name: str) -> tuple[StudyRow, ...]:
+    """The rows of a study that the claim cannot do without."""
+    rows = numbers.study(name)
+    if not rows:
+        raise NotThereError(f"{numbers.absent}: the {name.replace('_', ' ')} study")
+    return rows
+
+
+@cache
+def contestants(quantity: Quantity) -> tuple[str, ...]:
+    """The label-free methods that the paper's table of a quantity has."""
+    printed = {p.method for p in headline() if p.quantity == quantity}
+    return tuple(row.id for row in PAPER_ROWS if row.id in printed and row.id not in GROUP_AWARE_IDS)
+
+
+def winners(numbers: Numbers, quantity: Quantity, setting: Setting) -> tuple[set[str], float]:
+    """The best label-free methods of a column, ties included, and their value."""
+    values = {m: need(numbers, quantity, *setting, m) for m in contestants(quantity)}
+    best = max(values.values()) if quantity.higher_is_better else min(values.values())
+    return {m for m, value in values.items() if value == best}, best
+
+
+def column_winners(numbers: Numbers, quantity: Quantity) -> dict[Setting, set[str]]:
+    """The best label-free methods of every headline column."""
+    return {setting: winners(numbers, quantity, setting)[0] for setting in HEADLINE}
+
+
+def mean(numbers: Numbers, quantity: Quantity, method: str) -> float:
+    """Over the nine headline columns."""
+    return sum(need(numbers, quantity, *setting, method) for setting in HEADLINE) / len(HEADLINE)
+
+
+def compare_means(quantity: Quantity, said: dict[str, float], numbers: Numbers) -> Verdict:
+    """The first method's mean must be the best of all label-free ones; the figure is its lead over the next.
+
+    The paper's own tables must also give the figures that its text states.
+    """
+    means = {method: mean(numbers, quantity, method) for method in contestants(quantity)}
+    ranking = sorted(means, key=means.__getitem__, reverse=bool(quantity.higher_is_better))
+    stated = all(f"{means[method]:.3f}" == f"{value:.3f}" for method, value in said.items())
+    ahead = means[next(iter(said))] == means[ranking[0]]
+    shown = [method for method in ranking if method in said or method == ranking[0]]
+    rival = next(method for method in ranking if method != next(iter(said)))
+    lead = (means[next(iter(said))] - means[rival]) * (1 if quantity.higher_is_better else -1)
+    detail = ", ".join(f"{LABEL[m]} {means[m]:.4f}" for m in shown)
+    return verdict(ahead and (stated or not numbers.exact), detail, lead)
+
+
+def name(setting: Setting) -> str:
+    """RFW R100, as the tables call a column."""
+    return f"{DATASETS[setting[0]]} {HEADLINE_BACKBONES.get(setting[1], setting[1])}"
+
+
+def names(settings: Iterable[Setting]) -> str:
+    """Columns, or a word for none."""
+    return ", ".join(name(setting) for setting in settings) or "none"
+
+
+def labels(methods: Iterable[str]) -> str:
+    """Methods in the paper's order."""
+    chosen = set(methods)
+    return " and ".join(LABEL[row.id] for row in ROWS if row.id in chosen)

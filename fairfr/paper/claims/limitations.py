@@ -1,0 +1,31 @@
+"""Claims of the paper's paragraph on limitations, which it did not test: runs alone can."""
+
+from __future__ import annotations
+
+from fairfr.paper.claims.claim import CONTEXT, LABEL, Claim, Verdict, study_rows, verdict
+from fairfr.paper.numbers import NotThereError, Numbers
+
+
+def _need_not_transfer(numbers: Numbers) -> Verdict:
+    """Whether an AC method loses AUROC away from home, and more than a map of the cosine does."""
+    lost = [
+        (row.values[m][0], row.values["platt"][0], LABEL[m], row.label[0])
+        for row in study_rows(numbers, "transfer")
+        for m in CONTEXT
+        if m in row.values and "platt" in row.values
+    ]
+    if not lost:
+        raise NotThereError(f"{numbers.absent}: Platt and an AC method, at home and away")
+    change, of_platt, method, where = min(lost)
+    detail = f"largest loss of AUROC: {method} {change:+.4f}, Platt there {of_platt:+.4f} ({where})"
+    return verdict(change < min(0, of_platt), detail)
+
+
+CLAIMS = (
+    Claim(
+        "need-not-transfer",
+        "Limitations",
+        "A learned correction need not transfer to a new acquisition pipeline or population",
+        _need_not_transfer,
+    ),
+)

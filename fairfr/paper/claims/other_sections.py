@@ -1,0 +1,168 @@
+"""Claims of the paper's abstract, related work, conclusion and Brier paragraph about its headline tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from fairfr.paper.claims.claim import (
+    AC,
+    LABEL,
+    Claim,
+    Verdict,
+    column_winners,
+    compare_means,
+    labels,
+    name,
+    names,
+    verdict,
+    winners,
+)
+from fairfr.paper.numbers import Numbers, need
+from fairfr.paper.order import HEADLINE, Setting
+from fairfr.paper.printed import AUROC, BRIER, TPR, WORST_AUROC, WORST_BRIER
+from fairfr.report.quantity import Quantity
+
+CELLS = len(AC) * len(HEADLINE)
+CELLS_WON = "cells won"
+CALIBRATORS = ("platt", "beta", "faircal", "frappe")
+"""Without group labels and with a probability of their own."""
+BRIER_OF_A_GUESS = 0.25  # a constant probability of one half; a fitted overlay on a useful score stays below
+
+
+def _better_than(numbers: Numbers, quantity: Quantity, rivals: Sequence[str]) -> dict[str, int]:
+    """For each AC variant, the columns in which it beats the best of the rivals."""
+    sign = 1 if quantity.higher_is_better else -1
+
+    def gain(setting: Setting, method: str) -> float:
+        best = max(sign * need(numbers, quantity, *setting, rival) for rival in rivals)
+        return sign * need(numbers, quantity, *setting, method) - best
+
+    return {m: sum(gain(s, m) > 0 for s in HEADLINE) for m in AC}
+
+
+def _in_columns(counts: dict[str, int]) -> str:
+    return ", ".join(f"{LABEL[method]} {n} of {len(HEADLINE)}" for method, n in counts.items())
+
+
+def _often(counts: dict[str, int], rival: str) -> Verdict:
+    """Often: in more than half of the cells, all variants together."""
+    won = sum(counts.values())
+    detail = f"better than {rival} in: {_in_columns(counts)}; {won} of {CELLS} cells"
+    return verdict(won > CELLS / 2, detail, won)
+
+
+def _improves(quantity: Quantity, numbers: Numbers) -> Verdict:
+    return _often(_better_than(numbers, quantity, ["baseline"]), "Baseline")
+
+
+def _better_probabilities(numbers: Numbers) -> Verdict:
+    """Against calibrators: beating a raw cosine that is read as a probability shows nothing."""
+    known = [m for m in CALIBRATORS if all(numbers.value(WORST_BRIER, *s, m) is not None for s in HEADLINE)]
+    rivals = known or ["faircal"]
+    counts = _better_than(numbers, WORST_BRIER, rivals)
+    found = _often(counts, "the best of " + ", ".join(LABEL[m] for m in rivals))
+    faircal = _in_columns(_better_than(numbers, WORST_BRIER, ["faircal"])) if "faircal" in rivals else "no run"
+    return found._replace(detail=f"{found.detail} (than FairCal alone: {faircal})")
+
+
+def _low_fpr_depends(numbers: Numbers) -> Verdict:
+    counts = _better_than(numbers, TPR, ["baseline"])
+    won = sum(counts.values())
+    return verdict(0 < won < CELLS, f"TPR above Baseline in: {_in_columns(counts)}", won)
+
+
+def _oracle_bound(numbers: Numbers) -> Verdict:
+    above = [s for s in HEADLINE if winners(numbers, WORST_AUROC, s)[1] > need(numbers, WORST_AUROC, *s, "oracle")]
+    return verdict(
+        not above, f"worst-group AUROC: a label-free method is above the Oracle in {len(above)} of 9 columns"
+    )
+
+
+def _small_models(numbers: Numbers) -> Verdict:
+    behind = []
+    for s in HEADLINE:
+        mlp, *small = (need(numbers, WORST_AUROC, *s, m) for m in AC)
+        if mlp > max(small):
+            behind.append(s)
+    return verdict(not behind, f"worst-group AUROC: AC-MLP ahead of both in: {names(behind)}")
+
+
+def _overlay(numbers: Numbers) -> Verdict:
+    """A fitted overlay cannot do worse than a guess; raw scores clipped to [0, 1] can."""
+    cells = {
+        (m, s): need(numbers, WORST_BRIER, *s, m) for m in ("baseline", "falcon", "fsn", "demonorm") for s in HEADLINE
+    }
+    (method, setting), worst = max(cells.items(), key=lambda item: item[1])
+    detail = f"largest worst-group Brier: {LABEL[method]} on {name(setting)} {worst:.3f}; a constant 0.5 gives 0.250"
+    if worst > BRIER_OF_A_GUESS:
+        return verdict(False, detail)
+    return Verdict("undetermined", detail)
+
+
+def _score_only(numbers: Numbers) -> Verdict:
+    pairs = {s: [need(numbers, WORST_AUROC, *s, m) for m in ("platt", "baseline")] for s in HEADLINE}
+    moved = [s for s, (platt, baseline) in pairs.items() if platt != baseline]
+    return verdict(not moved, f"worst-group AUROC of Platt differs from Baseline's in: {names(moved)}")
+
+
+def _brier_columns(numbers: Numbers) -> Verdict:
+    said = {
+        **{("rfw", b): {"ac_density"} for b in ("arcface_r100", "adaface", "magface")},
+        ("lfw", "arcface_r100"): {"ac_linear"},
+        ("lfw", "magface"): {"ac_linear"},
+    }
+    columns = column_winners(numbers, BRIER)
+    wrong = [s for s, best in said.items() if columns[s] != best]
+    ties = [s for s in (("bfw", "adaface"), ("lfw", "adaface")) if not {"ac_linear"} < columns[s]]
+    rest = [s for s in (("bfw", "arcface_r100"), ("bfw", "magface")) if not columns[s] <= {"faircal", "frappe"}]
+    detail = "; ".join(f"{name(s)}: {labels(columns[s])}" for s in (*wrong, *ties, *rest))
+    return verdict(not (wrong or ties or rest), f"otherwise than stated: {detail or 'none'}")
+
+
+CLAIMS = (
+    Claim(
+        "often-ranking",
+        "Abstract",
+        "AC often improves worst-group ranking",
+        partial(_improves, WORST_AUROC),
+        figure=CELLS_WON,
+    ),
+    Claim(
+        "often-probability",
+        "Abstract",
+        "AC often improves worst-group probability quality, against the best score-only or label-free calibrator",
+        _better_probabilities,
+        figure=CELLS_WON,
+    ),
+    Claim("overall", "Abstract", "AC improves overall performance", partial(_improves, AUROC), figure=CELLS_WON),
+    Claim("low-fpr-depends", "Abstract", "Gains at low FPR depend on the setting", _low_fpr_depends, figure=CELLS_WON),
+    Claim("oracle-bound", "Related work", "Oracle can be treated as an upper bound", _oracle_bound),
+    Claim(
+        "score-only",
+        "Method, re-ranking",
+        "An increasing score-only map preserves AUROC within groups",
+        _score_only,
+    ),
+    Claim(
+        "overlay",
+        "Setup; Table 2, Panel B",
+        "Methods without a probability of their own get beta calibration",
+        _overlay,
+    ),
+    Claim("small-models", "Conclusion", "Most of the benefit is had with a linear or ridge model", _small_models),
+    Claim(
+        "brier-mean",
+        "Appendix, Brier paragraph",
+        "Brier: AC-Linear has the best label-free mean (0.043), FairCal 0.045",
+        partial(compare_means, BRIER, {"ac_linear": 0.043, "faircal": 0.045}),
+        figure="lead over the best other label-free method",
+    ),
+    Claim(
+        "brier-columns",
+        "Appendix, Brier paragraph",
+        "Brier: AC-Density wins RFW; AC-Linear wins LFW R100 and MagFace, ties on BFW AdaFace and LFW AdaFace; "
+        "FairCal or FRAPPÉ win the other BFW columns",
+        _brier_columns,
+    ),
+)

@@ -1,0 +1,161 @@
+"""The paper's own claims, judged twice: on the numbers that it prints, and on our runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+
+import numpy as np
+
+from fairfr.paper.claims import (
+    appendix,
+    contradictions,
+    density_form,
+    groups,
+    limitations,
+    other_sections,
+    results,
+)
+from fairfr.paper.claims.claim import Claim, Status, Verdict
+from fairfr.paper.comparison import simulation
+from fairfr.paper.drawn_numbers import DrawnNumbers
+from fairfr.paper.numbers import NotThereError, Numbers, PrintedNumbers, RunNumbers
+from fairfr.paper.order import ROWS, SETTINGS
+from fairfr.report.readings import Reading
+from fairfr.report.runs import Runs
+from fairfr.report.study_runs import StudyRuns
+from fairfr.report.tables.grid import Entry, Grid, Line, Note, Section, Spanner, Tone
+from fairfr.report.tables.layout import Layout
+from fairfr.report.tables.provenance import Provenance
+from fairfr.report.uncertainty.bootstrap import interval
+from fairfr.report.uncertainty.by_setting import Bootstraps
+
+SECTIONS: dict[str, tuple[Claim, ...]] = {
+    "Results": results.CLAIMS,
+    "Groups, counts and figures of the text": groups.CLAIMS,
+    "Abstract, related work, conclusion, Brier": other_sections.CLAIMS,
+    "Additional checks of the appendix": appendix.CLAIMS,
+    "Limitations": limitations.CLAIMS,
+    "Headline tables against the appendix": contradictions.CLAIMS,
+    "Which form of AC-Density is printed": density_form.CLAIMS,
+}
+CLAIMS = tuple(claim for section in SECTIONS.values() for claim in section)
+TONES: dict[Status, Tone] = {"holds": "improved", "does not hold": "degraded", "undetermined": "plain"}
+LEVEL = 0.95
+SIDES = ("Printed tables", "Our runs")
+IN_KIND = Note(
+    "in_kind", "From our runs a claim holds if its order, or at least so many settings, hold; digits may differ."
+)
+NO_INTERVALS = Note(
+    "no_intervals",
+    "Verdicts from our runs are those of the means; for their intervals:",
+    commands=("fairfr tables --uncertainty",),
+    for_print=False,
+)
+INTERVALS = Note(
+    "intervals",
+    "In brackets, where scores are available: the claim judged again on each draw of the paired bootstrap over "
+    "identities. A verdict that fewer than 97.5 % of the draws share is undetermined: the interval includes the "
+    "boundary.",
+)
+NO_GROUP_TABLES = Note(
+    "no_group_tables",
+    "The paper's per-group tables are absent from its source: claims that rest on them are undetermined.",
+)
+STATUSES: tuple[Status, ...] = ("holds", "does not hold", "undetermined")
+
+
+def judge(claim: Claim, numbers: Numbers) -> Verdict:
+    """The claim's verdict on these numbers; undetermined where one that it needs does not exist."""
+    if claim.arithmetic and not numbers.exact:
+        return Verdict("undetermined", "arithmetic of the text: runs have no say in it")
+    try:
+        return claim.check(numbers)
+    except NotThereError as absent:
+        return Verdict("undetermined", str(absent))
+
+
+def judge_draws(claim: Claim, point: Verdict, drawn: DrawnNumbers) -> Verdict:
+    """The verdict with its bootstrap interval; undetermined where draws of other people would turn it.
+
+    The claim is judged again on each draw. A verdict is kept if at least 97.5 % of the draws share it: for a claim that
+    one figure decides, the 95 % percentile interval of that figure then lies on one side of the boundary. Verdicts on
+    numbers that the bootstrap does not measure are left as they are.
+    """
+    if point.status == "undetermined" and point.figure is None:
+        return point
+    drawn.restart()
+    try:
+        verdicts = []
+        while drawn.draw < drawn.draws:
+            verdicts.append(claim.check(drawn))
+            drawn.draw += 1
+    except NotThereError:
+        return point
+    share = sum(verdict.status == point.status for verdict in verdicts) / len(verdicts)
+    status: Status = point.status if share >= (1 + LEVEL) / 2 else "undetermined"
+    return Verdict(status, f"{point.detail} [{_in_draws(claim, point, verdicts, share)}]", point.figure)
+
+
+def _in_draws(claim: Claim, point: Verdict, verdicts: list[Verdict], share: float) -> str:
+    agree = f"{point.status} in {share:.1%} of {len(verdicts):,} draws"
+    figures = [verdict.figure for verdict in verdicts if verdict.figure is not None]
+    if not claim.figure or len(figures) < len(verdicts):
+        return agree
+    low, high = interval(np.array(figures), LEVEL)
+    return f"{claim.figure}, 95 % interval {low:.3g} to {high:.3g}; {agree}"
+
+
+def claims(
+    runs: Runs,
+    reading: Reading,
+    bootstraps: Bootstraps | None = None,
+    studies: Mapping[str, StudyRuns] = MappingProxyType({}),
+) -> Grid:
+    """One line for each claim: where it is printed, its verdict from the printed tables and, if any, from our runs.
+
+    With ``bootstraps`` the verdicts from our runs come with their intervals, wherever scores are at hand.
+    """
+    judged = _judge_all(RunNumbers(runs, reading, studies), bootstraps)
+    provenance = Provenance(Layout(runs, reading), ROWS, SETTINGS, exact=True, group_brier=True)
+    sides = SIDES if provenance.used or studies else SIDES[:1]
+    sections = tuple(
+        Section(heading, tuple(_line(claim, *judged[claim.id][: len(sides)]) for claim in section))
+        for heading, section in SECTIONS.items()
+    )
+    tally = {side: _tally([verdicts[i] for verdicts in judged.values()]) for i, side in enumerate(sides)}
+    intervals = NO_INTERVALS if bootstraps is None else INTERVALS
+    bare = Grid(
+        id="claims",
+        title="The paper's claims, checked on its printed tables and on our runs",
+        corner=("Where",),
+        spanners=(Spanner("", ("claim",)), *(Spanner(side, ("verdict", "numbers")) for side in sides)),
+        sections=sections,
+        notes=(
+            Note("tally", " ".join(f"{side}: {counts}." for side, counts in tally.items())),
+            *((IN_KIND, intervals) if len(sides) > 1 else ()),
+            NO_GROUP_TABLES,
+        ),
+        about=("The same arithmetic judges both.", *simulation(runs)),
+        chapter="Claims of the paper",
+    )
+    return provenance.complete(bare, shrink=False)
+
+
+def _judge_all(ours: RunNumbers, bootstraps: Bootstraps | None) -> dict[str, tuple[Verdict, Verdict]]:
+    """The verdicts on each claim, by its id: from the printed tables, and from our runs."""
+    printed = PrintedNumbers()
+    judged = {claim.id: (judge(claim, printed), judge(claim, ours)) for claim in CLAIMS}
+    if bootstraps is None:
+        return judged
+    drawn = DrawnNumbers(bootstraps)
+    return {claim.id: (judged[claim.id][0], judge_draws(claim, judged[claim.id][1], drawn)) for claim in CLAIMS}
+
+
+def _line(claim: Claim, *verdicts: Verdict) -> Line:
+    entries = [(Entry(one.status, tone=TONES[one.status]), Entry(one.detail)) for one in verdicts]
+    return Line(claim.where, (Entry(claim.words), *(entry for pair in entries for entry in pair)))
+
+
+def _tally(verdicts: Sequence[Verdict]) -> str:
+    return ", ".join(f"{status} {sum(v.status == status for v in verdicts)}" for status in STATUSES)

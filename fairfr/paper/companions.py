@@ -1,0 +1,118 @@
+"""A companion to each headline table: ours, the paper's and the difference side by side, a row for each method."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from fairfr.paper.comparison import (
+    CHAPTER,
+    TOLERANCE,
+    Compared,
+    Key,
+    compare_all_forms,
+    counts,
+    farthest,
+    key_of,
+    other_forms,
+    simulation,
+)
+from fairfr.paper.numbers import GROUP_AWARE_IDS
+from fairfr.paper.order import DATASETS, HEADLINE, HEADLINE_BACKBONES, ROWS, Row
+from fairfr.paper.printed import QUANTITIES, TABLE_NAMES, WORST_BRIER, Published, headline
+from fairfr.report.quantity import LIFTED, Quantity
+from fairfr.report.readings import Reading
+from fairfr.report.runs import Runs
+from fairfr.report.tables.grid import Entry, Grid, Line, Note, Section, Spanner
+from fairfr.report.tables.layout import Layout
+from fairfr.report.tables.provenance import Provenance
+
+COLUMNS = ("ours", "paper", "difference")
+ONE_PRINTED = Note(
+    "one_printed",
+    "The paper prints one AC-Density, against which both of our forms stand. Counts and the summary take the form of "
+    "its text alone.",
+)
+
+
+def companions(runs: Runs, reading: Reading) -> list[Grid]:
+    """One table for each headline quantity: a panel for each data set, three columns for each backbone.
+
+    Data sets, backbones and methods without a number of ours are left out, and so are tables without any: there is
+    nothing to compare, which the summary says.
+    """
+    compared = compare_all_forms(runs, reading)
+    layout = Layout(runs, reading)
+    covered = {key[0] for key in compared}
+    return [
+        _companion(name, quantity, compared, layout) for name, quantity in QUANTITIES.items() if quantity in covered
+    ]
+
+
+def _companion(name: str, quantity: Quantity, compared: Mapping[Key, Compared], layout: Layout) -> Grid:
+    own = {key_of(p): p for p in headline() if p.quantity == quantity}
+    printed = own | {key_of(p): p for p in other_forms() if p.quantity == quantity}
+    here = [key for key in printed if key in compared]
+    datasets = [d for d in DATASETS if any(key[1] == d for key in here)]
+    backbones = [b for b in HEADLINE_BACKBONES if any(key[2] == b for key in here)]
+    rows = tuple(row for row in ROWS if any(key[3] == row.id for key in here))
+    sections = tuple(
+        Section(DATASETS[d], tuple(_line(row, quantity, d, backbones, printed, compared) for row in rows), panel=True)
+        for d in datasets
+    )
+    unit = " group(s)" if quantity.group == LIFTED else ""
+    wanted = tuple(row for row in ROWS if any(key[3] == row.id for key in printed))
+    bare = Grid(
+        id=f"against_paper_{name}",
+        title=f"Against the paper: {quantity.label} ({TABLE_NAMES[quantity]})",
+        corner=("Method",),
+        spanners=tuple(Spanner(HEADLINE_BACKBONES[backbone], COLUMNS) for backbone in backbones),
+        sections=sections,
+        notes=(_summary([compared[key] for key in own if key in compared], len(own)), ONE_PRINTED),
+        about=(
+            *simulation(layout.runs),
+            f"Difference: ours - paper; marked beyond {TOLERANCE[quantity]:g}{unit}.",
+        ),
+        chapter=CHAPTER,
+    )
+    provenance = Provenance(
+        layout,
+        rows,
+        HEADLINE,
+        alphas=frozenset(filter(None, [quantity.alpha])),
+        by_group=quantity.group != "all",
+        wanted=wanted,
+        exact=True,
+        group_brier=quantity == WORST_BRIER,
+    )
+    return provenance.complete(bare)
+
+
+def _line(
+    row: Row,
+    quantity: Quantity,
+    dataset: str,
+    backbones: Sequence[str],
+    printed: Mapping[Key, Published],
+    compared: Mapping[Key, Compared],
+) -> Line:
+    entries: list[Entry] = []
+    for backbone in backbones:
+        key = (quantity, dataset, backbone, row.id)
+        paper, both = printed.get(key), compared.get(key)
+        entries += [
+            Entry() if both is None else both.ours,
+            Entry() if paper is None else Entry(paper.text, paper.value, printed=paper.value),
+            Entry() if both is None else both.difference_entry,
+        ]
+    return Line(row.label, tuple(entries), row.id in GROUP_AWARE_IDS)
+
+
+def _summary(covered: Sequence[Compared], printed: int) -> Note:
+    if not covered:
+        return Note("coverage", f"None of the {printed} numbers is covered by a run.")
+    count, median, worst, beyond = (entry.text for entry in counts(covered, printed, covered))
+    return Note(
+        "coverage",
+        f"Covered {count} numbers; median absolute difference {median}, worst {worst} ({farthest(covered)}); "
+        f"{beyond} beyond the tolerance.",
+    )

@@ -1,0 +1,149 @@
+"""Ours against the paper's, number by number: how far apart, and whether beyond what chance explains."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+import numpy as np
+
+from fairfr.core.types import F64
+from fairfr.paper.numbers import DIGITS, RunNumbers
+from fairfr.paper.order import DATASETS, HEADLINE_BACKBONES, PAPER_ROWS, ROWS
+from fairfr.paper.printed import (
+    AUROC,
+    BRIER,
+    LD_TPR,
+    LU_AUROC,
+    TPR,
+    WORST_AUROC,
+    WORST_BRIER,
+    WORST_TPR,
+    Published,
+    headline,
+)
+from fairfr.report.quantity import LIFTED, Quantity
+from fairfr.report.readings import Reading
+from fairfr.report.runs import Runs
+from fairfr.report.tables.grid import Entry, fraction_entry, number_entry
+
+# What another seed, k-means start or embedding file moves. TPR at 1e-3 rests on about one false match in an RFW fold.
+TOLERANCE = {
+    AUROC: 0.005,
+    WORST_AUROC: 0.010,
+    BRIER: 0.005,
+    WORST_BRIER: 0.010,
+    TPR: 0.030,
+    WORST_TPR: 0.050,
+    LU_AUROC: 1.0,  # groups
+    LD_TPR: 1.0,
+}
+CHAPTER = "Against the paper"
+MIN_RANKED = 3
+_ROUNDING = 1e-9
+
+Key: TypeAlias = tuple[Quantity, str, str, str]
+"""Quantity, data set, backbone and method of a printed number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """A printed number of the paper and ours.
+
+    ``difference`` is between the printed values; of two K/N it is in groups, of the paper's N.
+    """
+
+    published: Published
+    ours: Entry
+    difference: float
+
+    @property
+    def beyond(self) -> bool:
+        return abs(self.difference) > TOLERANCE[self.published.quantity] + _ROUNDING
+
+    @property
+    def difference_entry(self) -> Entry:
+        """The difference as printed, marked where it is beyond the tolerance."""
+        digits = 0 if self.published.quantity.group == LIFTED and self.difference.is_integer() else DIGITS
+        return number_entry(self.difference, digits, sign="+", tone="beyond" if self.beyond else "plain")
+
+
+def compare(runs: Runs, reading: Reading) -> list[Compared]:
+    """Every headline number of the paper for which there is a run that gives it."""
+    return _compare(runs, reading, headline())
+
+
+def compare_all_forms(runs: Runs, reading: Reading) -> dict[Key, Compared]:
+    """As ``compare``, also the second form of a method, under that form's id."""
+    return {key_of(c.published): c for c in _compare(runs, reading, [*headline(), *other_forms()])}
+
+
+def _compare(runs: Runs, reading: Reading, printed: Sequence[Published]) -> list[Compared]:
+    numbers = RunNumbers(runs, reading)
+    found = (_ours(numbers, published) for published in printed)
+    return [compared for compared in found if compared is not None]
+
+
+def other_forms() -> list[Published]:
+    """The printed numbers that a second form of a method is compared with too, under that form's id."""
+    forms = [row for row in ROWS if row not in PAPER_ROWS]
+    return [replace(one, method=form.id) for form in forms for one in headline() if one.method == form.printed]
+
+
+def key_of(published: Published) -> Key:
+    """By what a printed number is looked up."""
+    return published.quantity, published.dataset, published.backbone, published.method
+
+
+def _ours(numbers: RunNumbers, published: Published) -> Compared | None:
+    quantity, where = published.quantity, (published.dataset, published.backbone, published.method)
+    value = numbers.value(quantity, *where)
+    if value is None:
+        return None
+    if quantity.group != LIFTED:
+        spread = numbers.instead_of_ties(quantity, *where)
+        return Compared(published, number_entry(value, DIGITS, spread=spread), round(value - published.value, DIGITS))
+    level = numbers.level(quantity, *where)
+    assert level is not None
+    difference = round((value - published.value) * published.groups, DIGITS)
+    return Compared(published, fraction_entry(level.lifted, level.groups), difference)
+
+
+def counts(covered: Sequence[Compared], printed: int, measured: Sequence[Compared]) -> tuple[Entry, ...]:
+    """Numbers covered, median and worst absolute difference of ``measured``, numbers beyond the tolerance."""
+    sizes = [abs(c.difference) for c in measured]
+    spread = (float(np.median(sizes)), max(sizes)) if sizes else ()
+    beyond = sum(c.beyond for c in covered)
+    return (
+        fraction_entry(len(covered), printed),
+        *([number_entry(size, DIGITS) for size in spread] or [Entry(), Entry()]),
+        number_entry(beyond, 0),
+    )
+
+
+def farthest(compared: Sequence[Compared]) -> str:
+    """Where the two are farthest apart."""
+    one = max(compared, key=lambda c: abs(c.difference)).published
+    label = next(row.label for row in ROWS if row.id == one.method)
+    return f"{label}, {DATASETS[one.dataset]} {HEADLINE_BACKBONES[one.backbone]}"
+
+
+def spearman(first: Sequence[float], second: Sequence[float]) -> float | None:
+    """Rank correlation, ties at their mean rank; None where it is undefined."""
+    if len(first) < MIN_RANKED or len(set(first)) == 1 or len(set(second)) == 1:
+        return None
+    return float(np.corrcoef(_ranks(first), _ranks(second))[0, 1])
+
+
+def _ranks(values: Sequence[float]) -> F64:
+    _, inverse, counts = np.unique(np.asarray(values), return_inverse=True, return_counts=True)
+    ranks: F64 = (np.cumsum(counts) - (counts - 1) / 2)[inverse]
+    return ranks
+
+
+def simulation(runs: Runs) -> tuple[str, ...]:
+    """What a caption must say when our side was not computed on faces."""
+    if runs.source == "files":
+        return ()
+    return ("This compares a SIMULATION with the paper: agreement or difference says nothing about its results.",)

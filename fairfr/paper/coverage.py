@@ -1,0 +1,79 @@
+"""Against the paper in one table: how many numbers are covered, how far apart they are, and whether ranks agree."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fairfr.paper.comparison import (
+    CHAPTER,
+    MIN_RANKED,
+    TOLERANCE,
+    Compared,
+    compare,
+    counts,
+    farthest,
+    simulation,
+    spearman,
+)
+from fairfr.paper.order import DATASETS, HEADLINE, HEADLINE_BACKBONES, ROWS, Setting
+from fairfr.paper.printed import QUANTITIES, headline
+from fairfr.report.quantity import LIFTED, Quantity
+from fairfr.report.readings import Reading
+from fairfr.report.runs import Runs
+from fairfr.report.tables.grid import Entry, Grid, Line, Note, Section, Spanner, number_entry
+from fairfr.report.tables.layout import Layout
+from fairfr.report.tables.provenance import Provenance
+
+
+def coverage(runs: Runs, reading: Reading) -> Grid:
+    """A row for each headline quantity, and one for all."""
+    compared = compare(runs, reading)
+    by_quantity = {q: [c for c in compared if c.published.quantity == q] for q in QUANTITIES.values()}
+    shown = [s for s in HEADLINE if any((c.published.dataset, c.published.backbone) == s for c in compared)]
+    lines = tuple(_line(quantity, mine, shown) for quantity, mine in by_quantity.items())
+    rates = [c for c in compared if c.published.quantity.group != LIFTED]
+    overall = Line("All", (*counts(compared, len(headline()), rates), *(Entry() for _ in shown)))
+    apart = "; ".join(f"{quantity.label} {farthest(mine)}" for quantity, mine in by_quantity.items() if mine)
+    sections = (Section("", lines), Section("", (overall,))) if compared else ()
+    bare = Grid(
+        id="against_paper",
+        title="Against the paper, summary",
+        corner=("Table",),
+        spanners=(
+            Spanner("Absolute difference", ("covered", "median", "worst", "beyond")),
+            *(_spanner(dataset, shown) for dataset in dict.fromkeys(dataset for dataset, _ in shown)),
+        ),
+        sections=sections,
+        about=(
+            *simulation(runs),
+            f"{len(compared)} of its {len(headline())} headline numbers are covered.",
+            "Right: rank correlation (Spearman) of the methods' values, ours and the paper's, in each column.",
+        ),
+        notes=(
+            Note(
+                "units",
+                "Differences of LU-AUROC and LD-TPR are in groups; the last row's median and worst leave them out. No "
+                f"rank correlation: fewer than {MIN_RANKED} methods, or all equal on one side.",
+            ),
+            *([Note("farthest", f"{apart}.", "Farthest apart")] if apart else []),
+        ),
+        chapter=CHAPTER,
+    )
+    alphas = frozenset(quantity.alpha for quantity in QUANTITIES.values() if quantity.alpha is not None)
+    provenance = Provenance(Layout(runs, reading), ROWS, HEADLINE, alphas, exact=True, group_brier=True)
+    return provenance.complete(bare)
+
+
+def _spanner(dataset: str, shown: Sequence[Setting]) -> Spanner:
+    return Spanner(DATASETS[dataset], tuple(HEADLINE_BACKBONES[backbone] for of, backbone in shown if of == dataset))
+
+
+def _line(quantity: Quantity, mine: Sequence[Compared], shown: Sequence[Setting]) -> Line:
+    printed = sum(p.quantity == quantity for p in headline())
+    correlations = []
+    for setting in shown:
+        column = [c for c in mine if (c.published.dataset, c.published.backbone) == setting]
+        rho = spearman([c.ours.value or 0.0 for c in column], [c.published.value for c in column])
+        correlations.append(Entry() if rho is None else number_entry(rho, 2))
+    label = f"{quantity.label} (tolerance {TOLERANCE[quantity]:g})"
+    return Line(label, (*counts(mine, printed, mine), *correlations))

@@ -1,0 +1,57 @@
+"""Every table of results: what has run, a user's own data first, then the paper's tables over all settings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fairfr.paper.appendix import appendix_tables
+from fairfr.paper.headline import headline_table
+from fairfr.paper.order import SETTINGS
+from fairfr.paper.wins import win_table
+from fairfr.report.readings import Reading
+from fairfr.report.runs import Runs
+from fairfr.report.tables.by_setting import own_backbones, setting_tables
+from fairfr.report.tables.columns import column, lifted
+from fairfr.report.tables.grid import Grid
+from fairfr.report.tables.layout import Layout
+
+
+def paper_tables(runs: Runs, reading: Reading) -> list[Grid]:
+    """Data sets with backbones that have runs, then Tables 1 to 4 of the paper, then those of its appendix."""
+    layout = Layout(runs, reading)
+    return [*tables_of_runs(runs, reading), *main_tables(layout), *appendix_tables(layout)]
+
+
+def tables_of_runs(runs: Runs, reading: Reading) -> Iterator[Grid]:
+    """Each setting; after the last one of a data set, its own backbones beside each other."""
+    layout = Layout(runs, reading)
+    last_own = {setting[0]: setting for setting in layout.settings if setting not in SETTINGS}
+    for setting in layout.settings:
+        yield from setting_tables(layout, setting)
+        if last_own.get(setting[0]) == setting:
+            yield from own_backbones(layout, setting[0])
+
+
+def main_tables(layout: Layout) -> Iterator[Grid]:
+    """Tables 1 to 4."""
+    tpr = column("TPR@1e-3", "tpr_at_fpr_1e-3")
+    yield headline_table(layout, "table1_tpr", "Global TPR at FPR=1e-3 (the paper's Table 1)", [tpr])
+    yield headline_table(
+        layout,
+        "table2_worst_group",
+        "Worst-group AUROC and worst-group Brier score (the paper's Table 2)",
+        [
+            column("Panel A: worst-group AUROC, higher is better", "auroc", "worst"),
+            column("Panel B: worst-group Brier score, lower is better", "brier", "worst"),
+        ],
+    )
+    yield headline_table(
+        layout,
+        "table3_lu_auroc",
+        "LU-AUROC, K/N groups lifted (the paper's Table 3)",
+        [lifted("LU-AUROC", "auroc")],
+        "K counts the groups, worst Baseline AUROC first, whose AUROC strictly improves on the Baseline before the "
+        "first that does not; N the groups with a value.",
+        without=("baseline",),
+    )
+    yield win_table(layout)

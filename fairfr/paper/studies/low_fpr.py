@@ -1,0 +1,177 @@
+"""How far TPR at a low FPR can be trusted: conventions, ties, intervals, thresholds of other folds, and counts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from fairfr.core.rates import ALPHAS, ENOUGH_FALSE_MATCHES
+from fairfr.core.types import F64, Bool
+from fairfr.metrics.operating import Convention, OperatingPoint
+from fairfr.metrics.thresholds import fpr_name
+from fairfr.paper.order import Row
+from fairfr.report.held_out_folds import Fold, folds_of
+from fairfr.report.readings import RULE, Run
+from fairfr.report.scores import Scores
+from fairfr.report.study import CHAPTER, Study
+from fairfr.report.study_runs import Setting, StudyRuns
+from fairfr.report.tables.grid import Entry, Grid, Line, Note, Section, Spanner, number_entry
+from fairfr.report.tables.provenance import short_key
+from fairfr.report.uncertainty.bootstrap import interval
+from fairfr.report.uncertainty.by_setting import Bootstrapped, bootstrap_together
+
+LEVEL = "1e-3"
+ORDER = ("baseline", "platt", "beta", "isotonic", "ac_linear", "ac_density", "ac_density_loo")
+DRAWS = 400
+CONVENTIONS: tuple[Convention, ...] = ("interp", "conservative", "nearest")
+OPEN = {"interp": "interpolated", "conservative": "at most", "nearest": "nearest"}
+NOTES = (
+    Note(
+        "conventions",
+        "Interpolated: linear in FPR between the two points of the ROC curve around 0.001, as the paper's tables here. "
+        "At most: the largest FPR that does not exceed it. Nearest: the FPR nearest to it. Means over folds.",
+    ),
+    Note(
+        "ties",
+        "Ties broken: interpolated, with pairs of equal value ranked by their unclipped score, then by their cosine. "
+        "Impostors at the top: those that share the highest value of their fold, mean over folds; where they are more "
+        "than 0.001 of the impostors, no threshold has that FPR.",
+    ),
+    Note(
+        "training",
+        "From training: the threshold is the one with at most FPR 0.001 on the training pairs of each fold, applied to "
+        "the fold held out. Its FPR there is what a deployed threshold really gives, mean over folds.",
+    ),
+    Note(
+        "interval",
+        f"Pooled: one threshold for the pairs of all folds together; 95 % interval of {DRAWS:,} draws of identities.",
+    ),
+)
+
+
+def tables(runs: StudyRuns) -> list[Grid]:
+    """The readings of TPR by method, and the false matches there are to count by group."""
+    keys = ", ".join(sorted(short_key(run.stored["key"]) for run in runs))
+    readings = Grid(
+        id="study_low_fpr",
+        title=f"TPR at FPR={LEVEL} under several conventions",
+        corner=("Method",),
+        spanners=(
+            Spanner("From the test fold", (*OPEN.values(), "ties broken")),
+            Spanner("Pooled", ("TPR", "95 % interval")),
+            Spanner("From training", ("TPR", "FPR")),
+            Spanner("", ("impostors at the top",)),
+        ),
+        sections=tuple(_section(runs, setting) for setting in runs.settings),
+        notes=(*NOTES, Note("keys", f"{keys}.", "Run keys", for_print=False)),
+        source=runs.source,
+        chapter=CHAPTER,
+    )
+    return [readings, _counts(runs)]
+
+
+def _section(runs: StudyRuns, setting: Setting) -> Section:
+    found = sorted(runs.find(setting), key=_place)
+    at_hand = [(_row(run), scores) for run in found if (scores := Scores.at_hand(run)) is not None]
+    drawn = bootstrap_together(at_hand, runs.reading, DRAWS) if at_hand else None
+    return Section(runs.label(setting), tuple(_line(runs, run, drawn) for run in found))
+
+
+def _place(run: Run) -> tuple[int, str]:
+    """The position of a method: maps of the cosine first, then those that see more, then others by name."""
+    method = run.stored["method"]["id"]
+    return (ORDER.index(method) if method in ORDER else len(ORDER), method)
+
+
+def _row(run: Run) -> Row:
+    method = run.stored["method"]["id"]
+    return Row(method, run.label, method, method)
+
+
+def _line(runs: StudyRuns, run: Run, drawn: Bootstrapped | None) -> Line:
+    folds = list(folds_of(run, runs.reading))
+    scores = Scores.at_hand(run)
+    if not folds or scores is None:
+        return Line(run.label, tuple(Entry() for _ in range(len(OPEN) + 6)))
+    by_convention = [_mean(_tpr(fold.same, fold.values, convention) for fold in folds) for convention in CONVENTIONS]
+    broken = _mean(_tpr(fold.same, _untied(fold, scores), "interp") for fold in folds)
+    entries = [number_entry(value, 3) for value in (*by_convention, broken)]
+    entries += [*_pooled(run, drawn), *_from_training(folds), number_entry(_mean(map(_at_the_top, folds)), 1)]
+    return Line(run.label, tuple(entries))
+
+
+def _tpr(same: Bool, values: F64, convention: Convention) -> float:
+    return OperatingPoint.find(same, values, ALPHAS[LEVEL], convention).rates(same, values).tpr
+
+
+def _untied(fold: Fold, scores: Scores) -> F64:
+    """Ranks (p,) of a fold's pairs: by value, then unclipped score, then cosine."""
+    order = np.lexsort((scores.cosine[fold.rows], scores.score[fold.rows], fold.values))
+    ranks = np.empty(len(order))
+    ranks[order] = np.arange(len(order))
+    return ranks
+
+
+def _at_the_top(fold: Fold) -> float:
+    return float(np.count_nonzero(~fold.same & (fold.values == fold.values.max())))
+
+
+def _pooled(run: Run, drawn: Bootstrapped | None) -> tuple[Entry, Entry]:
+    row = _row(run)
+    if drawn is None or row.id not in drawn.measured:
+        return Entry(), Entry()
+    plain, values = drawn.measured[row.id].all_pairs(f"tpr_at_fpr_{LEVEL}")
+    low, high = interval(values)
+    return number_entry(plain, 3), Entry(f"{low:.3f} to {high:.3f}")
+
+
+def _from_training(folds: Sequence[Fold]) -> tuple[Entry, Entry]:
+    known = [fold for fold in folds if fpr_name(LEVEL) in fold.thresholds]
+    accepted = [(fold.same, fold.values >= fold.thresholds[fpr_name(LEVEL)]) for fold in known]
+    tpr = _mean(float(accept[same].mean()) for same, accept in accepted)
+    fpr = _mean(float(accept[~same].mean()) for same, accept in accepted)
+    return number_entry(tpr, 3), number_entry(fpr, 4)
+
+
+def _mean(values: Iterable[float]) -> float | None:
+    known = [value for value in values if not np.isnan(value)]
+    return float(np.mean(known)) if known else None
+
+
+def _counts(runs: StudyRuns) -> Grid:
+    rule = "its first image's" if RULE[runs.reading] == "first" else "both images'"
+    return Grid(
+        id="study_low_fpr_counts",
+        title="False matches that are expected in a test fold",
+        corner=("Group",),
+        spanners=(Spanner("", ("impostor pairs in a fold", *(f"expected at FPR={text}" for text in ALPHAS))),),
+        sections=tuple(_count_section(runs, setting) for setting in runs.settings),
+        notes=(
+            Note(
+                "enough",
+                f"A rate that rests on fewer than about {ENOUGH_FALSE_MATCHES} false matches moves with single pairs. "
+                f"A pair belongs to {rule} group. Zero false matches among n impostors only show an FPR below 3/n "
+                "(95 %).",
+            ),
+        ),
+        source=runs.source,
+        chapter=CHAPTER,
+    )
+
+
+def _count_section(runs: StudyRuns, setting: Setting) -> Section:
+    run = runs.find(setting)[0]
+    grouping = run.stored["data"].get("grouping")
+    groups = ("all", *(run.stored["data"]["groups"][grouping] if grouping else ()))
+    found = {group: run.row("auroc", group, runs.reading) for group in groups}
+    lines = [_count_line(group, row["n_diff"] / row["folds_total"]) for group, row in found.items() if row]
+    return Section(runs.label(setting), tuple(lines))
+
+
+def _count_line(group: str, negatives: float) -> Line:
+    expected = [number_entry(alpha * negatives, 1) for alpha in ALPHAS.values()]
+    return Line(group, (number_entry(negatives, 0), *expected))
+
+
+STUDY = Study("low_fpr", tables)

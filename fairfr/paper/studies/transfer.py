@@ -1,0 +1,177 @@
+"""Whether a calibration transfers: each method fitted away from the tested data, beside the same method fitted at home.
+
+At home is the published protocol on the tested set. Both runs are compared on the pairs that both scored, pooled over
+folds, with intervals of the difference from a bootstrap over people.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from fairfr.report.figures.changes import change_figure
+from fairfr.report.quantity import group_heading, higher_is_better
+from fairfr.report.readings import Reading, Run
+from fairfr.report.scores import Scores
+from fairfr.report.study import CHAPTER, Number, OurRow, Study
+from fairfr.report.study_runs import StudyRuns
+from fairfr.report.tables.grid import Entry, Grid, Line, Note, Section, Spanner, Tone, number_entry
+from fairfr.report.uncertainty.paired import Change, Comparison, compare
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+HOME = "published"
+DRAWS = 1000
+DIGITS = 4
+METRICS = {"auroc": "AUROC", "brier": "Brier"}
+HEADS = ("home", "away", "change", "95 % interval")
+NOTES = (
+    Note(
+        "home_and_away",
+        "Home: fitted on the other published folds of the tested set. Away: fitted without the group, or on another "
+        "set. Both on the pairs that both scored, all folds together; AUROC over pairs of several groups also says "
+        "whether the fits of these agree.",
+    ),
+    Note(
+        "intervals",
+        f"Of the change: {DRAWS:,} draws of people, the same for both runs. One that contains 0 says that no change "
+        "can be seen.",
+    ),
+    Note(
+        "stand_ins",
+        "Stand-ins of two benchmarks do not lie in one space: fitted on another one, a method that uses midpoints "
+        "of pairs sees only noise.",
+    ),
+)
+
+
+class AwayAndHome(NamedTuple):
+    """A method away from home: its run, the one at home, and where it was fitted, in words."""
+
+    section: str
+    away: Run
+    home: Run
+
+    @property
+    def method(self) -> str:
+        return str(self.away.stored["method"]["label"])
+
+
+def away_and_home(runs: StudyRuns) -> list[AwayAndHome]:
+    """Every run away from home that has one at home, section by section."""
+    homes = {_tested(run): run for run in runs if run.stored["protocol"] == HOME}
+    away = [run for run in runs if run.stored["protocol"] != HOME and _tested(run) in homes]
+    found = [AwayAndHome(_section(runs, run), run, homes[_tested(run)]) for run in away]
+    return sorted(found, key=lambda both: (both.section, both.method))
+
+
+def _tested(run: Run) -> tuple[str, ...]:
+    """What must be the same at home and away: the tested bytes, and the method."""
+    return (*run.cell[:2], run.stored["data"]["digest"], run.stored["method"]["id"])
+
+
+def _section(runs: StudyRuns, run: Run) -> str:
+    train = run.stored["train"]
+    where = "fitted without the group" if train is None else f"fitted on {train['label']}"
+    return f"{runs.label(run.cell[:2])}, {where}"
+
+
+@cache
+def _compared(home: Run, away: Run, reading: Reading) -> Comparison | None:
+    """Tables and figure ask for the same comparison."""
+    at_home, elsewhere = Scores.at_hand(home), Scores.at_hand(away)
+    return None if at_home is None or elsewhere is None else compare(at_home, elsewhere, reading, DRAWS)
+
+
+def tables(runs: StudyRuns) -> list[Grid]:
+    """All pairs by method, then each group by method."""
+    return [_by_method(runs), _by_group(runs)]
+
+
+def rows(runs: StudyRuns) -> list[OurRow]:
+    """For each section the change of AUROC and of Brier by method: what a claim about transfer is judged by."""
+    changes: dict[str, dict[str, tuple[Number, ...]]] = {}
+    for both in away_and_home(runs):
+        found = _compared(both.home, both.away, runs.reading)
+        if found is not None:
+            method = both.away.stored["method"]["id"]
+            of_section = changes.setdefault(both.section, {})
+            of_section[method] = tuple(Number(found.change(metric).by) for metric in METRICS)
+    return [OurRow((), values, section) for section, values in changes.items()]
+
+
+def _by_method(runs: StudyRuns) -> Grid:
+    lines: dict[str, list[Line]] = {}
+    for both in away_and_home(runs):
+        found = _compared(both.home, both.away, runs.reading)
+        ece = (Entry(), Entry()) if found is None else tuple(number_entry(value, DIGITS) for value in found.ece)
+        lines.setdefault(both.section, []).append(
+            Line(both.method, (*_entries(found, 0), *ece), both.away.needs_groups)
+        )
+    sections = tuple(Section(heading, tuple(several)) for heading, several in lines.items())
+    spanners = (*_spanners(), Spanner("ECE-15", HEADS[:2]))
+    return _grid(runs, "study_transfer", "Calibrations away from home", spanners, sections)
+
+
+def _by_group(runs: StudyRuns) -> Grid:
+    sections = []
+    for both in away_and_home(runs):
+        found = _compared(both.home, both.away, runs.reading)
+        if found is None or not found.groups:
+            continue
+        known = [slot for slot in range(1, len(found.groups) + 1) if _has_both_labels(found, slot)]
+        lines = tuple(Line(group_heading(found.groups[slot - 1]), _entries(found, slot)) for slot in known)
+        if lines:
+            sections.append(Section(f"{both.section}: {both.method}", lines))
+    title = "Calibrations away from home, by group"
+    return _grid(runs, "study_transfer_groups", title, _spanners(), tuple(sections))
+
+
+def _has_both_labels(found: Comparison, slot: int) -> bool:
+    change = found.change("auroc", slot)
+    return change.before == change.before  # NaN without both labels
+
+
+def _spanners() -> tuple[Spanner, ...]:
+    return (Spanner("", ("pairs",)), *(Spanner(heading, HEADS) for heading in METRICS.values()))
+
+
+def _grid(runs: StudyRuns, id: str, title: str, spanners: tuple[Spanner, ...], sections: tuple[Section, ...]) -> Grid:
+    notes = NOTES if runs.source == "synthetic" else NOTES[:2]
+    return Grid(id, title, ("Method",), spanners, sections, notes, source=runs.source, chapter=CHAPTER)
+
+
+def _entries(found: Comparison | None, slot: int) -> tuple[Entry, ...]:
+    if found is None:
+        return tuple(Entry() for _ in range(1 + len(METRICS) * len(HEADS)))
+    changes = [_of_change(found.change(metric, slot), higher_is_better(metric)) for metric in METRICS]
+    return (number_entry(int(found.pairs[slot]), 0), *(entry for several in changes for entry in several))
+
+
+def _of_change(change: Change, higher: bool | None) -> tuple[Entry, ...]:
+    """Home, away, change and interval; a change whose interval leaves out 0 is marked as better or worse."""
+    tone: Tone = "plain" if not change.is_clear else "improved" if (change.by > 0) == higher else "degraded"
+    between = Entry(f"{change.low:+.{DIGITS}f} to {change.high:+.{DIGITS}f}") if change.low == change.low else Entry()
+    return (
+        number_entry(change.before, DIGITS),
+        number_entry(change.after, DIGITS),
+        number_entry(change.by, DIGITS, sign="+", tone=tone),
+        between,
+    )
+
+
+def figure(runs: StudyRuns) -> Figure | None:
+    """The change of each method with its interval, a panel for each metric, by section."""
+    changes: dict[str, dict[str, dict[str, Change]]] = {}
+    for both in away_and_home(runs):
+        found = _compared(both.home, both.away, runs.reading)
+        if found is None or not _has_both_labels(found, 0):
+            continue
+        for metric, heading in METRICS.items():
+            of_section = changes.setdefault(both.section, {})
+            of_section.setdefault(f"change of {heading}", {})[both.method] = found.change(metric)
+    return change_figure(changes, runs.source)
+
+
+STUDY = Study("transfer", tables, rows, figure, varies=("noise",))
