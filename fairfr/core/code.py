@@ -1,7 +1,7 @@
-"""Which code made a result: a digest of a class's own module and of what that module takes from its own package.
+"""Which code made a result: a digest of the modules that decide its numbers.
 
-Comments, docstrings and layout do not count: the digest is that of the syntax tree. Nothing is imported for it but the
-packages that a module lies in.
+Comments, docstrings, layout and names of local variables do not count (``core.syntax``). Nothing is imported for it but
+the packages that a module lies in.
 """
 
 from __future__ import annotations
@@ -13,24 +13,51 @@ import sys
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any
+
+from fairfr.core.syntax import canonical
 
 OURS = "fairfr"
-SHARED = ("fairfr.methods.", "fairfr.numerics.")  # what a class takes from there is part of its code as well
-NO_CODE = ("type_comment", "kind")
+DECISIVE = (
+    *("fairfr.methods", "fairfr.numerics", "fairfr.pairs", "fairfr.folds"),
+    *("fairfr.core.types", "fairfr.core.calibrator", "fairfr.core.names", "fairfr.core.overlap", "fairfr.core.rates"),
+)
+"""Imports are followed into these. The rest of core says, checks and stores, and decides no number."""
+CONTRACT = "fairfr.core.calibrator"
+"""What a method is given, whether it imports it or not: seeds, and pairs as ``PairView`` shows them."""
+OVERLAY = "fairfr.numerics.beta"
+"""Makes the probability of a method that has none of its own."""
+
+
+THRESHOLDS = "fairfr.metrics.thresholds.training_thresholds"
+"""Makes numbers that only a fit can make, for runs that ask for them; other metrics can be measured again."""
+
+
+def run_code(method: str, native_probability: bool, protocol: str, training_thresholds: bool) -> dict[str, str | None]:
+    """Digests of the code that decides a run's numbers: of its method, with what the runner adds, and its protocol.
+
+    ``method`` and ``protocol`` name classes.
+    """
+    added = (CONTRACT,) if native_probability else (CONTRACT, OVERLAY)
+    digests = {"method": code_digest(method, added), "protocol": code_digest(protocol)}
+    if training_thresholds:
+        digests["training_thresholds"] = code_digest(THRESHOLDS)
+    return digests
 
 
 @cache
-def code_digest(target: str) -> str | None:
-    """16 hex digits for the class that ``target`` names (``package.module.Class``); None without source to read.
+def code_digest(target: str, also: tuple[str, ...] = ()) -> str | None:
+    """16 hex digits for what ``target`` names (``package.module.Class``); None without source to read.
 
-    What counts is its module and, followed from import to import, the modules of its own package: for a class of fairfr
-    the folder that it lies in, for a user's class everything under the same top-level name (or, for a module outside
-    any package, its neighbours in the same folder), and what it takes from ``fairfr.methods`` and ``fairfr.numerics``.
+    What counts is its module, the modules ``also``, and what these import, followed from import to import: from the
+    rooms of fairfr that decide numbers, and from its own package. That is, for a class of fairfr, the folder that it
+    lies in; for a user's class everything under the same top-level name, or, for a module outside any package, its
+    neighbours in the same folder.
     """
     module = target.rpartition(".")[0]
+    home = _OwnModules.of(module)
     found: dict[str, str] = {}
-    _collect(module, _OwnModules.of(module), found)
+    for root in (module, *also):
+        _collect(root, home, found)
     if module not in found:
         return None
     text = "\n".join(f"{name} {found[name]}" for name in sorted(found))
@@ -52,9 +79,7 @@ class _OwnModules:
         return cls(parent if top == OURS else top, None)
 
     def holds(self, module: str) -> bool:
-        if self._package and f"{module}.".startswith(f"{self._package}."):
-            return True
-        if module.startswith(SHARED):
+        if any(f"{module}.".startswith(f"{room}.") for room in (self._package, *DECISIVE) if room):
             return True
         if self._folder is None or "." in module:
             return False
@@ -66,10 +91,10 @@ def _collect(module: str, home: _OwnModules, found: dict[str, str]) -> None:
     path = _source_of(module)
     if module in found or path is None:
         return
-    tree = ast.parse(path.read_bytes())
-    found[module] = _canonical(tree)
+    source = path.read_bytes()
+    found[module] = _canonical_digest(source)
     package = module if path.name == "__init__.py" else module.rpartition(".")[0]
-    for name in _imports(tree, package):
+    for name in _imports(source, package):
         if home.holds(name):
             _collect(name, home, found)
 
@@ -95,9 +120,19 @@ def _lies_in_no_package(module: str) -> bool:
     return holder is not None and holder.name != "__init__.py"
 
 
-def _imports(tree: ast.AST, package: str) -> Iterator[str]:
+@cache
+def _canonical_digest(source: bytes) -> str:
+    return hashlib.sha256(canonical(source).encode()).hexdigest()
+
+
+@cache
+def _imports(source: bytes, package: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(_imported(source, package)))
+
+
+def _imported(source: bytes, package: str) -> Iterator[str]:
     """Every module that may be imported: ``from a import b`` names ``a`` and perhaps ``a.b``."""
-    for node in ast.walk(tree):
+    for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -107,19 +142,3 @@ def _imports(tree: ast.AST, package: str) -> Iterator[str]:
                 base = ".".join([*up, *filter(None, [base])])
             yield base
             yield from (f"{base}.{alias.name}" for alias in node.names)
-
-
-def _canonical(value: Any) -> str:
-    """A syntax tree as text that is the same for every version of Python: fields without content are left out."""
-    if isinstance(value, list):
-        return "[" + ",".join(_canonical(item) for item in value if not _is_comment(item)) + "]"
-    if not isinstance(value, ast.AST):
-        return repr(value)
-    fields = ((name, getattr(value, name, None)) for name in value._fields if name not in NO_CODE)
-    kept = (f"{name}={_canonical(content)}" for name, content in fields if content is not None and content != [])
-    return f"{type(value).__name__}({','.join(kept)})"
-
-
-def _is_comment(node: Any) -> bool:
-    """A string that is a statement of its own: a docstring, or a comment in its place."""
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)

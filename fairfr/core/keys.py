@@ -11,8 +11,8 @@ from typing import Any
 from fairfr.core.errors import ConfigError
 from fairfr.core.types import Source
 
-# Part of every key: raise it when a change outside a method's own code alters results, so that old runs are not
-# mistaken for new ones. (A method's own code is in the key by itself.)
+# Part of every key: raise it when a change in code that core/code.py does not follow (of data or experiment, say)
+# alters results, so that old runs are not mistaken for new ones.
 RESULTS_VERSION = 2
 SYNTHETIC = "synthetic-"
 FROM = "from_"

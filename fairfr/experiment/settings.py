@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from fairfr.core import keys
-from fairfr.core.code import code_digest
+from fairfr.core.code import run_code
 from fairfr.core.conform import instantiate
 from fairfr.core.keys import RunKey, check_id, digest_of
 from fairfr.core.types import Source
@@ -67,7 +67,7 @@ class CellSettings:
         return RunKey(self.dataset.id, self.backbone.id, self.method.id, source, digest_of(identity), train)
 
     def identity(self, source: Source, data_digest: str, train_digest: str | None = None) -> dict[str, Any]:
-        """All that decides the numbers: configuration, data, the method's own code and the results version.
+        """All that decides the numbers: configuration, data, the code of method and protocol, and the results version.
 
         Paths, store, threads, force, on_error and labels do not, nor do a data set's keys that methods carry in fields
         of their own. Estimators count with all their fields, so a default that is written out makes no new run. Of the
@@ -82,10 +82,7 @@ class CellSettings:
         return {
             "results_version": keys.RESULTS_VERSION,
             **self._chosen(),
-            "code": {
-                "method": code_digest(str(self.method.estimator.get("_target_"))),
-                "protocol": code_digest(str(self.protocol.splitter.get("_target_"))),
-            },
+            "code": self._code(),
             "source": source,
             "data": data_digest,
             **optional,
@@ -105,6 +102,15 @@ class CellSettings:
         if self.train is not None:
             chosen["train"] = self.train.id
         return flatten(chosen)
+
+    def _code(self) -> dict[str, str | None]:
+        method = instantiate(self.method.estimator, "method.estimator")
+        return run_code(
+            str(self.method.estimator.get("_target_")),
+            bool(getattr(method, "native_probability", False)),
+            str(self.protocol.splitter.get("_target_")),
+            self.training_thresholds,
+        )
 
     def _chosen(self) -> dict[str, Any]:
         return {

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cache
 from typing import Literal, TypeAlias
 
+from fairfr.core.code import code_digest
 from fairfr.core.rates import ALPHAS
 from fairfr.core.types import F64, Bool
 from fairfr.metrics.calibration import brier, brier_raw, ece, ks
@@ -17,9 +16,6 @@ from fairfr.numerics.roc import RocCurve, area, partial_area
 
 On: TypeAlias = Literal["score", "probability"]
 Better: TypeAlias = Literal["higher", "lower"]
-
-VERSION = 1
-"""Raise it when a metric that keeps its name gives other numbers; a new name counts by itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,8 +97,6 @@ METRICS: tuple[Metric, ...] = (
 METRIC_BY_ID: dict[str, Metric] = {metric.id: metric for metric in METRICS}
 
 
-@cache
-def metrics_version() -> str:
-    """Names what is measured and how: runs of different versions do not stand in one table."""
-    described = [(metric.id, metric.on, metric.better) for metric in METRICS]
-    return f"{VERSION}-{hashlib.sha256(repr(described).encode()).hexdigest()[:8]}"
+def metrics_version() -> str | None:
+    """A digest of the code that measures: runs that were measured by different code are not in one table."""
+    return code_digest("fairfr.metrics.by_group.evaluate", ("fairfr.metrics.summary", "fairfr.metrics.ties"))

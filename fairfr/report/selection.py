@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from fairfr.core.code import code_digest
+from fairfr.core.code import run_code
 from fairfr.core.errors import ConfigError, did_you_mean
 from fairfr.core.keys import RESULTS_VERSION
 from fairfr.core.variants import CARRIED, PUBLISHED, Parameters, common, flatten, typed, variant_text
@@ -227,19 +227,21 @@ def one_of(results: Sequence[Run]) -> tuple[Run, bool]:
 def is_current(result: Run) -> bool:
     """Whether a run is one that the code which is installed now would make, and name so."""
     identity = result.stored.get("identity", {})
-    target = identity.get("method", {}).get("estimator", {}).get("_target_")
     return (
         identity.get("results_version") == RESULTS_VERSION
-        and target is not None
-        and identity.get("code", {}).get("method") == code_digest(target)
-        and identity.get("code", {}).get("protocol") == _protocol_code(identity)
+        and identity.get("code") == _installed_code(result)
         and not any(f"dataset.{key}" in CARRIED for key in identity.get("dataset", {}))
     )
 
 
-def _protocol_code(identity: Mapping[str, Any]) -> str | None:
-    target = identity.get("protocol", {}).get("splitter", {}).get("_target_")
-    return None if target is None else code_digest(target)
+def _installed_code(result: Run) -> dict[str, str | None]:
+    identity = result.stored.get("identity", {})
+    return run_code(
+        str(identity.get("method", {}).get("estimator", {}).get("_target_")),
+        bool(result.stored.get("method", {}).get("native_probability")),
+        str(identity.get("protocol", {}).get("splitter", {}).get("_target_")),
+        bool(identity.get("training_thresholds")),
+    )
 
 
 def beyond_method(parameters: Parameters) -> Parameters:

@@ -1,4 +1,4 @@
-"""Which edits make a run a new one: those of code, not of comments; of the method's own modules, not of others."""
+"""Which edits make a run a new one: those of code that decides its numbers, not of comments nor of other code."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from fairfr.core.code import code_digest
+from fairfr.core.code import code_digest, run_code
+from fairfr.metrics.catalogue import metrics_version
 
 METHOD = '''"""A method."""
 from dataclasses import dataclass
@@ -106,24 +107,141 @@ def test_a_module_outside_any_package_takes_its_neighbours_along(package: Path) 
     assert before is not None and digest("alone.Alone") != before
 
 
-def test_a_users_subclass_takes_along_the_method_it_builds_on(
-    package: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    before = digest()
-    real = importlib.util.find_spec("fairfr.numerics.regression")
-    assert real is not None and real.origin is not None
-    changed = tmp_path / "regression.py"
-    changed.write_text(Path(real.origin).read_text() + "\nCHANGED = True\n")
+@pytest.fixture
+def edited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """As if a statement had been added to a module of fairfr."""
     find = importlib.util.find_spec
 
-    def elsewhere(name: str, package: str | None = None) -> object:
-        spec = find(name, package)
-        if name == "fairfr.numerics.regression" and spec is not None:
-            spec.origin = str(changed)
-        return spec
+    def add_statement(module: str, statement: str = "CHANGED = True") -> None:
+        real = find(module)
+        assert real is not None and real.origin is not None
+        changed = tmp_path / f"{module}.py"
+        changed.write_text(Path(real.origin).read_text(encoding="utf-8") + f"\n{statement}\n", encoding="utf-8")
 
-    monkeypatch.setattr(importlib.util, "find_spec", elsewhere)
-    assert digest() != before, "Platt's own _logistic is part of it"
+        def elsewhere(name: str, package: str | None = None) -> object:
+            spec = find(name, package)
+            if name == module and spec is not None:
+                spec.origin = str(changed)
+            return spec
+
+        monkeypatch.setattr(importlib.util, "find_spec", elsewhere)
+        code_digest.cache_clear()
+
+    return add_statement
+
+
+Codes = dict[str, str | None]
+NATIVE = {"ac_density.ACDensity": True, "platt.Platt": True, "baseline.Baseline": False, "falcon.Falcon": False}
+
+
+def code_of(method: str, protocol: str = "published.LeaveOneFoldOut", thresholds: bool = False) -> Codes:
+    code_digest.cache_clear()
+    return run_code(f"fairfr.methods.{method}", NATIVE[method], f"fairfr.folds.{protocol}", thresholds)
+
+
+@pytest.mark.parametrize(
+    ("method", "module"),
+    [
+        ("ac_density.ACDensity", "fairfr.pairs.neighbours"),  # its engine
+        ("ac_density.ACDensity", "fairfr.pairs._topk"),  # imported inside a function
+        ("ac_density.ACDensity", "fairfr.numerics.regression"),
+        ("ac_density.ACDensity", "fairfr.methods._density"),
+        ("baseline.Baseline", "fairfr.numerics.beta"),  # its probability, which it does not import
+        ("falcon.Falcon", "fairfr.numerics.beta"),
+        ("baseline.Baseline", "fairfr.numerics.regression"),  # what the beta map is fitted by
+        ("platt.Platt", "fairfr.pairs.cosine"),
+        ("platt.Platt", "fairfr.core.types"),
+        ("platt.Platt", "fairfr.core.calibrator"),  # seeds
+    ],
+)
+def test_code_that_decides_a_methods_numbers_counts(edited: Callable[[str], None], method: str, module: str) -> None:
+    before = code_of(method)
+    edited(module)
+    assert code_of(method)["method"] != before["method"]
+
+
+@pytest.mark.parametrize(
+    ("method", "module"),
+    [
+        ("platt.Platt", "fairfr.numerics.beta"),  # it has a probability of its own
+        ("ac_density.ACDensity", "fairfr.methods.falcon"),
+        ("ac_density.ACDensity", "fairfr.metrics.calibration"),  # can be measured again
+        ("ac_density.ACDensity", "fairfr.core.errors"),
+        ("baseline.Baseline", "fairfr.report.runs"),
+    ],
+)
+def test_code_that_does_not_decide_a_methods_numbers_does_not_count(
+    edited: Callable[[str], None], method: str, module: str
+) -> None:
+    before = code_of(method)
+    edited(module)
+    assert before["method"] is not None and code_of(method) == before
+
+
+def test_code_that_deals_pairs_to_folds_counts(edited: Callable[[str], None]) -> None:
+    disjoint, published = "disjoint.EndpointDisjoint", "published.LeaveOneFoldOut"
+    before = [code_of("platt.Platt", name)["protocol"] for name in (disjoint, published)]
+    edited("fairfr.pairs.deal")
+    after = [code_of("platt.Platt", name)["protocol"] for name in (disjoint, published)]
+    assert None not in before and after[0] != before[0] and after[1] == before[1]
+
+
+def test_thresholds_of_the_training_pairs_count_where_they_are_asked_for(edited: Callable[[str], None]) -> None:
+    """They are made while fitting, and cannot be measured again."""
+    before = [code_of("platt.Platt", thresholds=asked) for asked in (False, True)]
+    edited("fairfr.metrics.operating")
+    after = [code_of("platt.Platt", thresholds=asked) for asked in (False, True)]
+    assert after[0] == before[0] and after[1] != before[1]
+
+
+@pytest.mark.parametrize("module", ["by_group", "calibration", "operating", "gaps", "catalogue", "summary", "ties"])
+def test_metrics_have_a_digest_of_their_own(edited: Callable[[str], None], module: str) -> None:
+    before = metrics_version()
+    edited(f"fairfr.metrics.{module}")
+    assert before is not None and metrics_version() != before
+
+
+@pytest.mark.parametrize("module", ["fairfr.numerics.roc", "fairfr.core.rates", "fairfr.core.types"])
+def test_what_metrics_are_computed_with_counts_for_them(edited: Callable[[str], None], module: str) -> None:
+    before = metrics_version()
+    edited(module)
+    assert metrics_version() != before
+
+
+@pytest.mark.parametrize("module", ["fairfr.methods.platt", "fairfr.pairs.neighbours", "fairfr.numerics.regression"])
+def test_methods_do_not_count_for_metrics(edited: Callable[[str], None], module: str) -> None:
+    before = metrics_version()
+    edited(module)
+    assert metrics_version() == before
+
+
+@pytest.mark.parametrize("module", ["fairfr.methods.platt", "fairfr.numerics.regression", "fairfr.pairs.view"])
+def test_a_users_subclass_takes_along_the_method_it_builds_on(
+    package: Path, edited: Callable[[str], None], module: str
+) -> None:
+    before = digest()
+    edited(module)
+    assert digest() != before
+
+
+@pytest.mark.parametrize(
+    ("module", "native", "counts"),
+    [
+        ("fairfr.pairs.view", True, True),
+        ("fairfr.core.calibrator", True, True),
+        ("fairfr.numerics.beta", False, True),
+        ("fairfr.numerics.beta", True, False),
+    ],
+)
+def test_a_users_method_takes_along_what_it_is_given_and_the_overlay(
+    package: Path, edited: Callable[[str], None], module: str, native: bool, counts: bool
+) -> None:
+    """It imports nothing of fairfr, but its pairs, its seeds and its probability come from there."""
+    code_digest.cache_clear()
+    before = run_code("alone.Alone", native, "None", False)
+    edited(module)
+    after = run_code("alone.Alone", native, "None", False)
+    assert before["method"] is not None and (after != before) is counts
 
 
 def test_what_is_read_is_not_imported(package: Path) -> None:

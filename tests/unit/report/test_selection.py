@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from fairfr.core.code import code_digest
+from fairfr.core.code import run_code
 from fairfr.core.errors import ConfigError
 from fairfr.core.keys import RESULTS_VERSION
 from fairfr.paper.paper_tables import paper_tables
@@ -18,6 +18,11 @@ from fairfr.report.selection import Selection, options_that_show
 
 TARGET = "fairfr.methods.ac_density.ACDensity"
 Make = Callable[..., Run]
+
+
+def installed(method: str) -> dict[str, str | None]:
+    """The code of a run with a probability of its own and no named protocol."""
+    return run_code(method, True, "None", False)
 
 
 @pytest.fixture
@@ -33,7 +38,7 @@ def run(result: Make) -> Make:
             "results_version": RESULTS_VERSION,
             "method": {"id": "ac_density", "estimator": estimator},
             "seed": seed,
-            "code": {"method": code or code_digest(TARGET)},
+            "code": {"method": code, "protocol": None} if code else installed(TARGET),
             "data": "d",
             **data,
         }
@@ -119,7 +124,7 @@ def other_method(run: Run) -> Run:
     """The same as a run of Platt, by its own code."""
     run.stored["method"] = {"id": "platt", "label": "Platt", "needs": [], "native_probability": True}
     run.stored["identity"]["method"] = {"id": "platt", "estimator": {"_target_": "fairfr.methods.platt.Platt"}}
-    run.stored["identity"]["code"] = {"method": code_digest("fairfr.methods.platt.Platt")}
+    run.stored["identity"]["code"] = installed("fairfr.methods.platt.Platt")
     return run
 
 
