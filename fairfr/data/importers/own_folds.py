@@ -6,7 +6,7 @@ import numpy as np
 
 from fairfr.core.errors import DataError
 from fairfr.core.findings import Finding
-from fairfr.core.types import I32, UNKNOWN, Bool
+from fairfr.core.types import I32, I64, UNKNOWN, Bool
 from fairfr.data.text_table import CodedColumn
 from fairfr.pairs.deal import deal, linked_units
 from fairfr.pairs.people import connected_people
@@ -31,7 +31,7 @@ def folds_of_people(identity: I32, left: I32, right: I32, same: Bool, count: int
         raise DataError(
             f"{len(same):,} pairs of so few people cannot be dealt to {count} folds. Use --folds {n_units}."
         )
-    fold = deal(unit, same.astype(np.int64), count)
+    fold = deal(unit, same.astype(np.int64), count)[_first_of_its_kind(left, right)]
     known = "" if np.all(identity != UNKNOWN) else _UNKNOWN
     if n_cut:
         text = (
@@ -42,6 +42,14 @@ def folds_of_people(identity: I32, left: I32, right: I32, same: Bool, count: int
     return _column(fold, count), Finding(
         "folds-without-common-people", "note", f"No two new folds share people.{known}"
     )
+
+
+def _first_of_its_kind(left: I32, right: I32) -> I64:
+    """The first row with the same two images, (p,): a pair that comes twice is tested in one fold."""
+    ends = np.sort(np.column_stack([left, right]), axis=1)
+    _, first, kind = np.unique(ends, axis=0, return_index=True, return_inverse=True)
+    rows: I64 = first[kind.ravel()]
+    return rows
 
 
 _UNKNOWN = " Some images have no identity: those that genuine pairs connect count as one person."

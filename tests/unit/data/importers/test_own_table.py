@@ -104,6 +104,21 @@ def test_people_who_are_all_linked_are_told(tmp_path: Path) -> None:
     assert "cannot be without common people" in said and "protocol=identity_disjoint" in said
 
 
+def test_a_pair_that_comes_twice_is_in_one_new_fold(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    ends = np.sort(rng.choice(60, size=(900, 2)), axis=1)
+    ends = ends[ends[:, 0] < ends[:, 1]]
+    rows = [(f"p{a}/0.jpg", f"p{b}/0.jpg", "impostor") for a, b in ends]
+    rows += [(right, left, label) for left, right, label in rows[::3]]
+    frame = pd.concat([table().iloc[:, :3], pd.DataFrame(rows, columns=["img_a", "img_b", "label"])])
+    pairs, images = save(frame, tmp_path / "pairs.tsv"), save(metadata(), tmp_path / "meta.csv")
+    said = imported(tmp_path, "--pairs", pairs, *PAIRS, "--images", images, *IMAGES)
+    found = written(tmp_path, "pairs")
+    both = ["|".join(sorted(ends)) for ends in zip(found["left"], found["right"], strict=True)]
+    assert found.groupby(both)["fold"].nunique().max() == 1 and "repeat an earlier pair" in said
+    assert found["fold"].nunique() == 10
+
+
 def test_a_column_of_folds_is_taken(tmp_path: Path) -> None:
     frame = table().assign(part=np.where(np.arange(120) < 60, "first", "second"))
     imported(tmp_path, "--pairs", save(frame, tmp_path / "pairs.tsv"), *PAIRS, "--fold", "part")
