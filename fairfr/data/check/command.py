@@ -30,22 +30,23 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Collection
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from fairfr.core.errors import ConfigError, DataError
+from fairfr.core.errors import ConfigError, DataError, name_groups
 from fairfr.core.findings import Finding
+from fairfr.core.readings import DATASETS
 from fairfr.core.types import VerificationSet
 from fairfr.core.visible import visible_json
 from fairfr.data.check.facts import gather
 from fairfr.data.check.page import show_page
 from fairfr.data.check.rules import find
 from fairfr.data.files import DataFile, find_table, import_hint, spell_table
-from fairfr.data.images_file import read_images
+from fairfr.data.images_file import group_columns, read_images
 from fairfr.data.locate import locate
 from fairfr.data.neutral_layout import STRUCTURE, SetSpec, assemble, attribute_columns, only_used, read_pairs
 from fairfr.data.settings import BackboneSettings, DatasetSettings
@@ -87,6 +88,8 @@ def run(arguments: argparse.Namespace) -> str:
     data = _load(arguments, dataset, pairs, images)
     facts = gather(data, pairs, arguments.min_pairs)
     findings = find(data, facts)
+    if arguments.grouping is None and grouping and arguments.dataset not in DATASETS:
+        findings.append(_groups_to_name(grouping, pairs, images))
     if arguments.json:
         head = {"version": VERSION, "dataset": dataset.id, "backbone": arguments.backbone, "column": arguments.column}
         body = {"min_pairs": arguments.min_pairs, "findings": [_as_object(finding) for finding in findings]}
@@ -111,10 +114,24 @@ def _table(folder: Path, name: str) -> DataFile | None:
 def _attributes(named: str | None, pairs: DataFile, images: DataFile | None) -> tuple[str, ...]:
     if named is not None:
         return tuple(part.strip() for part in named.split(",") if part.strip())
-    columns: Collection[str] = read_table(pairs, {"fold"}).names
-    if images is not None and {"left", "right"} <= set(columns):
-        columns = read_table(images, {"image"}).names
+    _, columns = _described_in(pairs, images)
     return tuple(name for name in USUAL if name in columns or f"{name}_left" in columns)
+
+
+def _described_in(pairs: DataFile, images: DataFile | None) -> tuple[DataFile, Sequence[str]]:
+    """The file that describes the images, and its columns."""
+    columns = read_table(pairs, {"fold"}).names
+    if images is not None and {"left", "right"} <= set(columns):
+        return images, read_table(images, {"image"}).names
+    return pairs, columns
+
+
+def _groups_to_name(grouping: tuple[str, ...], pairs: DataFile, images: DataFile | None) -> Finding:
+    """A run groups by what it is told; this command found columns with usual names by itself."""
+    file, names = _described_in(pairs, images)
+    columns = group_columns(file, [name for name in names if name not in ("image", "identity", *STRUCTURE)])
+    text = f"Grouped by {' and '.join(grouping)} here, but fairfr run needs to be told. {name_groups(columns)}"
+    return Finding("groups-not-named", "note", text, columns)
 
 
 def _load(

@@ -94,7 +94,7 @@ FEW = {"few-false-matches", "few-false-matches-in-group"}
 
 
 def test_counts_of_a_clean_set(written: Callable[..., Path]) -> None:
-    found = as_object(written(), "--backbone", "net")
+    found = as_object(written(), "--backbone", "net", "--grouping", "ethnicity")
     assert found["version"] == 1
     assert found["counts"] == {
         "images": 16,
@@ -380,6 +380,19 @@ def test_columns_that_could_be_groups_are_listed(written: Callable[..., Path]) -
     text = " ".join(page(written(describe)).split())
     assert "skin tone (2), glasses (2). Name one or several: 'dataset.grouping=[skin tone]'" in text
     assert "There are no groups" not in text
+
+
+def test_groups_that_were_found_by_their_names_have_to_be_named_for_a_run(written: Callable[..., Path]) -> None:
+    def describe(images: pd.DataFrame, pairs: pd.DataFrame, vectors: dict[str, np.ndarray]) -> None:
+        images["glasses"] = ["yes", "no"] * (len(images) // 2) + ["no"] * (len(images) % 2)
+
+    root = written(describe)
+    text = " ".join(page(root).split())
+    assert "Grouped by ethnicity here, but fairfr run needs to be told." in text
+    assert "ethnicity (2), glasses (2). Name one or several: 'dataset.grouping=[ethnicity]'" in text
+    assert "groups-not-named" not in codes(as_object(root, "--grouping", "ethnicity"))
+    (root / "mine").rename(root / "rfw")  # its yaml names them
+    assert "groups-not-named" not in codes(as_object(root, "--dataset", "rfw"))
 
 
 def test_pairs_without_folds_are_told_what_makes_some(written: Callable[..., Path]) -> None:
