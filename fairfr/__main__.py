@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 from fairfr.core.errors import did_you_mean
-from fairfr.core.extras import MissingExtraError, explain_missing_extra
+from fairfr.core.extras import EXTRA_OF_COMMAND, MissingExtraError, explain_missing_extra
 
 FOLDER = Path(__file__).parent / "commands"
 OPENING = """usage: fairfr COMMAND ...
@@ -58,10 +58,15 @@ def overview(known: dict[str, str]) -> str:
 def hand_over(module: str, words: list[str]) -> None:
     """Make ``sys.argv`` what the command would see if it were a program of its own."""
     # Hydra looks for the program's name there, to complete its arguments
-    program = sys.argv[0] if module == "run" else f"fairfr {module.rstrip('_')}"
+    command = f"fairfr {module.rstrip('_')}"
+    program = sys.argv[0] if module == "run" else command
     sys.argv = [program, *words]
+    # the parts of a command may need different extras: calibrate fit, calibrate score
+    part = " ".join([command, *words[:1]])
+    if part in EXTRA_OF_COMMAND:
+        command = part
     try:
-        with explain_missing_extra(f"fairfr {module.rstrip('_')}"):
+        with explain_missing_extra(command):
             importlib.import_module(f"fairfr.commands.{module}").main()
     except MissingExtraError as error:
         sys.exit(str(error))

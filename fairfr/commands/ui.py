@@ -5,6 +5,7 @@ fairfr ui --out-root outputs --port 5000       from a checkout: make ui OUT=outp
 
 import argparse
 import contextlib
+import importlib.util
 import os
 import signal
 import subprocess
@@ -33,6 +34,8 @@ def main() -> None:
             f"{database} does not exist yet. Run something first, for example: make demo. "
             "Runs are elsewhere? Name their folder: fairfr ui --out-root DIR, or make ui OUT=DIR"
         )
+    if importlib.util.find_spec("mlflow") is None:
+        raise ModuleNotFoundError("No module named 'mlflow'", name="mlflow")  # before a server is started
     uri = default_uri(arguments.out_root)
     print(f"Starting MLflow over {database} ...", flush=True)
     for ending in (signal.SIGTERM, signal.SIGHUP):

@@ -38,8 +38,11 @@ EXTRA_OF_COMMAND = {
     "fairfr sync": "run",
     "fairfr ui": "run",
     "fairfr extract": "extract",
+    "fairfr calibrate fit": "run",
+    "fairfr calibrate score": "files",
+    "fairfr calibrate threshold": "files",
 }
-"""Commands that need more than `files`: they name their own extra, which brings `files` too."""
+"""Commands with the extra that brings all they need; where `files` is enough, only parts of a command are listed."""
 
 
 class MissingExtraError(FairfrError, ImportError):

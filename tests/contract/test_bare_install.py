@@ -161,12 +161,36 @@ COMMAND = PROGRAM.partition("import numpy as np")[0] + "\nsys.argv = ARGV\nfrom 
         (["sync", "--help"], "run"),
         (["check", "--dataset", "mine", "--backbone", "net"], "files"),
         (["extract", "--help"], "extract"),
+        (["import", "table", "--name", "mine", "--pairs", "PAIRS"], "files"),
+        (["ui", "--out-root", "FOLDER"], "run"),
     ],
 )
 def test_a_command_names_its_extra_in_one_line(words: list[str], extra: str, tmp_path: Path) -> None:
-    done = run_bare(f"ARGV = {['fairfr', *words]!r}\n{COMMAND}")
+    assert bare_message(words, tmp_path) == f"fairfr {words[0]} needs the extra: pip install 'fairfr[{extra}]'\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "extra"),
+    [
+        (["fit", "dataset=lfw", "--out", "FOLDER/mine.fairfr"], "run"),
+        (["score", "--model", "FOLDER/mine.fairfr", "--pairs", "PAIRS", "--out", "FOLDER/scores.csv"], "files"),
+    ],
+)
+def test_a_part_of_a_command_names_its_own_extra(words: list[str], extra: str, tmp_path: Path) -> None:
+    told = bare_message(["calibrate", *words], tmp_path)
+    assert told == f"fairfr calibrate {words[0]} needs the extra: pip install 'fairfr[{extra}]'\n"
+
+
+def bare_message(words: list[str], folder: Path) -> str:
+    """What a failing command says; FOLDER has a table of pairs, PAIRS, and a file named like MLflow's database."""
+    pairs = folder / "pairs.csv"
+    pairs.write_text("left,right,same\na,b,1\n", encoding="utf-8")
+    (folder / "mlflow.db").touch()
+    named = [word.replace("FOLDER", str(folder)).replace("PAIRS", str(pairs)) for word in words]
+    done = run_bare(f"ARGV = {['fairfr', *named]!r}\n{COMMAND}")
     assert done.returncode == 1
-    assert done.stderr == f"fairfr {words[0]} needs the extra: pip install 'fairfr[{extra}]'\n"
+    assert not done.stdout
+    return done.stderr
 
 
 def test_every_extra_that_is_named_exists() -> None:
