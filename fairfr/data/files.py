@@ -147,7 +147,7 @@ def _opened(path: Path) -> Iterator[BufferedReader]:
     try:
         handle = path.open("rb")
     except FileNotFoundError:
-        raise DataError(f"{path} is gone, or a link to nothing. Put the file in its place.") from None
+        raise DataError(f"{path} does not exist, or is a link to a file that does not exist. Check the path.") from None
     except PermissionError:
         raise DataError(f"{path} cannot be read: permission denied. Allow it, e.g. with chmod u+r.") from None
     except OSError as error:  # a circle of links, a name too long

@@ -105,7 +105,7 @@ def test_a_link_to_nothing_is_not_a_missing_file(tmp_path: Path) -> None:
     path = write(tmp_path) / "pairs.csv"
     path.unlink()
     path.symlink_to(tmp_path / "nowhere")
-    with pytest.raises(DataError, match=r"pairs.csv is gone, or a link to nothing"):
+    with pytest.raises(DataError, match=r"pairs.csv does not exist, or is a link to"):
         locate(RFW, MAGFACE, tmp_path, "auto")
 
 

@@ -156,7 +156,7 @@ REFUSED: dict[str, tuple[Callable[[Path], object], str]] = {
     "0 bytes": (edit(lambda _: ""), r"empty \(0 bytes\)"),
     "only empty lines": (edit(lambda _: "\n\n"), "lists no pairs"),
     "a folder": (replaced_by(Path.mkdir), "is a folder, not a file"),
-    "gone": (Path.unlink, "is gone, or a link to nothing"),
+    "gone": (Path.unlink, "does not exist, or is a link to"),
     "symlink loop": (replaced_by(lambda path: path.symlink_to(path)), "cannot be read: too many levels"),
     "a pickle": (replaced_by(lambda path: path.write_bytes(b"\x80\x04N.")), "it is a pickle"),
 }
