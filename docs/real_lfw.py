@@ -12,11 +12,11 @@ import sys
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
-from fairfr.report.readings import Reading, Run
+from fairfr.report.readings import STRICT, Run
 from fairfr.report.runs import read_results
 
 BACKBONES = {"mobileface_v3": "#D55E00", "edgeface_xs": "#0072B2", "dlib_resnet": "#009E73"}
-READING: Reading = "strict"  # as own data is read
+READING = STRICT  # as own data is read
 MEANS = (
     ("AUROC", "auroc", "all"),
     ("TPR@1e-3", "tpr_at_fpr_1e-3", "all"),

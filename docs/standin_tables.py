@@ -13,6 +13,7 @@ from pathlib import Path
 from fairfr.paper.order import DATASETS, HEADLINE, HEADLINE_BACKBONES, ROWS
 from fairfr.paper.prediction import compared_with_print, is_fitted, prediction
 from fairfr.paper.printed import QUANTITIES
+from fairfr.paper.reading import PAPER_READING
 from fairfr.report.figures.draw import draw
 from fairfr.report.runs import Runs, read_results
 from fairfr.report.selection import Selection
@@ -27,9 +28,9 @@ def main() -> None:
     parser.add_argument("out_root", type=Path)
     results, _ = read_results(parser.parse_args().out_root)
     runs = Runs(results, "synthetic", Selection())
-    for grid in prediction(runs, "paper"):
+    for grid in prediction(runs, PAPER_READING):
         sys.stdout.write(markdown.render(grid))
-    compared = compared_with_print(runs, "paper")
+    compared = compared_with_print(runs, PAPER_READING)
     settings = [s for s in HEADLINE if any((c.published.dataset, c.published.backbone) == s for c in compared)]
     for quantity in QUANTITIES.values():
         cells = {}
@@ -46,7 +47,7 @@ def main() -> None:
             if any(texts):
                 sys.stdout.write(f"| {row.label} | {' | '.join(texts)} |\n")
     with tempfile.TemporaryDirectory() as folder:
-        draw(runs, "paper", Path(folder))
+        draw(runs, PAPER_READING, Path(folder))
         shutil.copy(Path(folder) / "prediction.png", PICTURE)
 
 

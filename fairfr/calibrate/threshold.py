@@ -143,7 +143,7 @@ def _drawn(scores: Scores, asked: int) -> Draws:
 def _parts(scores: Scores, wanted: Wanted) -> Iterator[tuple[str, Bool]]:
     """Which pairs (p,) are looked at, by name: all, each group's, and those of no group where there are some."""
     yield "all pairs", np.ones(len(scores.same), dtype=bool)
-    group = scores.pair_groups("strict" if wanted.rule == "both" else "paper")
+    group = scores.pair_groups(wanted.rule)
     for code, level in enumerate(scores.levels):
         yield level, group == code
     if scores.levels and np.any(group < 0):

@@ -15,11 +15,11 @@ import argparse
 import gc
 import sys
 from pathlib import Path
-from typing import get_args
 
 from fairfr.core.errors import FairfrError
 from fairfr.core.variants import variant_text
-from fairfr.report.readings import Reading, Run
+from fairfr.paper.reading import READINGS
+from fairfr.report.readings import Run
 from fairfr.report.runs import read_results
 from fairfr.report.selection import Selection
 from fairfr.report.write import Wanted, not_shown, with_variant, write_report
@@ -33,13 +33,14 @@ def main() -> None:
     """Read, build, write; say where."""
     options = arguments()
     gc.disable()  # what is read stays in use to the end: looking for garbage among it takes seconds
+    reading = None if options.reading is None else READINGS[options.reading]
     try:
         results = stored_results(options)
         draws = options.draws if options.uncertainty or options.against else 0
         selection = with_variant(options.against, Selection.where(options.where), results)
         figures = not options.no_figures
         wanted = Wanted(draws, figures, selection, against=options.against, origin=_origin(options))
-        pages = write_report(results, options.out_root, options.reading, wanted)
+        pages = write_report(results, options.out_root, reading, wanted)
     except FairfrError as error:
         sys.exit(error.named())
     if not pages:
@@ -48,7 +49,7 @@ def main() -> None:
     failed = sum(result.stored["status"] == "failed" for result in results)
     print(f"{len(results)} runs read" + (f", {failed} of them failed: their cells are empty" if failed else ""))
     passed_over = [one for page in pages for one in page.passed_over]
-    note = not_shown(wanted, results, passed_over, options.out_root, options.reading)
+    note = not_shown(wanted, results, passed_over, options.out_root, reading)
     if note is not None:
         print(f"{note.lead.lower()}: {note.text}", *note.commands, sep="\n  ")
     for page in pages:
@@ -60,7 +61,7 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument(
         "--reading",
-        choices=get_args(Reading),
+        choices=tuple(READINGS),
         help="of all runs (default: paper for the paper's data sets with its backbones, strict for everything else)",
     )
     parser.add_argument("--out-root", type=Path, default=Path("outputs"), help="where runs are and tables go")

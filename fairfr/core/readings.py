@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal, TypeAlias
 
-Reading: TypeAlias = Literal["paper", "strict"]
+ReadingName: TypeAlias = Literal["paper", "strict"]
 
 DATASETS = frozenset({"rfw", "bfw", "lfw", "lfw_degraded"})
 """The last is a stand-in, LFW under worse conditions, for the study of transfer."""
@@ -30,7 +30,7 @@ BACKBONES = frozenset(
 """The embedding sets of the paper: every yaml in conf/backbone but ``custom`` and ``scores``."""
 
 
-def usual_reading(result: Mapping[str, Any]) -> Reading:
+def usual_reading(result: Mapping[str, Any]) -> ReadingName:
     """The reading of a stored run: the paper's for its data sets with its backbones, strict for everything else.
 
     On own data the paper's conventions mislead: they set the raw score of one method beside the probability of another.
@@ -40,7 +40,7 @@ def usual_reading(result: Mapping[str, Any]) -> Reading:
     return "paper" if is_of_paper else "strict"
 
 
-def shared_reading(results: Iterable[Mapping[str, Any]]) -> Reading:
+def shared_reading(results: Iterable[Mapping[str, Any]]) -> ReadingName:
     """The reading of runs that are shown together: the paper's only where it is that of each."""
     readings = {usual_reading(result) for result in results}
     return "paper" if readings == {"paper"} else "strict"

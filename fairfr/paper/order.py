@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple, TypeAlias
 
-from fairfr.report.readings import Reading
+from fairfr.report.readings import STRICT, Reading
 
 Setting: TypeAlias = tuple[str, str]
 """A data set and a backbone."""
@@ -25,7 +25,7 @@ class Row(NamedTuple):
 
     def method(self, reading: Reading) -> str:
         """The method that the row asks for."""
-        return self.paper if reading == "paper" else self.strict
+        return self.strict if reading == STRICT else self.paper
 
     def methods(self, reading: Reading) -> tuple[str, ...]:
         """The methods that can fill the row, best first: the plain one where the paper's variant has not run."""

@@ -78,7 +78,7 @@ def prediction(runs: Runs, reading: Reading) -> list[Grid]:
                 Note("largest", f"{_largest(compared)}.", "Largest misses, ours / printed"),
             ),
             about=(
-                f"{reading.capitalize()} reading, {len(settings)} of {len(HEADLINE)} settings.",
+                f"{reading.name.capitalize()} reading, {len(settings)} of {len(HEADLINE)} settings.",
                 *raw_brier(_with_worst_brier(runs, reading, compared), reading),
             ),
             source=runs.source,

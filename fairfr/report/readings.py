@@ -1,27 +1,61 @@
-"""Two readings of one set of scores: what reproduces the paper's tables, and what its text asks for.
+"""How scores are read into numbers, and a stored run whose numbers are looked up under such a reading.
 
-``paper``: a pair belongs to its first image's group; methods with a probability of their own are ranked by it; the
-worst-group Brier of the others is that of their raw score. ``strict``: both images in the group; ranked by score; beta
-overlay everywhere. Runs on the paper's settings get the first, all others the second (core/readings.py), unless one is
-asked for.
+``STRICT`` is the reading of every report: both images in the group, ranked by score, beta overlay everywhere. A paper
+may bring one of its own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from fairfr.core.findings import Finding
-from fairfr.core.readings import Reading as Reading
-from fairfr.core.readings import usual_reading
 from fairfr.core.types import PairRule
 from fairfr.core.variants import Parameters, labelled
 from fairfr.metrics.catalogue import METRIC_BY_ID
 from fairfr.metrics.ties import ON_PROBABILITY, code_of
 
-RULE: dict[Reading, PairRule] = {"paper": "first", "strict": "both"}
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One way to read scores into numbers.
+
+    Parameters
+    ----------
+    name : str
+        What ``--reading`` and the folders of tables call it.
+    rule : {"first", "both"}
+        Which pairs belong to a group: those whose first image does, or those whose images both do.
+    ranks_by_probability : bool
+        Methods with a probability of their own are ranked by it; else every method is ranked by its score.
+    raw_group_brier : bool
+        The Brier score of a group is that of the raw score where a method has no probability of its own; else it is
+        that of the beta overlay.
+    words : str
+        The same in words, for the notes of tables.
+    """
+
+    name: str
+    rule: PairRule
+    ranks_by_probability: bool
+    raw_group_brier: bool
+    words: str
+
+    def __str__(self) -> str:
+        return self.name
+
+
+STRICT = Reading(
+    name="strict",
+    rule="both",
+    ranks_by_probability=False,
+    raw_group_brier=False,
+    words="a pair belongs to a group when both images do; methods are ranked by their score; Brier and ECE of "
+    "methods without a probability are those of a beta calibration on top.",
+)
 
 
 class Run:
@@ -63,18 +97,13 @@ class Run:
         return differs
 
     @property
-    def usual_reading(self) -> Reading:
-        """How its scores are read where no reading is asked for."""
-        return usual_reading(self.stored)
-
-    @property
     def gives_probability(self) -> bool:
         """Whether its method has a probability of its own; else its score is calibrated after it."""
         return bool(self.stored["method"]["native_probability"])
 
     def has_raw_brier(self, reading: Reading) -> bool:
-        """Whether the Brier score of its groups is that of the raw score: the paper's way without a probability."""
-        return reading == "paper" and not self.gives_probability
+        """Whether the Brier score of its groups is that of the raw score."""
+        return reading.raw_group_brier and not self.gives_probability
 
     @property
     def needs_groups(self) -> bool:
@@ -88,7 +117,7 @@ class Run:
     @property
     def n_folds(self) -> int:
         """How many held-out parts its means are over: the protocol's splits, which need not be the data's folds."""
-        row = self.row("auroc", "all", "strict") or {}
+        row = self.row("auroc", "all", STRICT) or {}
         return int(row.get("folds_total") or len(self.stored.get("data", {}).get("folds", [])))
 
     def row(
@@ -98,14 +127,14 @@ class Run:
 
         ``grouping``: another one than the data set's own. ``rule``: another than that of the reading.
         """
-        if reading == "paper" and self.gives_probability and f"{metric}_on_probability" in METRIC_BY_ID:
+        if reading.ranks_by_probability and self.gives_probability and f"{metric}_on_probability" in METRIC_BY_ID:
             metric = f"{metric}_on_probability"
         if self.has_raw_brier(reading) and metric == "brier" and group != "all":
             metric = "brier_raw"
         if group == "all":
             return self._rows.get(("all", "all", "all", metric))
         grouping = grouping or self.stored.get("data", {}).get("grouping")
-        return self._rows.get((grouping or "", rule or RULE[reading], group, metric))
+        return self._rows.get((grouping or "", rule or reading.rule, group, metric))
 
     def mean(self, metric: str, group: str, reading: Reading) -> float | None:
         """Its mean over folds; None where there is no number."""
@@ -116,11 +145,11 @@ class Run:
         """Whether more impostors share the highest value of a fold than this FPR allows (fairfr.metrics.ties)."""
         metric = f"tpr_at_fpr_{alpha}"
         codes = {code_of(metric)}  # of the score; a tie there is one of the probability too
-        if reading == "paper" and self.stored["method"]["native_probability"]:
+        if reading.ranks_by_probability and self.gives_probability:
             codes.add(code_of(metric + ON_PROBABILITY))
         return any(Finding.from_dict(one).code in codes for one in self.stored.get("metric_warnings", ()))
 
     def mean_by_score(self, metric: str, group: str, reading: Reading) -> float | None:
         """As ``mean``, of the score where the reading takes the probability."""
-        row = self.row(metric, group, "strict", rule=RULE[reading])
+        row = self.row(metric, group, STRICT, rule=reading.rule)
         return None if row is None else row["mean"]

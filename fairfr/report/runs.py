@@ -10,6 +10,7 @@ from typing import Any
 from fairfr.core.errors import FairfrError
 from fairfr.core.types import Source
 from fairfr.paper.order import SETTINGS
+from fairfr.paper.reading import reading_of
 from fairfr.report.configurations import newest_configurations
 from fairfr.report.readings import Reading, Run
 from fairfr.report.selection import Selection, is_cell, is_current, one_of
@@ -78,7 +79,7 @@ class Runs:
 def of_page(results: Iterable[Run], source: Source, usual: Reading | None) -> list[Run]:
     """The runs that one page of the report is about: of a source, and of settings that are read so (None: all)."""
     of_source = [run for run in results if run.stored["source"] == source]
-    return [run for run in of_source if usual in (None, run.usual_reading)]
+    return [run for run in of_source if usual in (None, reading_of(run))]
 
 
 def read_results(out_root: Path) -> tuple[list[Run], list[str]]:

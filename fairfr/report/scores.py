@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from fairfr.core.types import F64, I16, UNKNOWN, pair_groups
-from fairfr.report.readings import RULE, Reading, Run
+from fairfr.core.types import F64, I16, UNKNOWN, PairRule, pair_groups
+from fairfr.report.readings import Reading, Run
 from fairfr.report.tables.grid import SOURCE_LABEL
 from fairfr.store.reading import DamagedRunError, check_files
 from fairfr.store.score_file import FILE, ScoreFile
@@ -37,8 +37,10 @@ class Scores(ScoreFile):
         return cls(result) if result.folder in _whole or _is_whole(result, result.folder) else None
 
     def ranked(self, reading: Reading) -> F64:
-        """What ranks the pairs, (p,): the probability of a method that has its own in the paper's reading."""
-        return self.probability if reading == "paper" and self.result.gives_probability else self.score
+        """What ranks the pairs, (p,): the probability of a method that has its own, where the reading asks for it."""
+        if reading.ranks_by_probability and self.result.gives_probability:
+            return self.probability
+        return self.score
 
     @property
     def levels(self) -> tuple[str, ...]:
@@ -46,12 +48,12 @@ class Scores(ScoreFile):
         data = self.result.stored["data"]
         return tuple(data["groups"][data["grouping"]]) if data.get("grouping") else ()
 
-    def pair_groups(self, reading: Reading) -> I16:
+    def pair_groups(self, rule: PairRule) -> I16:
         """Group of each pair as a position in ``levels``, (p,); -1 is none."""
         if not self.levels:
             return np.full(len(self.same), UNKNOWN, dtype=np.int16)
         left, right = self.groups(self.result.stored["data"]["grouping"], self.levels)
-        return pair_groups(left, right, RULE[reading])
+        return pair_groups(left, right, rule)
 
 
 def _is_whole(result: Run, folder: Path) -> bool:

@@ -18,6 +18,7 @@ from fairfr.paper.companions import companions
 from fairfr.paper.coverage import coverage
 from fairfr.paper.paper_tables import paper_tables, tables_of_runs
 from fairfr.paper.prediction import prediction
+from fairfr.paper.reading import READINGS, is_of_paper
 from fairfr.report.configurations import PassedOver
 from fairfr.report.readings import Reading, Run
 from fairfr.report.runs import Runs, of_page
@@ -62,7 +63,7 @@ def write_report(results: Iterable[Run], out_root: Path, reading: Reading | None
     """
     results = list(results)
     wanted = replace(wanted, selection=with_variant(wanted.against, wanted.selection, results))
-    readings = get_args(Reading) if reading is None else (reading,)
+    readings = tuple(READINGS.values()) if reading is None else (reading,)
     found: list[tuple[Reading, list[Run], Runs]] = []
     for source in get_args(Source):
         for one in readings:
@@ -118,7 +119,7 @@ def not_shown(
 
     ``reading``: the one that was asked for, if any.
     """
-    asked = [] if reading is None else ["--reading", reading]
+    asked = [] if reading is None else ["--reading", reading.name]
     base = shlex.join(["fairfr", "tables", *asked, *wanted.origin, "--out-root", str(out_root)])
     said: list[str] = []
     commands: list[str] = []
@@ -152,7 +153,7 @@ def _write_page(
     wanted: Wanted,
     note: Note | None,
 ) -> Path:
-    place = Path(runs.source, reading)
+    place = Path(runs.source, reading.name)
     grids = all_tables(runs, studies, reading, wanted)
     figures: list[Path] = []
     if wanted.figures:
@@ -188,7 +189,7 @@ def all_tables(runs: Runs, studies: Mapping[str, StudyRuns], reading: Reading, w
 
 
 def _has_setting_of_paper(runs: Runs, studies: Mapping[str, StudyRuns]) -> bool:
-    return any(run.usual_reading == "paper" for run in chain(runs, *studies.values()))
+    return any(is_of_paper(run) for run in chain(runs, *studies.values()))
 
 
 def write_tables(

@@ -15,9 +15,10 @@ import logging
 import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 from fairfr.metrics.catalogue import METRICS, GapOf
+from fairfr.paper.reading import READINGS, reading_of
 from fairfr.report.readings import Reading, Run
 from fairfr.store.metric_file import FILE, NumberId, fold_values
 from fairfr.store.mlflow.describe import metric_name
@@ -52,7 +53,7 @@ def listed_metrics(stored: dict[str, Any], folder: Path) -> dict[str, list[float
     result = Run(stored)
     by_fold = fold_values(folder) if (folder / FILE).exists() else {}
     numbers: dict[str, list[float | None]] = {name: [value] for name, value in _headline(result) if value is not None}
-    for reading in get_args(Reading):
+    for reading in READINGS.values():
         numbers |= {name: [value] for name, value in _means(result, reading) if value is not None}
         numbers |= {name: [value] for name, value in _by_group(result, reading) if value is not None}
         numbers |= dict(_by_fold(result, reading, by_fold))
@@ -62,25 +63,25 @@ def listed_metrics(stored: dict[str, Any], folder: Path) -> dict[str, list[float
 def _headline(result: Run) -> Iterator[tuple[str, float | None]]:
     """In the reading that the tables of this setting have: one column shows all methods on it, read in the same way."""
     for metric in DETAILED:
-        yield metric_name(metric), result.mean(metric, "all", result.usual_reading)
-        yield metric_name(f"worst_{metric}"), result.mean(metric, "worst", result.usual_reading)
+        yield metric_name(metric), result.mean(metric, "all", reading_of(result))
+        yield metric_name(f"worst_{metric}"), result.mean(metric, "worst", reading_of(result))
 
 
 def _means(result: Run, reading: Reading) -> Iterator[tuple[str, float | None]]:
     for metric in LISTED:
         if isinstance(metric.how, GapOf):
             points = result.mean(metric.id, "gap", reading)
-            yield metric_name(reading, metric.id), None if points is None else PER_POINT * points
+            yield metric_name(reading.name, metric.id), None if points is None else PER_POINT * points
         else:
-            yield metric_name(reading, metric.id), result.mean(metric.id, "all", reading)
-            yield metric_name(reading, f"worst_{metric.id}"), result.mean(metric.id, "worst", reading)
+            yield metric_name(reading.name, metric.id), result.mean(metric.id, "all", reading)
+            yield metric_name(reading.name, f"worst_{metric.id}"), result.mean(metric.id, "worst", reading)
 
 
 def _by_group(result: Run, reading: Reading) -> Iterator[tuple[str, float | None]]:
     data = result.stored.get("data", {})
     for metric in DETAILED:
         for group in data.get("groups", {}).get(data.get("grouping"), ()):
-            yield metric_name("group", reading, metric, group), result.mean(metric, group, reading)
+            yield metric_name("group", reading.name, metric, group), result.mean(metric, group, reading)
 
 
 def _by_fold(
@@ -91,7 +92,7 @@ def _by_fold(
             row = result.row(metric, group, reading)
             by_fold = values.get((row["grouping"], row["rule"], row["group"], row["metric"])) if row else None
             if by_fold is not None:
-                yield metric_name("fold", reading, name), by_fold
+                yield metric_name("fold", reading.name, name), by_fold
 
 
 def _draw_reliability(stored: dict[str, Any], folder: Path, into: Path) -> None:
@@ -102,6 +103,6 @@ def _draw_reliability(stored: dict[str, Any], folder: Path, into: Path) -> None:
     try:
         scores = Scores.at_hand(Run(stored, folder))
         if scores is not None:
-            run_figure(scores, scores.result.usual_reading).savefig(into / "reliability.png", dpi=110)
+            run_figure(scores, reading_of(scores.result)).savefig(into / "reliability.png", dpi=110)
     except Exception as error:
         log.warning("no reliability figure of %s: %s: %s", folder, type(error).__name__, error)

@@ -11,9 +11,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from fairfr.core.readings import shared_reading
 from fairfr.core.variants import Parameters, variant_text
 from fairfr.core.visible import visible
+from fairfr.paper.reading import reading_shared_by
 from fairfr.report.readings import Reading, Run
 from fairfr.report.selection import Selection
 from fairfr.report.tables.columns import RESULTS
@@ -34,7 +34,7 @@ def results_table(stored: Sequence[dict[str, Any]], reading: Reading | None = No
     Rows of variants name the parameters in which they differ; what all of them share stands in the title.
     """
     results = [Run(s) for s in stored]
-    reading = reading or shared_reading(stored)
+    reading = reading or reading_shared_by(stored)
     _, shared = Selection(everything=True).of(results)
     lines = _lines(results, reading)
     left_out: list[str] = []

@@ -10,15 +10,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from fairfr.core.errors import FairfrError
-from fairfr.core.readings import Reading, shared_reading
-from fairfr.report.readings import Run
+from fairfr.paper.reading import reading_shared_by
+from fairfr.report.readings import STRICT, Run
 from fairfr.report.selection import Selection
 from fairfr.store.mlflow.mirror import Mirror
 from fairfr.store.reading import read_result
 from fairfr.store.sweep import Outcome, Sweep, SweepEnd, read_outcomes
 from fairfr.sweep.terminal import Terminal
 
-STRICT: Reading = "strict"
 FAILED, NOT_MIRRORED = 1, 3  # exit codes: something has no result; all has, but MLflow does not have it all
 
 
@@ -140,7 +139,7 @@ def write_sweep_report(outcomes: Sequence[Outcome], folder: Path) -> None:
     folders = dict.fromkeys(Path(outcome["folder"]) for outcome in outcomes if "folder" in outcome)
     stored = [(read_result(path), path) for path in folders]
     results = [Run(result, path) for result, path in stored if result is not None]
-    shared = shared_reading(run.stored for run in results)
+    shared = reading_shared_by(run.stored for run in results)
     for reading in dict.fromkeys((shared, STRICT)):
         wanted = Wanted(figures=reading == shared, selection=Selection(everything=True))
         write_report(results, folder, reading, wanted)

@@ -15,6 +15,7 @@ from rich.text import Text
 from fairfr.core.findings import STAND_IN_USED, Finding
 from fairfr.core.variants import labelled
 from fairfr.core.visible import visible
+from fairfr.paper.reading import reading_of
 from fairfr.report.readings import Run
 from fairfr.store.mlflow.client import default_uri
 from fairfr.store.mlflow.mirror import Mirror
@@ -99,7 +100,7 @@ class Terminal:
             self.failed(f"{position}{name}", error)
             return
         result = Run(stored)
-        reading = result.usual_reading
+        reading = reading_of(result)
         auroc, worst = result.mean("auroc", "all", reading), result.mean("auroc", "worst", reading)
         numbers = f"AUROC {_number(auroc)}  worst {_number(worst)}"
         how = "already done" if status == "skipped" else f"{stored['seconds']:.1f} s"

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from fairfr.paper.paper_tables import paper_tables
+from fairfr.paper.reading import PAPER_READING, READINGS
 from fairfr.report.readings import Reading, Run
 from fairfr.report.runs import Runs
 from fairfr.report.tables.grid import Grid
@@ -18,7 +19,6 @@ from fairfr.report.writers import csv, html, latex, markdown
 
 FOLDER = Path(__file__).with_name("tables")
 FORMS = {"tex": latex.render, "md": markdown.render, "html": html.render, "csv": csv.render}
-READINGS: tuple[Reading, ...] = ("paper", "strict")
 DRAWN = (
     "table2_worst_group",
     "table3_lu_auroc",
@@ -47,12 +47,12 @@ def compare(path: Path, text: str, update: bool) -> None:
 def test_tables_golden(form: str, request: pytest.FixtureRequest) -> None:
     """Six tables that between them use every part of a Grid, in each form."""
     update = bool(request.config.getoption("--update-golden"))
-    grids = tables("paper")
+    grids = tables(PAPER_READING)
     for id in DRAWN:
         compare(FOLDER / f"{id}.{form}", FORMS[form](grids[id]), update)
 
 
-@pytest.mark.parametrize("reading", READINGS)
+@pytest.mark.parametrize("reading", READINGS.values(), ids=str)
 def test_every_number_golden(reading: Reading, request: pytest.FixtureRequest) -> None:
     """Every cell of every table, as printed and unrounded, in both readings."""
     text = csv.tidy(list(tables(reading).values()))

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from fairfr.report.readings import Run
+from fairfr.report.readings import STRICT, Run
 from fairfr.report.runs import read_results
 
 pytestmark = pytest.mark.slow
@@ -87,7 +87,7 @@ def test_results_are_read_whole_although_their_metrics_come_last(
     assert read.folder == outcome.folder
     for row in stored["metrics"]:
         if row["group"] == "worst" and row["rule"] == "both" and row["grouping"] == stored["data"]["grouping"]:
-            assert read.row(row["metric"], "worst", "strict") == row
+            assert read.row(row["metric"], "worst", STRICT) == row
 
 
 def test_mlflow_gives_the_same_tables_as_the_run_folders(

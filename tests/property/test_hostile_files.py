@@ -41,6 +41,7 @@ from fairfr.faces.extraction import read_list
 from fairfr.methods import _kmeans
 from fairfr.metrics.by_group import PairGroups, evaluate
 from fairfr.metrics.summary import summarise
+from fairfr.paper.reading import PAPER_READING
 from fairfr.report import scores as stored_scores
 from fairfr.report.runs import read_results
 from fairfr.store.folder import RunFolders, write_metrics, write_scores
@@ -365,9 +366,9 @@ def read_runs(folder: Path) -> object:
     key = RunKey("set", "net", "platt", "files", "0" * 16)
     done = RunFolders(folder).completed(key)
     for result in results:
-        result.mean("auroc", "all", "paper")
+        result.mean("auroc", "all", PAPER_READING)
         scores = stored_scores.Scores.at_hand(result)
-        assert scores is None or len(scores.pair_groups("paper")) == len(scores.probability) == 200
+        assert scores is None or len(scores.pair_groups("first")) == len(scores.probability) == 200
     return done
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TypeAlias
 
 from fairfr.paper.order import DENSITY, DENSITY_LOO
+from fairfr.paper.reading import PAPER_READING
 from fairfr.report.quantity import higher_is_better
-from fairfr.report.readings import Reading, Run
+from fairfr.report.readings import STRICT, Reading, Run
 from fairfr.report.scores import Scores
 from fairfr.report.study import CHAPTER, Study
 from fairfr.report.study_runs import Setting, StudyRuns
@@ -15,7 +16,7 @@ from fairfr.report.tables.provenance import short_key
 
 FORMS = {DENSITY.id: "self", DENSITY_LOO.id: "LOO"}
 # native probabilities: the paper's reading ranks by them, clipped to [0, 1]; the strict one by the unclipped score
-RANKINGS: dict[str, Reading] = {"clipped": "paper", "unclipped": "strict"}
+RANKINGS: dict[str, Reading] = {"clipped": PAPER_READING, "unclipped": STRICT}
 METRICS = {"auroc": "AUROC", "tpr_at_fpr_1e-3": "TPR@1e-3", "brier": "Brier", "ece_15": "ECE-15"}
 DIGITS = 4
 LIMIT = "max_references"

@@ -9,8 +9,9 @@ import numpy as np
 
 from fairfr.paper.order import DENSITY, DENSITY_LOO, HEADLINE
 from fairfr.paper.printed import AUROC, BRIER, TPR, WORST_BRIER, headline
+from fairfr.paper.reading import PAPER_READING
 from fairfr.report.quantity import Quantity
-from fairfr.report.readings import Reading, Run
+from fairfr.report.readings import STRICT, Reading, Run
 from fairfr.report.study import CHAPTER, Study
 from fairfr.report.study_runs import Setting, StudyRuns
 from fairfr.report.tables.grid import Entry, Grid, Line, Note, Section, Spanner, number_entry
@@ -18,7 +19,7 @@ from fairfr.report.tables.provenance import short_key
 
 FORMS = {DENSITY.id: "self", DENSITY_LOO.id: "LOO"}
 # native probabilities: the paper's reading ranks by them, clipped to [0, 1]; the strict one by the unclipped score
-RANKINGS: dict[str, Reading] = {"clipped": "paper", "unclipped": "strict"}
+RANKINGS: dict[str, Reading] = {"clipped": PAPER_READING, "unclipped": STRICT}
 QUANTITIES = (AUROC, TPR, BRIER, WORST_BRIER)
 DIGITS = 4
 SEED = "dataset.standin.seed"
@@ -123,7 +124,7 @@ def _printed(quantity: Quantity, setting: Setting) -> float:
 def _over_seeds(found: Sequence[Run], quantity: Quantity, reading: Reading) -> list[float]:
     """The value of each seed's run; a group's numbers are always those of the first image, as the paper has them."""
     if quantity.group != "all":
-        reading = "paper"
+        reading = PAPER_READING
     values = [run.mean(quantity.metric, quantity.group, reading) for run in found]
     return [value for value in values if value is not None]
 

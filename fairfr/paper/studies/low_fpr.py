@@ -12,7 +12,7 @@ from fairfr.metrics.operating import Convention, OperatingPoint
 from fairfr.metrics.thresholds import fpr_name
 from fairfr.paper.order import Row
 from fairfr.report.held_out_folds import Fold, folds_of
-from fairfr.report.readings import RULE, Run
+from fairfr.report.readings import Run
 from fairfr.report.scores import Scores
 from fairfr.report.study import CHAPTER, Study
 from fairfr.report.study_runs import Setting, StudyRuns
@@ -140,7 +140,7 @@ def _mean(values: Iterable[float]) -> float | None:
 
 
 def _counts(runs: StudyRuns) -> Grid:
-    rule = "its first image's" if RULE[runs.reading] == "first" else "both images'"
+    rule = "its first image's" if runs.reading.rule == "first" else "both images'"
     return Grid(
         id="study_low_fpr_counts",
         title="False matches that are expected in a test fold",

@@ -125,7 +125,7 @@ def run_figure(scores: Scores, reading: Reading) -> Figure:
 
 def _groups(scores: Scores, reading: Reading) -> tuple[list[_Group], int]:
     """The largest groups in their usual order, at most as many as can be told apart, and how many were left out."""
-    codes = scores.pair_groups(reading)
+    codes = scores.pair_groups(reading.rule)
     sizes = np.bincount(codes[codes >= 0], minlength=len(scores.levels))
     present = np.flatnonzero(sizes >= FEWEST_PAIRS)
     kept = np.sort(present[np.argsort(-sizes[present], kind="stable")][:MOST_GROUPS])

@@ -11,18 +11,11 @@ from fairfr.core.names import ALL
 from fairfr.core.rates import ALPHAS, ENOUGH_FALSE_MATCHES
 from fairfr.core.variants import variant_text
 from fairfr.paper.order import DENSITY_LOO, HEADLINE, Row, Setting
-from fairfr.report.readings import Reading, Run
+from fairfr.report.readings import STRICT, Reading, Run
 from fairfr.report.tables.commands import commands, paper_command
 from fairfr.report.tables.grid import UNDEFINED, Grid, Missing, Note, Section, number_entry
 from fairfr.report.tables.layout import Layout
 
-READING: dict[Reading, str] = {
-    "paper": "a pair belongs to its first image's group; methods with a probability of their own are ranked by it; the "
-    "worst-group Brier score of the others is that of their raw score; GST, DemoNorm and Oracle are the variants that "
-    "reproduce the paper's rows.",
-    "strict": "a pair belongs to a group when both images do; methods are ranked by their score; Brier and ECE of "
-    "methods without a probability are those of a beta calibration on top.",
-}
 BEST = "Bold: best method without group labels in each column, including ties after rounding."
 DAGGER = "† Needs group labels at inference: for reference, never bold."
 TWO_FORMS = (
@@ -81,7 +74,7 @@ class Provenance:
         if not self.used:
             yield "No run yet on the paper's data sets and backbones."
             return
-        yield f"{self.layout.reading.capitalize()} reading; {self._folds()}; {len(self.used)} runs."
+        yield f"{self.layout.reading.name.capitalize()} reading; {self._folds()}; {len(self.used)} runs."
         if self.group_brier:
             yield from raw_brier(self.used, self.layout.reading)
 
@@ -99,7 +92,7 @@ class Provenance:
             Note("dagger", DAGGER) if any(line.dagger for line in lines) else None,
             *extra,
             Note("two_forms", TWO_FORMS) if DENSITY_LOO in self.rows else None,
-            Note("reading", READING[self.layout.reading], f"{self.layout.reading.capitalize()} reading"),
+            Note("reading", self.layout.reading.words, f"{self.layout.reading.name.capitalize()} reading"),
             None if self.exact else self._replaced(),
             self._few_pairs("too few pairs" in absent) if self.by_group else None,
             Note("no_groups", f"{UNDEFINED}: data without groups has no group numbers.")
@@ -247,5 +240,5 @@ def short_key(key: str) -> str:
 
 
 def _negatives_in_a_fold(run: Run) -> float:
-    row = run.row("auroc", "all", "strict")
+    row = run.row("auroc", "all", STRICT)
     return float("inf") if row is None or not row.get("folds_total") else row["n_diff"] / row["folds_total"]

@@ -123,7 +123,7 @@ def _competing_groups(scores: Scores, reading: Reading) -> tuple[tuple[str, ...]
     competes = np.array([row is not None and row["folds"] > 0 for row in rows], dtype=np.bool_)
     codes = np.append(np.where(competes, np.cumsum(competes) - 1, UNKNOWN), UNKNOWN).astype(np.int16)
     named = tuple(level for level, one in zip(scores.levels, competes, strict=True) if one)
-    return named, codes[scores.pair_groups(reading)]
+    return named, codes[scores.pair_groups(reading.rule)]
 
 
 def _measure_run(scores: Scores, drawn: Draws, group: I16, reading: Reading) -> Measured:

@@ -66,7 +66,7 @@ def compare(before: Scores, after: Scores, reading: Reading, draws: int) -> Comp
     if not len(common):
         return None
     same = before.same[rows]
-    group = before.pair_groups("strict")[rows]
+    group = before.pair_groups("both")[rows]
     left, right = (side[rows] for side in before.images)
     left_person, right_person = (side[rows] for side in before.identities)
     ends = resampling_units(left, right, same, (left_person, right_person))

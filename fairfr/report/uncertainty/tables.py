@@ -199,6 +199,6 @@ def _range(low: float, high: float, sign: str = "") -> str:
 
 def _about(found: Bootstrapped) -> str:
     folds = len(found.first.stored["data"]["folds"])
-    reading = found.reading.capitalize()
+    reading = found.reading.name.capitalize()
     drawn = "identities" if found.known == 1 else "units" if not found.known else "identities, partly guessed"
     return f"{reading} reading; {folds} held-out folds; {found.draws:,} draws over {drawn}."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 
@@ -13,6 +13,7 @@ from fairfr.paper.claims.table import CLAIMS, claims, judge
 from fairfr.paper.numbers import PrintedNumbers, RunNumbers
 from fairfr.paper.order import HEADLINE, PAPER_ROWS, SETTINGS
 from fairfr.paper.paper_tables import paper_tables
+from fairfr.paper.reading import PAPER_READING, READINGS
 from fairfr.report.readings import Reading, Run
 from fairfr.report.runs import Runs
 
@@ -21,7 +22,7 @@ FORMS = {"ac_density": 0.495, "ac_density_loo": 0.395}  # LFW MagFace: 0.495 is 
 ON_TABLES = (*results.CLAIMS, *other_sections.CLAIMS)
 
 
-def ours(runs: Runs, claim_id: str, reading: Reading = "paper") -> Verdict:
+def ours(runs: Runs, claim_id: str, reading: Reading = PAPER_READING) -> Verdict:
     """The verdict in words, without the figure behind it."""
     (claim,) = [claim for claim in CLAIMS if claim.id == claim_id]
     return judge(claim, RunNumbers(runs, reading))._replace(figure=None)
@@ -88,7 +89,7 @@ def test_every_claim_of_the_additional_checks_is_borne_out_by_its_table() -> Non
     assert {PRINTED[claim.id].status for claim in appendix.CLAIMS} == {"holds"}
 
 
-@pytest.mark.parametrize("reading", get_args(Reading))
+@pytest.mark.parametrize("reading", READINGS.values())
 def test_runs_with_the_papers_numbers_get_its_verdicts(paper_runs: Callable[..., Runs], reading: Reading) -> None:
     runs = paper_runs()
     more_to_say = ("score-only", "often-probability")  # Platt has run, and is printed nowhere
@@ -222,7 +223,7 @@ def test_wins_of_groups(group_runs: Callable[..., Runs]) -> None:
     runs = group_runs(value)
     detail = "88/108 groups (81.5 %); AC-MLP 0, AC-Linear 40, AC-Density 88, ties counted for each"
     assert ours(runs, "wins-auroc") == ours(runs, "wins-pauc") == Verdict("holds", detail)
-    table = next(grid for grid in paper_tables(runs, "paper") if grid.id == "table4_wins")
+    table = next(grid for grid in paper_tables(runs, PAPER_READING) if grid.id == "table4_wins")
     assert table.sections[0].lines[0].entries[0].text == "88/108 (81.5%)"
     fewer = group_runs(value, SETTINGS[1:])
     assert ours(fewer, "wins-auroc") == Verdict(
@@ -262,7 +263,7 @@ def test_arithmetic_is_no_matter_for_runs(paper_runs: Callable[..., Runs]) -> No
 
 
 def test_the_grid_has_a_line_for_each_claim(paper_runs: Callable[..., Runs]) -> None:
-    grid = claims(paper_runs(source="synthetic"), "paper")
+    grid = claims(paper_runs(source="synthetic"), PAPER_READING)
     lines = [line for section in grid.sections for line in section.lines]
     assert grid.id == "claims" and len(lines) == len(CLAIMS)
     assert all(len(line.entries) == len(grid.columns) for line in lines)
@@ -283,7 +284,7 @@ def test_the_grid_has_a_line_for_each_claim(paper_runs: Callable[..., Runs]) -> 
 
 
 def test_without_runs_only_the_printed_tables_are_judged() -> None:
-    grid = claims(Runs([], "files"), "paper")
+    grid = claims(Runs([], "files"), PAPER_READING)
     assert [spanner.heading for spanner in grid.spanners] == ["", "Printed tables"]
     assert len(list(grid.lines())) == len(CLAIMS)
     assert not {"in_kind", "no_intervals", "keys"} & {note.code for note in grid.notes}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 
@@ -11,7 +11,8 @@ from fairfr.paper.companions import companions
 from fairfr.paper.comparison import TOLERANCE
 from fairfr.paper.coverage import coverage
 from fairfr.paper.printed import QUANTITIES, TPR, WORST_AUROC
-from fairfr.report.readings import Reading, Run
+from fairfr.paper.reading import PAPER_READING, READINGS
+from fairfr.report.readings import STRICT, Reading, Run
 from fairfr.report.runs import Runs
 from fairfr.report.tables.grid import Entry, Grid, Line
 
@@ -22,7 +23,7 @@ def lines(grid: Grid) -> dict[str, Line]:
     return {line.label: line for line in grid.lines()}
 
 
-def companion(runs: Runs, name: str, reading: Reading = "paper") -> Grid:
+def companion(runs: Runs, name: str, reading: Reading = PAPER_READING) -> Grid:
     return next(grid for grid in companions(runs, reading) if grid.id == f"against_paper_{name}")
 
 
@@ -38,7 +39,7 @@ def differences(grid: Grid) -> list[Entry]:
     return [entry for line in grid.lines() for entry in line.entries[2::3]]
 
 
-@pytest.mark.parametrize("reading", get_args(Reading))
+@pytest.mark.parametrize("reading", READINGS.values())
 def test_runs_that_give_the_papers_numbers_differ_nowhere(paper_runs: Callable[..., Runs], reading: Reading) -> None:
     runs = paper_runs()
     grids = companions(runs, reading)
@@ -62,11 +63,11 @@ def test_beside_the_papers_number_ties_are_said_with_the_value_by_the_score(
     assert (ours.text, ours.shown, paper.text) == ("0.106", "0.106 (ties; by score 0.533)", "0.466")
     assert difference.value == pytest.approx(0.106 - 0.466)
     assert [note.code for note in grid.notes].count("ties") == 1
-    (said,) = [note.text for note in coverage(runs(tied), "paper").notes if note.code == "ties"]
+    (said,) = [note.text for note in coverage(runs(tied), PAPER_READING).notes if note.code == "ties"]
     assert "AC-Density on RFW x MagFace 0.106, by the score 0.533" in said
     worst = beside(companion(runs(tied), "worst_group_tpr_at_fpr_1e-3"), "AC-Density")[0]
     assert worst.shown == "0.100 (ties; by score 0.491)"
-    assert beside(companion(runs(tied), "tpr_at_fpr_1e-3", "strict"), "AC-Density")[0].shown == "0.533"
+    assert beside(companion(runs(tied), "tpr_at_fpr_1e-3", STRICT), "AC-Density")[0].shown == "0.533"
 
 
 def test_a_cell_beyond_the_tolerance_is_marked(paper_runs: Callable[..., Runs]) -> None:
@@ -81,10 +82,10 @@ def test_a_cell_beyond_the_tolerance_is_marked(paper_runs: Callable[..., Runs]) 
     ours, paper, difference = beside(companion(outside, "worst_group_auroc"), "FALCON")
     assert (difference.text, difference.tone) == ("-0.011", "beyond")
     assert (ours.text, paper.text) == ("0.930", "0.941")
-    assert sum(c.tone == "beyond" for g in companions(outside, "paper") for c in differences(g)) == 2
-    summary = lines(coverage(outside, "paper"))
+    assert sum(c.tone == "beyond" for g in companions(outside, PAPER_READING) for c in differences(g)) == 2
+    summary = lines(coverage(outside, PAPER_READING))
     assert [c.text for c in summary["All"].entries[:4]] == ["711/711", "0.000", "0.040", "2"]
-    assert any("TPR at FPR=1e-3 FALCON, RFW MagFace" in note.text for note in coverage(outside, "paper").notes)
+    assert any("TPR at FPR=1e-3 FALCON, RFW MagFace" in note.text for note in coverage(outside, PAPER_READING).notes)
 
 
 def test_both_forms_of_ac_density_stand_against_the_printed_one(paper_runs: Callable[..., Runs]) -> None:
@@ -100,7 +101,12 @@ def test_both_forms_of_ac_density_stand_against_the_printed_one(paper_runs: Call
     assert any(
         "Covered 99/99 numbers; median absolute difference 0.000, worst 0.000" in note.text for note in grid.notes
     )
-    assert [c.text for c in lines(coverage(runs, "paper"))["All"].entries[:4]] == ["711/711", "0.000", "0.000", "0"]
+    assert [c.text for c in lines(coverage(runs, PAPER_READING))["All"].entries[:4]] == [
+        "711/711",
+        "0.000",
+        "0.000",
+        "0",
+    ]
 
 
 def test_levels_differ_by_groups(paper_runs: Callable[..., Runs]) -> None:
@@ -108,7 +114,7 @@ def test_levels_differ_by_groups(paper_runs: Callable[..., Runs]) -> None:
     runs = paper_runs(change={CELL: {("auroc", "g1"): 0.5}})
     ours, _, difference = beside(companion(runs, "lu_auroc"), "FALCON")
     assert (ours.text, difference.text, difference.value, difference.tone) == ("1/4", "-3", -3.0, "beyond")
-    summary = lines(coverage(runs, "paper"))
+    summary = lines(coverage(runs, PAPER_READING))
     assert summary["All"].entries[2].text == "0.000"  # groups are not mixed with rates
     assert next(line for label, line in summary.items() if label.startswith("LU-AUROC")).entries[2].text == "3.000"
 
@@ -117,7 +123,7 @@ def test_missing_runs_leave_cells_empty_and_are_counted(paper_runs: Callable[...
     runs = paper_runs(without={CELL})
     ours, paper, difference = beside(companion(runs, "worst_group_auroc"), "FALCON")
     assert ours == difference == Entry() and paper.text == "0.941"
-    grid = coverage(runs, "paper")
+    grid = coverage(runs, PAPER_READING)
     assert lines(grid)["All"].entries[0].text == "704/711"  # FALCON stands in seven of the eight tables
     assert [note.commands for note in grid.notes if note.code == "missing"] == [
         ("fairfr run -m dataset=rfw backbone=magface method=falcon source=files",)
@@ -131,9 +137,9 @@ def test_without_the_baseline_no_level_is_compared(paper_runs: Callable[..., Run
 
 def test_without_runs_the_summary_is_one_line_and_there_are_no_companions() -> None:
     runs = Runs([], "files")
-    grid = coverage(runs, "strict")
+    grid = coverage(runs, STRICT)
     assert grid.sections == () and [note.code for note in grid.notes] == ["unfilled"]
-    assert companions(runs, "strict") == []
+    assert companions(runs, STRICT) == []
 
 
 def test_only_what_has_run_is_compared(paper_runs: Callable[..., Runs]) -> None:
@@ -143,12 +149,12 @@ def test_only_what_has_run_is_compared(paper_runs: Callable[..., Runs]) -> None:
     grid = companion(some, "auroc")
     assert [section.heading for section in grid.sections] == ["RFW"]
     assert [spanner.heading for spanner in grid.spanners] == ["MagFace"] and list(lines(grid)) == ["Baseline", "FALCON"]
-    assert [spanner.heading for spanner in coverage(some, "paper").spanners] == ["Absolute difference", "RFW"]
+    assert [spanner.heading for spanner in coverage(some, PAPER_READING).spanners] == ["Absolute difference", "RFW"]
 
 
 def test_captions_name_tolerance_reading_and_simulation(paper_runs: Callable[..., Runs]) -> None:
     files, synthetic = paper_runs(), paper_runs(source="synthetic")
-    for reading in get_args(Reading):
+    for reading in READINGS.values():
         for grid in (*companions(synthetic, reading), coverage(synthetic, reading)):
             assert "SIMULATION" in grid.caption and f"{reading} reading" in grid.caption.lower()
         assert not any("SIMULATION" in g.caption for g in (*companions(files, reading), coverage(files, reading)))
@@ -167,11 +173,11 @@ def test_a_paper_reading_takes_the_papers_variants(paper_runs: Callable[..., Run
     result: Any = runs.get("rfw", "magface", "gst_paper")
     row = next(r for r in result.stored["metrics"] if r["metric"] == "auroc_on_probability" and r["group"] == "all")
     row["mean"] = 0.5
-    assert beside(companion(runs, "auroc", "paper"), "GST")[0].text == "0.500"
-    assert beside(companion(runs, "auroc", "strict"), "GST")[0].text == "0.957"
+    assert beside(companion(runs, "auroc", PAPER_READING), "GST")[0].text == "0.500"
+    assert beside(companion(runs, "auroc", STRICT), "GST")[0].text == "0.957"
 
 
 def test_a_plain_method_is_not_compared_as_the_papers_variant(paper_runs: Callable[..., Runs]) -> None:
     plain = Runs([run for run in paper_runs() if not run.cell[2].endswith("_paper")], "files")
-    assert "GST" not in lines(companion(plain, "auroc", "paper"))
-    assert "GST" in lines(companion(plain, "auroc", "strict"))
+    assert "GST" not in lines(companion(plain, "auroc", PAPER_READING))
+    assert "GST" in lines(companion(plain, "auroc", STRICT))

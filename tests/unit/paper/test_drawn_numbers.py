@@ -13,6 +13,7 @@ from fairfr.paper.claims.table import claims, judge, judge_draws
 from fairfr.paper.drawn_numbers import DrawnNumbers
 from fairfr.paper.numbers import Numbers, RunNumbers, need
 from fairfr.paper.printed import AUROC, LU_AUROC, WORST_AUROC, WORST_BRIER
+from fairfr.paper.reading import PAPER_READING
 from fairfr.report.quantity import Quantity
 from fairfr.report.readings import Run
 from fairfr.report.runs import Runs
@@ -36,8 +37,8 @@ def ahead(quantity: Quantity) -> Claim:
 
 def judged(claim: Claim, results: list[Run]) -> Verdict:
     runs = Runs(results, "synthetic")
-    point = judge(claim, RunNumbers(runs, "paper"))
-    return judge_draws(claim, point, DrawnNumbers(Bootstraps(runs, "paper", DRAWS)))
+    point = judge(claim, RunNumbers(runs, PAPER_READING))
+    return judge_draws(claim, point, DrawnNumbers(Bootstraps(runs, PAPER_READING, DRAWS)))
 
 
 @pytest.mark.parametrize("quantity", [AUROC, WORST_AUROC, WORST_BRIER])
@@ -62,17 +63,17 @@ def test_an_interval_that_includes_the_boundary_cannot_be_told(fake_run: Any) ->
 def test_without_scores_the_verdict_stands_as_it_is(fake_run: Any) -> None:
     good, bad = fake_run("ac_density", noise=0.2), fake_run("faircal", noise=0.9)
     found = judged(ahead(WORST_AUROC), [good, Run(bad.stored)])
-    assert found == judge(ahead(WORST_AUROC), RunNumbers(Runs([good, bad], "synthetic"), "paper"))
+    assert found == judge(ahead(WORST_AUROC), RunNumbers(Runs([good, bad], "synthetic"), PAPER_READING))
 
 
 def test_draws_move_the_fold_mean_as_they_move_the_pooled_value(fake_run: Any) -> None:
     result = fake_run("ac_density")
-    bootstraps = Bootstraps(Runs([result], "synthetic"), "paper", DRAWS)
+    bootstraps = Bootstraps(Runs([result], "synthetic"), PAPER_READING, DRAWS)
     numbers = DrawnNumbers(bootstraps)
     found = bootstraps.of(CELL)
     assert found is not None
     pooled, drawn = found.measured["ac_density"].worst("auroc")
-    mean = result.mean("auroc", "worst", "paper")
+    mean = result.mean("auroc", "worst", PAPER_READING)
     for draw in (0, 7, DRAWS - 1):
         numbers.draw = draw
         assert numbers.value(WORST_AUROC, *CELL, "ac_density") == pytest.approx(
@@ -85,7 +86,7 @@ def test_draws_move_the_fold_mean_as_they_move_the_pooled_value(fake_run: Any) -
 
 def test_levels_of_a_draw_are_those_of_its_groups(fake_run: Any) -> None:
     results = [fake_run("baseline", noise=0.6), fake_run("ac_linear", noise=0.5)]
-    numbers = DrawnNumbers(Bootstraps(Runs(results, "synthetic"), "paper", DRAWS))
+    numbers = DrawnNumbers(Bootstraps(Runs(results, "synthetic"), PAPER_READING, DRAWS))
     seen = set()
     for draw in range(DRAWS):
         numbers.draw = draw
@@ -105,7 +106,7 @@ def test_settings_with_fewer_draws_bound_those_of_a_claim(fake_run: Any, monkeyp
 
 def test_the_page_says_whether_there_are_intervals(fake_run: Any) -> None:
     runs = Runs([fake_run("baseline"), fake_run("platt")], "synthetic")
-    assert any("fairfr tables --uncertainty" in note.commands for note in claims(runs, "paper").notes)
-    grid = claims(runs, "paper", Bootstraps(runs, "paper", 20))
+    assert any("fairfr tables --uncertainty" in note.commands for note in claims(runs, PAPER_READING).notes)
+    grid = claims(runs, PAPER_READING, Bootstraps(runs, PAPER_READING, 20))
     assert any("judged again on each draw" in note.text for note in grid.notes)
     assert np.all([len(line.entries) == 5 for section in grid.sections for line in section.lines])

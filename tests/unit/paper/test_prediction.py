@@ -12,7 +12,8 @@ from fairfr.paper.coverage import coverage
 from fairfr.paper.figures import prediction_figure
 from fairfr.paper.prediction import compared_with_print, is_fitted, prediction
 from fairfr.paper.printed import AUROC, BRIER, TPR, WORST_BRIER, headline
-from fairfr.report.readings import Run
+from fairfr.paper.reading import PAPER_READING
+from fairfr.report.readings import STRICT, Run
 from fairfr.report.runs import Runs
 from fairfr.report.tables.grid import FITTED
 
@@ -52,7 +53,7 @@ def test_eight_figures_are_fitted_and_no_others() -> None:
 
 
 def test_misses_are_means_over_settings_and_fitted_ones_stand_in_brackets(synthetic: Runs) -> None:
-    (grid,) = prediction(synthetic, "paper")
+    (grid,) = prediction(synthetic, PAPER_READING)
     column = list(grid.columns).index("AUROC")
     auroc = {label: entries[column].text for label, entries in lines_of(grid).items()}
     assert auroc["FairCal"] == "0.010" and auroc["FALCON"] == "0.020" and auroc["AC-Density (LOO)"] == "0.002"
@@ -62,7 +63,7 @@ def test_misses_are_means_over_settings_and_fitted_ones_stand_in_brackets(synthe
 
 
 def test_rank_correlation_is_of_the_predicted_methods(synthetic: Runs) -> None:
-    (grid,) = prediction(synthetic, "paper")
+    (grid,) = prediction(synthetic, PAPER_READING)
     column = list(grid.columns).index("AUROC")
     methods = ("faircal", "falcon", "frappe", "ac_mlp", "ac_density")
     printed = [printed_auroc("magface", m) for m in methods]
@@ -73,7 +74,7 @@ def test_rank_correlation_is_of_the_predicted_methods(synthetic: Runs) -> None:
 
 
 def test_the_largest_misses_are_named(synthetic: Runs) -> None:
-    (grid,) = prediction(synthetic, "paper")
+    (grid,) = prediction(synthetic, PAPER_READING)
     (note,) = [note for note in grid.notes if note.code == "largest"]
     ours, printed = printed_auroc("magface", "falcon") - 0.020, printed_auroc("magface", "falcon")
     assert f"FALCON on RFW MagFace {ours:.3f} / {printed:.3f}" in note.text
@@ -82,7 +83,7 @@ def test_the_largest_misses_are_named(synthetic: Runs) -> None:
 
 def test_a_rate_that_ties_decide_is_named_with_the_value_by_the_score(tied: Run, runs: Callable[..., Runs]) -> None:
     tied.stored["source"] = "synthetic"
-    (grid,) = prediction(runs(tied, source="synthetic"), "paper")
+    (grid,) = prediction(runs(tied, source="synthetic"), PAPER_READING)
     (note,) = [note for note in grid.notes if note.code == "largest"]
     assert "AC-Density on RFW MagFace 0.106 (ties; by score 0.533) / 0.466" in note.text
 
@@ -94,18 +95,18 @@ def test_the_caption_says_which_brier_scores_are_of_raw_scores(
         result(method, "rfw/magface", worst={"brier": 0.1, "brier_raw": 0.2}, source="synthetic")
         for method in ("baseline", "ac_linear")
     ]
-    for reading, said in (("paper", True), ("strict", False)):
+    for reading, said in ((PAPER_READING, True), (STRICT, False)):
         of_both = runs(*made, source="synthetic")
         for grid in (*prediction(of_both, reading), coverage(of_both, reading)):  # type: ignore[arg-type]
             assert ("raw score, which is not a probability, for Baseline;" in " ".join(grid.about)) is said
 
 
 def test_there_is_no_table_without_numbers(runs: Callable[..., Runs], result: Callable[..., Run]) -> None:
-    assert prediction(runs(result("platt", source="synthetic"), source="synthetic"), "paper") == []
+    assert prediction(runs(result("platt", source="synthetic"), source="synthetic"), PAPER_READING) == []
 
 
 def test_the_figure_has_a_dot_for_each_number_and_those_fitted_are_hollow(synthetic: Runs) -> None:
-    compared = compared_with_print(synthetic, "paper")
+    compared = compared_with_print(synthetic, PAPER_READING)
     figure = prediction_figure(compared)
     assert figure is not None and FITTED in figure.get_suptitle()
     (panel,) = [axes for axes in figure.axes if axes.get_visible()]

@@ -18,7 +18,7 @@ from fairfr.folds.transfer import FitElsewhere
 from fairfr.methods.baseline import Baseline
 from fairfr.pairs.table import PairTable
 from fairfr.report.held_out_folds import folds_of
-from fairfr.report.readings import Run
+from fairfr.report.readings import STRICT, Run
 from fairfr.store.folder import write_scores
 from fairfr.store.reading import checksums
 
@@ -63,7 +63,7 @@ def test_each_pair_has_the_threshold_of_the_fit_that_scored_it(
     for split in splits:
         cosine, same = fitted_on.cosine[split.train], fitted_on.data.same[split.train]
         expected[split.test] = most_accurate(same, cosine)
-    folds = list(folds_of(run, "strict"))
+    folds = list(folds_of(run, STRICT))
     assert [fold.name for fold in folds] == list(dict.fromkeys(split.fold for split in splits))
     for fold in folds:
         np.testing.assert_allclose(fold.thresholds["accuracy"], expected[held_out.rows[fold.rows]], rtol=1e-12)
@@ -77,4 +77,4 @@ def test_a_run_without_thresholds_has_none(synthetic_set: Callable[..., Verifica
     write_scores(tmp_path / "scores.parquet", score_columns(data, PairTable(data).cosine, held_out))
     stored = {"fit_report": jsonable(held_out.fit_report), "files": checksums(tmp_path)}
     run = Run({**stored, "key": "k", "method": {"native_probability": False}}, tmp_path)
-    assert all(fold.thresholds == {} for fold in folds_of(run, "strict"))
+    assert all(fold.thresholds == {} for fold in folds_of(run, STRICT))

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from fairfr.report.readings import Run
+from fairfr.paper.reading import PAPER_READING
+from fairfr.report.readings import STRICT, Run
 
 # Every number says where it comes from.
 VALUES = {
@@ -42,21 +43,21 @@ def result(native: bool, grouping: str | None = "eth", needs: tuple[str, ...] = 
 @pytest.mark.parametrize(
     ("native", "reading", "metric", "group", "wanted"),
     [
-        (True, "paper", "auroc", "all", 0.02),  # ranked by its probability
-        (True, "strict", "auroc", "all", 0.01),  # ranked by its score
-        (False, "paper", "auroc", "all", 0.01),
-        (False, "strict", "auroc", "all", 0.01),
-        (True, "paper", "tpr_at_fpr_1e-3", "all", 0.04),
-        (True, "paper", "auroc", "worst", 0.12),  # the first image's group
-        (True, "strict", "auroc", "worst", 0.21),  # both images in the group
-        (False, "paper", "auroc", "worst", 0.11),
-        (True, "paper", "brier", "all", 0.05),
-        (False, "paper", "brier", "all", 0.05),  # overlay
-        (False, "paper", "brier", "worst", 0.14),  # raw score, as in Table 2, Panel B
-        (True, "paper", "brier", "worst", 0.13),
-        (False, "strict", "brier", "worst", 0.23),
-        (True, "paper", "eo_gap_at_fpr_1e-3", "gap", 0.32),
-        (True, "strict", "eo_gap_at_fpr_1e-3", "gap", 0.33),
+        (True, PAPER_READING, "auroc", "all", 0.02),  # ranked by its probability
+        (True, STRICT, "auroc", "all", 0.01),  # ranked by its score
+        (False, PAPER_READING, "auroc", "all", 0.01),
+        (False, STRICT, "auroc", "all", 0.01),
+        (True, PAPER_READING, "tpr_at_fpr_1e-3", "all", 0.04),
+        (True, PAPER_READING, "auroc", "worst", 0.12),  # the first image's group
+        (True, STRICT, "auroc", "worst", 0.21),  # both images in the group
+        (False, PAPER_READING, "auroc", "worst", 0.11),
+        (True, PAPER_READING, "brier", "all", 0.05),
+        (False, PAPER_READING, "brier", "all", 0.05),  # overlay
+        (False, PAPER_READING, "brier", "worst", 0.14),  # raw score, as in Table 2, Panel B
+        (True, PAPER_READING, "brier", "worst", 0.13),
+        (False, STRICT, "brier", "worst", 0.23),
+        (True, PAPER_READING, "eo_gap_at_fpr_1e-3", "gap", 0.32),
+        (True, STRICT, "eo_gap_at_fpr_1e-3", "gap", 0.33),
     ],
 )
 def test_where_a_number_comes_from(native: bool, reading: Any, metric: str, group: str, wanted: float) -> None:
@@ -64,10 +65,10 @@ def test_where_a_number_comes_from(native: bool, reading: Any, metric: str, grou
 
 
 def test_a_number_that_does_not_exist_is_none() -> None:
-    assert result(True).mean("auroc", "nobody", "paper") is None
-    assert result(True, grouping=None).mean("auroc", "worst", "strict") is None
+    assert result(True).mean("auroc", "nobody", PAPER_READING) is None
+    assert result(True, grouping=None).mean("auroc", "worst", STRICT) is None
     failed = Run({"method": {"native_probability": True, "needs": []}, "status": "failed"})
-    assert failed.mean("auroc", "all", "paper") is None and failed.mean("auroc", "worst", "paper") is None
+    assert failed.mean("auroc", "all", PAPER_READING) is None and failed.mean("auroc", "worst", PAPER_READING) is None
 
 
 def test_the_dagger_comes_from_needs() -> None:

@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fairfr.report.readings import Run
+from fairfr.paper.reading import PAPER_READING
+from fairfr.report.readings import STRICT, Run
 from fairfr.report.runs import Runs
 from fairfr.report.scores import Scores, where
 from fairfr.store.folder import write_scores
@@ -40,19 +41,17 @@ def test_identities_come_back_as_codes_and_blanks_as_unknown(fake_run: Any) -> N
         np.testing.assert_array_equal(codes, column.fillna(-1).to_numpy())
 
 
-def test_groups_of_pairs_follow_the_reading(fake_run: Any) -> None:
+def test_groups_of_pairs_follow_the_rule(fake_run: Any) -> None:
     scores = Scores(fake_run("beta"))
     words = pd.read_parquet(scores.path)["kind"].astype(object)
-    for reading in ("paper", "strict"):
+    for rule in ("first", "both"):
         wanted = [
-            -1
-            if pd.isna(word) or (reading == "strict" and "|" in word)
-            else (*scores.levels, "").index(word.split("|")[0])
+            -1 if pd.isna(word) or (rule == "both" and "|" in word) else (*scores.levels, "").index(word.split("|")[0])
             for word in words
         ]
         wanted = np.where(np.array(wanted) == len(scores.levels), -1, wanted)
-        np.testing.assert_array_equal(scores.pair_groups(reading), wanted)
-    assert (scores.pair_groups("strict") == -1).sum() > (scores.pair_groups("paper") == -1).sum() > 0
+        np.testing.assert_array_equal(scores.pair_groups(rule), wanted)
+    assert (scores.pair_groups("both") == -1).sum() > (scores.pair_groups("first") == -1).sum() > 0
 
 
 def test_both_sides_number_images_alike(fake_run: Any) -> None:
@@ -68,13 +67,13 @@ def test_both_sides_number_images_alike(fake_run: Any) -> None:
 
 def test_the_paper_ranks_a_native_probability_and_the_strict_reading_the_score(fake_run: Any) -> None:
     native, plain = Scores(fake_run("beta")), Scores(fake_run("baseline"))
-    assert native.ranked("paper") is native.probability and native.ranked("strict") is native.score
-    assert plain.ranked("paper") is plain.score and plain.ranked("strict") is plain.score
+    assert native.ranked(PAPER_READING) is native.probability and native.ranked(STRICT) is native.score
+    assert plain.ranked(PAPER_READING) is plain.score and plain.ranked(STRICT) is plain.score
 
 
 def test_data_without_a_grouping_has_no_groups(fake_run: Any) -> None:
     scores = Scores(fake_run("beta", grouping=None))
-    assert scores.levels == () and set(scores.pair_groups("paper")) == {-1}
+    assert scores.levels == () and set(scores.pair_groups("first")) == {-1}
 
 
 def test_missing_scores_are_told_from_present_ones(fake_run: Any) -> None:

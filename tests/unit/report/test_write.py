@@ -5,12 +5,12 @@ from __future__ import annotations
 import csv
 from collections.abc import Callable
 from pathlib import Path
-from typing import get_args
 
 import pytest
 
 from fairfr.core.errors import ConfigError
-from fairfr.report.readings import Reading, Run
+from fairfr.paper.reading import PAPER_READING, READINGS
+from fairfr.report.readings import STRICT, Reading, Run
 from fairfr.report.selection import Selection
 from fairfr.report.write import Wanted, not_shown, write_report
 
@@ -21,7 +21,7 @@ HIDDEN = "Not shown: 1 run differs from the default configuration. To show them:
 def written(results: list[Run], root: Path, *where: str) -> dict[str, str]:
     """The text of each source's index page."""
     wanted = Wanted(figures=False, selection=Selection.where(where))
-    folders = [page.folder for page in write_report(results, root, "strict", wanted)]
+    folders = [page.folder for page in write_report(results, root, STRICT, wanted)]
     return {folder.parent.name: (folder / "index.md").read_text(encoding="utf-8") for folder in folders}
 
 
@@ -72,14 +72,14 @@ def test_a_page_says_which_runs_a_newer_configuration_replaced(result: Make, tmp
 def test_differences_can_be_against_any_method_or_variant(fake_run: Make, tmp_path: Path) -> None:
     results = [fake_run(method) for method in ("baseline", "platt", "ac_linear")]
     for name in ("platt", "PLATT", "AC-Linear"):
-        write_report(results, tmp_path, "strict", Wanted(20, figures=False, against=name))
+        write_report(results, tmp_path, STRICT, Wanted(20, figures=False, against=name))
         text = (tmp_path / "tables/synthetic/strict/differences_rfw_facenet.csv").read_text(encoding="utf-8")
         lines = list(csv.DictReader(line for line in text.splitlines() if not line.startswith("#")))
         label = {"platt": "Platt", "ac-linear": "AC-Linear"}[name.lower()]
         assert {line["section"].partition(", ")[2] for line in lines} == {f"minus {label}"}
         assert {line["Method"] for line in lines} == {"Baseline", "Platt", "AC-Linear"} - {label}
     with pytest.raises(ConfigError, match=r"--against oracle: .* There are: ac_linear, baseline, platt"):
-        write_report(results, tmp_path, "strict", Wanted(20, figures=False, against="oracle"))
+        write_report(results, tmp_path, STRICT, Wanted(20, figures=False, against="oracle"))
 
 
 def test_a_variant_that_differences_are_against_is_shown_without_a_condition(fake_run: Make, tmp_path: Path) -> None:
@@ -88,7 +88,7 @@ def test_a_variant_that_differences_are_against_is_shown_without_a_condition(fak
     results[1].stored["differs"] = {"method.estimator.C": 0.5}
     results[2].stored["differs"] = {"method.estimator.C": 0.5, "seed": 1}
     for name in ("ac_linear (C=0.5)", "AC-Linear(c=0.5)"):
-        write_report(results, tmp_path, "strict", Wanted(20, figures=False, against=name))
+        write_report(results, tmp_path, STRICT, Wanted(20, figures=False, against=name))
         text = (tmp_path / "tables/synthetic/strict/differences_rfw_facenet.csv").read_text(encoding="utf-8")
         assert "minus AC-Linear (C=0.5)" in text and "minus Baseline" not in text and "Beta" not in text
         page = (tmp_path / "tables/synthetic/strict/index.md").read_text(encoding="utf-8")
@@ -96,7 +96,7 @@ def test_a_variant_that_differences_are_against_is_shown_without_a_condition(fak
     with pytest.raises(
         ConfigError, match=r"--against beta \(C=0.5, seed=1\): no run here"
     ):  # another seed is --where's
-        write_report(results, tmp_path, "strict", Wanted(20, figures=False, against="beta (C=0.5, seed=1)"))
+        write_report(results, tmp_path, STRICT, Wanted(20, figures=False, against="beta (C=0.5, seed=1)"))
 
 
 def test_a_condition_that_one_source_meets_leaves_the_other_without_a_page(result: Make, tmp_path: Path) -> None:
@@ -120,13 +120,13 @@ def test_the_paper_s_settings_and_own_data_have_a_page_each_in_their_own_reading
     assert found.keys() == {"files/paper", "files/strict"}
     assert "MagFace on RFW" in found["files/paper"] and "MINE" not in found["files/paper"]
     assert "Mynet on MINE" in found["files/strict"] and "MagFace" not in found["files/strict"]
-    for reading in get_args(Reading):
+    for reading in READINGS.values():
         forced = pages(results, tmp_path / "forced", reading)
         assert forced.keys() == {f"files/{reading}"}
         assert all(setting in forced[f"files/{reading}"] for setting in ("MagFace on RFW", "Mynet on MINE"))
 
 
-@pytest.mark.parametrize("reading", [None, *get_args(Reading)])
+@pytest.mark.parametrize("reading", [None, *READINGS.values()])
 def test_own_data_s_page_has_nothing_of_the_paper(result: Make, reading: Reading | None, tmp_path: Path) -> None:
     (page,) = pages([result("platt", "lfw/mynet", overall={"auroc": 0.8})], tmp_path, reading).values()
     assert "Mynet on LFW" in page
@@ -138,8 +138,8 @@ def test_on_own_data_the_worst_group_s_brier_score_is_that_of_probabilities(fake
     """The Baseline's score is 0 to 1 here: taken for a probability, it would come out another number."""
     results = [fake_run(method, dataset="mine", source="files") for method in ("baseline", "ac_linear")]
     page = pages(results, tmp_path, draws=20)["files/strict"]
-    baseline, ours = (run.row("brier", "worst", "strict") or {} for run in results)
-    raw = results[0].row("brier", "worst", "paper") or {}
+    baseline, ours = (run.row("brier", "worst", STRICT) or {} for run in results)
+    raw = results[0].row("brier", "worst", PAPER_READING) or {}
     assert abs(baseline["pooled"] - raw["pooled"]) > 0.001
     text = (tmp_path / "tables/files/strict/differences_mine_facenet.csv").read_text(encoding="utf-8")
     lines = list(csv.DictReader(line for line in text.splitlines() if not line.startswith("#")))
@@ -152,21 +152,23 @@ def test_in_the_paper_s_reading_captions_say_which_brier_scores_are_of_a_raw_sco
     fake_run: Make, tmp_path: Path
 ) -> None:
     results = [fake_run(method) for method in ("baseline", "ac_linear")]
-    for reading in get_args(Reading):
+    for reading in READINGS.values():
         pages(results, tmp_path, reading, draws=20)
-        folder = tmp_path / "tables" / "synthetic" / reading
+        folder = tmp_path / "tables" / "synthetic" / reading.name
         for name in ("differences_rfw_facenet", "uncertainty_rfw_facenet", "uncertainty_groups_rfw_facenet", "claims"):
             caption = (folder / f"{name}.md").read_text(encoding="utf-8").partition("\n\n")[0]
-            assert ("of the raw score, which is not a probability, for Baseline;" in caption) == (reading == "paper")
+            assert ("of the raw score, which is not a probability, for Baseline;" in caption) == (
+                reading == PAPER_READING
+            )
 
 
 def test_the_paper_s_second_table_says_which_brier_scores_are_of_a_raw_score(result: Make, tmp_path: Path) -> None:
     results = [result(method, worst={"brier": 0.1, "brier_raw": 0.2}) for method in ("baseline", "platt")]
-    for reading in get_args(Reading):
+    for reading in READINGS.values():
         pages(results, tmp_path, reading)
-        folder = tmp_path / "tables" / "files" / reading
+        folder = tmp_path / "tables" / "files" / reading.name
         for name in ("table2_worst_group", "against_paper_worst_group_brier"):
             caption = (folder / f"{name}.md").read_text(encoding="utf-8").partition("\n\n")[0]
-            assert ("of the raw score" in caption) == (reading == "paper")
+            assert ("of the raw score" in caption) == (reading == PAPER_READING)
         caption = (folder / "table1_tpr.md").read_text(encoding="utf-8").partition("\n\n")[0]
         assert "of the raw score" not in caption

@@ -9,8 +9,9 @@ import pandas as pd
 import pytest
 
 from fairfr.core.types import Source
+from fairfr.paper.reading import PAPER_READING
 from fairfr.paper.studies.density_forms import STUDY
-from fairfr.report.readings import Run
+from fairfr.report.readings import STRICT, Run
 from fairfr.report.selection import Selection
 from fairfr.report.study import of_studies
 from fairfr.report.tables.grid import Grid
@@ -42,7 +43,7 @@ def form(fake_run: Any) -> Any:
 
 def density_forms(results: list[Run], source: Source, selection: Selection | None = None) -> list[Grid]:
     """The study's tables of these runs."""
-    found = of_studies(results, source, "paper", selection or Selection())
+    found = of_studies(results, source, PAPER_READING, selection or Selection())
     return STUDY.tables(found["density_forms"]) if found else []
 
 
@@ -67,7 +68,7 @@ def test_numbers_are_those_of_the_run(form: Any) -> None:
     (grid,) = density_forms([run], "synthetic")
     clipped, unclipped = lines(grid).values()
     frame = pd.read_parquet(run.folder / "scores.parquet")
-    for cells, reading in ((clipped, "paper"), (unclipped, "strict")):
+    for cells, reading in ((clipped, PAPER_READING), (unclipped, STRICT)):
         wanted = [run.mean(metric, "all", reading) for metric in ("auroc", "tpr_at_fpr_1e-3", "brier", "ece_15")]
         assert [cell.value for cell in cells[:4]] == wanted
     assert clipped[0].value != unclipped[0].value  # clipping makes ties
@@ -83,7 +84,7 @@ def test_the_newest_run_of_a_form_counts_and_others_stay_away(form: Any, fake_ru
     real = form("ac_density", None, source="files")
     (grid,) = density_forms([new, old, failed, real, fake_run("baseline")], "synthetic")
     assert list(lines(grid)) == ["self, 50, clipped", "self, 50, unclipped"]
-    assert lines(grid)["self, 50, clipped"][0].value == new.mean("auroc", "all", "paper")
+    assert lines(grid)["self, 50, clipped"][0].value == new.mean("auroc", "all", PAPER_READING)
     assert density_forms([fake_run("beta")], "synthetic") == []
 
 

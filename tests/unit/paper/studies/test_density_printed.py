@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from fairfr.paper.reading import PAPER_READING
 from fairfr.paper.studies.density_printed import STUDY
 from fairfr.report.readings import Run
 from fairfr.report.selection import Selection
@@ -37,7 +38,7 @@ def form(result: Callable[..., Run]) -> Callable[..., Run]:
 
 
 def lines(results: list[Run]) -> dict[str, dict[str, Any]]:
-    found = of_studies(results, "synthetic", "paper", Selection())
+    found = of_studies(results, "synthetic", PAPER_READING, Selection())
     (grid,) = STUDY.tables(found["density_printed"])
     return {section.heading: {line.label: line.entries for line in section.lines} for section in grid.sections}
 

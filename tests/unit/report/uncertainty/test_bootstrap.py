@@ -11,7 +11,8 @@ from sklearn.metrics import roc_auc_score, roc_curve
 
 from fairfr.metrics.calibration import brier
 from fairfr.metrics.operating import OperatingPoint
-from fairfr.report.readings import Run
+from fairfr.paper.reading import PAPER_READING, READINGS
+from fairfr.report.readings import Reading, Run
 from fairfr.report.runs import Runs
 from fairfr.report.tables.grid import Grid
 from fairfr.report.uncertainty.bootstrap import (
@@ -274,7 +275,7 @@ def test_the_found_worst_value_is_not_the_true_one_and_simultaneous_intervals_ar
     assert every_group >= 86 and by_all >= every_group
 
 
-def tables(results: list[Run], reading: Any = "paper", draws: int = 100) -> dict[str, Grid]:
+def tables(results: list[Run], reading: Reading = PAPER_READING, draws: int = 100) -> dict[str, Grid]:
     return {grid.id: grid for grid in uncertainty_tables(Bootstraps(Runs(results, "synthetic"), reading, draws))}
 
 
@@ -283,7 +284,7 @@ def column(grid: Grid, heading: str, label: str) -> list[Any]:
     return list(next(line.entries for line in lines if line.label == label))
 
 
-@pytest.mark.parametrize("reading", ["paper", "strict"])
+@pytest.mark.parametrize("reading", READINGS.values())
 def test_means_and_pooled_values_are_those_of_the_result(fake_run: Any, reading: Any) -> None:
     results = [fake_run(method) for method in ("baseline", "ac_density")]
     grid = tables(results, reading)["uncertainty_rfw_facenet"]
@@ -368,7 +369,7 @@ def test_the_tables_say_who_was_drawn(fake_run: Any, keep: int, said: str) -> No
 
 def test_identities_that_join_several_components_are_fewer_units(fake_run: Any) -> None:
     apart, joined = (
-        bootstrap(Runs([fake_run(m, known_people=120, per_person=n)], "synthetic"), CELL, "paper", 10)
+        bootstrap(Runs([fake_run(m, known_people=120, per_person=n)], "synthetic"), CELL, PAPER_READING, 10)
         for m, n in (("baseline", 1), ("fsn", 4))
     )
     assert apart is not None and joined is not None
