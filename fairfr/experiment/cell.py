@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 from fairfr.core.calibrator import FitContext
@@ -16,20 +17,16 @@ from fairfr.core.errors import FairfrError
 from fairfr.core.findings import Finding
 from fairfr.core.keys import RunKey
 from fairfr.core.storage import storing
-from fairfr.core.types import PAIR_RULES
-from fairfr.core.versions import versions
+from fairfr.core.types import PAIR_RULES, FoldSplit
 from fairfr.experiment.held_out import HeldOut, check_needs, findings_of, score_held_out
 from fairfr.experiment.last_tables import last_tables
 from fairfr.experiment.located import LocatedCell
 from fairfr.experiment.machine import code_version, peak_memory_mb, reset_peak_memory
 from fairfr.experiment.method import make_method, make_splits, make_splitter
 from fairfr.experiment.record import Origin, describe_result, failed_result, score_columns
-from fairfr.experiment.resume import ResumableFolds
 from fairfr.experiment.settings import CellSettings
 from fairfr.experiment.threads import Division, import_what_fits_use, limit_threads, resolve_threads
-from fairfr.store.claim import Claim, ClaimedError
 from fairfr.store.folder import Result, RunFolders, write_metrics, write_scores
-from fairfr.store.kept_folds import KeptFolds
 from fairfr.store.reading import read_run
 from fairfr.store.secrets import without_passwords
 
@@ -37,7 +34,6 @@ if TYPE_CHECKING:
     from fairfr.pairs.table import PairTable
 
 log = logging.getLogger("fairfr")
-POLL = 1.0  # seconds between two looks at a claim
 
 
 class Progress(Protocol):
@@ -46,7 +42,7 @@ class Progress(Protocol):
     def warn(self, finding: Finding) -> None: ...
     def wait_for(self, holder: str) -> None: ...
     def start(self, n_folds: int) -> None: ...
-    def fold_done(self, fold: str, resumed: bool = False) -> None: ...
+    def fold_done(self, fold: str) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,14 +68,13 @@ def run_cell(
     progress: Progress,
     before_computing: Callable[[], object] = lambda: None,
     defaults: Callable[[], CellSettings] | None = None,
-    wait: bool = True,
 ) -> FinishedCell:
     """Run one cell, or return its stored result when a completed run has the same key.
 
     ``defaults`` gives the settings as the yaml files have them, to tell a default configuration from a variant (None:
-    these settings are the default). ``wait`` for a process that computes the same run now, and take its result; else
-    raise ClaimedError. Raises FairfrError for mistakes found before a key exists (unknown keys, missing files).
-    Whatever goes wrong afterwards is stored as a failed run and returned.
+    these settings are the default). If another process computes the same run now, wait for it and take its result.
+    Raises FairfrError for mistakes found before a key exists (unknown keys, missing files). Whatever goes wrong
+    afterwards is stored as a failed run and returned.
     """
     make_method(settings)  # a wrong target is the user's mistake, reported before anything is read
     make_splitter(settings)
@@ -87,46 +82,27 @@ def run_cell(
     key = located.key(settings)
     runs = RunFolders(Path(settings.out_root))
     stored = None if settings.force else runs.completed(key, lambda damage: progress.warn(_computed_anew(damage)))
-    kept = KeptFolds(runs.out_root, str(key), versions())
     if stored is not None:
-        kept.clear()
         return FinishedCell("skipped", key, runs.path(key), stored)
     before_computing()
     origin = Origin.of(settings, (defaults or (lambda: settings))(), located, key)
     code_version()  # as it is now, before anybody edits it
-    with storing(runs.out_root), _claimed(Claim(runs.out_root, str(key)), progress, wait):
+    with storing(runs.out_root), runs.locked(key, lambda: progress.wait_for("another process")):
         runs.look_again(key)
         stored = None if settings.force else runs.completed(key)
         if stored is not None:
             return FinishedCell("skipped", key, runs.path(key), stored)
-        if settings.force:
-            kept.clear()
         if located.test.warning:
             progress.warn(located.test.warning)
         with runs.draft(key) as draft, _run_log(draft / "run.log"):
             log.info("%s / %s / %s, key %s, source %s", key.dataset, key.backbone, key.method, key, key.source)
             try:
-                result = _compute(settings, located, origin, _Workspace(draft, kept, progress))
+                result = _compute(settings, located, origin, _Workspace(draft, progress))
             except Exception as error:
                 return _store_failure(runs, draft, settings, origin, config, error)
             _write_config(draft, config)
             folder = runs.publish(draft, key, result)
-            kept.clear()
             return FinishedCell("completed", key, folder, read_run(folder) or result)
-
-
-@contextmanager
-def _claimed(claim: Claim, progress: Progress, wait: bool) -> Iterator[None]:
-    """Hold the claim meanwhile. As long as another process computes the same run, wait, or raise ClaimedError."""
-    while (holder := claim.take()) is not None:
-        if not wait:
-            raise ClaimedError(holder)
-        progress.wait_for(holder)
-        time.sleep(POLL)
-    try:
-        yield
-    finally:
-        claim.release()
 
 
 def _computed_anew(damage: str) -> Finding:
@@ -134,10 +110,9 @@ def _computed_anew(damage: str) -> Finding:
 
 
 class _Workspace(NamedTuple):
-    """What a running cell writes to: its draft folder, the folds it keeps, and whoever shows its progress."""
+    """What a running cell writes to: its draft folder, and what shows its progress."""
 
     draft: Path
-    kept: KeptFolds
     progress: Progress
 
 
@@ -149,8 +124,7 @@ def _compute(settings: CellSettings, located: LocatedCell, origin: Origin, space
     threads = resolve_threads(settings.threads)
     limit_threads(threads)
     table, training = _tables(settings, located, threads, space.progress)
-    folds = ResumableFolds(space.kept, threads, space.progress.fold_done)
-    held_out = _score(settings, (table, training), folds, space.progress)
+    held_out = _score(settings, (table, training), threads, space.progress)
     scored = slice(None) if held_out.rows is None else held_out.rows
     data, cosine = table.data if held_out.rows is None else table.data.take(held_out.rows), table.cosine[scored]
     groups = [PairGroups.of(grouping, data.pairs, rule) for grouping in data.groupings.values() for rule in PAIR_RULES]
@@ -159,9 +133,8 @@ def _compute(settings: CellSettings, located: LocatedCell, origin: Origin, space
     write_metrics(space.draft / "metrics.parquet", rows)
     usage = {
         "threads": threads,
-        "seconds": round(time.perf_counter() - started + folds.seconds, 3),
+        "seconds": round(time.perf_counter() - started, 3),
         "peak_memory_mb": peak_memory_mb(),
-        **folds.describe(),
     }
     log.info("done in %.1f s", usage["seconds"])
     result = describe_result(settings, origin, data, held_out, rows, usage)
@@ -189,7 +162,7 @@ def _warn(findings: Iterable[Finding], progress: Progress) -> None:
 
 
 def _score(
-    settings: CellSettings, tables: tuple[PairTable, PairTable | None], folds: ResumableFolds, progress: Progress
+    settings: CellSettings, tables: tuple[PairTable, PairTable | None], threads: int, progress: Progress
 ) -> HeldOut:
     """``tables`` as of ``_tables``."""
     table, training = tables
@@ -198,7 +171,7 @@ def _score(
     progress.start(len(splits))
     n_fits = len({split.fit for split in splits})
     method = make_method(settings)
-    division = Division.of(method, n_fits, folds.threads)
+    division = Division.of(method, n_fits, threads)
 
     def context(fold: str) -> FitContext:
         return FitContext(
@@ -211,13 +184,20 @@ def _score(
             cache=Path(settings.out_root) / "cache",
         )
 
+    one_at_a_time = Lock()
+
+    def scored(split: FoldSplit) -> None:
+        with one_at_a_time:
+            log.info("fold %s: fitted on %d pairs, scored %d", split.id, len(split.train), len(split.test))
+            progress.fold_done(split.id)
+
     import_what_fits_use(method, (training or table).data)
     limit_threads(division.threads)
     try:
         make, thresholds = (lambda: make_method(settings)), settings.training_thresholds
-        return score_held_out(table, splits, make, context, folds, training, thresholds, division)
+        return score_held_out(table, splits, make, context, scored, training, thresholds, division)
     finally:
-        limit_threads(folds.threads)
+        limit_threads(threads)
 
 
 def _store_failure(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from itertools import chain, groupby
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -19,7 +19,6 @@ from fairfr.metrics.thresholds import training_thresholds
 from fairfr.numerics.beta import BetaMap, fit_overlay
 from fairfr.pairs.table import PairTable
 from fairfr.pairs.view import PairView
-from fairfr.store.kept_folds import ScoredFold
 
 THRESHOLDS = "training_thresholds"
 """In a fit's report: thresholds that its training pairs set."""
@@ -42,21 +41,13 @@ class HeldOut:
     findings: tuple[Finding, ...] = ()
 
 
-class Folds(Protocol):
-    """Where folds may be kept: read before one is computed, written after; by several threads at the same time."""
+@dataclass(frozen=True, slots=True)
+class ScoredFold:
+    """Score and probability (t,) of the held-out pairs of one split, and what its fit reported."""
 
-    def resume(self, split: FoldSplit) -> ScoredFold | None: ...
-    def computed(self, split: FoldSplit, scored: ScoredFold) -> None: ...
-
-
-class NothingKept:
-    """Every fold is computed, and none is kept."""
-
-    def resume(self, split: FoldSplit) -> ScoredFold | None:
-        return None
-
-    def computed(self, split: FoldSplit, scored: ScoredFold) -> None:
-        return None
+    score: F64
+    probability: F64
+    report: dict[str, Any]
 
 
 def score_held_out(
@@ -64,32 +55,29 @@ def score_held_out(
     splits: list[FoldSplit],
     make_method: Callable[[], Calibrator],
     context: Callable[[str], FitContext],
-    kept: Folds | None = None,
+    on_split: Callable[[FoldSplit], object] = lambda split: None,
     training: PairTable | None = None,
     thresholds: bool = False,
     division: Division | None = None,
 ) -> HeldOut:
     """Run one method over all splits. A fresh method for each fit: nothing learned crosses over.
 
+    ``on_split`` gets each split that was scored, possibly from several threads at the same time.
     ``training``: the set that the splits' training rows belong to, if it is another one than ``table``.
     ``thresholds``: each fit also reports the thresholds that its training pairs set.
     ``division``: how many fits run at once (None: one after another); that changes no number.
     """
-    keep, division = kept or NothingKept(), division or Division()
+    division = division or Division()
     fits = [list(several) for _, several in groupby(splits, key=lambda split: split.fit)]
 
     def score(several: list[FoldSplit]) -> list[ScoredFold]:
-        fitted, out = None, []
+        first = several[0]
+        fitted = _Fitted(training or table, first, make_method(), context(first.fit), thresholds)
+        scored = []
         for split in several:
-            scored = keep.resume(split)
-            if scored is None:
-                if fitted is None:
-                    ctx = context(split.fit)
-                    fitted = _Fitted(training or table, split, make_method(), ctx, thresholds)
-                scored = fitted.score(table, split)
-                keep.computed(split, scored)
-            out.append(scored)
-        return out
+            scored.append(fitted.score(table, split))
+            on_split(split)
+        return scored
 
     return _assembled(table.data, splits, chain.from_iterable(division.map(score, fits)))
 

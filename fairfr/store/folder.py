@@ -1,17 +1,17 @@
 """Run folders: the truth about what has run.
 
 A run is written under ``<out_root>/.partial/`` and renamed into ``<out_root>/runs/`` when it is whole and on the disk.
-A kill or a power cut at any moment leaves either the old state or the new one, never half a run. Nothing here relies on
-locks, which network disks may not have: only on renames, and only one of two can succeed.
+A kill or a power cut at any moment leaves either the old state or the new one, never half a run. That relies on renames
+alone, of which one of two succeeds. Locks, which network disks may not have, only say which drafts can be removed.
 """
 
 from __future__ import annotations
 
 import contextlib
 import errno
-import json
 import os
 import shutil
+import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -20,13 +20,14 @@ from pathlib import Path
 from fairfr.core.keys import RunKey
 from fairfr.core.storage import storing, sync
 from fairfr.core.types import MetricRow
-from fairfr.store.owner import Owner
+from fairfr.store.locks import clear_lock, locked, this_machine
 from fairfr.store.reading import DamagedRunError, Result, check_files, read_run, write_result
 from fairfr.store.score_file import write_scores
 
 __all__ = ["Result", "RunFolders", "write_metrics", "write_scores"]
 
-OWNER = ".owner.json"  # beside a draft's folder: who writes in it
+LOCK = ".lock"  # beside a draft's folder, as long as somebody writes in it
+ABANDONED = 7 * 24 * 3600.0  # seconds without a change, after which nobody writes in a draft, on whatever machine
 REPLACED, DISCARDED = (
     "replaced",
     "discarded",
@@ -59,19 +60,24 @@ class RunFolders:
         return result if result and result["status"] == "completed" else None
 
     @contextmanager
+    def locked(self, key: RunKey, on_wait: Callable[[], object]) -> Iterator[None]:
+        """Meanwhile no other process is here for the same run; ``on_wait`` is called if one is, before waiting."""
+        self._partial.mkdir(parents=True, exist_ok=True)
+        with locked(self._partial / f"{key}{LOCK}", on_wait):
+            yield
+
+    @contextmanager
     def draft(self, key: RunKey) -> Iterator[Path]:
         """A folder to write a run in. What is not published when the block ends is thrown away."""
         self._partial.mkdir(parents=True, exist_ok=True)
         self._remove_orphans()
-        folder = self._partial / f"{_unique()}-{key}"
-        owner = folder.with_name(folder.name + OWNER)
-        _write_owner(owner)  # before there is anything to own, and until there is nothing
-        try:
-            folder.mkdir()
-            yield folder
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
-            owner.unlink(missing_ok=True)
+        folder = self._partial / f"{this_machine()}-{_unique()}-{key}"
+        with locked(_lock_of(folder)):  # before there is a folder, and until there is none
+            try:
+                folder.mkdir()
+                yield folder
+            finally:
+                shutil.rmtree(folder, ignore_errors=True)
 
     def publish(self, draft: Path, key: RunKey, result: Result) -> Path:
         """Write result.json last, then rename the folder to its place, replacing an older run of the same key."""
@@ -130,14 +136,20 @@ class RunFolders:
                     os.rename(aside, final)
 
     def _remove_orphans(self) -> None:
-        """Remove drafts whose process is known to be gone; what another machine or container writes stays."""
-        for path in self._partial.glob(f"*{OWNER}"):
-            owner = _read_owner(path)
-            if owner is not None and owner.is_provably_dead():
-                shutil.rmtree(path.with_name(path.name.removesuffix(OWNER)), ignore_errors=True)
-                path.unlink(missing_ok=True)
-        for path in self._partial.glob(f"{DISCARDED}-*"):
-            shutil.rmtree(path, ignore_errors=True)
+        """Remove drafts whose process is known to be gone: of this machine, whose locks can be trusted.
+
+        What another machine writes stays, unless it has not changed for a week.
+        """
+        for path in self._partial.iterdir():
+            if path.name.startswith(f"{DISCARDED}-"):
+                shutil.rmtree(path, ignore_errors=True)
+            elif path.name.startswith(f"{this_machine()}-"):
+                draft = path.with_name(path.name.removesuffix(LOCK))
+                if clear_lock(_lock_of(draft)):
+                    shutil.rmtree(draft, ignore_errors=True)
+            elif _is_abandoned(path):
+                shutil.rmtree(path, ignore_errors=True)
+                _lock_of(path).unlink(missing_ok=True)
 
 
 def sync_folder(folder: Path) -> None:
@@ -159,15 +171,19 @@ def _unique() -> str:
     return uuid.uuid4().hex[:12]
 
 
-def _write_owner(path: Path) -> None:
-    path.write_text(json.dumps(Owner.me().as_dict()), encoding="utf-8")
+def _lock_of(draft: Path) -> Path:
+    return draft.with_name(draft.name + LOCK)
 
 
-def _read_owner(path: Path) -> Owner | None:
+def _is_abandoned(path: Path) -> bool:
+    """Whether ``path`` is a draft in which nothing has changed for long."""
+    if path.name.startswith(f"{REPLACED}-"):
+        return False
     try:
-        return Owner.from_dict(json.loads(path.read_text(encoding="utf-8")))
-    except (OSError, ValueError):
-        return None
+        newest = max(file.stat().st_mtime for file in (path, *path.iterdir()))
+    except OSError:  # a lock, or another process has just removed it
+        return False
+    return time.time() - newest > ABANDONED
 
 
 def write_metrics(path: Path, rows: Iterable[MetricRow]) -> None:

@@ -26,12 +26,11 @@ from fairfr.core.storage import storing
 from fairfr.experiment.cell import FinishedCell, Progress, run_cell
 from fairfr.experiment.machine import keep_freed_memory
 from fairfr.experiment.settings import CellSettings
-from fairfr.store.claim import ClaimedError
 from fairfr.store.mlflow.mirror import Mirror
 from fairfr.store.owner import Owner
 from fairfr.store.secrets import mask_files
 from fairfr.store.settings import StoreSettings
-from fairfr.store.sweep import Sweep, is_postponed, postpone, write_outcome
+from fairfr.store.sweep import Sweep, write_outcome
 from fairfr.sweep.arguments import prepare
 from fairfr.sweep.config import build_store, chosen_pair, default_settings, read_settings
 from fairfr.sweep.display import SweepDisplay
@@ -46,7 +45,7 @@ from fairfr.sweep.sweep import FAILED, NOT_MIRRORED, RunningSweep
 from fairfr.sweep.terminal import Terminal
 from fairfr.sweep.workers import asked_threads, divide, share_of
 
-INTERRUPTED = "interrupted. Finished cells and folds are kept; the same command goes on from there."
+INTERRUPTED = "interrupted. Finished cells are kept; the same command goes on from there."
 LEAST_ROOM = 2**17  # bytes: Hydra's own files and a failed run need some of it
 
 _mirrors: dict[tuple[str | None, str], Mirror] = {}
@@ -80,22 +79,18 @@ def run_job(config: DictConfig) -> None:
     shown_by_parent = in_sweep and Sweep.read(Path(HydraConfig.get().sweep.dir)) is not None
     mask_files(folder / (HydraConfig.get().output_subdir or ""))
     noted: dict[str, Any] = {"status": "failed", "choices": _choices(), "error": None}
-    wait = not shown_by_parent or is_postponed(folder)
     if shown_by_parent:
         end_with_sweep(folder.parent)
     try:
         settings, plain = read_settings(config)
         title = f"{settings.dataset.label} x {settings.backbone.label} x {settings.method.label}"
         with nullcontext(ProgressFile(folder, title)) if shown_by_parent else terminal.cell(title) as progress:
-            finished = _run(settings, plain, lambda: default_settings(config), progress, wait)
+            finished = _run(settings, plain, lambda: default_settings(config), progress)
             progress.stored()
         noted |= {"status": finished.status, "folder": str(finished.folder), "error": finished.error}
         if not shown_by_parent:
             _show(finished, in_sweep, terminal)
         noted |= _mirror_run(settings, finished)
-    except ClaimedError as claimed:
-        postpone(folder, str(claimed))
-        return
     except FairfrError as error:
         noted |= {"status": "failed", "error": error.named()}
         if not shown_by_parent:
@@ -130,10 +125,10 @@ def _show(finished: FinishedCell, in_sweep: bool, terminal: Terminal) -> None:
 
 
 def _run(
-    settings: CellSettings, plain: dict[str, Any], defaults: Callable[[], CellSettings], progress: Progress, wait: bool
+    settings: CellSettings, plain: dict[str, Any], defaults: Callable[[], CellSettings], progress: Progress
 ) -> FinishedCell:
     mirror = _mirror(settings.store, settings.out_root)
-    return run_cell(settings, plain, progress, mirror.start if mirror else lambda: None, defaults, wait)
+    return run_cell(settings, plain, progress, mirror.start if mirror else lambda: None, defaults)
 
 
 def _mirror_run(settings: CellSettings, finished: FinishedCell) -> dict[str, Any]:

@@ -49,7 +49,7 @@ class Heard:
     def start(self, n_folds: int) -> None:
         self.n_folds = n_folds
 
-    def fold_done(self, fold: str, resumed: bool = False) -> None:
+    def fold_done(self, fold: str) -> None:
         self.folds.append(fold)
 
 

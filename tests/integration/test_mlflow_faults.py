@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
+import os
 import re
 import socket
 import sqlite3
@@ -12,16 +14,15 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import closing, suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
+from fairfr.store.locks import this_machine
 from fairfr.store.mlflow.client import MlflowError, default_uri, read_results
 from fairfr.store.mlflow.log import MlflowLogger, MlflowWriter
-from fairfr.store.owner import Owner
 from fairfr.store.reading import read_result, write_result
 from fairfr.store.settings import StoreSettings
 from fairfr.sweep.mlflow_metrics import describe_run
@@ -194,13 +195,18 @@ def test_runs_that_nobody_will_finish_are_removed(
 ) -> None:
     outcome = cell(*small, "dataset.grouping=[]", "method=platt")
     writer.log_run(outcome.folder, describe_run)
-    me = Owner.me()
-    gone, elsewhere = replace(me, started="1"), replace(me, boot="another machine")
+    gone = multiprocessing.get_context("spawn").Process()
+    gone.start()
+    gone.join()
     client, experiment = client_of(out)
-    unfinished = {"dead": (gone, time.time()), "old": (elsewhere, time.time() - 7200), "alive": (me, time.time())}
-    unfinished["away"] = (elsewhere, time.time())
-    for name, (owner, at) in unfinished.items():
-        tags = {"run_key": outcome.result["key"], "writer": json.dumps(owner.as_dict()), "logged_at": str(at)}
+    unfinished = {
+        "dead": (f"{this_machine()} {gone.pid}", time.time()),
+        "old": (f"elsewhere {gone.pid}", time.time() - 7200),
+        "alive": (f"{this_machine()} {os.getpid()}", time.time()),
+        "away": (f"elsewhere {gone.pid}", time.time()),
+    }
+    for name, (by, at) in unfinished.items():
+        tags = {"run_key": outcome.result["key"], "writer": by, "logged_at": str(at)}
         client.create_run(experiment, run_name=name, tags=tags)
     assert writer.tidy() == 2
     left = {run.info.run_name for run in runs_in(out) if run.info.status == "RUNNING"}
@@ -217,4 +223,4 @@ def test_a_run_carries_its_key_from_its_first_moment(
         writer.log_run(outcome.folder, describe_run)
     (run,) = runs_in(out)
     assert run.info.status == "RUNNING" and run.data.tags["run_key"] == outcome.result["key"]
-    assert json.loads(run.data.tags["writer"])["boot"] == Owner.me().boot
+    assert run.data.tags["writer"] == f"{this_machine()} {os.getpid()}"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -158,104 +157,40 @@ def test_a_kill_inside_publish_leaves_the_old_state_or_the_new_one(tmp_path: Pat
     assert set(seen) == {old, "new"}
 
 
-def kill_in_fit(out: Path, method: str, fatal: int, *arguments: str) -> Path:
-    """Run a cell in a process that dies by SIGKILL when it fits its fold number ``fatal``; returns ``out``."""
-    code = (
-        "import os, sys\nfrom pathlib import Path\nimport hydra\nimport fairfr.sweep\n"
-        f"from fairfr.methods.{method} import {METHODS[method]} as Method\n"
-        f"fit, left = Method.fit, iter(range({fatal}))\n"
-        "Method.fit = lambda self, *rest: os.kill(os.getpid(), 9) if next(left, None) is None else fit(self, *rest)\n"
-        f"sys.argv[0] = {str(ROOT / 'run.py')!r}\n"
-        f"main = hydra.main(version_base='1.3', config_path={str(ROOT / 'conf')!r}, config_name='config')"
-        "(fairfr.sweep.run_job)\n"
-        f"fairfr.sweep.guarded(main, sys.argv[1:], Path({str(ROOT / 'conf')!r}))\n"
-    )
-    command = [sys.executable, "-c", code, *arguments, f"method={method}", "store=folder", f"out_root={out}"]
+# Dies by SIGKILL when it fits its fifth fold.
+KILLED_IN_FIT = """
+import os, sys
+from pathlib import Path
+import hydra
+import fairfr.sweep
+from fairfr.methods.platt import Platt
+
+fit, left = Platt.fit, iter(range(4))
+Platt.fit = lambda self, *rest: os.kill(os.getpid(), 9) if next(left, None) is None else fit(self, *rest)
+conf = Path({root!r}) / "conf"
+sys.argv[0] = str(conf.parent / "run.py")
+main = hydra.main(version_base="1.3", config_path=str(conf), config_name="config")(fairfr.sweep.run_job)
+fairfr.sweep.guarded(main, sys.argv[1:], conf)
+"""
+
+
+def test_a_killed_cell_starts_again_and_ends_with_the_same_bytes(
+    cell: Any, heard: Any, small: tuple[str, ...], tmp_path: Path
+) -> None:
+    """Nothing waits for the lock of the dead, and nothing of its draft is left."""
+    chosen = (*small, "dataset.grouping=[]", "method=platt", "threads=1")
+    undisturbed = cell(*chosen, f"out_root={tmp_path / 'undisturbed'}")
+    out = tmp_path / "out"
+    command = [sys.executable, "-c", KILLED_IN_FIT.format(root=str(ROOT)), *chosen, "store=folder", f"out_root={out}"]
     died = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert died.returncode == -signal.SIGKILL, died.stdout + died.stderr
-    assert not (out / "runs").exists() or not list((out / "runs").rglob("*.fold"))
-    return out
-
-
-METHODS = {"platt": "Platt", "frappe": "Frappe"}
-PLAIN = ("dataset.grouping=[]", "threads=1")
-
-
-def kept_folds(out: Path) -> list[Path]:
-    return sorted(out.glob(".folds/*/*"))
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_a_killed_run_goes_on_after_its_last_fold_and_ends_with_the_same_bytes(
-    cell: Any, heard: Any, small: tuple[str, ...], tmp_path: Path, method: str
-) -> None:
-    undisturbed = cell(*small, *PLAIN, f"method={method}", f"out_root={tmp_path / 'undisturbed'}")
-    out = kill_in_fit(tmp_path / "out", method, 4, *small, *PLAIN)
-    assert len(kept_folds(out)) == 4 and not (out / "runs").exists()
-    fitted, heard.folds = heard.folds, []
-    outcome, computed = fits_during(lambda: cell(*small, *PLAIN, f"method={method}"), method)
-    assert outcome.status == "completed" and outcome.folder.parents[4] == out
-    assert computed == 6 and heard.folds == fitted, "progress counts the kept ones"
+    assert not (out / "runs").exists() and list((out / ".partial").iterdir())
+    heard.folds.clear()
+    again = cell(*chosen)
+    assert again.status == "completed" and len(heard.folds) == 10 and heard.waited_for == []
     for name in ("scores.parquet", "metrics.parquet"):
-        assert (outcome.folder / name).read_bytes() == (undisturbed.folder / name).read_bytes()
-    assert outcome.result["fit_report"] == undisturbed.result["fit_report"]
-    assert outcome.result["metrics"] == undisturbed.result["metrics"]
-    assert len(outcome.result["resumed_folds"]) == 4 and "resumed_folds" not in undisturbed.result
-    assert not (out / ".folds").exists() and [path for path in (out / ".partial").iterdir() if path.is_dir()] == []
-
-
-def fits_during(run: Any, method: str) -> tuple[Any, int]:
-    """What ``run`` returns, and how many folds it fitted."""
-    from importlib import import_module
-
-    kind = getattr(import_module(f"fairfr.methods.{method}"), METHODS[method])
-    fit, count = kind.fit, 0
-
-    def counted(self: Any, *rest: Any) -> Any:
-        nonlocal count
-        count += 1
-        return fit(self, *rest)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(kind, "fit", counted)
-        return run(), count
-
-
-def test_force_a_change_of_configuration_and_damage_start_afresh(
-    cell: Any, small: tuple[str, ...], tmp_path: Path
-) -> None:
-    out = kill_in_fit(tmp_path / "out", "platt", 4, *small, *PLAIN)
-    other, fits = fits_during(lambda: cell(*small, *PLAIN, "method=platt", "++method.estimator.C=0.5"), "platt")
-    assert other.status == "completed" and fits == 10 and len(kept_folds(out)) == 4, "another key, its own folds"
-    kept_folds(out)[0].write_bytes(kept_folds(out)[0].read_bytes()[:-1])
-    _, fits = fits_during(lambda: cell(*small, *PLAIN, "method=platt"), "platt")
-    assert fits == 7, "the damaged one again"
-    shutil.rmtree(out)
-    kill_in_fit(out, "platt", 4, *small, *PLAIN)
-    forced, fits = fits_during(lambda: cell(*small, *PLAIN, "method=platt", "force=true"), "platt")
-    assert forced.status == "completed" and fits == 10 and kept_folds(out) == []
-
-
-def test_another_number_of_threads_is_in_the_log_and_in_the_result(
-    cell: Any, small: tuple[str, ...], tmp_path: Path
-) -> None:
-    kill_in_fit(tmp_path / "out", "platt", 2, *small, *PLAIN)
-    resumed = cell(*small, "dataset.grouping=[]", "method=platt", "threads=2")
-    assert resumed.result["threads"] == 2
-    assert list(resumed.result["resumed_folds"].values()) == [{"threads": 1}] * 2
-    log = (resumed.folder / "run.log").read_text()
-    assert log.count("was computed with threads=1, this run has threads=2") == 2
-
-
-def test_folds_of_a_forced_run_that_was_killed_do_not_outlive_the_next_skip(
-    cell: Any, small: tuple[str, ...], tmp_path: Path
-) -> None:
-    done = cell(*small, *PLAIN, "method=platt")
-    out = tmp_path / "out"
-    kill_in_fit(out, "platt", 3, *small, *PLAIN, "force=true")
-    assert len(kept_folds(out)) == 3 and (done.folder / "result.json").exists()
-    assert cell(*small, *PLAIN, "method=platt").status == "skipped"
-    assert kept_folds(out) == []
+        assert (again.folder / name).read_bytes() == (undisturbed.folder / name).read_bytes()
+    assert list((out / ".partial").iterdir()) == []
 
 
 def test_two_processes_publishing_one_key_at_once_both_succeed(tmp_path: Path) -> None:

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import json
+import errno
 import os
 import shutil
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from fairfr.store.claim import FOLDER, Claim, ClaimedError
-from fairfr.store.owner import Owner
+from fairfr.core.keys import RunKey
+from fairfr.methods.platt import Platt
+from fairfr.store.folder import RunFolders
 
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[2]
@@ -44,29 +45,27 @@ def start(out: Path, said: Path, *arguments: str, **environment: str) -> subproc
 
 
 @contextmanager
-def claimed_elsewhere(out: Path, run: str) -> Iterator[Path]:
-    """Meanwhile another machine, whose clock is wrong, has a claim and counts in it."""
-    path, over = out / FOLDER / f"{run}.1", threading.Event()
-    path.parent.mkdir(parents=True, exist_ok=True)
-    owner = {**Owner.me().as_dict(), "boot": "another"}
+def locked_elsewhere(out: Path, key: RunKey) -> Iterator[Callable[[], None]]:
+    """Meanwhile somebody else has the lock of a cell, until the function that is yielded is called."""
+    has_it, may_end = threading.Event(), threading.Event()
 
-    def keep_counting() -> None:
-        count = 0
-        while path.exists() or count == 0:
-            text = json.dumps({"who": "anna@node7", "since": "1999-12-31", "owner": owner, "count": f"{count:09d}"})
-            if count == 0 or path.exists():
-                path.write_text(text)
-            count += 1
-            if over.wait(0.5):
-                return
+    def work() -> None:
+        with RunFolders(out).locked(key, pytest.fail):
+            has_it.set()
+            may_end.wait()
 
-    counting = threading.Thread(target=keep_counting)
-    counting.start()
+    worker = threading.Thread(target=work)
+    worker.start()
+    has_it.wait()
+
+    def end() -> None:
+        may_end.set()
+        worker.join()
+
     try:
-        yield path
+        yield end
     finally:
-        over.set()
-        counting.join()
+        end()
 
 
 def test_two_people_who_run_one_sweep_compute_each_cell_once(small: tuple[str, ...], tmp_path: Path) -> None:
@@ -89,64 +88,70 @@ def test_two_people_who_run_one_sweep_compute_each_cell_once(small: tuple[str, .
     assert sum(computed) == 4 and all("0 failed" in line and "not run" not in line for line in counts), counts
     assert not any("Traceback" in text for text in texts.values())
     assert len(list((tmp_path / "out").glob("runs/*/*/*/*/result.json"))) == 4
-    assert not list((tmp_path / "out").glob(f"{FOLDER}/*"))
+    assert list((tmp_path / "out" / ".partial").iterdir()) == []
 
 
-def test_what_another_machine_computes_comes_last_and_its_result_is_taken(
-    cell: Any, small: tuple[str, ...], tmp_path: Path
+def test_a_locked_cell_is_waited_for_and_its_result_is_taken(
+    cell: Any, heard: Any, small: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    there = cell(*small, *PLAIN, "method=beta", f"out_root={tmp_path / 'there'}")
-    out = tmp_path / "out"
-    with claimed_elsewhere(out, str(there.key)) as claim:
-        sweep = start(out, tmp_path / "said", "-m", *small, *PLAIN, "method=beta,platt")
-        while not list(out.glob("hydra/sweep/*/*/0/progress.json")) and sweep.poll() is None:
-            threading.Event().wait(0.1)
-        while "is computed by" not in (tmp_path / "said").read_text() and sweep.poll() is None:
-            threading.Event().wait(0.1)
-        assert list(out.glob("runs/lfw/magface/platt/*")), "the other cell did not wait"
-        shutil.copytree(there.folder, out / there.folder.relative_to(tmp_path / "there"))
-        claim.unlink()
-        assert sweep.wait(300) == 0
-    text = (tmp_path / "said").read_text()
-    assert "LFW x MagFace x Beta is computed by anna@node7 since 1999-12-31: its result will be taken." in text
-    assert "2 cells: 1 computed, 1 already done, 0 failed" in text
+    there = cell(*small, *PLAIN, "method=platt", f"out_root={tmp_path / 'there'}")
+    heard.folds.clear()
+    with locked_elsewhere(tmp_path / "out", there.key) as end:
+
+        def finish(holder: str) -> None:
+            heard.waited_for.append(holder)
+            shutil.copytree(there.folder, tmp_path / "out" / there.folder.relative_to(tmp_path / "there"))
+            end()
+
+        monkeypatch.setattr(heard, "wait_for", finish)
+        taken = cell(*small, *PLAIN, "method=platt")
+    assert taken.status == "skipped" and taken.result == there.result
+    assert heard.folds == [] and heard.waited_for == ["another process"]
+    assert list((tmp_path / "out" / ".partial").iterdir()) == []
 
 
-def test_a_claimed_cell_is_left_alone_with_and_without_force(
-    cell: Any, small: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_locked_cell_is_left_alone_with_and_without_force(
+    cell: Any, heard: Any, small: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A forced cell runs after the other has ended: two never write folds of one run at the same time."""
     done = cell(*small, *PLAIN, "method=platt")
-    other = Claim(tmp_path / "out", str(done.key))
-    assert other.take() is None
-    assert cell(*small, *PLAIN, "method=platt").status == "skipped", "what is done needs no claim"
-    monkeypatch.setattr("fairfr.experiment.cell.time.sleep", lambda seconds: other.release())
-    forced = cell(*small, *PLAIN, "method=platt", "force=true")
-    assert forced.status == "completed" and not list((tmp_path / "out").glob(f"{FOLDER}/*"))
+    with locked_elsewhere(tmp_path / "out", done.key) as end:
+        assert cell(*small, *PLAIN, "method=platt").status == "skipped", "what is done needs no lock"
+        monkeypatch.setattr(heard, "wait_for", lambda holder: end())
+        forced = cell(*small, *PLAIN, "method=platt", "force=true")
+    assert forced.status == "completed" and list((tmp_path / "out" / ".partial").iterdir()) == []
 
 
-def test_a_cell_that_fails_or_is_interrupted_is_claimed_no_longer(
+def test_a_cell_that_fails_or_is_interrupted_has_no_lock_any_more(
     cell: Any, small: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from fairfr.methods.platt import Platt
-
     for error in (RuntimeError, KeyboardInterrupt):
         with monkeypatch.context() as broken:
             broken.setattr(Platt, "fit", lambda *arguments, error=error: (_ for _ in ()).throw(error))
             with suppress(KeyboardInterrupt):
                 assert cell(*small, *PLAIN, "method=platt").status == "failed"
-        assert not list((tmp_path / "out").glob(f"{FOLDER}/*"))
+        assert list((tmp_path / "out" / ".partial").iterdir()) == []
 
 
-def test_who_does_not_wait_is_told_who_has_it(cell: Any, small: tuple[str, ...], tmp_path: Path) -> None:
-    from hydra import compose, initialize_config_dir
+def test_without_locks_both_compute_the_cell_and_one_whole_run_is_there(
+    cell: Any, small: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on a network disk that has none: the second starts and ends while the first is at its first fold."""
 
-    from fairfr.experiment.cell import run_cell
-    from fairfr.sweep import read_settings
+    def no_lock(*arguments: object) -> None:
+        raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
 
-    key = cell(*small, *PLAIN, "method=platt", f"out_root={tmp_path / 'there'}").key
-    overrides = [*small, *PLAIN, "method=platt", f"out_root={tmp_path / 'out'}"]
-    with initialize_config_dir(config_dir=str(ROOT / "conf"), version_base="1.3"):
-        settings, plain = read_settings(compose("config", overrides=overrides))
-    with claimed_elsewhere(tmp_path / "out", str(key)), pytest.raises(ClaimedError, match="anna@node7 since 1999"):
-        run_cell(settings, plain, None, wait=False)  # type: ignore[arg-type]
+    monkeypatch.setattr("fcntl.flock", no_lock)
+    fit, others = Platt.fit, []
+
+    def fit_late(self: Platt, *arguments: Any) -> Platt:
+        monkeypatch.setattr(Platt, "fit", fit)
+        others.append(cell(*small, *PLAIN, "method=platt"))
+        return fit(self, *arguments)
+
+    monkeypatch.setattr(Platt, "fit", fit_late)
+    first = cell(*small, *PLAIN, "method=platt")
+    assert first.status == others[0].status == "completed" and first.folder == others[0].folder
+    assert first.result["metrics"] == others[0].result["metrics"]
+    assert cell(*small, *PLAIN, "method=platt").status == "skipped"
+    assert os.listdir(first.folder.parent) == [first.folder.name]
+    assert list((tmp_path / "out" / ".partial").iterdir()) == []

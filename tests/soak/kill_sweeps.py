@@ -5,7 +5,7 @@ python tests/soak/kill_sweeps.py --launcher joblib --rounds 20 [--victims worker
 Each round is a small sweep on a synthetic set in a folder of its own. A worker, the process that started the sweep or
 MLflow's process, in turn, gets a SIGKILL; then the same command runs again, and MLflow is brought up to date. After
 that every cell has one run, scores and metrics have the bytes of the undisturbed sweep, MLflow has each run once, and
-nothing is left of drafts, folds, claims or processes. Linux only: processes are found in /proc. It takes minutes, so
+nothing is left of drafts or processes. Linux only: processes are found in /proc. It takes minutes, so
 `make test` runs three rounds of it, at fixed moments (tests/integration/test_kill_sweeps.py).
 """
 
@@ -134,8 +134,7 @@ class Round:
         return found
 
     def leftovers(self) -> list[str]:
-        drafts = [path for path in (self.out / ".partial").iterdir() if path.is_dir()]
-        return [str(path) for path in (*drafts, *self.out.glob(".folds/*"), *self.out.glob(".claims/*"))]
+        return [str(path) for path in (self.out / ".partial").iterdir() if path.is_dir()]
 
     def logged(self) -> Counter[str]:
         """How many runs MLflow has of each key."""

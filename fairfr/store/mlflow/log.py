@@ -6,7 +6,7 @@ and what ``fairfr sync`` calls.
 
 from __future__ import annotations
 
-import json
+import os
 import queue
 import tempfile
 import threading
@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from fairfr.core.errors import FairfrError
+from fairfr.store.locks import this_machine
 from fairfr.store.mlflow import views
 from fairfr.store.mlflow.client import (
     EXPERIMENT,
@@ -38,7 +39,6 @@ from fairfr.store.mlflow.describe import (
     tags_of,
     times_of,
 )
-from fairfr.store.owner import Owner
 from fairfr.store.reading import Result, read_result
 from fairfr.store.secrets import masked
 from fairfr.store.settings import StoreSettings
@@ -319,7 +319,7 @@ def _joined(listed: str, name: str) -> str:
 
 def _origin(result: Result) -> dict[str, str]:
     """What a run is from its first moment, so that one that is never finished can be recognised and removed."""
-    writer = json.dumps(Owner.me().as_dict())
+    writer = f"{this_machine()} {os.getpid()}"
     return {"run_key": result["key"], "logged_at": str(time.time()), "writer": writer}
 
 
@@ -342,7 +342,17 @@ def _logged_at(run: Any) -> float:
 
 
 def _may_go_on(run: Any) -> bool:
-    """Whether the process that writes a run may be alive: not one of ours that is gone, nor of an hour ago."""
-    writer = Owner.from_dict(json.loads(run.data.tags.get("writer", "null")))
-    is_dead = writer is not None and writer.is_provably_dead()
-    return not is_dead and time.time() - _logged_at(run) < LONGEST
+    """Whether the process that writes a run may be alive: not one of this machine that is gone, nor of an hour ago."""
+    machine, _, pid = run.data.tags.get("writer", "").partition(" ")
+    is_gone = machine == this_machine() and pid.isdigit() and not _exists(int(pid))
+    return not is_gone and time.time() - _logged_at(run) < LONGEST
+
+
+def _exists(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:  # somebody else's
+        return True
+    return True
