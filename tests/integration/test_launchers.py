@@ -78,7 +78,7 @@ def test_a_sweep_says_and_leaves_the_same_with_every_launcher(
     assert sorted(outcome["status"] for outcome in outcomes) == ["completed", "completed", "failed"]
     runs = {path.parts[-3]: path.read_bytes() for path in (tmp_path / "out").glob("runs/*/*/*/*/result.json")}
     assert {json.loads(run)["status"] for run in runs.values()} == {"completed", "failed"} and len(runs) == 3
-    assert not list((tmp_path / "out").glob(".claims/*")), "nothing stays claimed"
+    assert list((tmp_path / "out" / ".partial").iterdir()) == [], "no draft and no lock is left"
     again = run_py(*sweep)
     assert again.returncode == 1 and "3 cells: 0 computed, 2 already done, 1 failed" in again.stdout, again.stdout
     kept = {path.parts[-3]: path.read_bytes() for path in (tmp_path / "out").glob("runs/*/*/*/*/result.json")}
