@@ -1,38 +1,29 @@
-"""Nearest reference midpoints of query midpoints: some engines find them, one measure says how far they are.
+"""Nearest reference midpoints of query midpoints, found by one of three engines and measured in float64.
 
-``scan`` factors through images. For a reference R let H = Z @ R.T - |R|^2 / 2; then H[left] + H[right] = 2 m.R - |R|^2,
-so the largest sums are the nearest references: every image meets every reference once, however many pairs share it.
-Sums of rounded products leave a few more than k references, and their distances say which are the nearest.
-``faiss`` builds the midpoints and searches them in float32; it is faster where images barely repeat. For a few queries
-no reference is built: the queries meet the references' images (``few``), in float64.
-Distances to what was found are taken in float64, so that neither the engine nor the other pairs of a table
-show in them.
+``scan`` factors the search through images (see ``_scan``). ``faiss`` builds all midpoints and searches them in float32;
+it is faster where images barely repeat. ``product`` is a plain matrix product in float64: for a few queries, and for
+those that the scan is not certain about. Distances to what was found are measured in float64, so that neither the
+engine nor the other pairs of a table show in them.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
-from itertools import pairwise
 from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from fairfr.core.overlap import pair_keys
 from fairfr.core.state import piece
 from fairfr.core.types import F32, F64, I32, I64, Pairs
-from fairfr.pairs.products import RoundedProducts
-from fairfr.pairs.shares import in_threads
 
 Engine: TypeAlias = Literal["auto", "scan", "faiss"]
-Way: TypeAlias = Literal["scan", "faiss", "few"]
+Way: TypeAlias = Literal["scan", "faiss", "product"]
 
-REFERENCE_BLOCK = 8192
-SMALLEST_BLOCK = 512
-SUMS_BYTES = 200 * 2**20  # of rounded products, and of sums of references
-QUERY_BLOCK = 16_384
-FEW = 128  # queries: with more it takes less time to build the references
-FEW_AT_ONCE = 64
+FAISS_BLOCK = 16_384  # queries at a time
+FEW = 128  # queries: with more, one of the other engines is faster
+QUERY_BLOCK = 1024
+REFERENCE_BLOCK = 4096
+CENTRE_OF = 1024  # references
 
 
 @piece
@@ -56,10 +47,28 @@ class Midpoints:
         used, pairs = self.pairs.compact(len(self.vectors))
         return Midpoints(self.vectors[used], pairs)
 
+    def take(self, rows: I64) -> Midpoints:
+        """Some of them, over the same vectors."""
+        return Midpoints(self.vectors, self.pairs.take(rows))
+
     def build(self, start: int, stop: int) -> F32:
         """Some of them in float32, (stop - start, d)."""
         pairs = self.pairs.take(np.arange(start, stop))
         return (self.vectors[pairs.left] + self.vectors[pairs.right]) / np.float32(2)
+
+    def build_exactly(self, rows: I64) -> F64:
+        """Some of them in float64, (r, d)."""
+        pairs = self.pairs.take(rows)
+        out: F64 = self.vectors[pairs.left].astype(np.float64)
+        out += self.vectors[pairs.right]
+        out /= 2
+        return out
+
+    def centre(self) -> F64:
+        """A place near all of them, (d,): the mean of some, in float32 numbers."""
+        some = np.linspace(0, len(self) - 1, min(CENTRE_OF, len(self))).astype(np.int64)
+        mean: F64 = self.build_exactly(some).mean(axis=0).astype(np.float32).astype(np.float64)
+        return mean
 
 
 class Neighbours(NamedTuple):
@@ -71,25 +80,40 @@ class Neighbours(NamedTuple):
 
 def nearest(queries: Midpoints, references: Midpoints, k: int, engine: Engine = "auto", threads: int = 1) -> Neighbours:
     """The k nearest reference midpoints of each query midpoint (k is capped at the number of references)."""
+    from fairfr.pairs._scan import measured
+
     k = min(k, len(references))
     way = _quickest(queries) if engine == "auto" else engine
     if way == "scan":
-        return _scan(queries, references, k, threads)
-    if way == "few":
-        index = _search_few(queries, references, k, threads)
+        return _search_scan(queries, references, k, threads)
+    if way == "faiss":
+        position = _search_faiss(queries, references, k, threads)
     else:
-        index = _search_faiss(queries, references, k, threads)
-    return Neighbours(index, _measure(queries, references, index, threads))
+        position = _search_product(queries, references, k)
+    return Neighbours(position, measured(queries, references, position, threads))
 
 
 def _quickest(queries: Midpoints) -> Way:
-    """By dot products for each reference: n by the scan, q by faiss.
+    """By dot products for each reference: one per image by the scan, one per query by faiss.
 
-    For a few queries to build the references would take longer than any products.
+    For a few queries, faiss would take longer to add the references to its index than to search them.
     """
     if 2 * queries.n_images < len(queries):
         return "scan"
-    return "few" if len(queries) <= FEW else "faiss"
+    return "product" if len(queries) <= FEW else "faiss"
+
+
+def _search_scan(queries: Midpoints, references: Midpoints, k: int, threads: int) -> Neighbours:
+    from fairfr.pairs._scan import measured, scan
+
+    position, distance, certain = scan(queries, references, k, threads)
+    again = np.flatnonzero(~certain)
+    for start in range(0, len(again), QUERY_BLOCK):
+        rows = again[start : start + QUERY_BLOCK]
+        found = _search_product(queries.take(rows), references, k)
+        distance[rows] = measured(queries.take(rows), references, found, threads)
+        position[rows] = found
+    return Neighbours(position, distance)
 
 
 def _search_faiss(queries: Midpoints, references: Midpoints, k: int, threads: int) -> I64:
@@ -99,104 +123,27 @@ def _search_faiss(queries: Midpoints, references: Midpoints, k: int, threads: in
     faiss.omp_set_num_threads(threads)
     lookup = faiss.IndexFlatL2(references.vectors.shape[1])
     lookup.add(references.build(0, len(references)))
-    index = np.empty((len(queries), k), dtype=np.int64)
-    for start in range(0, len(queries), QUERY_BLOCK):
-        stop = min(start + QUERY_BLOCK, len(queries))
-        index[start:stop] = lookup.search(queries.build(start, stop), k)[1]
-    return index
+    position = np.empty((len(queries), k), dtype=np.int64)
+    for start in range(0, len(queries), FAISS_BLOCK):
+        stop = min(start + FAISS_BLOCK, len(queries))
+        position[start:stop] = lookup.search(queries.build(start, stop), k)[1]
+    return position
 
 
-def _search_few(queries: Midpoints, references: Midpoints, k: int, threads: int) -> I64:
-    """Places (q, k) of the nearest references R, those with the largest 2 q.R - |R|^2 = q.left + q.right - |R|^2."""
-    from fairfr.pairs._topk import image_products, squared_midpoints
-
-    if len(references.vectors) > 2 * len(references):
-        references = references.compact()
-    left, right = references.pairs.left.astype(np.int64), references.pairs.right.astype(np.int64)
-    images, squares = references.vectors, np.empty(len(references))
-    in_threads(threads, np.arange(len(squares)), partial(squared_midpoints, images, left, right, squares))
-    index = np.empty((len(queries), k), dtype=np.int64)
-    for start in range(0, len(queries), FEW_AT_ONCE):
-        some = np.arange(start, min(start + FEW_AT_ONCE, len(queries)))
-        products = np.empty((len(some), len(images)))
-        in_threads(
-            threads, np.arange(len(images)), partial(image_products, _build_exactly(queries, some), images, products)
-        )
-        in_threads(threads, some, partial(_take_nearest, products, start, left, right, squares, index))
-    return index
-
-
-def _build_exactly(midpoints: Midpoints, rows: I64) -> F64:
-    """Some of them in float64, (r, d)."""
-    pairs = midpoints.pairs.take(rows)
-    return (midpoints.vectors[pairs.left].astype(np.float64) + midpoints.vectors[pairs.right]) / 2
-
-
-def _take_nearest(products: F64, first: int, left: I64, right: I64, squares: F64, index: I64, rows: I64) -> None:
-    """Rows of ``index`` (q, k); ``products`` are of the queries from ``first`` on."""
-    k = index.shape[1]
-    for row in rows:
-        nearness = products[row - first, left] + products[row - first, right] - squares
-        index[row] = np.sort(np.argpartition(nearness, -k)[-k:])  # of equals the first comes first
-
-
-def _scan(queries: Midpoints, references: Midpoints, k: int, threads: int) -> Neighbours:
-    from fairfr.pairs._topk import merge_block
-
-    used, pairs = queries.pairs.compact(len(queries.vectors))
-    order = _by_image(pairs)
-    left, right = pairs.left.astype(np.int64), pairs.right.astype(np.int64)
-    own, target = queries.vectors[used], _Target.of(references, k * len(queries))
-    found = Neighbours(np.full((len(queries), k), -1, dtype=np.int32), np.full((len(queries), k), np.inf))
-    products = RoundedProducts.of(own, references)
-    for start, stop in pairwise(_block_bounds(len(references), len(used))):
-        block = products.block(start, stop, threads)
-        images = products.images, own, left, right
-        merge = partial(merge_block, block, start, stop, products.scale, *images, *target, *found)
-        in_threads(threads, order, merge)
-    return found
-
-
-def _block_bounds(n_references: int, n_images: int) -> list[int]:
-    """Where blocks of references begin and end: of about one size, products of one block within SUMS_BYTES."""
-    size = min(REFERENCE_BLOCK, max(SMALLEST_BLOCK, SUMS_BYTES // (2 * n_images)))
-    bounds: list[int] = np.linspace(0, n_references, -(-n_references // size) + 1).astype(int).tolist()
-    return bounds
-
-
-class _Target(NamedTuple):
-    """References as the compiled loops take them: ``sums`` is empty where it would take too much room or time."""
-
-    vectors: F32
-    ends: I64
-    sums: F64
-
-    @classmethod
-    def of(cls, references: Midpoints, n_distances: int) -> _Target:
-        """For so many distances to some of them."""
-        vectors = np.ascontiguousarray(references.vectors)
-        ends = np.column_stack([references.pairs.left, references.pairs.right]).astype(np.int64)
-        sums = np.empty((0, vectors.shape[1]))
-        if len(references) * vectors.shape[1] * 8 <= SUMS_BYTES and n_distances >= len(references):
-            sums = vectors[ends[:, 0]].astype(np.float64) + vectors[ends[:, 1]]
-        return cls(vectors, ends, sums)
-
-
-def _by_image(pairs: Pairs) -> I64:
-    """Rows of pairs by left image, then right: what one pair has brought into the cache serves the next."""
-    return np.argsort(pair_keys(pairs.left, pairs.right, int(max(pairs.left.max(), pairs.right.max())) + 1))
-
-
-def _measure(queries: Midpoints, references: Midpoints, index: I64, threads: int) -> F64:
-    """Distances (q, k) to the references at ``index``, which is sorted by them in place."""
-    from fairfr.pairs._topk import measure
-
-    distance = np.empty(index.shape)
-    own, target = np.ascontiguousarray(queries.vectors), _Target.of(references, index.size)
-    left, right = queries.pairs.left.astype(np.int64), queries.pairs.right.astype(np.int64)
-    in_threads(
-        threads,
-        _by_image(queries.pairs),
-        partial(measure, own, left, right, *target, index, distance),
-    )
-    return distance
+def _search_product(queries: Midpoints, references: Midpoints, k: int) -> I64:
+    """Places (q, k) of the nearest references R, those with the largest m.R - |R|^2 / 2, about a centre of them."""
+    centre = references.centre()
+    own = queries.build_exactly(np.arange(len(queries))) - centre
+    nearness = np.empty((len(queries), 0))
+    position = np.empty((len(queries), 0), dtype=np.int64)
+    for start in range(0, len(references), REFERENCE_BLOCK):
+        rows = np.arange(start, min(start + REFERENCE_BLOCK, len(references)))
+        others = references.build_exactly(rows) - centre
+        new = own @ others.T - np.einsum("ij,ij->i", others, others) / 2
+        nearness = np.concatenate([nearness, new], axis=1)
+        position = np.concatenate([position, np.broadcast_to(rows, new.shape)], axis=1)
+        if nearness.shape[1] > k:
+            best = np.argpartition(nearness, -k, axis=1)[:, -k:]
+            nearness = np.take_along_axis(nearness, best, axis=1)
+            position = np.take_along_axis(position, best, axis=1)
+    return position

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairfr.core.types import Pairs, VerificationSet
-from fairfr.pairs import neighbours
+from fairfr.pairs import _scan, neighbours
 from fairfr.pairs.neighbours import Engine, Midpoints, Neighbours
 from fairfr.pairs.table import PairTable
 
@@ -109,8 +109,8 @@ def test_blocks_and_threads_change_nothing(monkeypatch: pytest.MonkeyPatch, engi
     ends = rng.integers(60, size=(2, 400)).astype(np.int32)
     queries, references = Pairs(*ends[:, :150]), Pairs(*ends[:, 150:])
     whole = nearest(vectors, queries, references, 12, engine)
-    monkeypatch.setattr(neighbours, "REFERENCE_BLOCK", 41)
-    monkeypatch.setattr(neighbours, "QUERY_BLOCK", 23)
+    monkeypatch.setattr(_scan, "BLOCK", 41)
+    monkeypatch.setattr(neighbours, "FAISS_BLOCK", 23)
     parts = nearest(vectors, queries, references, 12, engine, threads)
     np.testing.assert_allclose(parts.distance, whole.distance, atol=NOISE)
     expected = np.sort(distances(vectors, queries, references), axis=1)[:, :12]
@@ -149,26 +149,22 @@ def test_auto_takes_the_scan_where_images_repeat(
     vectors = unit(rng.standard_normal((n_images, 8)))
     pairs = Pairs(*rng.integers(n_images, size=(2, 200)).astype(np.int32))
     expected = nearest(vectors, pairs, pairs, 3, engine)
-    other = "_search_faiss" if engine == "scan" else "_scan"
+    other = "_search_faiss" if engine == "scan" else "_search_scan"
     monkeypatch.setattr(neighbours, other, lambda *_: pytest.fail("the slower engine was taken"))
     assert nearest(vectors, pairs, pairs, 3, "auto").distance.tobytes() == expected.distance.tobytes()
 
 
-@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("block", [301, 4096])
 @pytest.mark.parametrize("spread", [1.0, 1e-3])
-def test_a_few_queries_find_the_nearest_without_building_a_reference(
-    monkeypatch: pytest.MonkeyPatch, spread: float, threads: int
-) -> None:
+def test_a_few_queries_are_searched_in_float64(monkeypatch: pytest.MonkeyPatch, spread: float, block: int) -> None:
     rng = np.random.default_rng(9)
     vectors = unit(rng.standard_normal(24) + spread * rng.standard_normal((700, 24)))
     ends = rng.permuted(np.tile(np.arange(700), (2, 3)), axis=1).astype(np.int32)
     queries, references = Pairs(*ends[:, :100]), Pairs(*ends[:, 100:])
-    for name, size in (("FEW", 100), ("FEW_AT_ONCE", 23)):
+    for name, size in (("FEW", 100), ("REFERENCE_BLOCK", block)):
         monkeypatch.setattr(neighbours, name, size)
     expected = distances(vectors, queries, references)
-    with monkeypatch.context() as context:
-        context.setattr(Midpoints, "build", lambda *_: pytest.fail("midpoints were built"))
-        found = nearest(vectors, queries, references, 20, "auto", threads)
+    found = nearest(vectors, queries, references, 20, "auto")
     # also where float32 products of vectors that all point one way would leave the order open
     np.testing.assert_array_equal(found.position, np.argsort(expected, axis=1, kind="stable")[:, :20])
     np.testing.assert_allclose(found.distance, np.sort(expected, axis=1)[:, :20], rtol=1e-9)
@@ -176,7 +172,7 @@ def test_a_few_queries_find_the_nearest_without_building_a_reference(
     same = (found.position == by_faiss.position).all(axis=1)
     assert same.any() and found.distance[same].tobytes() == by_faiss.distance[same].tobytes()
     monkeypatch.setattr(neighbours, "FEW", 99)
-    monkeypatch.setattr(neighbours, "_search_few", lambda *_: pytest.fail("too many for this way"))
+    monkeypatch.setattr(neighbours, "_search_product", lambda *_: pytest.fail("too many for this way"))
     nearest(vectors, queries, references, 20, "auto")
 
 
@@ -186,9 +182,8 @@ def test_a_few_queries_find_the_nearest_without_building_a_reference(
     "order",
     ["mixed", "near ones first", "near ones last", "all one way", "within a millionth", "in a plane", "all alike"],
 )
-def test_the_scan_passes_over_no_neighbour(monkeypatch: pytest.MonkeyPatch, order: str, block: int, k: int) -> None:
-    """Many lanes, with the nearest references spread over them or side by side: a bar set too high would lose some.
-    Products are rounded: where references crowd, or all vectors point one way, rounding must not choose."""
+def test_the_scan_leaves_no_neighbour_out(monkeypatch: pytest.MonkeyPatch, order: str, block: int, k: int) -> None:
+    """Products are in float32: where references crowd, or all vectors point one way, rounding must not choose."""
     rng = np.random.default_rng(10)
     vectors = rng.standard_normal((300, 24))
     vectors[:60] += 3 * rng.standard_normal(24)
@@ -206,22 +201,22 @@ def test_the_scan_passes_over_no_neighbour(monkeypatch: pytest.MonkeyPatch, orde
     if order != "mixed":
         ends = ends[:, np.argsort(near if order == "near ones last" else ~near, kind="stable")]
     queries, references = Pairs(*rng.integers(100, size=(2, 80)).astype(np.int32)), Pairs(*ends)
-    monkeypatch.setattr(neighbours, "REFERENCE_BLOCK", block)
+    monkeypatch.setattr(_scan, "BLOCK", block)
     found = nearest(vectors, queries, references, k, "scan", 2)
     assert all(len(set(row)) == k for row in found.position.tolist())
     expected = np.sort(distances(vectors, queries, references), axis=1)[:, :k]
     np.testing.assert_allclose(found.distance.mean(axis=1), expected.mean(axis=1), atol=1e-12)
 
 
-def test_sums_of_references_that_take_too_much_room_are_built_anew_to_the_same_bits(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    rng = np.random.default_rng(11)
-    vectors = unit(rng.standard_normal((50, 37)))
-    queries, references = (Pairs(*rng.integers(50, size=(2, n)).astype(np.int32)) for n in (90, 130))
-    kept = nearest(vectors, queries, references, 7, "scan")
-    monkeypatch.setattr(neighbours, "SUMS_BYTES", 0)
-    assert nearest(vectors, queries, references, 7, "scan").distance.tobytes() == kept.distance.tobytes()
+def test_the_scan_knows_where_float32_decides_nothing() -> None:
+    """20 references at one place: which of them are among the nearest cannot be told, so float64 is asked."""
+    rng = np.random.default_rng(12)
+    vectors = unit(rng.standard_normal((50, 32)))
+    apart = rng.permutation(50)[:40].reshape(2, 20).astype(np.int32)
+    copies = np.tile(apart[:, :1], 20)
+    queries = Midpoints(vectors, Pairs(*apart))
+    for ends, certain in ((apart, True), (copies, False)):
+        assert (_scan.scan(queries, Midpoints(vectors, Pairs(*ends)), 3, 1)[2] == certain).all()
 
 
 # -- mean distance -----------------------------------------------------------------------------------------------------

@@ -143,7 +143,7 @@ def code_of(method: str, protocol: str = "published.LeaveOneFoldOut", thresholds
     ("method", "module"),
     [
         ("ac_density.ACDensity", "fairfr.pairs.neighbours"),  # its engine
-        ("ac_density.ACDensity", "fairfr.pairs._topk"),  # imported inside a function
+        ("ac_density.ACDensity", "fairfr.pairs._scan"),  # imported inside a function
         ("ac_density.ACDensity", "fairfr.numerics.regression"),
         ("ac_density.ACDensity", "fairfr.methods._density"),
         ("baseline.Baseline", "fairfr.numerics.beta"),  # its probability, which it does not import
