@@ -15,9 +15,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, Any
 
-import fairfr
 from fairfr.store.mlflow.client import MlflowError
 
+PACKAGE = Path(__file__).parents[2]
 SENDING, CLOSING, ENDING = 1.0, 10.0, 1.0  # seconds
 
 # The same fairfr as here, and nothing from the working directory: a yaml.py there is not ours to run.
@@ -47,7 +47,7 @@ class MlflowProcess:
         self._answers: queue.SimpleQueue[str] = queue.SimpleQueue()
         self._stderr = tempfile.TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115  a pipe nobody reads would fill up
         self._process = subprocess.Popen(
-            [sys.executable, "-P", "-c", START, str(Path(fairfr.__file__).parent)],
+            [sys.executable, "-P", "-c", START, str(PACKAGE)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._stderr,
