@@ -8,7 +8,6 @@ its name only when it is complete.
 from __future__ import annotations
 
 import json
-import os
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -16,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from fairfr.core.errors import ConfigError, StorageError
-from fairfr.core.storage import replace_text, replacing, storing
+from fairfr.core.storage import move_into_place, replace_text, replacing, storing
 
 ENDINGS = (".parquet", ".csv")
 NOTE = "made_from.json"
@@ -79,7 +78,7 @@ class Parts:
                 part = parquet.read_table(path)
                 writer.write_table(part)
                 rows += part.num_rows
-        os.replace(whole, self.out)
+        move_into_place(whole, self.out)
         shutil.rmtree(self._folder, ignore_errors=True)
         return rows
 

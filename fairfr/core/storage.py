@@ -36,10 +36,15 @@ def replacing(path: Path) -> Iterator[Path]:
     draft = path.with_name(f".{path.name}.{uuid.uuid4().hex[:12]}.partial")
     try:
         yield draft
-        sync(draft)
-        os.replace(draft, path)
+        move_into_place(draft, path)
     finally:
         draft.unlink(missing_ok=True)
+
+
+def move_into_place(draft: Path, path: Path) -> None:
+    """Give a file that is complete the name ``path``, in place of what has it now, once it is on the disk."""
+    sync(draft)
+    os.replace(draft, path)
 
 
 def replace_text(path: Path, text: str) -> None:

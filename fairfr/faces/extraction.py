@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -208,9 +207,7 @@ def _join(job: Job) -> Extracted:
     if not image:
         raise DataError(f"none of the {len(job.entries):,} images could be read (first: {job.entries[0].file}).")
     joined = np.concatenate(vectors)
-    whole = job.partial / "whole.npz"
-    _save(whole, image=np.concatenate(image), vectors=joined)
-    os.replace(whole, job.out)
+    _save(job.out, image=np.concatenate(image), vectors=joined)
     shutil.rmtree(job.partial)
     marks = job.landmarks
     bad = 0 if marks is None else sum(misfit(marks.of(entry.listed)) > BAD_FIT for entry in job.entries)

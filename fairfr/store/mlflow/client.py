@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from fairfr.core.errors import FairfrError
+from fairfr.core.storage import move_into_place
 from fairfr.core.wording import first_line
 from fairfr.store.mlflow import views
 from fairfr.store.reading import Result, key_of, read_result
@@ -147,7 +148,7 @@ def _create_database(path: Path) -> None:
         shutil.rmtree(left_behind, ignore_errors=True)
     making = Path(tempfile.mkdtemp(prefix=f"{path.name}.new-", dir=path.parent))
     MlflowClient(f"sqlite:///{making / path.name}")
-    os.replace(making / path.name, path)
+    move_into_place(making / path.name, path)
     making.rmdir()
 
 
@@ -182,7 +183,7 @@ def _stored_result(client: Any, run: Any) -> Result:
     if result is None:
         raise MlflowError(
             f"{folder} has no whole result.json. If the output folder was moved, delete mlflow.db and run "
-            "python scripts/sync_mlflow.py"
+            "fairfr sync (in a checkout: python scripts/sync_mlflow.py)."
         )
     return result
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -167,7 +168,7 @@ def test_a_killed_extraction_goes_on(
 ) -> None:
     monkeypatch.setattr(extraction, "PART", 2)
     extract(job(images, out=images / "whole.npz"), model, "f", ignore)
-    real, count, rows = extraction.os.replace, 0, []
+    real, count, rows = os.replace, 0, []
 
     def dies(source: Path, target: Path) -> None:  # as a kill before a file gets its name
         nonlocal count
@@ -177,7 +178,7 @@ def test_a_killed_extraction_goes_on(
         real(source, target)
 
     with monkeypatch.context() as patch, pytest.raises(_Killed):
-        patch.setattr(extraction.os, "replace", dies)
+        patch.setattr(os, "replace", dies)
         extract(job(images), model, "f", ignore)
     assert not (images / "net.npz").exists()
     run = model.vectors
