@@ -219,7 +219,7 @@ def test_mistakes_are_told_before_anything_is_written(scene: Any) -> None:
         ),
         ({"pairs": str(scene / "empty.csv")}, "has no pairs"),
         ({"pairs": str(scene / "ragged.csv")}, "Expected 2 columns, got 1"),
-        ({"pairs": str(scene / "no.csv")}, r"no.csv is gone"),
+        ({"pairs": str(scene / "no.csv")}, r"no.csv does not exist"),
         ({"pairs": str(scene / "new.npz")}, "zip archive"),
         ({"embeddings": scene / "wide.npz"}, "width 9, but the model was fitted on width 8"),
         ({"model": scene / "new.csv"}, "not a fairfr model"),
