@@ -1,0 +1,67 @@
+"""Logistic regression to its optimum by Newton's method, with a penalty of its own for every weight."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fairfr.core.types import F64, Bool
+from fairfr.numerics.regression import LogisticModel, sigmoid
+from fairfr.pairs.blas import one_blas_thread
+from fairfr.pairs.design import Design
+
+MAX_STEPS = 60
+TOLERANCE = 1e-10
+SMALLEST_STEP = 2.0**-30
+
+
+def fit_newton(design: Design, same: Bool, penalty: F64) -> LogisticModel:
+    """Minimise the sum of log losses + half the sum of penalty * weight^2; the intercept is free.
+
+    ``design`` is an operator (p, c), ``same`` (p,), ``penalty`` (c,). With pairs of one kind only: the base rate.
+    """
+    target = same.astype(np.float64)
+    if np.all(target == target[0]):
+        return LogisticModel(np.zeros(design.shape[1]), _log_odds(float(target[0])), 0)
+    parameters, logit, steps = np.zeros(design.shape[1] + 1), np.zeros(len(target)), 0
+    objective, fell = _objective(logit, target, parameters, penalty), np.inf
+    with one_blas_thread():
+        while steps < MAX_STEPS and fell >= TOLERANCE * (abs(objective) + 1):
+            direction, before, scale = _direction(design, logit, target, parameters, penalty), objective, 1.0
+            candidate = parameters - direction
+            logit = design.matvec(candidate[:-1]) + candidate[-1]
+            objective = _objective(logit, target, candidate, penalty)
+            while objective > before and scale >= SMALLEST_STEP:
+                scale /= 2
+                candidate = parameters - scale * direction
+                logit = design.matvec(candidate[:-1]) + candidate[-1]
+                objective = _objective(logit, target, candidate, penalty)
+            if objective <= before:
+                parameters = candidate
+            fell, steps = before - objective, steps + 1
+    return LogisticModel(parameters[:-1], float(parameters[-1]), steps)
+
+
+def _objective(logit: F64, target: F64, parameters: F64, penalty: F64) -> float:
+    from scipy.special import log_expit
+
+    loss = (1 - target) @ logit - log_expit(logit).sum()
+    return float(loss + penalty @ parameters[:-1] ** 2 / 2)
+
+
+def _direction(design: Design, logit: F64, target: F64, parameters: F64, penalty: F64) -> F64:
+    """The inverse Hessian times the gradient, weights then intercept."""
+    probability = sigmoid(logit)
+    residual = probability - target
+    gradient = np.append(design.rmatvec(residual) + penalty * parameters[:-1], residual.sum())
+    curvature = probability * (1 - probability)
+    side = design.rmatvec(curvature)
+    corner = np.atleast_2d(curvature.sum())
+    hessian = np.block([[design.gram(curvature) + np.diag(penalty), side[:, None]], [side[None, :], corner]])
+    direction: F64 = np.linalg.solve(hessian, gradient)
+    return direction
+
+
+def _log_odds(rate: float) -> float:
+    """Of a rate that may be 0 or 1: finite, within rounding of it."""
+    inside = np.clip(rate, np.finfo(float).eps, 1 - np.finfo(float).eps)
+    return float(np.log(inside / (1 - inside)))
