@@ -56,6 +56,9 @@ ROWS = (*LABEL_FREE, *GROUP_AWARE, *ADAPTIVE)
 PAPER_ROWS = tuple(row for row in ROWS if row.printed == row.id)
 SCORE_ONLY = (Row("platt", "Platt", "platt", "platt"), Row("beta", "Beta", "beta", "beta"))
 """Calibrators of the score alone: no rows of the headline tables, but what a probability has to be better than."""
+BEYOND = ("ac_hinge", "ac_cohort")
+"""Methods of ours: no rows of the paper, and nothing that is said of the paper counts them."""
+BEYOND_HEADING = "Beyond the paper"
 GROUP_AWARE_HEADING = "Demographic-aware (require group labels at inference)"
 
 DATASETS = {"rfw": "RFW", "bfw": "BFW", "lfw": "LFW"}

@@ -11,6 +11,8 @@ from fairfr.paper.order import (
     ADAPTIVE,
     BACKBONES,
     BASELINE,
+    BEYOND,
+    BEYOND_HEADING,
     DATASETS,
     GROUP_AWARE,
     GROUP_AWARE_HEADING,
@@ -109,13 +111,16 @@ class Layout:
     def blocks(
         self, settings: Collection[Setting], *, without: Iterable[str] = (), only_run: bool = False
     ) -> list[Block]:
-        """The paper's blocks of rows, then other methods that have run in one of the settings.
+        """The paper's blocks of rows, then ours and other methods that have run in one of the settings.
 
         ``without``: methods that a table leaves out. ``only_run``: nor are there rows of the paper without a run.
         """
         left_out = set(without)
-        paper = (("", LABEL_FREE), (GROUP_AWARE_HEADING, GROUP_AWARE), ("", ADAPTIVE))
-        blocks = [(heading, rows, only_run) for heading, rows in paper] + [(OTHER_HEADING, self.others, True)]
+        paper: list[Block] = [("", LABEL_FREE), (GROUP_AWARE_HEADING, GROUP_AWARE), ("", ADAPTIVE)]
+        beyond = tuple(row for row in self.others if row.id.partition(" ")[0] in BEYOND)
+        rest = tuple(row for row in self.others if row not in beyond)
+        blocks = [(heading, rows, only_run) for heading, rows in paper]
+        blocks += [(BEYOND_HEADING, beyond, True), (OTHER_HEADING, rest, True)]
         kept = [
             (
                 heading,

@@ -68,6 +68,31 @@ def test_every_method_that_has_run_has_its_row_and_may_win(
         assert bold_rows(grid, column) == {"Platt"}
 
 
+def test_methods_of_ours_have_a_rule_of_their_own(runs: MakeRuns, find: Find, tpr: Make) -> None:
+    made = runs(
+        tpr("baseline", 0.5),
+        tpr("platt", 0.6, label="Platt"),
+        tpr("ac_hinge", 0.7, label="AC-Hinge"),
+        tpr("ac_cohort", 0.8, label="AC-Cohort"),
+    )
+    for reading in get_args(Reading):
+        *_, beyond, other = find(paper_tables(made, reading), "table1_tpr").sections
+        assert beyond.heading == "Beyond the paper"
+        assert [line.label for line in beyond.lines] == ["AC-Cohort", "AC-Hinge"]
+        assert [line.label for line in other.lines] == ["Platt"]
+
+
+def test_wins_of_the_paper_do_not_count_methods_of_ours(runs: MakeRuns, find: Find, result: Make) -> None:
+    def groups(value: float) -> dict[str, dict[str, float]]:
+        return {group: {"auroc": value, "pauc": value} for group in ("asian", "white")}
+
+    made = [result("baseline", groups=groups(0.9)), result("ac_linear", groups=groups(0.8))]
+    alone = find(paper_tables(runs(*made), "paper"), "table4_wins")
+    beside = find(paper_tables(runs(*made, result("ac_hinge", groups=groups(0.95))), "paper"), "table4_wins")
+    assert "0/2" in str(alone.sections[0])
+    assert beside.sections == alone.sections
+
+
 def test_a_plain_method_fills_the_row_of_a_variant_that_has_not_run(
     runs: MakeRuns, find: Find, tpr: Make, notes: Callable[..., list[str]]
 ) -> None:
