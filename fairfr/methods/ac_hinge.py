@@ -2,7 +2,7 @@
 
 logit p = b + a t + c max(t, 0)^2 + w . (x_left + x_right) / 2, c >= 0. t is the cosine, standardised over the training
 pairs; x is an image's vector less the mean of all training images, divided by their spread (the root of the mean
-squared distance from that mean). Minimises the sum of log losses + (0.001 a^2 + 0.1 c^2 + |w|^2) / 2 by Newton's
+squared distance from that mean). Minimises the sum of log losses + (0.001 a^2 + 0.1 c^2 + w . w) / 2 by Newton's
 method, to the optimum; where c would be negative it is 0.
 
 AC-Linear's C = 1 shrinks the weight of the cosine as much as those of the place. Where cosines vary little, its
