@@ -20,6 +20,7 @@ from fairfr.library.file import VERSION, _pieces_in, described, read_header
 FOLDER = Path(__file__).with_name("models")
 CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "ac_density": ("ACDensity", {"k": 3}),
+    "ac_hinge": ("ACHinge", {}),
     "ac_linear": ("ACLinear", {}),
     "ac_mlp": ("ACMLP", {"hidden": 4, "epochs": 1}),
     "baseline": ("Baseline", {}),
