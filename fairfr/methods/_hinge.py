@@ -85,7 +85,7 @@ def fit_hinge(midpoints: PairDesign, images: F32, same: Bool, score: F64, *colum
     slope, bend = float(weights[d]), float(weights[d + 1])
     if slope < 0:
         log.warning(
-            "the more alike two images are, the less likely they show one person (slope %.3g): are labels swapped?",
+            "the more similar two images are, the less likely they show one person (slope %.3g): are labels swapped?",
             slope,
         )
     return HingeModel(weights[:d], slope, bend, weights[d + 2 :], fitted.intercept, fitted.iterations)
