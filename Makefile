@@ -7,7 +7,7 @@ OUT ?= outputs
 READY := $(VENV)/.ready
 
 export MLFLOW_DISABLE_TELEMETRY := true
-# Without byte code each start would compile hundreds of modules anew.
+# Without byte code each start would compile hundreds of modules again.
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
