@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import re
 from pathlib import Path
 
@@ -14,7 +15,9 @@ from fairfr.__main__ import FOLDER, commands, overview
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
-WRITTEN = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+TEMPLATES = sorted((ROOT / ".github").rglob("*.md"))  # not in a source archive
+NOTEBOOKS = sorted((ROOT / "docs").glob("*.ipynb"))
+CONFIGURATIONS = sorted((ROOT / "conf").rglob("*.yaml"))
 PLAINER = {
     "anew": "again",
     "vouch": "establish",
@@ -31,6 +34,12 @@ PLAINER = {
     "holds no": "has no",
     "holds only": "has only",
     "the place of a pair": "the midpoint of a pair",
+    "cannot be told": "is undetermined",
+    "told from 0": "distinguished from 0",
+    "intervals without 0": "intervals exclude 0",
+    "interval holds": "interval contains",
+    "no run is chosen": "matches no run",
+    "take home": "save",
 }
 """Phrases that readers stumble over, and what to write instead."""
 
@@ -96,9 +105,18 @@ def stumbling_blocks(text: str, name: str) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("page", WRITTEN, ids=lambda path: path.name)
+@pytest.mark.parametrize("page", [*PAGES, *TEMPLATES, *CONFIGURATIONS], ids=lambda path: str(path.relative_to(ROOT)))
 def test_pages_are_in_plain_english(page: Path) -> None:
     found = stumbling_blocks(page.read_text(encoding="utf-8"), str(page.relative_to(ROOT)))
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.name)
+def test_notebooks_are_in_plain_english(notebook: Path) -> None:
+    cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
+    texts = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown"]
+    assert texts
+    found = stumbling_blocks("\n".join(texts), notebook.name)
     assert not found, "\n".join(found)
 
 
