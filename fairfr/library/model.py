@@ -45,16 +45,38 @@ class Known(TypedDict, total=False):
 
 
 class Model:
-    """One method of fairfr for your own pairs; ``fairfr.<Class>`` makes such a class of every method.
+    """A method of fairfr, fitted and used on your own pairs.
 
-    Parameters are stored as given and checked by ``fit``. Fitted: ``method_`` (what the method learned), ``overlay_``
-    (the map that makes its score a probability; None if it has a probability of its own), ``width_`` (of the vectors;
-    None if fitted on scores), ``groups_`` (ids of the groups it was fitted with), ``training_`` (counts), ``digest_``
-    (of the data), ``holds_`` (``face_vectors``: how many training vectors are in the fitted model, which are biometric
-    data), ``seed_``, ``report_`` (what the fit did) and ``classes_``. ``origin_`` is plain JSON about where a
-    model comes from, kept with it: ``fairfr calibrate fit`` notes the run that held pairs out (None: nothing noted).
-    ``score_range_``: lowest and highest possible score, if it was fitted on scores that are not cosines (else None).
-    ``thresholds_`` are those that ``fairfr calibrate threshold --keep`` wrote into the model's file, with their rates.
+    ``fairfr.Beta``, ``fairfr.ACLinear`` and all other methods are such classes. Parameters are stored as given and
+    checked by ``fit``.
+
+    Attributes
+    ----------
+    method_
+        What the method learned.
+    overlay_
+        The map that makes its score a probability; None if the method has a probability of its own.
+    width_
+        Length of the vectors; None if it was fitted on scores.
+    groups_
+        Ids of the groups it was fitted with.
+    training_
+        Counts of the training data.
+    digest_
+        A digest of the training data.
+    holds_
+        ``face_vectors``: how many training vectors are in the fitted model. These are biometric data.
+    seed_
+        The random seed of the fit.
+    report_
+        What the fit did.
+    origin_
+        Where the model comes from, as plain JSON. ``fairfr calibrate fit`` notes the run that held pairs out; None if
+        nothing was noted.
+    score_range_
+        Lowest and highest possible score, if it was fitted on scores that are not cosines; otherwise None.
+    thresholds_
+        Thresholds with their rates that ``fairfr calibrate threshold --keep`` wrote into the model's file.
     """
 
     method_class: ClassVar[type[Any]]
@@ -138,9 +160,9 @@ class Model:
         identities : (n,), optional
             Who is on each image, for methods that ask for it. None or NaN is unknown.
         seed : int
-            Of what a method draws.
+            Random seed, for methods that draw random numbers.
         threads : int
-            How many threads may work on it.
+            Number of threads to use.
         """
         faces = Faces.of(embeddings, pairs)
         truth = arrays.labels(same, len(faces.pairs))
@@ -163,7 +185,7 @@ class Model:
         Parameters
         ----------
         cosine : (p,)
-            Cosines of the pairs, or other scores that grow with likeness, if ``score_range`` is given.
+            Cosines of the pairs, or other scores that are higher for more similar images, if ``score_range`` is given.
         same : (p,)
             Whether a pair shows one person.
         groups : mapping, optional
@@ -173,7 +195,7 @@ class Model:
             The lowest and the highest possible score, such as (0, 100). Scores are mapped linearly to -1..1, here and
             whenever the model is used; the saved file has it too.
         seed : int
-            Of what a method draws.
+            Random seed, for methods that draw random numbers.
         """
         self._check_scores_suffice("fit(embeddings, pairs, same)")
         scale = arrays.checked_range(score_range)
@@ -391,7 +413,7 @@ class Model:
             As in ``fit``, where the method needs them. People and groups that were not in training are strangers; the
             method's card says what becomes of strangers.
         threads : int
-            How many threads may work on it.
+            Number of threads to use.
 
         Returns
         -------
