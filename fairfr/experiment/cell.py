@@ -66,13 +66,14 @@ def run_cell(
     settings: CellSettings,
     config: dict[str, Any],
     progress: Progress,
-    before_computing: Callable[[], object] = lambda: None,
+    before_fitting: Callable[[], object] = lambda: None,
     defaults: Callable[[], CellSettings] | None = None,
 ) -> FinishedCell:
     """Run one cell, or return its stored result when a completed run has the same key.
 
     ``defaults`` gives the settings as the yaml files have them, to tell a default configuration from a variant (None:
     these settings are the default). If another process computes the same run now, wait for it and take its result.
+    ``before_fitting`` is called when the data has been read, and not where there is a mistake in it.
     Raises FairfrError for mistakes found before a key exists (unknown keys, missing files). Whatever goes wrong
     afterwards is stored as a failed run and returned.
     """
@@ -84,7 +85,6 @@ def run_cell(
     stored = None if settings.force else runs.completed(key, lambda damage: progress.warn(_computed_anew(damage)))
     if stored is not None:
         return FinishedCell("skipped", key, runs.path(key), stored)
-    before_computing()
     origin = Origin.of(settings, (defaults or (lambda: settings))(), located, key)
     code_version()  # as it is now, before anybody edits it
     with storing(runs.out_root), runs.locked(key, lambda: progress.wait_for("another process")):
@@ -97,7 +97,7 @@ def run_cell(
         with runs.draft(key) as draft, _run_log(draft / "run.log"):
             log.info("%s / %s / %s, key %s, source %s", key.dataset, key.backbone, key.method, key, key.source)
             try:
-                result = _compute(settings, located, origin, _Workspace(draft, progress))
+                result = _compute(settings, located, origin, _Workspace(draft, progress, before_fitting))
             except Exception as error:
                 return _store_failure(runs, draft, settings, origin, config, error)
             _write_config(draft, config)
@@ -110,10 +110,11 @@ def _computed_anew(damage: str) -> Finding:
 
 
 class _Workspace(NamedTuple):
-    """What a running cell writes to: its draft folder, and what shows its progress."""
+    """What a running cell writes to: its draft folder, what shows its progress, and who is told before it fits."""
 
     draft: Path
     progress: Progress
+    before_fitting: Callable[[], object]
 
 
 def _compute(settings: CellSettings, located: LocatedCell, origin: Origin, space: _Workspace) -> Result:
@@ -124,6 +125,7 @@ def _compute(settings: CellSettings, located: LocatedCell, origin: Origin, space
     threads = resolve_threads(settings.threads)
     limit_threads(threads)
     table, training = _tables(settings, located, threads, space.progress)
+    space.before_fitting()
     held_out = _score(settings, (table, training), threads, space.progress)
     scored = slice(None) if held_out.rows is None else held_out.rows
     data, cosine = table.data if held_out.rows is None else table.data.take(held_out.rows), table.cosine[scored]

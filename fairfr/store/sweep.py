@@ -13,7 +13,7 @@ import io
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -44,7 +44,6 @@ class Sweep:
     ended: float | None = None
     status: str | None = None  # FINISHED, FAILED or KILLED, as MLflow spells it; None while it runs
     planned: tuple[str, ...] = ()  # what each job overrides, in the order of the jobs
-    unmirrored: str | None = None  # why MLflow was given up before the first cell; workers need not try again
     process: dict[str, Any] | None = None  # the Owner that started it
 
     @classmethod
@@ -59,8 +58,9 @@ class Sweep:
 
     @classmethod
     def from_dict(cls, stored: dict[str, Any]) -> Sweep:
+        known = {field.name: stored[field.name] for field in fields(cls) if field.name in stored}
         lists = {name: tuple(stored.get(name, ())) for name in ("overrides", "planned")}
-        return cls(**{**stored, **lists})
+        return cls(**{**known, **lists})
 
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
 import sys
 import tempfile
 import time
@@ -23,10 +22,9 @@ from omegaconf import DictConfig
 
 from fairfr.core.errors import FairfrError, StorageError
 from fairfr.core.storage import storing
-from fairfr.experiment.cell import FinishedCell, Progress, run_cell
+from fairfr.experiment.cell import FinishedCell, run_cell
 from fairfr.experiment.machine import keep_freed_memory
-from fairfr.experiment.settings import CellSettings
-from fairfr.store.mlflow.mirror import Mirror
+from fairfr.store.mlflow.log import MlflowLogger
 from fairfr.store.owner import Owner
 from fairfr.store.secrets import mask_files
 from fairfr.store.settings import StoreSettings
@@ -38,7 +36,7 @@ from fairfr.sweep.forecast import Forecast, places, stored_seconds
 from fairfr.sweep.grids import Job, PairOf, expand_sweep
 from fairfr.sweep.interrupt import Interruption, end_workers
 from fairfr.sweep.launch import Watched, WatchedLauncher, end_with_sweep, watch_launcher
-from fairfr.sweep.mlflow_metrics import log_run
+from fairfr.sweep.mlflow_metrics import describe_run
 from fairfr.sweep.plan import describe, in_order, planned_cells
 from fairfr.sweep.progress import ProgressFile
 from fairfr.sweep.sweep import FAILED, NOT_MIRRORED, RunningSweep
@@ -48,7 +46,6 @@ from fairfr.sweep.workers import asked_threads, divide, share_of
 INTERRUPTED = "interrupted. Finished cells are kept; the same command goes on from there."
 LEAST_ROOM = 2**17  # bytes: Hydra's own files and a failed run need some of it
 
-_mirrors: dict[tuple[str | None, str], Mirror] = {}
 _sweep: RunningSweep | None = None
 
 
@@ -72,25 +69,31 @@ def guarded(main: Callable[[], Any], arguments: Sequence[str], conf: Path) -> No
 
 
 def run_job(config: DictConfig) -> None:
-    """One cell: compute or skip, mirror, show. In a sweep the process that started it shows what the cell leaves."""
+    """One cell: compute or skip, show, log. In a sweep the process that started it shows and logs what cells leave."""
     keep_freed_memory()
     terminal = Terminal()
     in_sweep, folder = HydraConfig.get().mode == RunMode.MULTIRUN, Path(HydraConfig.get().runtime.output_dir)
     shown_by_parent = in_sweep and Sweep.read(Path(HydraConfig.get().sweep.dir)) is not None
     mask_files(folder / (HydraConfig.get().output_subdir or ""))
     noted: dict[str, Any] = {"status": "failed", "choices": _choices(), "error": None}
+    logger: MlflowLogger | None = None
     if shown_by_parent:
         end_with_sweep(folder.parent)
     try:
         settings, plain = read_settings(config)
         title = f"{settings.dataset.label} x {settings.backbone.label} x {settings.method.label}"
+        if not in_sweep:
+            logger = logger_of(settings.store, settings.out_root)
         with nullcontext(ProgressFile(folder, title)) if shown_by_parent else terminal.cell(title) as progress:
-            finished = _run(settings, plain, lambda: default_settings(config), progress)
+            before_fitting = logger.start if logger else lambda: None
+            finished = run_cell(settings, plain, progress, before_fitting, lambda: default_settings(config))
             progress.stored()
         noted |= {"status": finished.status, "folder": str(finished.folder), "error": finished.error}
+        noted["is_for_mlflow"] = finished.status != "skipped" and finished.is_current and not finished.is_mistake
         if not shown_by_parent:
             _show(finished, in_sweep, terminal)
-        noted |= _mirror_run(settings, finished)
+        if logger is not None and noted["is_for_mlflow"]:
+            logger.log_run(finished.folder)
     except FairfrError as error:
         noted |= {"status": "failed", "error": error.named()}
         if not shown_by_parent:
@@ -99,20 +102,23 @@ def run_job(config: DictConfig) -> None:
         write_outcome(folder, noted)
     except OSError as error:  # of a cell without an outcome the summary says that it did not end
         terminal.failed(_choices(), f"{type(error).__name__}: {error}")
-    if noted["status"] == "failed" and (not in_sweep or config.get("on_error") == "stop"):
-        sys.exit(FAILED)
-    if not in_sweep:
-        _show_end(noted, settings, terminal)
+    is_last = not in_sweep or config.get("on_error") == "stop"
+    code = FAILED if noted["status"] == "failed" and is_last else 0
+    if logger is not None:
+        code = _finish_logging(logger, code, str(config.out_root), terminal)
+    if code:
+        sys.exit(code)
 
 
-def _show_end(noted: dict[str, Any], settings: CellSettings, terminal: Terminal) -> None:
-    """How a single run ends: with a hint to MLflow, or with an exit code that says that MLflow does not have it."""
-    mirror = _mirror(settings.store, settings.out_root)
-    if mirror is not None and "unmirrored" in noted:
-        terminal.not_mirrored(noted["unmirrored"], Path(settings.out_root), mirror.uri)
-        sys.exit(NOT_MIRRORED)
-    if mirror is not None:
-        terminal.mlflow_hint(settings.out_root, mirror)
+def _finish_logging(logger: MlflowLogger, code: int, out_root: str, terminal: Terminal) -> int:
+    """Wait for MLflow, and say where the run can be seen or why it is not there; returns the exit code."""
+    refusal = logger.finish()
+    if refusal is not None:
+        terminal.not_mirrored(refusal, Path(out_root), logger.uri)
+        return code or NOT_MIRRORED
+    if code == 0:
+        terminal.mlflow_hint(out_root, logger)
+    return code
 
 
 def _show(finished: FinishedCell, in_sweep: bool, terminal: Terminal) -> None:
@@ -124,38 +130,9 @@ def _show(finished: FinishedCell, in_sweep: bool, terminal: Terminal) -> None:
         terminal.cell_report(status, stored, finished.folder, error, finished.is_mistake)
 
 
-def _run(
-    settings: CellSettings, plain: dict[str, Any], defaults: Callable[[], CellSettings], progress: Progress
-) -> FinishedCell:
-    mirror = _mirror(settings.store, settings.out_root)
-    return run_cell(settings, plain, progress, mirror.start if mirror else lambda: None, defaults)
-
-
-def _mirror_run(settings: CellSettings, finished: FinishedCell) -> dict[str, Any]:
-    """Log the run unless MLflow has it. The run is stored already: a refusal is only noted."""
-    mirror = _mirror(settings.store, settings.out_root)
-    if mirror is None or not finished.is_current or (finished.status == "skipped" and mirror.has(finished.result)):
-        return {}
-    hydra = HydraConfig.get()
-    sweep = Sweep.read(Path(hydra.sweep.dir)) if hydra.mode == RunMode.MULTIRUN else None
-    if sweep is not None and sweep.unmirrored is not None:
-        return {"unmirrored": sweep.unmirrored, "gave_up": True}
-    try:
-        log_run(mirror, finished.result, finished.folder, sweep)
-    except FairfrError as error:
-        return {"unmirrored": error.named(), "gave_up": mirror.has_given_up}
-    return {}
-
-
-def _mirror(store: StoreSettings, out_root: str) -> Mirror | None:
-    """The mirror of this process for this store; its MLflow process serves every cell of a sweep."""
-    if store.id == "folder":
-        return None
-    where = (store.tracking_uri, out_root)
-    if where not in _mirrors:
-        _mirrors[where] = Mirror(store, Path(out_root))
-        atexit.register(_mirrors[where].close)
-    return _mirrors[where]
+def logger_of(store: StoreSettings, out_root: str) -> MlflowLogger | None:
+    """What logs to the store that the settings name; None for run folders alone."""
+    return None if store.id == "folder" else MlflowLogger(store, Path(out_root), describe_run)
 
 
 def _choices() -> str:
@@ -164,10 +141,10 @@ def _choices() -> str:
 
 
 class SweepReport(Callback):
-    """Before a sweep: its parent run in MLflow. After it: one table, every failure, the exit code.
+    """Before a sweep: its plan. After it: one table, every failure, the exit code.
 
     Hydra turns an exception in a callback into a warning and goes on: here it is shown, and ends in exit code 1. It
-    also sends the callback to workers, so the running sweep, which owns a process, is kept outside.
+    also sends the callback to workers, so the running sweep, which owns a thread, is kept outside.
     """
 
     def on_run_start(self, config: DictConfig, **kwargs: Any) -> None:
@@ -175,7 +152,7 @@ class SweepReport(Callback):
         check_writable(config)
 
     def on_multirun_start(self, config: DictConfig, **kwargs: Any) -> None:
-        """Parallel workers would race to make the database and the parent run: they find both."""
+        """Expand the sweep, and watch what its jobs leave."""
         global _sweep
         check_writable(config)
         folder = Path(config.hydra.sweep.dir)
@@ -183,8 +160,8 @@ class SweepReport(Callback):
         about = replace(Sweep.of(config.hydra.overrides.task, chosen, time.time()), process=Owner.me().as_dict())
         try:
             store = build_store(config)
-            mirror = _mirror(store, config.out_root)
-            _sweep = RunningSweep(about, folder, Path(config.out_root), mirror, store.report, chosen is not None)
+            logger = logger_of(store, config.out_root)
+            _sweep = RunningSweep(about, folder, Path(config.out_root), logger, store.report, chosen is not None)
             forecast = Forecast(lambda place: stored_seconds(Path(config.out_root), place))
             display = _display(config, folder, forecast)
             share = share_of(config.hydra.launcher, asked_threads(config.hydra.overrides.task))
@@ -192,7 +169,7 @@ class SweepReport(Callback):
             expand_sweep(config, _pair_of(config), lambda loader, jobs: arrange(loader, jobs))
             watched = Watched(_sweep.plan, display.watching, folder, go_on=config.get("on_error") != "stop")
             watch_launcher(lambda launcher: WatchedLauncher(divide(launcher, share), watched, share.threads))
-            _sweep.start(in_parallel="BasicLauncher" not in str(config.hydra.launcher.get("_target_")))
+            _sweep.start()
         except FairfrError as error:  # the cells go on: their run folders are complete without MLflow
             Terminal().error(error.named())
 

@@ -12,7 +12,6 @@ Everything is a fraction; the tables print gaps in percentage points.
 from __future__ import annotations
 
 import logging
-import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -22,8 +21,6 @@ from fairfr.paper.reading import READINGS, reading_of
 from fairfr.report.readings import Reading, Run
 from fairfr.store.metric_file import FILE, NumberId, fold_values
 from fairfr.store.mlflow.describe import metric_name
-from fairfr.store.mlflow.mirror import Mirror
-from fairfr.store.sweep import Sweep
 
 log = logging.getLogger("fairfr")
 
@@ -32,14 +29,6 @@ LISTED = tuple(m for m in METRICS if m.better and not m.id.endswith(("_on_probab
 DETAILED = ("auroc", "tpr_at_fpr_1e-3", "brier")
 """Also by fold, by group, and under names that are short enough for the columns of a view."""
 PER_POINT = 0.01
-
-
-def log_run(mirror: Mirror, stored: dict[str, Any], folder: Path, sweep: Sweep | None = None) -> None:
-    """Log a run folder with its numbers and its figure. Raises MlflowError and DamagedRunError."""
-    with tempfile.TemporaryDirectory() as name:
-        if not mirror.has_given_up:
-            _draw_reliability(stored, folder, Path(name))
-        mirror.log(stored, folder, listed_metrics(stored, folder), Path(name), sweep)
 
 
 def describe_run(stored: dict[str, Any], folder: Path, artifacts: Path) -> dict[str, list[float | None]]:

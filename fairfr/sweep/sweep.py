@@ -1,28 +1,34 @@
-"""A sweep from its parent run to its summary: what the process that started it does before and after the cells."""
+"""A sweep from its plan to its summary: what the process that started it does besides launching the cells."""
 
 from __future__ import annotations
 
 import contextlib
 import tempfile
+import threading
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from fairfr.core.errors import FairfrError
 from fairfr.paper.reading import reading_shared_by
 from fairfr.report.readings import STRICT, Run
 from fairfr.report.selection import Selection
-from fairfr.store.mlflow.mirror import Mirror
+from fairfr.store.mlflow.log import MlflowLogger
 from fairfr.store.reading import read_result
-from fairfr.store.sweep import Outcome, Sweep, SweepEnd, read_outcomes
+from fairfr.store.sweep import Outcome, Sweep, SweepEnd, read_outcome, read_outcomes
+from fairfr.sweep.progress import read_state
 from fairfr.sweep.terminal import Terminal
 
+INTERVAL = 0.5  # seconds between two looks for cells that have ended
+AFTER_CTRL_C = 0.5  # seconds that MLflow has when a sweep is interrupted
 FAILED, NOT_MIRRORED = 1, 3  # exit codes: something has no result; all has, but MLflow does not have it all
 
 
 class RunningSweep:
-    """One sweep; ``folder`` is where its jobs leave their outcomes, ``mirror`` None where there is no MLflow.
+    """One sweep; ``folder`` is where its jobs leave their outcomes, ``logger`` None where there is no MLflow.
+
+    Cells are logged while others compute, each when it has left its outcome, whatever process computed it. MLflow is
+    not touched where every cell was done before.
 
     ``is_named``: it is an experiment with a yaml, at whose end the tables are written.
     """
@@ -32,23 +38,40 @@ class RunningSweep:
         sweep: Sweep,
         folder: Path,
         out_root: Path,
-        mirror: Mirror | None,
+        logger: MlflowLogger | None,
         with_report: bool = True,
         is_named: bool = False,
     ) -> None:
-        self._sweep, self._folder, self._out_root, self._mirror = sweep, folder, out_root, mirror
+        self._sweep, self._folder, self._out_root, self._logger = sweep, folder, out_root, logger
         self._with_report, self._is_named = with_report, is_named
+        self._ended: set[int] = set()
+        self._is_in_mlflow = False  # whether any of its cells goes there now
+        self._over, self._follower = threading.Event(), threading.Thread(target=self._follow, daemon=True)
 
-    def start(self, in_parallel: bool) -> None:
-        """Parallel workers would race to make the database and the parent run: they find both, or know why not."""
-        if self._mirror is not None and in_parallel:
-            try:
-                self._mirror.open_sweep(self._sweep)
-            except FairfrError as error:  # shown at the end: the cells' run folders are complete without MLflow
-                self._sweep = replace(self._sweep, unmirrored=error.named())
-        elif self._mirror is not None and not self._mirror.has_sweep(self._sweep):
-            self._mirror.start()
+    def start(self) -> None:
+        """Write down that the sweep runs, and follow its cells."""
         self._sweep.write(self._folder)
+        if self._logger is not None:
+            self._follower.start()
+
+    def _follow(self) -> None:
+        while not self._over.wait(INTERVAL):
+            self.log_ended()
+
+    def log_ended(self) -> None:
+        """Log the cells that have ended since the last call. MLflow is imported as soon as one of them is fitted."""
+        assert self._logger is not None
+        for job in set(range(len(self._sweep.planned))) - self._ended:
+            outcome = read_outcome(self._folder / str(job))
+            if outcome is None:
+                state = read_state(self._folder / str(job))
+                if state is not None and state.folds is not None:
+                    self._logger.start()
+                continue
+            self._ended.add(job)
+            if outcome.get("is_for_mlflow"):
+                self._is_in_mlflow = True
+                self._logger.log_run(Path(outcome["folder"]), self._sweep)
 
     def plan(self, first: int, jobs: Sequence[Sequence[str]]) -> Sequence[str]:
         """Write down which jobs there will be, and return their names: what did not run is known only by that."""
@@ -69,18 +92,16 @@ class RunningSweep:
             over.write(self._folder)
         if self._is_named and status != "KILLED":
             self._write_tables(outcomes, terminal)
-        if self._mirror is None:
+        if self._logger is None:
             return FAILED if failed else 0
-        refusals = [o["unmirrored"] for o in outcomes if o.get("unmirrored")]
-        refusal = over.unmirrored or next(iter(refusals), None)
-        if not any(o.get("gave_up") for o in outcomes) and over.unmirrored is None:
-            made, last = self._mirror_end(over, outcomes, terminal)
-            failed, refusal = failed or not made, refusal or last
+        made, refusal = self._log_end(self._logger, over, outcomes, terminal)
         if refusal is None:
-            terminal.mlflow_hint(str(self._out_root), self._mirror)
+            terminal.mlflow_hint(str(self._out_root), self._logger)
         else:
-            terminal.not_mirrored(refusal, self._out_root, self._mirror.uri)
-        return FAILED if failed else (0 if refusal is None else NOT_MIRRORED)
+            terminal.not_mirrored(refusal, self._out_root, self._logger.uri)
+        if failed or not made:
+            return FAILED
+        return 0 if refusal is None else NOT_MIRRORED
 
     def _write_tables(self, outcomes: Sequence[Outcome], terminal: Terminal) -> None:
         """The tables of all runs below ``out_root`` that share what the sweep's own runs share.
@@ -105,28 +126,27 @@ class RunningSweep:
             return
         terminal.tables([page.folder for page in pages])
 
-    def _mirror_end(self, over: Sweep, outcomes: Sequence[Outcome], terminal: Terminal) -> tuple[bool, str | None]:
-        """Whether the report could be made, and why MLflow does not have the end of the sweep, if so."""
-        assert self._mirror is not None
-        end = SweepEnd.of(over, outcomes)
-        try:
-            return self._mirror.has_sweep(over, end) or self._close(over, end, outcomes, terminal), None
-        except FairfrError as error:
-            return True, error.named()
-
-    def _close(self, over: Sweep, end: SweepEnd, outcomes: Sequence[Outcome], terminal: Terminal) -> bool:
-        """Finish the parent run, with the report if it is wanted; whether the report could be made."""
-        assert self._mirror is not None
+    def _log_end(
+        self, logger: MlflowLogger, over: Sweep, outcomes: Sequence[Outcome], terminal: Terminal
+    ) -> tuple[bool, str | None]:
+        """Finish the parent run; whether the report could be made, and why MLflow does not have all, if so."""
+        self._over.set()
+        if self._follower.is_alive():
+            self._follower.join()
+        self.log_ended()
+        limit = AFTER_CTRL_C if over.status == "KILLED" else None
+        if not self._is_in_mlflow or logger.refusal is not None:
+            return True, logger.finish(limit)
         made = True
-        with tempfile.TemporaryDirectory() as name:
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
             try:
                 if self._with_report and over.status != "KILLED":
                     write_sweep_report(outcomes, Path(name))
             except Exception as error:  # a report that fails must not cost the parent run its end
                 terminal.error(f"the sweep's report could not be made: {type(error).__name__}: {error}")
                 made = False
-            self._mirror.close_sweep(over, end, Path(name))
-        return made
+            logger.close_sweep(over, SweepEnd.of(over, outcomes), Path(name))
+            return made, logger.finish(limit)
 
 
 def write_sweep_report(outcomes: Sequence[Outcome], folder: Path) -> None:

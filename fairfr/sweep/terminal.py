@@ -18,7 +18,7 @@ from fairfr.core.visible import visible
 from fairfr.paper.reading import reading_of
 from fairfr.report.readings import Run
 from fairfr.store.mlflow.client import default_uri
-from fairfr.store.mlflow.mirror import Mirror
+from fairfr.store.mlflow.log import MlflowLogger
 from fairfr.store.reading import read_result
 from fairfr.store.sweep import NOT_RUN
 from fairfr.sweep.bars import CellBar, SweepBars, make_bars
@@ -160,10 +160,10 @@ class Terminal:
             soft_wrap=True,
         )
 
-    def mlflow_hint(self, out_root: str, mirror: Mirror) -> None:
+    def mlflow_hint(self, out_root: str, logger: MlflowLogger) -> None:
         """Where to compare runs: in a checkout, and where fairfr is installed; or the address of another store."""
-        if mirror.is_elsewhere:
-            self._console.print(Text.assemble(("MLflow: ", "bold"), mirror.uri), soft_wrap=True)
+        if logger.is_elsewhere:
+            self._console.print(Text.assemble(("MLflow: ", "bold"), logger.uri), soft_wrap=True)
             return
         place = shlex.quote(out_root)
         make, installed = ("", "") if out_root == "outputs" else (f" OUT={place}", f" --out-root {place}")

@@ -199,19 +199,46 @@ def test_a_failed_run_is_logged_as_failed(
     assert "error.txt" in artifacts_of(out, run.info.run_id)
 
 
-def test_run_py_mirrors_and_repairs_what_a_kill_left_unmirrored(run_py: Any, small: tuple[str, ...], out: Path) -> None:
+def test_a_finished_cell_is_not_looked_up_in_mlflow_and_sync_brings_it_there(
+    run_py: Any, small: tuple[str, ...], out: Path, store: StoreSettings, template: Path
+) -> None:
+    """As after a kill between a run folder and MLflow."""
     command = (*small, "method=baseline", "dataset.grouping=[ethnicity]")
     done = run_py(*command)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "MLflow" in done.stdout and done.stderr == ""
     (first,) = runs_in(out)
-    (mark,) = (out / ".mirrored").iterdir()
-    mark.unlink()
+    shutil.copy(template, out / "mlflow.db")
     again = run_py(*command)
     assert again.returncode == 0 and "already done" in again.stdout
+    assert runs_in(out) == []
+    assert "1 runs logged, 0 were there" in sync(store, out)
     (second,) = runs_in(out)
-    assert mark.exists() and second.info.run_id != first.info.run_id
     assert second.data.metrics == first.data.metrics
+
+
+def test_mlflow_is_imported_only_for_a_cell_that_is_computed(
+    run_py: Any, small: tuple[str, ...], write_set: Any, tmp_path: Path
+) -> None:
+    """Neither for a mistake in the data's configuration nor for a cell that is done."""
+    stand_in = tmp_path / "packages" / "mlflow"
+    stand_in.mkdir(parents=True)
+    (stand_in / "__init__.py").write_text(
+        "from pathlib import Path\nPath(__file__).with_name('imported').touch()\nraise ImportError('no MLflow')\n"
+    )
+    packages, mine = str(stand_in.parent), ("dataset=mine", "backbone=mynet", "method=platt", "threads=1")
+    write_set()
+    mistake = run_py(*mine, "dataset.grouping=[colour]", PYTHONPATH=packages)
+    assert mistake.returncode == 1 and "colour" in mistake.stdout and "MLflow" not in mistake.stdout, mistake.stdout
+    swept = run_py("-m", *mine, "dataset.grouping=[colour]", PYTHONPATH=packages)
+    assert swept.returncode == 1 and "1 failed" in swept.stdout
+    run_py(*mine, "store=folder", PYTHONPATH=packages)
+    done = run_py(*mine, PYTHONPATH=packages)
+    assert done.returncode == 0 and "already done" in done.stdout
+    assert not (stand_in / "imported").exists()
+    computed = run_py(*mine, "seed=1", PYTHONPATH=packages)
+    assert computed.returncode == 3 and "no MLflow" in computed.stdout, computed.stdout + computed.stderr
+    assert (stand_in / "imported").exists() and "the numbers are safe" in computed.stdout
 
 
 def test_mlflow_out_of_reach_costs_the_exit_code_but_not_the_run(
@@ -223,4 +250,3 @@ def test_mlflow_out_of_reach_costs_the_exit_code_but_not_the_run(
     assert "MlflowError" in said and "nonsense://nowhere" in said and "the numbers are safe" in said
     (folder,) = (tmp_path / "out").glob("runs/*/*/*/*")
     assert '"status": "completed"' in (folder / "result.json").read_text()
-    assert not (tmp_path / "out" / ".mirrored").exists()

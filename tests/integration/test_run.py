@@ -20,7 +20,7 @@ from fairfr.core.code import code_digest
 from fairfr.core.errors import DataError, FairfrError, UnmetNeedError
 from fairfr.core.keys import digest_of
 from fairfr.core.types import MetricRow
-from fairfr.store.mlflow.mirror import Mirror
+from fairfr.store.mlflow.log import MlflowLogger
 from fairfr.store.settings import StoreSettings
 from fairfr.sweep.arguments import let_through, prepare
 from fairfr.sweep.terminal import Terminal
@@ -355,7 +355,8 @@ def test_help_speaks_of_choices_and_keys(run_py: Any) -> None:
 
 def test_the_hint_to_mlflow_names_the_folder(capsys: pytest.CaptureFixture[str]) -> None:
     for out_root, uri in (("outputs", None), ("my runs", None), ("outputs", "http://me:secret@server:5000")):
-        Terminal().mlflow_hint(out_root, Mirror(StoreSettings("mlflow", uri), Path(out_root)))
+        logger = MlflowLogger(StoreSettings("mlflow", uri), Path(out_root), lambda *arguments: {})
+        Terminal().mlflow_hint(out_root, logger)
     plain, named, elsewhere = capsys.readouterr().out.splitlines()
     assert "make ui   or   fairfr ui   (" in plain
     assert elsewhere == "MLflow: http://me:***@server:5000"

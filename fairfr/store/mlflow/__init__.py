@@ -4,5 +4,4 @@ client.py    open a store, read results and page addresses back
 describe.py  names, tags, parameters, data set and description of a run
 views.py     saved views of MLflow's page
 log.py       log runs and sweeps, in a thread and within a time limit
-mirror.py    the same by a second process (process.py, server.py); marks.py: which runs a store is known to have
 """

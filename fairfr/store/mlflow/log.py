@@ -96,6 +96,11 @@ class MlflowLogger:
         """Finish the sweep's parent run, soon. ``artifacts``: files to log with it, kept until ``finish`` returns."""
         self._add(lambda writer: writer.close_sweep(sweep, end, artifacts))
 
+    @property
+    def refusal(self) -> str | None:
+        """Why MLflow did not take something, as soon as that is known: nothing more is tried."""
+        return self._refusal
+
     def finish(self, limit: float | None = None) -> str | None:
         """Wait until all is logged, ``store.patience`` or ``limit`` seconds in all; returns why something was not.
 
@@ -168,14 +173,7 @@ class MlflowWriter:
             metrics = describe_run(result, folder, Path(artifacts))
             self._log(result, folder, metrics, Path(artifacts), sweep)
 
-    def log(self, folder: Path, metrics: Metrics, artifacts: Path | None = None, sweep: Sweep | None = None) -> None:
-        """As ``log_run``, with what it describes; for the process that ``Mirror`` starts."""
-        result = read_result(folder)
-        if result is None:
-            raise MlflowError(f"{folder} has no whole result.json.")
-        self._log(result, folder, metrics, artifacts, sweep)
-
-    def _log(self, result: Result, folder: Path, metrics: Metrics, artifacts: Path | None, sweep: Sweep | None) -> None:
+    def _log(self, result: Result, folder: Path, metrics: Metrics, artifacts: Path, sweep: Sweep | None) -> None:
         tags = self._links(result["key"]) | _origin(result)
         if sweep is not None:
             tags[PARENT] = self.open_sweep(sweep)
@@ -185,7 +183,7 @@ class MlflowWriter:
         run_id = str(run.info.run_id)
         self._log_batch(run_id, metrics, params_of(result, folder), tags_of(result, folder))
         self._log_dataset(run_id, result, folder)
-        for path in (*(folder / name for name in ARTIFACTS), *(artifacts.iterdir() if artifacts else ())):
+        for path in (*(folder / name for name in ARTIFACTS), *artifacts.iterdir()):
             if path.exists():
                 self._client.log_artifact(run_id, str(path))
         self._client.set_terminated(run_id, "FINISHED" if result["status"] == "completed" else "FAILED", end)
