@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-PATIENCE = 25.0  # with starting and ending MLflow's process less than half a minute
+PATIENCE = 25.0  # with the end of the process less than half a minute
 
 
 @dataclass(frozen=True, slots=True)

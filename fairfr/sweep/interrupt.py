@@ -69,7 +69,7 @@ class Interruption:
 def end_workers() -> None:
     """Kill what this process started, and what that started.
 
-    What has a session of its own, as MLflow's process has, ends by itself; so does joblib's clean-up.
+    What has a session of its own ends by itself; so does joblib's clean-up.
     """
     session = os.getsid(0)
     for pid, command in _descendants(os.getpid()):

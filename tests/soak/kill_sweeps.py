@@ -4,8 +4,8 @@ python tests/soak/kill_sweeps.py --launcher joblib --rounds 20 [--victims worker
 
 Each round is a small sweep on a synthetic set in a folder of its own. A worker or the process that started the sweep,
 which also logs to MLflow, in turn, gets a SIGKILL; then the same command runs again, and MLflow is brought up to date.
-After that every cell has one run, scores and metrics have the bytes of the undisturbed sweep, MLflow has each run once, and
-nothing is left of drafts or processes. Linux only: processes are found in /proc. It takes minutes, so
+After that every cell has one run, scores and metrics have the bytes of the undisturbed sweep, MLflow has each run once,
+and nothing is left of drafts or processes. Linux only: processes are found in /proc. It takes minutes, so
 `make test` runs three rounds of it, at fixed moments (tests/integration/test_kill_sweeps.py).
 """
 
