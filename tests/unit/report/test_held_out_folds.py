@@ -50,7 +50,7 @@ def test_each_pair_has_the_threshold_of_the_fit_that_scored_it(
     splits, training = split_up(protocol, data, other)
     table = PairTable(data)
     fitted_on = table if training is None else PairTable(training)
-    held_out = score_held_out(table, splits, Baseline, context, None, fitted_on if training else None, thresholds=True)
+    held_out = score_held_out(table, splits, Baseline, context, training=fitted_on, thresholds=True)
     assert held_out.rows is not None
     write_scores(
         tmp_path / "scores.parquet",
