@@ -178,7 +178,7 @@ MALFORMED: dict[str, tuple[Callable[[Path], Path], str]] = {
     "pickle cut short": (_cut(FORMS["dict of (d,)"], 0.7), "cut short"),
     "0 bytes npz": (_bytes("v.npz", b""), "0 bytes"),
     "0 bytes pickle": (_bytes("v.pkl", b""), "0 bytes"),
-    "not there": (lambda folder: folder / "no.npz", "is gone"),
+    "not there": (lambda folder: folder / "no.npz", "does not exist"),
     "folder without vectors": (_empty_folder, "without .npy files"),
     "symlink loop": (_loop, "cannot be read"),
     "symlink loop in a tree": (_looped_leaf, "x.npy cannot be read"),

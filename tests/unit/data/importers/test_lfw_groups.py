@@ -151,7 +151,7 @@ def test_damaged_tables_are_refused(
 
 @pytest.mark.parametrize("read", [read_side_table, read_fairface, read_attribute_scores])
 def test_no_file_at_all(read: Callable[[Path], GroupLabels], path: Path) -> None:
-    with pytest.raises(DataError, match="is gone"):
+    with pytest.raises(DataError, match="does not exist"):
         read(path)
     path.symlink_to(path)
     with pytest.raises(DataError, match="cannot be read"):

@@ -131,7 +131,7 @@ REFUSED: dict[str, tuple[Callable[[Path], object], str]] = {
     "0 bytes": (text(lambda _: ""), "0 bytes"),
     "a folder": (replaced_by(Path.mkdir), "is a folder"),
     "symlink loop": (replaced_by(lambda path: path.symlink_to(path)), "cannot be read"),
-    "gone": (Path.unlink, "is gone"),
+    "gone": (Path.unlink, "does not exist"),
 }
 
 
