@@ -11,10 +11,10 @@ export MLFLOW_DISABLE_TELEMETRY := true
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test check docs format paper tables bench ui clean
+.PHONY: help install demo test test-all check docs format paper tables bench ui clean
 
 help:  ## list the targets
-	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | awk -F'\t' '{printf "  make %-9s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | awk -F'\t' '{printf "  make %-9s %s\n", $$1, $$2}'
 
 $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit("fairfr needs Python 3.11 or newer: make PYTHON=python3.11 ..." if sys.version_info < (3, 11) else 0)'
@@ -30,7 +30,10 @@ install: $(READY)  ## create .venv with the pinned packages (every target does t
 demo: $(READY)  ## every method on the synthetic LFW stand-in, with a table at the end
 	@$(BIN)/python run.py -m dataset=lfw backbone=magface 'method=glob(*)' source=synthetic
 
-test: $(READY)  ## the whole test suite
+test: $(READY)  ## the test suite, without servers, parallel launchers and kills
+	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto -m "not server and not launcher and not kill"
+
+test-all: $(READY)  ## the whole test suite
 	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto
 
 check: $(READY)  ## style, types, import rules and the documentation

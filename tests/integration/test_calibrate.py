@@ -260,6 +260,7 @@ def served(model: Path) -> Iterator[str]:
         server.communicate()
 
 
+@pytest.mark.server
 @pytest.mark.filterwarnings("ignore")
 def test_mlflow_serves_a_calibrator(tmp_path: Path) -> None:
     import mlflow.pyfunc

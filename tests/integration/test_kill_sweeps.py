@@ -11,6 +11,7 @@ import pytest
 
 pytestmark = [
     pytest.mark.slow,
+    pytest.mark.kill,
     pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="processes are found in /proc"),
 ]
 PATH = Path(__file__).parents[1] / "soak" / "kill_sweeps.py"

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.launcher]
 ROOT = Path(__file__).parents[2]
 PARALLEL = ("-m", "method=platt", "dataset.grouping=[]", "hydra/launcher=joblib", "hydra.launcher.n_jobs=2")
 

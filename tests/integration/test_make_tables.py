@@ -106,6 +106,7 @@ def test_mlflow_gives_the_same_tables_as_the_run_folders(
     assert len(read["runs"]) > 50 and read["mlflow"] == read["runs"]
 
 
+@pytest.mark.launcher
 def test_a_variant_never_takes_the_place_of_the_default(
     run_py: Callable, small: tuple[str, ...], make_tables: Callable, tmp_path: Path
 ) -> None:

@@ -141,6 +141,7 @@ def _wait_for(address: str, server: subprocess.Popen[bytes], log: Path) -> None:
     raise AssertionError(log.read_text())
 
 
+@pytest.mark.server
 def test_machines_that_share_nothing_but_a_server(
     run_py: Any, small: tuple[str, ...], server: str, tmp_path: Path
 ) -> None:

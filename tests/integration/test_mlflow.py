@@ -132,6 +132,7 @@ def test_reading_from_a_store_without_runs_is_an_mlflow_error(tmp_path: Path, ou
         read_results(default_uri(out), "other")
 
 
+@pytest.mark.launcher
 def test_sweeps_are_parents_of_their_cells_and_share_those_they_have_in_common(
     run_py: Any, small: tuple[str, ...], out: Path
 ) -> None:

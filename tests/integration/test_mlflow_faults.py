@@ -81,10 +81,12 @@ def refusal(uri: str, out_root: Path, patience: float = PATIENCE) -> str:
     return refused
 
 
+@pytest.mark.server
 def test_a_server_that_never_answers_is_given_up(silent_server: str, tmp_path: Path) -> None:
     assert "not finished within 1 s" in refusal(silent_server, tmp_path, patience=1.0)
 
 
+@pytest.mark.server
 def test_a_server_that_answers_byte_by_byte_is_given_up(dripping_server: str, tmp_path: Path) -> None:
     assert "not finished within 1 s" in refusal(dripping_server, tmp_path, patience=1.0)
 
@@ -125,6 +127,7 @@ def test_a_database_that_another_program_has_locked_is_told(out: Path) -> None:
         assert "database is locked" in refusal(default_uri(out), out)
 
 
+@pytest.mark.server
 def test_a_silent_server_costs_neither_the_results_nor_the_sweep(
     run_py: Any, small: tuple[str, ...], silent_server: str, tmp_path: Path
 ) -> None:

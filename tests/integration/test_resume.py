@@ -120,6 +120,7 @@ def _raise(*arguments: Any) -> None:
     raise RuntimeError("no luck")
 
 
+@pytest.mark.kill
 @pytest.mark.parametrize("older", ["none", "completed"])
 def test_a_kill_inside_publish_leaves_the_old_state_or_the_new_one(tmp_path: Path, older: str) -> None:
     """At each step in turn: what stands under runs/ is whole, and the next run sees it or starts afresh."""
@@ -174,6 +175,7 @@ fairfr.sweep.guarded(main, sys.argv[1:], conf)
 """
 
 
+@pytest.mark.kill
 def test_a_killed_cell_starts_again_and_ends_with_the_same_bytes(
     cell: Any, heard: Any, small: tuple[str, ...], tmp_path: Path
 ) -> None:
@@ -193,6 +195,7 @@ def test_a_killed_cell_starts_again_and_ends_with_the_same_bytes(
     assert list((out / ".partial").iterdir()) == []
 
 
+@pytest.mark.kill
 def test_two_processes_publishing_one_key_at_once_both_succeed(tmp_path: Path) -> None:
     code = (
         "import sys\nfrom pathlib import Path\n"

@@ -68,6 +68,7 @@ def locked_elsewhere(out: Path, key: RunKey) -> Iterator[Callable[[], None]]:
         end()
 
 
+@pytest.mark.kill
 def test_two_people_who_run_one_sweep_compute_each_cell_once(small: tuple[str, ...], tmp_path: Path) -> None:
     (tmp_path / "users_methods.py").write_text(METHODS)
     fits = tmp_path / "fits"

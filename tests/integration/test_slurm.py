@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 HAS_SUBMITIT = importlib.util.find_spec("submitit") is not None
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(not HAS_SUBMITIT, reason="needs submitit")]
+pytestmark = [pytest.mark.slow, pytest.mark.launcher, pytest.mark.skipif(not HAS_SUBMITIT, reason="needs submitit")]
 
 # One script under four names. Jobs of an array run one after another, each in a process of its own.
 SLURM = """#!{python}

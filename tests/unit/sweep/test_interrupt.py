@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.kill
+
 ROOT = Path(__file__).parents[3]
 START = """
 import sys, time
