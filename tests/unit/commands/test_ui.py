@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import socket
+import subprocess
 import sys
 from pathlib import Path
+from urllib.request import urlopen
 
 import pytest
 
 from fairfr.commands import ui
 
-ANSWERS_ONCE = """#!{python} -P
+ANSWERS_TWICE = """#!{python} -P
 import http.server, sys
 print("INFO: chatter", flush=True)
-class Once(http.server.BaseHTTPRequestHandler):
+class Page(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
         self.send_response(200); self.end_headers()
 port = int(sys.argv[sys.argv.index("--port") + 1])
-http.server.HTTPServer(("127.0.0.1", port), Once).handle_request()
+server = http.server.HTTPServer(("127.0.0.1", port), Page)
+server.handle_request()
+server.handle_request()
 sys.exit(7)
 """
 
@@ -43,7 +47,15 @@ def start_instead(program: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 def test_addresses_appear_when_the_server_answers(
     port: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    start_instead(ANSWERS_ONCE, tmp_path, monkeypatch)
+    start_instead(ANSWERS_TWICE, tmp_path, monkeypatch)
+    wait = subprocess.Popen.wait
+
+    def end_it_and_wait(server: subprocess.Popen[str], timeout: float | None = None) -> int:
+        if server.poll() is None:
+            urlopen(f"http://127.0.0.1:{port}/").close()  # the second request: the server ends by itself, not before
+        return wait(server, timeout)
+
+    monkeypatch.setattr(subprocess.Popen, "wait", end_it_and_wait)
     with pytest.raises(SystemExit) as ended:
         ui.main()
     shown = capfd.readouterr().out
