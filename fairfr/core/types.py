@@ -188,47 +188,47 @@ class VerificationSet:
         )
 
 
-class _RowsOnDemand:
-    """Row numbers of an object, given as such or as a function that is called each time they are read."""
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self._name, self._kept = name, f"_{name}"
-
-    def __get__(self, owner: Any, kind: type) -> I64:
-        if owner is None:
-            raise AttributeError(self._name)  # that is how a dataclass learns that there is no default
-        rows: I64 | Callable[[], I64] = owner.__dict__[self._kept]
-        return rows() if callable(rows) else rows
-
-    def __set__(self, owner: Any, rows: I64 | Callable[[], I64]) -> None:
-        owner.__dict__[self._kept] = rows
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class FoldSplit:
     """Rows to fit on and rows to score.
 
-    ``test`` are rows of the pair table; over all splits none occurs twice, and pairs in none are not part of the
-    result. ``train`` are rows of the same table, disjoint from ``test``, or, where a protocol takes a training set of
-    its own, rows of that set. They may be given as a function: of many folds each has nearly all pairs to fit on, and
-    no more than those that are fitted on now need to be spelled out.
+    Over all splits no row is tested twice; pairs that none tests are not part of the result.
 
-    ``fold``: what the scores are measured as part of; splits that share one are measured together. ``fit``: splits
-    that share one have the same training rows, follow one another, and are scored by one fitted method, whose random
-    numbers it seeds. Both are ``id`` unless given. ``findings``: what a reader of the scores should know about it;
-    one that several splits share is shown once.
+    Parameters
+    ----------
+    id : str
+        Name of the split.
+    train : ndarray of int64, shape (n_train,), or callable that returns one
+        Rows of the same table, disjoint from ``test``; where a protocol has a training set of its own, rows of that
+        set. A function saves memory: with many folds each fits on nearly all pairs, and only the rows of the fits that
+        run now need to exist. Read them with ``train_rows()``.
+    test : ndarray of int64, shape (n_test,)
+        Rows of the pair table to score.
+    fold : str, default ``id``
+        The fold whose metrics the scores belong to; splits that share one are measured together.
+    fit_id : str, default ``id``
+        Splits that share one have the same training rows, follow one another, and are scored by one fitted method,
+        whose random numbers it seeds.
+    findings : tuple of Finding
+        What a reader of the scores should know about the split; one that several splits share is shown once.
     """
 
     id: str
-    train: _RowsOnDemand = _RowsOnDemand()
-    test: I64  # type: ignore[misc]  # mypy takes the line above for a default
+    train: I64 | Callable[[], I64]
+    test: I64
     fold: str = ""
-    fit: str = ""
+    fit_id: str = ""
     findings: tuple[Finding, ...] = ()
 
     def __post_init__(self) -> None:
-        for name in ("fold", "fit"):
+        for name in ("fold", "fit_id"):
             object.__setattr__(self, name, getattr(self, name) or self.id)
+
+    def train_rows(self) -> I64:
+        """Rows to fit on, (n_train,); made again by each call where ``train`` is a function."""
+        if callable(self.train):
+            return self.train()
+        return self.train
 
 
 class Prediction(NamedTuple):

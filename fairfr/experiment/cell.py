@@ -171,7 +171,7 @@ def _score(
     splits = make_splits(settings, table.data, None if training is None else training.data)
     _warn(findings_of(splits), progress)
     progress.start(len(splits))
-    n_fits = len({split.fit for split in splits})
+    n_fits = len({split.fit_id for split in splits})
     method = make_method(settings)
     division = Division.of(method, n_fits, threads)
 
@@ -190,7 +190,7 @@ def _score(
 
     def scored(split: FoldSplit) -> None:
         with one_at_a_time:
-            log.info("fold %s: fitted on %d pairs, scored %d", split.id, len(split.train), len(split.test))
+            log.info("fold %s: fitted on %d pairs, scored %d", split.id, len(split.train_rows()), len(split.test))
             progress.fold_done(split.id)
 
     import_what_fits_use(method, (training or table).data)

@@ -68,11 +68,11 @@ def score_held_out(
     ``division``: how many fits run at once (None: one after another); that changes no number.
     """
     division = division or Division()
-    fits = [list(several) for _, several in groupby(splits, key=lambda split: split.fit)]
+    fits = [list(several) for _, several in groupby(splits, key=lambda split: split.fit_id)]
 
     def score(several: list[FoldSplit]) -> list[ScoredFold]:
         first = several[0]
-        fitted = _Fitted(training or table, first, make_method(), context(first.fit), thresholds)
+        fitted = _Fitted(training or table, first, make_method(), context(first.fit_id), thresholds)
         scored = []
         for split in several:
             scored.append(fitted.score(table, split))
@@ -88,14 +88,14 @@ def _assembled(data: VerificationSet, splits: list[FoldSplit], scored: Iterable[
     fold = np.full(data.n_pairs, -1, dtype=np.int16)
     fit = np.full(data.n_pairs, -1, dtype=np.int16)
     folds = tuple(dict.fromkeys(split.fold for split in splits))
-    fits = tuple(dict.fromkeys(split.fit for split in splits))
+    fits = tuple(dict.fromkeys(split.fit_id for split in splits))
     report: dict[str, dict[str, Any]] = {}
     for split, of_split in zip(splits, scored, strict=True):
         assert np.all(fold[split.test] < 0), "the splits' tests do not overlap"
         score[split.test], probability[split.test] = of_split.score, of_split.probability
         fold[split.test] = folds.index(split.fold)
-        fit[split.test] = fits.index(split.fit)
-        report[split.fit] = of_split.report
+        fit[split.test] = fits.index(split.fit_id)
+        report[split.fit_id] = of_split.report
     rows = np.flatnonzero(fold >= 0)
     frame = ScoreFrame(fold[rows], data.same[rows], score[rows], probability[rows])
     return HeldOut(frame, folds, report, rows, fit[rows], findings_of(splits))
@@ -130,7 +130,7 @@ class _Fitted:
         self, table: PairTable, split: FoldSplit, method: Calibrator, ctx: FitContext, thresholds: bool = False
     ) -> None:
         self._method, self._name, self._report = method, type(method).__name__, ctx.report
-        self._thresholds, rows = thresholds, split.train
+        self._thresholds, rows = thresholds, split.train_rows()
         self._train = PairView(table, rows, method.needs, self._name)
         self._same = table.data.same[rows]
         self._of_training: Prediction | None = None

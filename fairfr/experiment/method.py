@@ -51,7 +51,7 @@ def make_splits(settings: CellSettings, data: VerificationSet, training: Verific
     splitter: Any = make_splitter(settings)
     splits = list(splitter.split(data) if training is None else splitter.split(data, training))
     for split in splits:
-        if not len(split.train):
+        if not len(split.train_rows()):
             raise DataError(
                 f"protocol={settings.protocol.id} leaves no pairs to fit on for fold {split.id}.{_fold_hint(data)}"
             )

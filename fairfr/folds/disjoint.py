@@ -76,7 +76,7 @@ def _finding(
 ) -> Finding:
     n_cut, what = cut
     moved = _moved(fold, data.fold.astype(np.int64))
-    fewest = min(len(split.train) + len(split.test) for split in splits)
+    fewest = min(len(split.train_rows()) + len(split.test) for split in splits)
     dropped = data.n_pairs - fewest
     sizes = [len(split.test) for split in splits]
     compared = f"{moved:,} of {data.n_pairs:,} pairs are in another fold than the published one; "

@@ -43,7 +43,7 @@ class LeaveOneGroupOut:
             level = grouping.levels[code]
             for fold in np.unique(data.fold[test]):
                 label, rows = data.fold_labels[fold], test[data.fold[test] == fold]
-                yield FoldSplit(f"{level} {label}", train, rows, fold=label, fit=level, findings=findings)
+                yield FoldSplit(f"{level} {label}", train, rows, fold=label, fit_id=level, findings=findings)
 
 
 def _without(data: VerificationSet, grouping: Grouping, code: int, people: I64) -> I64:

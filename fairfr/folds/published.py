@@ -50,17 +50,20 @@ class FewerTrainingPairs:
 
     def split(self, data: VerificationSet) -> Iterator[FoldSplit]:
         for split in LeaveOneFoldOut().split(data):
-            yield replace(split, train=split.train if self.size is None else self._sample(split, data))
+            if self.size is None:
+                yield split
+            else:
+                yield replace(split, train=self._sample(split, data, self.size))
 
-    def _sample(self, split: FoldSplit, data: VerificationSet) -> I64:
-        assert self.size is not None
-        if self.size > len(split.train):
+    def _sample(self, split: FoldSplit, data: VerificationSet, size: int) -> I64:
+        rows = split.train_rows()
+        if size > len(rows):
             raise ConfigError(
-                f"protocol.splitter.size={self.size}: the training folds of {data.id} have {len(split.train):,} pairs "
+                f"protocol.splitter.size={size}: the training folds of {data.id} have {len(rows):,} pairs "
                 f"when fold {split.id} is held out. Ask for no more than that, or for null: all of them."
             )
         rng = rng_for("calibration_size", split.id, self.repeat)
-        return split.train[stratified(data.same[split.train], self.size, rng)]
+        return rows[stratified(data.same[rows], size, rng)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,11 +94,12 @@ class LessOfOneGroup:
             yield replace(split, train=self._thinned(split, data, in_group))
 
     def _thinned(self, split: FoldSplit, data: VerificationSet, in_group: Bool) -> I64:
-        inside = in_group[split.train]
-        theirs = split.train[inside]
+        rows = split.train_rows()
+        inside = in_group[rows]
+        theirs = rows[inside]
         rng = rng_for("coverage", split.id, self.repeat)
         kept = theirs[stratified(data.same[theirs], round(self.keep * len(theirs)), rng)]
-        return np.sort(np.concatenate([split.train[~inside], kept]))
+        return np.sort(np.concatenate([rows[~inside], kept]))
 
 
 def stratified(same: Bool, size: int, rng: np.random.Generator) -> I64:

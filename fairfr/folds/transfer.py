@@ -41,7 +41,7 @@ class FitElsewhere:
         findings = self._findings(data, training, (tests, trains), both)
         shared_fit = self.leave_out == "nothing"
         for label, test in tests.items():
-            yield FoldSplit(label, trains[label], test, fit=ALL if shared_fit else "", findings=findings)
+            yield FoldSplit(label, trains[label], test, fit_id=ALL if shared_fit else "", findings=findings)
 
     def _rows(
         self,

@@ -68,8 +68,8 @@ def test_published_folds_cover_every_pair_once(data: VerificationSet) -> None:
     assert [split.id for split in splits] == list(data.fold_labels)
     assert sorted(np.concatenate([split.test for split in splits]).tolist()) == list(range(data.n_pairs))
     for split in splits:
-        assert not set(split.train) & set(split.test)
-        assert len(split.train) + len(split.test) == data.n_pairs
+        assert not set(split.train_rows()) & set(split.test)
+        assert len(split.train_rows()) + len(split.test) == data.n_pairs
 
 
 def test_fit_sees_training_labels_and_predict_none(data: VerificationSet) -> None:
@@ -175,9 +175,9 @@ def test_splits_of_one_fold_are_measured_together(data: VerificationSet) -> None
     one, two, *_ = LeaveOneFoldOut().split(data)
     half = len(one.test) // 2
     splits = [
-        FoldSplit("a", one.train, one.test[:half], fold="x"),
-        FoldSplit("b", one.train, one.test[half:], fold="x"),
-        FoldSplit("c", two.train, two.test, fold="y"),
+        FoldSplit("a", one.train_rows(), one.test[:half], fold="x"),
+        FoldSplit("b", one.train_rows(), one.test[half:], fold="x"),
+        FoldSplit("c", two.train_rows(), two.test, fold="y"),
     ]
     held_out = run(data, Baseline, splits)
     assert held_out.folds == ("x", "y") and list(held_out.fit_report) == ["a", "b", "c"]
@@ -188,7 +188,8 @@ def test_splits_that_share_a_fit_are_scored_by_one_method(data: VerificationSet)
     one, *_ = LeaveOneFoldOut().split(data)
     half = len(one.test) // 2
     shared = [
-        FoldSplit(id, one.train, rows, fit="all") for id, rows in (("a", one.test[:half]), ("b", one.test[half:]))
+        FoldSplit(id, one.train_rows(), rows, fit_id="all")
+        for id, rows in (("a", one.test[:half]), ("b", one.test[half:]))
     ]
     apart = run(data, Spy, [one])
     Spy.seen.clear()

@@ -28,7 +28,7 @@ def check_disjoint(data: VerificationSet, splits: list[FoldSplit], of_image: np.
     tested = np.concatenate([split.test for split in splits])
     assert sorted(tested.tolist()) == list(range(data.n_pairs))
     for split in splits:
-        assert not in_use(data, split.train, of_image) & in_use(data, split.test, of_image)
+        assert not in_use(data, split.train_rows(), of_image) & in_use(data, split.test, of_image)
 
 
 def by_hand(splits: list[FoldSplit], data: VerificationSet) -> np.ndarray:
@@ -44,7 +44,7 @@ def test_images_are_in_one_fold_and_classes_and_groups_are_balanced(rfw: Verific
     (finding,) = splits[0].findings
     assert finding.counts["imbalance"] == np.abs(counts - counts.mean(axis=0)).max() <= 2
     assert finding.counts["dropped"] == finding.counts["cut"] == 0
-    assert all(len(s.train) + len(s.test) == rfw.n_pairs for s in splits)
+    assert all(len(s.train_rows()) + len(s.test) == rfw.n_pairs for s in splits)
     assert 0 < finding.counts["moved"] < rfw.n_pairs / 2, "most pairs stay where they were published"
     assert f"{finding.counts['moved']:,} of {rfw.n_pairs:,} pairs" in finding.text
 
@@ -65,8 +65,8 @@ def test_people_of_a_test_fold_are_never_fitted_on_though_everybody_hangs_togeth
     check_disjoint(rfw, splits, rfw.identity)
     (finding,) = splits[0].findings
     assert finding.counts["cut"] > 0, "impostor pairs connect most people of an ethnicity"
-    assert finding.counts["dropped"] == rfw.n_pairs - min(len(s.train) + len(s.test) for s in splits) > 0
-    assert all(len(s.train) > rfw.n_pairs / 2 for s in splits)
+    assert finding.counts["dropped"] == rfw.n_pairs - min(len(s.train_rows()) + len(s.test) for s in splits) > 0
+    assert all(len(s.train_rows()) > rfw.n_pairs / 2 for s in splits)
 
 
 def test_folds_that_are_disjoint_already_stay_as_they_are(synthetic_set: Callable[..., VerificationSet]) -> None:
@@ -82,7 +82,7 @@ def test_unknown_people_are_known_by_genuine_pairs(rfw: VerificationSet) -> None
     genuine = rfw.same
     for split in IdentityDisjoint().split(nobody):
         tested = in_use(rfw, split.test[genuine[split.test]], rfw.identity)
-        fitted = in_use(rfw, split.train[genuine[split.train]], np.arange(len(rfw.images)))
+        fitted = in_use(rfw, split.train_rows()[genuine[split.train_rows()]], np.arange(len(rfw.images)))
         images = in_use(rfw, split.test[genuine[split.test]], np.arange(len(rfw.images)))
         assert tested and not fitted & images
 

@@ -27,17 +27,17 @@ def test_pairs_inside_a_group_are_scored_by_a_fit_that_saw_nobody_of_it(
     left, right = codes[data.pairs.left], codes[data.pairs.right]
     scored: list[int] = []
     for split in LeaveOneGroupOut(grouping).split(data):
-        code = levels.index(split.fit)
+        code = levels.index(split.fit_id)
         assert np.all(left[split.test] == code) and np.all(right[split.test] == code)
         assert {data.fold_labels[fold] for fold in data.fold[split.test]} == {split.fold}
         expected = np.flatnonzero((left != code) & (right != code))  # nobody has an unknown group, or two of them
-        assert split.train.tolist() == expected.tolist()
+        assert split.train_rows().tolist() == expected.tolist()
         scored += split.test.tolist()
     assert sorted(scored) == np.flatnonzero(left == right).tolist()
 
 
 def test_fits_follow_one_another(data: VerificationSet) -> None:
-    fits = [split.fit for split in LeaveOneGroupOut().split(data)]
+    fits = [split.fit_id for split in LeaveOneGroupOut().split(data)]
     assert len(fits) > len(set(fits)) == 1 + sum(a != b for a, b in pairwise(fits))
 
 
@@ -50,10 +50,10 @@ def test_unknown_groups_and_people_with_two_groups_are_not_fitted_on(data: Verif
     codes[man] = gender.levels.index("female")
     changed = replace(data, groupings={**data.groupings, "gender": replace(gender, codes=codes)})
     for split in LeaveOneGroupOut("gender").split(changed):
-        pairs = changed.pairs.take(split.train)
+        pairs = changed.pairs.take(split.train_rows())
         used = np.concatenate([pairs.left, pairs.right])
         assert used.min() >= 100
-        if split.fit == "female":
+        if split.fit_id == "female":
             assert changed.identity[man] not in changed.identity[used]
     (finding,) = split.findings
     assert finding.code == "group-left-out" and finding.counts["unknown"] > 0

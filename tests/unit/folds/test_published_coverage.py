@@ -31,24 +31,27 @@ def test_a_share_of_the_group_s_training_pairs_is_left_and_all_others(
     theirs = touched(data, grouping or str(data.grouping), group)
     thinned = LessOfOneGroup(group, 0.25, grouping).split(data)
     for few, all_ in zip(thinned, LeaveOneFoldOut().split(data), strict=True):
-        assert few.test.tolist() == all_.test.tolist() and np.all(np.diff(few.train) > 0)
-        assert few.train[~theirs[few.train]].tolist() == all_.train[~theirs[all_.train]].tolist()
-        before, after = (rows[theirs[rows]] for rows in (all_.train, few.train))
+        assert few.test.tolist() == all_.test.tolist() and np.all(np.diff(few.train_rows()) > 0)
+        assert (
+            few.train_rows()[~theirs[few.train_rows()]].tolist()
+            == all_.train_rows()[~theirs[all_.train_rows()]].tolist()
+        )
+        before, after = (rows[theirs[rows]] for rows in (all_.train_rows(), few.train_rows()))
         assert set(after) < set(before) and len(after) == round(0.25 * len(before))
         assert abs(data.same[after].sum() - len(after) * data.same[before].mean()) <= 0.5
 
 
 def test_shares_are_nested_repeats_differ_and_the_ends_are_all_and_none(data: VerificationSet) -> None:
-    of = {keep: next(LessOfOneGroup("white_male", keep).split(data)).train for keep in (0.0, 0.1, 0.5, 1.0)}
+    of = {keep: next(LessOfOneGroup("white_male", keep).split(data)).train_rows() for keep in (0.0, 0.1, 0.5, 1.0)}
     assert set(of[0.0]) < set(of[0.1]) < set(of[0.5]) < set(of[1.0])
-    assert of[1.0].tolist() == next(LeaveOneFoldOut().split(data)).train.tolist()
+    assert of[1.0].tolist() == next(LeaveOneFoldOut().split(data)).train_rows().tolist()
     assert not touched(data, str(data.grouping), "white_male")[of[0.0]].any()
-    assert set(next(LessOfOneGroup("white_male", 0.1, repeat=1).split(data)).train) != set(of[0.1])
+    assert set(next(LessOfOneGroup("white_male", 0.1, repeat=1).split(data)).train_rows()) != set(of[0.1])
 
 
 def test_capitals_do_not_matter(data: VerificationSet) -> None:
     one, two = (next(LessOfOneGroup(name, 0.1).split(data)) for name in ("Asian_Female", "asian_female"))
-    assert one.train.tolist() == two.train.tolist()
+    assert one.train_rows().tolist() == two.train_rows().tolist()
 
 
 def test_mistakes_name_what_there_is(data: VerificationSet) -> None:

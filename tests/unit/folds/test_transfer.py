@@ -31,8 +31,8 @@ def renamed(data: VerificationSet, prefix: str) -> VerificationSet:
 def test_strangers_one_fit_on_everything(lfw: VerificationSet) -> None:
     other = renamed(lfw, "x")
     splits = list(FitElsewhere().split(replace(lfw, source="files"), other))
-    assert {split.fit for split in splits} == {"all"} and [split.fold for split in splits] == list(lfw.fold_labels)
-    assert all(split.train.tolist() == list(range(other.n_pairs)) for split in splits)
+    assert {split.fit_id for split in splits} == {"all"} and [split.fold for split in splits] == list(lfw.fold_labels)
+    assert all(split.train_rows().tolist() == list(range(other.n_pairs)) for split in splits)
     assert splits[0].findings[0].code == "fitted-elsewhere"
 
 
@@ -74,12 +74,12 @@ def test_whoever_is_on_both_sides_is_refused_allowed_or_left_out(lfw: Verificati
     assert allowed[0].findings[0].counts["shared"] == with_person.sum()
     for split in FitElsewhere(leave_out="people").split(one, other):
         expected = ~with_person if with_person[split.test].any() else np.ones(lfw.n_pairs, dtype=bool)
-        assert split.train.tolist() == np.flatnonzero(expected).tolist()
+        assert split.train_rows().tolist() == np.flatnonzero(expected).tolist()
 
 
 def test_the_same_pairs_in_another_condition_leave_out_the_fold(lfw: VerificationSet) -> None:
     for code, split in enumerate(FitElsewhere(leave_out="fold").split(lfw, lfw)):
-        assert split.train.tolist() == np.flatnonzero(lfw.fold != code).tolist()
+        assert split.train_rows().tolist() == np.flatnonzero(lfw.fold != code).tolist()
         assert split.test.tolist() == np.flatnonzero(lfw.fold == code).tolist()
     with pytest.raises(ConfigError, match="has no fold"):
         list(FitElsewhere(leave_out="fold").split(lfw, replace(lfw, fold_labels=tuple("abcdefghij"))))

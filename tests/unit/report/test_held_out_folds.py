@@ -61,7 +61,7 @@ def test_each_pair_has_the_threshold_of_the_fit_that_scored_it(
 
     expected = np.full(data.n_pairs, np.nan)
     for split in splits:
-        cosine, same = fitted_on.cosine[split.train], fitted_on.data.same[split.train]
+        cosine, same = fitted_on.cosine[split.train_rows()], fitted_on.data.same[split.train_rows()]
         expected[split.test] = most_accurate(same, cosine)
     folds = list(folds_of(run, STRICT))
     assert [fold.name for fold in folds] == list(dict.fromkeys(split.fold for split in splits))
