@@ -103,7 +103,7 @@ def test_a_library_that_another_thread_still_imports_is_left_alone(
     assert toy is not None and toy.told == []
     threads.limit_threads(2)
     assert toy.told == [2]
-    monkeypatch.delitem(sys.modules, name)  # the real one, if it was loaded, comes back after the test
+    del sys.modules[name]  # not by monkeypatch, which would bring the toy back; the real one, if loaded, comes back
 
 
 def test_a_library_that_is_missing_is_left_to_the_fit(synthetic_set: Callable[..., VerificationSet]) -> None:
