@@ -18,6 +18,7 @@ BEGIN, END = "<!-- methods: begin -->", "<!-- methods: end -->"
 # What a saved model of a method has in it, by its yaml; weights where nothing is said. The contract tests fit every
 # method and compare.
 KEEPS = {
+    "ac_cohort": "face vectors",
     "ac_density": "face vectors",
     "ac_density_loo": "face vectors",
     "demonorm": "face vectors",

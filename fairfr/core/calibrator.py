@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, runtime_checkab
 
 import numpy as np
 
-from fairfr.core.types import Bool, Need, Prediction
+from fairfr.core.types import F32, Bool, Need, Prediction
 
 if TYPE_CHECKING:
     from fairfr.pairs.view import PairView
@@ -36,7 +36,8 @@ class FitContext:
     method: two methods that cluster the same images get the same clusters, and run order changes nothing.
     ``grouping`` is the id of the grouping that group-aware methods use. ``cache`` is a folder for expensive
     intermediates named by their content (None: do without). ``salt`` goes into the hashes by which a fitted method
-    knows people again: their names are in no file. ``report`` collects what a fit did (iterations, fall-backs); it ends
+    knows people again: their names are in no file. ``cohort`` (m, d) are unit vectors of unlabelled images beside the
+    pairs, for methods that take them. ``report`` collects what a fit did (iterations, fall-backs); it ends
     up in result.json.
     """
 
@@ -48,6 +49,7 @@ class FitContext:
     grouping: str | None = None
     cache: Path | None = None
     salt: str = ""
+    cohort: F32 | None = None
     report: dict[str, Any] = field(default_factory=dict)
 
     def seed_for(self, purpose: str) -> int:

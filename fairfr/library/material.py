@@ -195,6 +195,11 @@ def _unit(raw: npt.NDArray[Any], rows: I64, what: str) -> F32:
     return unit
 
 
+def unit_vectors(raw: npt.NDArray[Any], what: str) -> F32:
+    """All rows at length 1, whatever their scale."""
+    return _unit(raw, np.arange(len(raw), dtype=np.int64), what)
+
+
 def _coded(names: StrArray) -> tuple[tuple[str, ...], I64]:
     """Distinct names, sorted, and the place of each image's name among them, (n,); -1 where it is blank."""
     values, codes = np.unique(names, return_inverse=True)

@@ -14,7 +14,7 @@ from fairfr.core.calibrator import Calibrator, FitContext
 from fairfr.core.conform import build
 from fairfr.core.errors import ConfigError, DataError, UnmetNeedError, did_you_mean
 from fairfr.core.extras import explain_missing_extra
-from fairfr.core.types import F64, Bool, Need, Prediction, VerificationSet
+from fairfr.core.types import F32, F64, Bool, Need, Prediction, VerificationSet
 from fairfr.library import arrays, face_vectors
 from fairfr.library.material import (
     Faces,
@@ -24,6 +24,7 @@ from fairfr.library.material import (
     data_digest,
     distinct,
     image_ids,
+    unit_vectors,
     verification_set,
 )
 from fairfr.library.prior import check_prior, log_likelihood_ratio, with_prior
@@ -142,6 +143,7 @@ class Model:
         *,
         groups: Mapping[str, Names] | None = None,
         identities: Names | None = None,
+        cohort: Any = None,
         seed: int = 0,
         threads: int = 1,
     ) -> Self:
@@ -159,17 +161,20 @@ class Model:
             For methods that need groups. Several ids: their product, such as ``asian_female``. None or NaN is unknown.
         identities : (n,), optional
             Who is on each image, for methods that ask for it. None or NaN is unknown.
+        cohort : (m, d), optional
+            Vectors of other, unlabelled images of the same network, for methods that take them.
         seed : int
             Random seed, for methods that draw random numbers.
         threads : int
             Number of threads to use.
         """
         faces = Faces.of(embeddings, pairs)
+        strangers = self._checked_cohort(cohort)
         truth = arrays.labels(same, len(faces.pairs))
         given = chosen_groups(groups, None, type(self).__name__) if "groups" in self.needs else {}
         labels = Labels.of(faces, given, identities if "identities" in self.needs else None)
         faces, labels, ids = distinct(faces, labels, image_ids(faces))
-        return self._fit(verification_set(faces, labels, truth, ids), tuple(given), seed, threads)
+        return self._fit(verification_set(faces, labels, truth, ids), tuple(given), seed, threads, cohort=strangers)
 
     def fit_scores(
         self,
@@ -212,9 +217,10 @@ class Model:
         seed: int,
         threads: int,
         score_range: arrays.ScoreRange | None = None,
+        cohort: F32 | None = None,
     ) -> Self:
         _check_levels(data)
-        ctx = FitContext(seed, data.id, data.backbone, "all", threads, grouping=data.grouping)
+        ctx = FitContext(seed, data.id, data.backbone, "all", threads, grouping=data.grouping, cohort=cohort)
         return self.fit_table(PairTable(data, threads), ctx, groups, score_range)
 
     def fit_table(
@@ -250,11 +256,19 @@ class Model:
         self.digest_ = digest
         self.seed_, self.report_ = ctx.seed, dict(ctx.report)
         self.origin_, self.thresholds_ = None, ()
-        self.holds_ = self._counted(data)
+        self.holds_ = self._counted(data, ctx.cohort)
         self.score_range_ = score_range
         return self
 
-    def _counted(self, data: VerificationSet) -> dict[str, int]:
+    def _checked_cohort(self, cohort: Any) -> F32 | None:
+        """Vectors of other images at length 1; ConfigError for a method that takes none."""
+        if cohort is None:
+            return None
+        if "cohort" not in self.get_params():
+            raise ConfigError(f"{type(self).__name__} takes no cohort. Leave cohort= out, or use ACCohort.")
+        return unit_vectors(arrays.matrix(cohort, "cohort"), "cohort")
+
+    def _counted(self, data: VerificationSet, cohort: F32 | None = None) -> dict[str, int]:
         """What is in the fitted arrays that should not leave the house unnoticed."""
         from fairfr.core.state import pack
         from fairfr.library.state import pack_method
@@ -266,7 +280,8 @@ class Model:
             pack(self.report_, arrays, "report")
         except DataError:  # it cannot be saved, and save will say why
             return {face_vectors.KEY: 0}
-        return {face_vectors.KEY: face_vectors.count_face_vectors(arrays.values(), data.embeddings.vectors)}
+        vectors = data.embeddings.vectors if cohort is None else np.concatenate([data.embeddings.vectors, cohort])
+        return {face_vectors.KEY: face_vectors.count_face_vectors(arrays.values(), vectors)}
 
     def _made(self) -> Calibrator:
         """The method itself, unfitted; wrong parameters are named as they are written here."""

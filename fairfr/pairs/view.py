@@ -72,6 +72,10 @@ class PairView:
         pairs = self._table.data.pairs
         return values[pairs.left[self._rows]], values[pairs.right[self._rows]]
 
+    def folds(self) -> I16:
+        """The fold of each pair, (p,): numbers that tell folds apart, no more."""
+        return self._table.data.fold[self._rows]
+
     def groups(self, id: str) -> I16:
         """Group code of every image, (n,), -1 where unknown."""
         self._check("groups", f"groups({id!r})")

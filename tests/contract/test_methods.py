@@ -29,7 +29,7 @@ PATHS = sorted(METHODS.rglob("*.yaml"))
 BLIND_TO_THE_COSINE = {"midpoint_only"}
 FOLD = 1
 FLOAT64, FLOAT32 = 1e-9, 1e-5
-LOW_LIMITS = {"people": 25, "max_images": 400, "max_clustered": 500, "K": 20, "max_references": 300}
+LOW_LIMITS = {"people": 25, "max_images": 400, "max_clustered": 500, "K": 20, "max_references": 300, "most": 400}
 
 
 @dataclass

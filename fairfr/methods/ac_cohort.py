@@ -1,0 +1,182 @@
+"""AC-Cohort: AC-Hinge on a cosine that is normalised by each image's nearest strangers. Ours, not the paper's.
+
+Of an image's cosines to a cohort the highest ``share`` (2 %) count: mu is their mean, sd their standard deviation, both
+shrunk towards the mean of all training images as far as they are sampling noise; mu is at least the ``floor`` quantile
+(10 %) of training, so that an image unlike everybody gets no credit for it. Then
+
+t = ((s - mu_left) / sd_left + (s - mu_right) / sd_right) / 2, M = mu_left + mu_right, both standardised, and
+logit p = b + a t + c max(t, 0)^2 + e M + w . (x_left + x_right) / 2, fitted as AC-Hinge is.
+
+The cohort is the training images (at most ``most`` of them, drawn by seed), other unlabelled images of the same network
+(``cohort: external``), or both. An image of one training fold meets the cohort images of the other folds only; without
+two folds, five groups of people take their place. Otherwise an image would meet its own person, and nobody does in use.
+A training image that is scored later is known by a mark of its vector, and treated in the same way.
+
+``keep: vectors`` keeps the cohort's face vectors. ``keep: mixture`` keeps a mixture of normal distributions
+fitted to them, which has no face in it and does most of the work on some networks and none on others.
+
+Do not use it where a group of people may be missing from the cohort: images unlike those of training are counted, and
+warned of (docs/beyond.md).
+
+Source: this project (docs/beyond.md). Needs embeddings, and identities in training where they are known. Emits a
+probability; its score is the logit.
+
+Deviations: none. With fewer than 300 cohort images it is AC-Hinge. Pairs of one kind only: their base rate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal, Self, TypeAlias
+
+import numpy as np
+
+from fairfr.core.calibrator import FitContext
+from fairfr.core.conform import above, at_least
+from fairfr.core.errors import ConfigError
+from fairfr.core.types import F32, F64, Bool, Need, Prediction
+from fairfr.methods._cohort_groups import groups_of_images
+from fairfr.methods._hinge import Standardisation, fit_hinge
+from fairfr.methods._image_statistics import Statistics, TrainingStatistics, meet, number_of, reliability
+from fairfr.methods._mixture import Mixture, fit_mixture, meet_mixture
+from fairfr.methods._strangers import Strangers, check_cohort, draw_strangers
+from fairfr.numerics.regression import sigmoid
+from fairfr.pairs.view import PairView
+
+CohortSource: TypeAlias = Literal["train", "external", "both"]
+Keep: TypeAlias = Literal["vectors", "mixture"]
+
+FEWEST = 300
+"""With a smaller cohort AC-Hinge is better."""
+
+
+@dataclass
+class ACCohort:
+    """AC-Hinge on a cosine normalised by each image's highest cosines to a cohort.
+
+    Parameters
+    ----------
+    share : float, default 0.02
+        The share of an image's cosines to the cohort that count: the highest ones.
+    floor : float, default 0.1
+        No image's mean is taken to be below this quantile of the training images' means; 0 switches it off.
+    most : int, default 5000
+        Draw at most so many images as cohort.
+    cohort : {"train", "external", "both"}, default "train"
+        The images of the training pairs, other unlabelled images of the same network, or both.
+    keep : {"vectors", "mixture"}, default "vectors"
+        What is kept of the cohort: its face vectors, or a mixture of normal distributions without any.
+    """
+
+    needs: ClassVar[frozenset[Need]] = frozenset({"embeddings", "identities"})
+    native_probability: ClassVar[bool] = True
+
+    share: float = 0.02
+    floor: float = 0.1
+    most: int = 5000
+    cohort: CohortSource = "train"
+    keep: Keep = "vectors"
+
+    def __post_init__(self) -> None:
+        above(0, share=self.share)
+        at_least(0, floor=self.floor)
+        at_least(1, most=self.most)
+        if self.share > 1 or self.floor > 1:
+            raise ConfigError("method.estimator.share and method.estimator.floor are shares: at most 1.")
+
+    # -- fitting -------------------------------------------------------------------------------------------------------
+
+    def fit(self, view: PairView, same: Bool, ctx: FitContext) -> Self:
+        images = view.images()[1]
+        check_cohort(self.cohort, ctx.cohort, images.shape[1])
+        strangers = draw_strangers(images, groups_of_images(view, same, ctx), self.cohort, self.most, ctx)
+        ctx.report["cohort"] = len(strangers)
+        self.strangers_: Strangers | None = None
+        self.mixture_: Mixture | None = None
+        self.training_: TrainingStatistics | None = None
+        if len(strangers) < FEWEST:
+            ctx.report["fallback"] = f"AC-Hinge, as the cohort has fewer than {FEWEST} images"
+            return self._fit_model(view, same, ctx, view.cosine)
+        found = self._cross_fitted(images, strangers, ctx)
+        kept = self._reliability(found, images, strangers)
+        self.training_ = TrainingStatistics.of(found, kept, self.floor)
+        ctx.report["reliability_mean"], ctx.report["reliability_log_sd"] = kept
+        if self.keep == "vectors":
+            self.strangers_ = strangers
+        else:
+            self.mixture_ = fit_mixture(strangers.vectors, ctx.seed_for("cohort mixture"))
+        return self._fit_model(view, same, ctx, *self._columns(view, found))
+
+    def _cross_fitted(self, images: F32, strangers: Strangers, ctx: FitContext) -> Statistics:
+        """Of each training image (n, d), by the cohort images of other groups."""
+        if self.keep == "vectors":
+            return self._met(images, strangers)
+        mean, log_sd = np.empty(len(images)), np.empty(len(images))
+        for group, here, others in strangers.meetings(images):
+            mixture = fit_mixture(others, ctx.seed_for(f"cohort mixture without {group}"))
+            mean[here], log_sd[here] = meet_mixture(images[here], mixture, self.share)
+        return mean, log_sd
+
+    def _met(self, images: F32, strangers: Strangers) -> Statistics:
+        """Of each image (u, d), by the cohort images that it may meet."""
+        mean, log_sd = np.empty(len(images)), np.empty(len(images))
+        for _, here, others in strangers.meetings(images):
+            mean[here], log_sd[here] = meet(images[here], others, self.share)
+        return mean, log_sd
+
+    def _reliability(self, found: Statistics, images: F32, strangers: Strangers) -> tuple[float, float]:
+        """Of both statistics; a mixture has no sampling noise worth mention."""
+        if self.keep == "mixture":
+            return 1.0, 1.0
+        number = np.empty(len(images))
+        for _, here, others in strangers.meetings(images):
+            number[here] = number_of(len(others), self.share)
+        return reliability(*found, float(number.mean()))
+
+    def _fit_model(self, view: PairView, same: Bool, ctx: FitContext, score: F64, *levels: F64) -> Self:
+        self.score_ = Standardisation.of(score)
+        self.levels_ = [Standardisation.of(level) for level in levels]
+        columns = [self.score_.apply(score), *self._standardised(levels)]
+        self.model_ = fit_hinge(view.midpoints(), view.images()[1], same, *columns)
+        ctx.report.update(self.model_.report())
+        return self
+
+    # -- using ---------------------------------------------------------------------------------------------------------
+
+    def predict(self, view: PairView) -> Prediction:
+        images = view.images()[1]
+        levels: list[F64] = []
+        if self.training_ is None:
+            self._unlike = 0, len(images)
+            score = view.cosine
+        else:
+            found = self._statistics(images)
+            self._unlike = int(np.count_nonzero(self.training_.outside(found))), len(images)
+            score, *levels = self._columns(view, found)
+        logit = self.model_.logit(view.midpoints(), self.score_.apply(score), *self._standardised(levels))
+        return Prediction(score=logit, probability=sigmoid(logit))
+
+    def unlike_training(self) -> tuple[int, int]:
+        """Of the images last predicted: how many have statistics outside those of training, and how many there were."""
+        return self._unlike
+
+    def _statistics(self, images: F32) -> Statistics:
+        if self.strangers_ is not None:
+            return self._met(images, self.strangers_)
+        assert self.mixture_ is not None
+        return meet_mixture(images, self.mixture_, self.share)
+
+    def _columns(self, view: PairView, found: Statistics) -> tuple[F64, F64]:
+        """The normalised cosine of each pair (p,), and the sum of the means of both images."""
+        assert self.training_ is not None
+        rows = view.images()[0]
+        mean, sd = np.zeros(rows.max() + 1), np.ones(rows.max() + 1)
+        mean[rows], sd[rows] = self.training_.shrunk(found)
+        left, right = view.ends(mean)
+        left_sd, right_sd = view.ends(sd)
+        cosine = view.cosine
+        return ((cosine - left) / left_sd + (cosine - right) / right_sd) / 2, left + right
+
+    def _standardised(self, levels: Sequence[F64]) -> list[F64]:
+        return [of.apply(level) for of, level in zip(self.levels_, levels, strict=True)]
