@@ -10,13 +10,15 @@ import sys
 import tempfile
 from pathlib import Path
 
+from fairfr.paper.definition import PAPER
 from fairfr.paper.order import DATASETS, HEADLINE, HEADLINE_BACKBONES, ROWS
 from fairfr.paper.prediction import compared_with_print, is_fitted, prediction
 from fairfr.paper.printed import QUANTITIES
 from fairfr.paper.reading import PAPER_READING
-from fairfr.report.figures.draw import draw
+from fairfr.report.figures.draw import save
 from fairfr.report.runs import Runs, read_results
 from fairfr.report.selection import Selection
+from fairfr.report.tables.layout import Layout
 from fairfr.report.writers import markdown
 
 PICTURE = Path(__file__).with_name("standin_prediction.png")
@@ -47,7 +49,8 @@ def main() -> None:
             if any(texts):
                 sys.stdout.write(f"| {row.label} | {' | '.join(texts)} |\n")
     with tempfile.TemporaryDirectory() as folder:
-        draw(runs, PAPER_READING, Path(folder))
+        figure = PAPER.figures(Layout(runs, PAPER_READING, PAPER.order))["prediction"]
+        save(figure, Path(folder) / "prediction")
         shutil.copy(Path(folder) / "prediction.png", PICTURE)
 
 

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from fairfr.core.errors import FairfrError
 from fairfr.core.variants import variant_text
+from fairfr.paper.definition import PAPER
 from fairfr.paper.reading import READINGS
 from fairfr.report.readings import Run
 from fairfr.report.runs import read_results
@@ -40,7 +41,7 @@ def main() -> None:
         selection = with_variant(options.against, Selection.where(options.where), results)
         figures = not options.no_figures
         wanted = Wanted(draws, figures, selection, against=options.against, origin=_origin(options))
-        pages = write_report(results, options.out_root, reading, wanted)
+        pages = write_report(results, options.out_root, reading, wanted, PAPER)
     except FairfrError as error:
         sys.exit(error.named())
     if not pages:

@@ -17,13 +17,14 @@ from fairfr.paper.comparison import (
     simulation,
 )
 from fairfr.paper.numbers import GROUP_AWARE_IDS
-from fairfr.paper.order import DATASETS, HEADLINE, HEADLINE_BACKBONES, ROWS, Row
+from fairfr.paper.order import DATASETS, HEADLINE, HEADLINE_BACKBONES, ORDER, ROWS
 from fairfr.paper.printed import QUANTITIES, TABLE_NAMES, WORST_BRIER, Published, headline
 from fairfr.report.quantity import LIFTED, Quantity
 from fairfr.report.readings import Reading
 from fairfr.report.runs import Runs
 from fairfr.report.tables.grid import Entry, Grid, Line, Note, Section, Spanner
 from fairfr.report.tables.layout import Layout
+from fairfr.report.tables.order import Row
 from fairfr.report.tables.provenance import Provenance
 
 COLUMNS = ("ours", "paper", "difference")
@@ -41,7 +42,7 @@ def companions(runs: Runs, reading: Reading) -> list[Grid]:
     nothing to compare, which the summary says.
     """
     compared = compare_all_forms(runs, reading)
-    layout = Layout(runs, reading)
+    layout = Layout(runs, reading, ORDER)
     covered = {key[0] for key in compared}
     return [
         _companion(name, quantity, compared, layout) for name, quantity in QUANTITIES.items() if quantity in covered

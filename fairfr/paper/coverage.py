@@ -15,13 +15,14 @@ from fairfr.paper.comparison import (
     simulation,
     spearman,
 )
-from fairfr.paper.order import DATASETS, HEADLINE, HEADLINE_BACKBONES, ROWS, Setting
+from fairfr.paper.order import DATASETS, HEADLINE, HEADLINE_BACKBONES, ORDER, ROWS
 from fairfr.paper.printed import QUANTITIES, headline
 from fairfr.report.quantity import LIFTED, Quantity
 from fairfr.report.readings import Reading
 from fairfr.report.runs import Runs
 from fairfr.report.tables.grid import Entry, Grid, Line, Note, Section, Spanner, number_entry
 from fairfr.report.tables.layout import Layout
+from fairfr.report.tables.order import Setting
 from fairfr.report.tables.provenance import Provenance
 
 
@@ -60,7 +61,7 @@ def coverage(runs: Runs, reading: Reading) -> Grid:
         chapter=CHAPTER,
     )
     alphas = frozenset(quantity.alpha for quantity in QUANTITIES.values() if quantity.alpha is not None)
-    provenance = Provenance(Layout(runs, reading), ROWS, HEADLINE, alphas, exact=True, group_brier=True)
+    provenance = Provenance(Layout(runs, reading, ORDER), ROWS, HEADLINE, alphas, exact=True, group_brier=True)
     return provenance.complete(bare)
 
 

@@ -6,10 +6,10 @@ import numpy as np
 
 from fairfr.core.types import F64
 from fairfr.paper.numbers import DIGITS, GROUP_DIGITS
-from fairfr.paper.order import BASELINE, Setting
-from fairfr.paper.printed import StudyRow
 from fairfr.report.quantity import LIFTED, Quantity
+from fairfr.report.study import StudyRow
 from fairfr.report.tables.levels import TOLERANCE
+from fairfr.report.tables.order import BASELINE, Setting
 from fairfr.report.uncertainty.bootstrap import METRICS
 from fairfr.report.uncertainty.by_setting import Bootstrapped, Bootstraps
 

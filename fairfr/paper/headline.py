@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fairfr.paper.order import ADAPTIVE, BASELINE, DATASETS, HEADLINE, HEADLINE_BACKBONES, LABEL_FREE
+from fairfr.paper.order import ADAPTIVE, DATASETS, HEADLINE, HEADLINE_BACKBONES, LABEL_FREE
 from fairfr.report.quantity import LIFTED
 from fairfr.report.tables.columns import Column, alphas_of, has_group_brier
 from fairfr.report.tables.grid import Entry, Grid, Line, Section, Spanner, mark_best
-from fairfr.report.tables.layout import Layout, Place, rows_of
+from fairfr.report.tables.layout import Layout, Place
+from fairfr.report.tables.order import BASELINE, rows_of
 from fairfr.report.tables.provenance import BEST, Provenance
 
 SPANNERS = tuple(Spanner(label, tuple(HEADLINE_BACKBONES.values())) for label in DATASETS.values())

@@ -6,15 +6,17 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Protocol
 
-from fairfr.paper.order import BACKBONES, BASELINE, DATASETS, GROUP_AWARE, ROWS, SCORE_ONLY
-from fairfr.paper.printed import StudyRow, headline, study
+from fairfr.paper.order import BACKBONES, DATASETS, GROUP_AWARE, ROWS, SCORE_ONLY
+from fairfr.paper.printed import headline, study
+from fairfr.paper.studies import STUDIES
 from fairfr.report.quantity import LIFTED, Quantity
 from fairfr.report.readings import Reading, Run
 from fairfr.report.runs import Runs
-from fairfr.report.study import all_studies
+from fairfr.report.study import StudyRow
 from fairfr.report.study_runs import StudyRuns
 from fairfr.report.tables.grid import number_entry
 from fairfr.report.tables.levels import Level, group_means, level, levels_of
+from fairfr.report.tables.order import BASELINE
 
 DIGITS = 3
 GROUP_DIGITS = 2  # of percentages, as the paper prints per-group values
@@ -145,7 +147,9 @@ class RunNumbers:
     def study(self, name: str) -> tuple[StudyRow, ...]:
         """Numbers of the study's own runs."""
         runs = self._studies.get(name)
-        return () if runs is None else all_studies()[name].as_printed(runs)
+        if runs is None:
+            return ()
+        return next(study for study in STUDIES if study.name == name).as_printed(runs)
 
     def result(self, dataset: str, backbone: str, method: str) -> Run | None:
         """The run that this reading takes for a row of the paper's tables (or for any other method)."""

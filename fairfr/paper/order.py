@@ -2,41 +2,14 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypeAlias
-
-from fairfr.report.readings import STRICT, Reading
-
-Setting: TypeAlias = tuple[str, str]
-"""A data set and a backbone."""
-
-
-class Row(NamedTuple):
-    """A method of our tables. ``paper`` is the variant that a paper-reading table takes for it if it has run.
-
-    ``printed`` is the id of the paper's row that it is compared with: its own, that of the method it is a form of, or
-    None where the paper's tables have no such row.
-    """
-
-    id: str
-    label: str
-    strict: str
-    paper: str
-    printed: str | None = None
-
-    def method(self, reading: Reading) -> str:
-        """The method that the row asks for."""
-        return self.strict if reading == STRICT else self.paper
-
-    def methods(self, reading: Reading) -> tuple[str, ...]:
-        """The methods that can fill the row, best first: the plain one where the paper's variant has not run."""
-        return tuple(dict.fromkeys((self.method(reading), self.strict)))
+from fairfr.report.tables.grid import Note
+from fairfr.report.tables.order import BASELINE, Row, Setting, TableOrder
 
 
 def _row(id: str, label: str, paper: str | None = None) -> Row:
     return Row(id, label, id, paper or id, printed=id)
 
 
-BASELINE = _row("baseline", "Baseline")
 LABEL_FREE = (
     BASELINE,
     _row("faircal", "FairCal"),
@@ -77,4 +50,23 @@ SETTINGS: tuple[Setting, ...] = tuple(
     for dataset in DATASETS
     for backbone in BACKBONES
     if backbone != "arcface_fairface" or dataset == "lfw"
+)
+TWO_FORMS = Note(
+    "two_forms",
+    "AC-Density is the form of the paper's text, in which a training pair is its own nearest neighbour; AC-Density "
+    "(LOO) leaves it out. It is unclear which of the two the paper reports, so both are shown and either may be bold.",
+)
+ORDER = TableOrder(
+    blocks=(("", LABEL_FREE), (GROUP_AWARE_HEADING, GROUP_AWARE), ("", ADAPTIVE)),
+    datasets=DATASETS,
+    backbones=BACKBONES,
+    settings=SETTINGS,
+    group_aware=GROUP_AWARE,
+    beyond=BEYOND,
+    beyond_heading=BEYOND_HEADING,
+    highlighted=ADAPTIVE,
+    highlighted_label="adaptive calibration",
+    duels={"faircal": ("ac_density", "ac_density_loo", "ac_linear")},
+    row_notes={DENSITY_LOO.id: TWO_FORMS},
+    experiments={HEADLINE: "headline", SETTINGS: "appendix"},
 )

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 from fairfr.paper.appendix import appendix_tables
 from fairfr.paper.headline import headline_table
-from fairfr.paper.order import SETTINGS
+from fairfr.paper.order import ORDER
 from fairfr.paper.wins import win_table
 from fairfr.report.readings import Reading
 from fairfr.report.runs import Runs
-from fairfr.report.tables.by_setting import own_backbones, setting_tables
+from fairfr.report.tables.by_setting import tables_of_runs
 from fairfr.report.tables.columns import column, lifted
 from fairfr.report.tables.grid import Grid
 from fairfr.report.tables.layout import Layout
@@ -18,18 +18,8 @@ from fairfr.report.tables.layout import Layout
 
 def paper_tables(runs: Runs, reading: Reading) -> list[Grid]:
     """Data sets with backbones that have runs, then Tables 1 to 4 of the paper, then those of its appendix."""
-    layout = Layout(runs, reading)
-    return [*tables_of_runs(runs, reading), *main_tables(layout), *appendix_tables(layout)]
-
-
-def tables_of_runs(runs: Runs, reading: Reading) -> Iterator[Grid]:
-    """Each setting; after the last one of a data set, its own backbones beside each other."""
-    layout = Layout(runs, reading)
-    last_own = {setting[0]: setting for setting in layout.settings if setting not in SETTINGS}
-    for setting in layout.settings:
-        yield from setting_tables(layout, setting)
-        if last_own.get(setting[0]) == setting:
-            yield from own_backbones(layout, setting[0])
+    layout = Layout(runs, reading, ORDER)
+    return [*tables_of_runs(layout), *main_tables(layout), *appendix_tables(layout)]
 
 
 def main_tables(layout: Layout) -> Iterator[Grid]:

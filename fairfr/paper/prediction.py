@@ -12,12 +12,13 @@ import numpy as np
 
 from fairfr.paper.comparison import CHAPTER, Compared, compare_all_forms, spearman
 from fairfr.paper.numbers import RunNumbers
-from fairfr.paper.order import DATASETS, DENSITY_LOO, HEADLINE, HEADLINE_BACKBONES, ROWS, Row
+from fairfr.paper.order import DATASETS, DENSITY_LOO, HEADLINE, HEADLINE_BACKBONES, ROWS
 from fairfr.paper.printed import AUROC, QUANTITIES, TPR, WORST_AUROC, WORST_BRIER, WORST_TPR
 from fairfr.report.quantity import LIFTED, Quantity
 from fairfr.report.readings import Reading, Run
 from fairfr.report.runs import Runs
 from fairfr.report.tables.grid import Entry, Grid, Line, Note, Section, Spanner, number_entry
+from fairfr.report.tables.order import Row
 from fairfr.report.tables.provenance import raw_brier
 
 FITTED_FIGURES: Mapping[str, tuple[Quantity, ...]] = {

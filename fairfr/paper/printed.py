@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from fairfr.report.quantity import LIFTED, Quantity
+from fairfr.report.study import StudyRow
 
 AUROC = Quantity("auroc", "all", "AUROC")
 TPR = Quantity("tpr_at_fpr_1e-3", "all", "TPR at FPR=1e-3")
@@ -65,17 +66,6 @@ class Published:
     def groups(self) -> int:
         """N of K/N."""
         return int(self.text.partition("/")[2])
-
-
-@dataclass(frozen=True, slots=True)
-class StudyRow:
-    """One printed row of an appendix study: its label, and the printed means of each method's cell, without their std.
-
-    A cell that prints two numbers (AUROC / Brier) has two.
-    """
-
-    label: tuple[str, ...]
-    values: MappingProxyType[str, tuple[float, ...]]
 
 
 @cache

@@ -7,11 +7,12 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from fairfr.paper.headline import CHAPTER
-from fairfr.paper.order import ADAPTIVE, DENSITY, DENSITY_LOO, LABEL_FREE, SETTINGS, Row
+from fairfr.paper.order import ADAPTIVE, DENSITY, DENSITY_LOO, LABEL_FREE, SETTINGS
 from fairfr.report.tables.by_setting import per_group
 from fairfr.report.tables.grid import Entry, Grid, Line, Note, Section, Spanner
 from fairfr.report.tables.layout import Layout, Place
 from fairfr.report.tables.levels import levels_of
+from fairfr.report.tables.order import Row
 from fairfr.report.tables.provenance import Provenance
 
 METRICS = {"auroc": "Per-group AUROC", "pauc": "Per-group partial AUC"}

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from fairfr.core.errors import FairfrError
 from fairfr.core.types import Source
-from fairfr.paper.order import SETTINGS
-from fairfr.paper.reading import reading_of
 from fairfr.report.configurations import newest_configurations
-from fairfr.report.readings import Reading, Run
+from fairfr.report.readings import Run
 from fairfr.report.selection import Selection, is_cell, is_current, one_of
 from fairfr.store.reading import stored_runs
 
@@ -31,7 +29,7 @@ class MixedResultsError(FairfrError):
 class Runs:
     """One run for each cell, all of one data source. Runs of a study are no cells: they never fill a row.
 
-    ``usual``: only runs on settings that are read so where no reading is asked for; None: all.
+    ``belongs``: which runs are meant at all; None: every one.
 
     ``shared`` are parameters that differ from the yaml in every one of them, ``passed_over`` older configurations of a
     setting, ``outdated`` the cells for which older runs of the same configuration were left out, ``stale`` those
@@ -43,11 +41,11 @@ class Runs:
         results: Iterable[Run],
         source: Source,
         selection: Selection | None = None,
-        usual: Reading | None = None,
+        belongs: Callable[[Run], bool] | None = None,
     ) -> None:
         self.source = source
         completed = [run for run in results if run.stored["status"] == "completed"]
-        of_source = [run for run in of_page(completed, source, usual) if is_cell(run)]
+        of_source = [run for run in of_page(completed, source, belongs) if is_cell(run)]
         chosen, self.shared = (selection or Selection()).of(of_source, completed)
         chosen, self.passed_over = newest_configurations(chosen)
         places: dict[tuple[str, str, str], list[Run]] = defaultdict(list)
@@ -68,18 +66,17 @@ class Runs:
 
     @property
     def settings(self) -> tuple[tuple[str, str], ...]:
-        """Data sets with backbones that have runs, each once: the paper's in its order, then others by name."""
-        found = {result.cell[:2] for result in self}
-        return (*(setting for setting in SETTINGS if setting in found), *sorted(found - set(SETTINGS)))
+        """Data sets with backbones that have runs, each once, by name."""
+        return tuple(sorted({result.cell[:2] for result in self}))
 
     def get(self, dataset: str, backbone: str, method: str) -> Run | None:
         return self._by_cell.get((dataset, backbone, method))
 
 
-def of_page(results: Iterable[Run], source: Source, usual: Reading | None) -> list[Run]:
-    """The runs that one page of the report is about: of a source, and of settings that are read so (None: all)."""
+def of_page(results: Iterable[Run], source: Source, belongs: Callable[[Run], bool] | None) -> list[Run]:
+    """The runs that one page of the report is about: of a source, and those that belong there (None: all)."""
     of_source = [run for run in results if run.stored["source"] == source]
-    return [run for run in of_source if usual in (None, reading_of(run))]
+    return [run for run in of_source if belongs is None or belongs(run)]
 
 
 def read_results(out_root: Path) -> tuple[list[Run], list[str]]:

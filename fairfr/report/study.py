@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from itertools import groupby
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from fairfr.core.types import Source
-from fairfr.paper.printed import StudyRow, study
 from fairfr.report.configurations import newest_configurations
 from fairfr.report.readings import Reading, Run
 from fairfr.report.selection import OF_STUDY, Selection
@@ -25,6 +21,17 @@ if TYPE_CHECKING:
 
 CHAPTER = "Studies"
 DIGITS = 4  # of the paper's studies
+
+
+@dataclass(frozen=True, slots=True)
+class StudyRow:
+    """One printed row of a paper's study: its label, and the printed means of each method's cell, without their std.
+
+    A cell that prints two numbers (AUROC / Brier) has two.
+    """
+
+    label: tuple[str, ...]
+    values: Mapping[str, tuple[float, ...]]
 
 
 class Number(NamedTuple):
@@ -59,10 +66,11 @@ class Shown(NamedTuple):
 class Study:
     """One study: ``name`` is its yaml in conf/experiment, and its table is ``study_<name>``.
 
-    ``tables`` and ``figure`` are made from its runs. ``rows`` are the numbers that the paper's claims are judged by,
-    those with a ``paper`` label; ``in_part``: a claim may be judged although some of the printed rows have no run.
-    ``varies``: the parameters, by the last part of their keys, that it varies besides its protocol and training set. A
-    run that differs from its yaml files in others is not shown unless it is asked for.
+    ``tables`` and ``figure`` are made from its runs. ``printed`` are the rows that a paper prints of it, ``rows`` our
+    numbers by which its claims are judged, those with a ``paper`` label; ``in_part``: a claim may be judged although
+    some of the printed rows have no run. ``varies``: the parameters, by the last part of their keys, that it varies
+    besides its protocol and training set. A run that differs from its yaml files in others is not shown unless it is
+    asked for.
     """
 
     name: str
@@ -71,18 +79,19 @@ class Study:
     figure: Callable[[StudyRuns], Figure | None] = lambda runs: None
     in_part: bool = False
     varies: tuple[str, ...] = ()
+    printed: tuple[StudyRow, ...] = ()
 
     def as_printed(self, runs: StudyRuns) -> tuple[StudyRow, ...]:
         """Our numbers in place of the paper's, in its order and with its digits; empty where some are missing.
 
         Of a study that the paper does not have: all of our rows.
         """
-        if not study(self.name):
+        if not self.printed:
             return tuple(_in_full(row) for row in self.rows(runs))
         ours = {row.paper: row for row in self.rows(runs) if row.paper is not None}
-        found = [(row, ours[row.label]) for row in study(self.name) if row.label in ours]
+        found = [(row, ours[row.label]) for row in self.printed if row.label in ours]
         rows = tuple(_in_print(printed, own) for printed, own in found if _is_full(printed, own))
-        return rows if self.in_part or len(rows) == len(study(self.name)) else ()
+        return rows if self.in_part or len(rows) == len(self.printed) else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,11 +108,11 @@ class Beside:
     shown: tuple[Shown, ...]
     about: tuple[str, ...] = ()
     notes: tuple[Note, ...] = field(default=())
-    printed: bool = True
+    printed: tuple[StudyRow, ...] = ()
 
     def grid(self, runs: StudyRuns, rows: Sequence[OurRow]) -> Grid:
         """Ours and, where the paper prints such a row, the paper's to the right of it."""
-        paper = {row.label: row for row in study(self.name)} if self.printed else {}
+        paper = {row.label: row for row in self.printed}
         beside = {method for row in rows if row.paper in paper for method in paper[row.paper].values}
         sections = tuple(
             Section(heading, tuple(self._line(row, paper.get(row.paper or ()), beside) for row in several))
@@ -167,26 +176,18 @@ def _in_print(printed: StudyRow, ours: OurRow) -> StudyRow:
     return StudyRow(printed.label, MappingProxyType(values))
 
 
-def of_studies(results: Iterable[Run], source: Source, reading: Reading, selection: Selection) -> dict[str, StudyRuns]:
-    """The runs of each study by its name, those that ``selection`` admits; a name that no file here has is left out.
+def of_studies(
+    studies: Iterable[Study], results: Iterable[Run], source: Source, reading: Reading, selection: Selection
+) -> dict[str, StudyRuns]:
+    """The runs of each study by its name, those that ``selection`` admits; runs of other studies are left out.
 
     Of several configurations of a setting, such as two groupings, the newest counts.
     """
     completed = [run for run in results if run.stored["source"] == source and run.stored["status"] == "completed"]
     found: dict[str, StudyRuns] = {}
-    for name, one in all_studies().items():
-        own = [run for run in completed if run.stored.get("study") == name]
-        runs, _ = newest_configurations(selection.whatever((*OF_STUDY, *one.varies), own))
+    for study in studies:
+        own = [run for run in completed if run.stored.get("study") == study.name]
+        runs, _ = newest_configurations(selection.whatever((*OF_STUDY, *study.varies), own))
         if runs:
-            found[name] = StudyRuns(name, source, reading, runs)
+            found[study.name] = StudyRuns(study.name, source, reading, runs)
     return found
-
-
-@cache
-def all_studies() -> dict[str, Study]:
-    """Every study by its name: each module of fairfr.paper.studies that has a ``STUDY``, in alphabetical order."""
-    package = "fairfr.paper.studies"
-    path = importlib.import_module(package).__path__
-    modules = (importlib.import_module(f"{package}.{module.name}") for module in pkgutil.iter_modules(path))
-    found: list[Study] = [module.STUDY for module in modules if isinstance(getattr(module, "STUDY", None), Study)]
-    return {one.name: one for one in found}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import NamedTuple, get_args
@@ -13,20 +14,17 @@ from fairfr.core.errors import ConfigError
 from fairfr.core.storage import storing
 from fairfr.core.types import Source
 from fairfr.core.variants import labelled
-from fairfr.paper.claims.table import claims
-from fairfr.paper.companions import companions
-from fairfr.paper.coverage import coverage
-from fairfr.paper.paper_tables import paper_tables, tables_of_runs
-from fairfr.paper.prediction import prediction
-from fairfr.paper.reading import READINGS, is_of_paper
 from fairfr.report.configurations import PassedOver
+from fairfr.report.paper_spec import Paper
 from fairfr.report.readings import Reading, Run
 from fairfr.report.runs import Runs, of_page
 from fairfr.report.selection import OF_METHOD, Selection, options_that_show
-from fairfr.report.study import all_studies, of_studies
+from fairfr.report.study import of_studies
 from fairfr.report.study_runs import StudyRuns
+from fairfr.report.tables.by_setting import tables_of_runs
 from fairfr.report.tables.grid import SOURCE_LABEL, Grid, Note
-from fairfr.report.tables.layout import Layout, is_called, rows_of
+from fairfr.report.tables.layout import Layout, is_called
+from fairfr.report.tables.order import rows_of
 from fairfr.report.uncertainty.by_setting import Bootstraps
 from fairfr.report.writers import csv, html, latex, markdown
 
@@ -55,29 +53,35 @@ class Page(NamedTuple):
     passed_over: tuple[PassedOver, ...]
 
 
-def write_report(results: Iterable[Run], out_root: Path, reading: Reading | None, wanted: Wanted) -> list[Page]:
+def write_report(
+    results: Iterable[Run], out_root: Path, reading: Reading | None, wanted: Wanted, paper: Paper
+) -> list[Page]:
     """Write tables and figures below ``out_root``; returns the pages.
 
-    ``reading``: of all runs, with a page for each data source. None: each setting in its own, the paper's in the
-    paper's reading and all others strictly, with a page for each source and reading that has runs.
+    ``reading``: of all runs, with a page for each data source. None: each setting in its own, the settings of the
+    ``paper`` in its reading and all others strictly, with a page for each source and reading that has runs.
     """
     results = list(results)
     wanted = replace(wanted, selection=with_variant(wanted.against, wanted.selection, results))
-    readings = tuple(READINGS.values()) if reading is None else (reading,)
-    found: list[tuple[Reading, list[Run], Runs]] = []
+    readings = paper.readings if reading is None else (reading,)
+    found: list[tuple[Layout, list[Run]]] = []
     for source in get_args(Source):
         for one in readings:
-            usual = one if reading is None else None
-            found.append((one, of_page(results, source, usual), Runs(results, source, wanted.selection, usual)))
-    _check_against(wanted.against, [Layout(runs, one) for one, _, runs in found])
+            belongs = None
+            if reading is None:
+                belongs = partial(paper.reads, reading=one)
+            runs = Runs(results, source, wanted.selection, belongs)
+            found.append((Layout(runs, one, paper.order), of_page(results, source, belongs)))
+    _check_against(wanted.against, [layout for layout, _ in found])
     pages = []
-    for one, of_this, runs in found:
-        of_all = of_studies(of_this, runs.source, one, wanted.selection)
+    for layout, of_this in found:
+        runs = layout.runs
+        of_all = of_studies(paper.studies, of_this, runs.source, layout.reading, wanted.selection)
         studies = {name: of for name, of in of_all.items() if wanted.studies is None or name in wanted.studies}
         if len(runs) or studies:
             with storing(out_root):
                 note = not_shown(wanted, of_this, runs.passed_over, out_root, reading)
-                folder = _write_page(runs, studies, out_root, one, wanted, note)
+                folder = _write_page(layout, studies, out_root, wanted, note, paper)
             pages.append(Page(folder, tuple(runs.passed_over)))
     return pages
 
@@ -146,50 +150,50 @@ def _do(runs: Sequence[Run], one: str, several: str) -> str:
 
 
 def _write_page(
-    runs: Runs,
+    layout: Layout,
     studies: Mapping[str, StudyRuns],
     out_root: Path,
-    reading: Reading,
     wanted: Wanted,
     note: Note | None,
+    paper: Paper,
 ) -> Path:
-    place = Path(runs.source, reading.name)
-    grids = all_tables(runs, studies, reading, wanted)
+    source, reading = layout.runs.source, layout.reading
+    place = Path(source, reading.name)
+    grids = all_tables(layout, studies, wanted, paper)
     figures: list[Path] = []
     if wanted.figures:
-        from fairfr.report.figures.draw import draw, draw_studies
+        from fairfr.report.figures.draw import draw, draw_studies, save
 
         target = out_root / "figures" / place
         target.mkdir(parents=True, exist_ok=True)
-        figures = [*draw(runs, reading, target), *draw_studies(studies, target)]
+        figures = draw(layout, target)
+        for name, figure in paper.figures(layout).items():
+            figures += save(figure, target / name)
+        figures += draw_studies(paper.studies, studies, target)
     folder = out_root / "tables" / place
-    write_tables(grids, folder, f"fairfr: {SOURCE_LABEL[runs.source]}, {reading} reading", figures, note)
+    write_tables(grids, folder, f"fairfr: {SOURCE_LABEL[source]}, {reading} reading", figures, note)
     return folder
 
 
-def all_tables(runs: Runs, studies: Mapping[str, StudyRuns], reading: Reading, wanted: Wanted) -> list[Grid]:
-    """What has run and the paper's tables, then ours against the paper's, the claims, uncertainty on request, and the
-    studies.
+def all_tables(layout: Layout, studies: Mapping[str, StudyRuns], wanted: Wanted, paper: Paper) -> list[Grid]:
+    """What has run and the paper's tables, the claims, uncertainty on request, and the studies.
 
     Own data alone has no use for what the paper says: uncertainty, if it is asked for, comes first.
     """
-    bootstraps = Bootstraps(runs, reading, wanted.draws) if wanted.draws else None
+    bootstraps = Bootstraps(layout, wanted.draws) if wanted.draws else None
     uncertainty: list[Grid] = []
     if bootstraps is not None:
         from fairfr.report.uncertainty.tables import uncertainty_tables
 
         uncertainty = uncertainty_tables(bootstraps, wanted.against)
-    from_studies = [grid for name, of_study in studies.items() for grid in all_studies()[name].tables(of_study)]
-    if not _has_setting_of_paper(runs, studies):
-        return [*uncertainty, *tables_of_runs(runs, reading), *from_studies]
-    grids = [*paper_tables(runs, reading), coverage(runs, reading), *companions(runs, reading)] if len(runs) else []
-    if runs.source == "synthetic" and len(runs):
-        grids += prediction(runs, reading)
-    return [*grids, claims(runs, reading, bootstraps, studies), *uncertainty, *from_studies]
-
-
-def _has_setting_of_paper(runs: Runs, studies: Mapping[str, StudyRuns]) -> bool:
-    return any(is_of_paper(run) for run in chain(runs, *studies.values()))
+    from_studies: list[Grid] = []
+    for study in paper.studies:
+        if study.name in studies:
+            from_studies += study.tables(studies[study.name])
+    if not any(paper.covers(run) for run in chain(layout.runs, *studies.values())):
+        return [*uncertainty, *tables_of_runs(layout), *from_studies]
+    grids = [*tables_of_runs(layout), *paper.tables(layout)] if len(layout.runs) else []
+    return [*grids, *paper.claims(layout, bootstraps, studies), *uncertainty, *from_studies]
 
 
 def write_tables(

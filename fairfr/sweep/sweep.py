@@ -109,8 +109,8 @@ class RunningSweep:
         Of studies only those that it belongs to: intervals of others would be drawn anew. ``fairfr tables`` makes all.
         Where older runs stand in the way, that is said: the sweep itself has not failed.
         """
+        from fairfr.paper.definition import PAPER
         from fairfr.report.runs import read_results
-        from fairfr.report.study import all_studies
         from fairfr.report.write import Wanted, write_report
 
         try:
@@ -118,9 +118,9 @@ class RunningSweep:
             keys = {read["key"] for o in outcomes if "folder" in o and (read := read_result(Path(o["folder"])))}
             own = [run for run in results if run.stored["key"] in keys]
             names = frozenset(str(run.stored.get("study")) for run in own)
-            studies = [study for name, study in all_studies().items() if name in names]
+            studies = [study for study in PAPER.studies if study.name in names]
             chosen = Selection.like(own, [name for study in studies for name in study.varies])
-            pages = write_report(results, self._out_root, None, Wanted(selection=chosen, studies=names))
+            pages = write_report(results, self._out_root, None, Wanted(selection=chosen, studies=names), PAPER)
         except FairfrError as error:
             terminal.error(f"no tables: {error.named()}")
             return
@@ -154,6 +154,7 @@ def write_sweep_report(outcomes: Sequence[Outcome], folder: Path) -> None:
 
     Of the paper's settings alone there are strict tables too.
     """
+    from fairfr.paper.definition import PAPER
     from fairfr.report.write import Wanted, write_report
 
     folders = dict.fromkeys(Path(outcome["folder"]) for outcome in outcomes if "folder" in outcome)
@@ -162,4 +163,4 @@ def write_sweep_report(outcomes: Sequence[Outcome], folder: Path) -> None:
     shared = reading_shared_by(run.stored for run in results)
     for reading in dict.fromkeys((shared, STRICT)):
         wanted = Wanted(figures=reading == shared, selection=Selection(everything=True))
-        write_report(results, folder, reading, wanted)
+        write_report(results, folder, reading, wanted, PAPER)

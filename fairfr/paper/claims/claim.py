@@ -8,18 +8,11 @@ from functools import cache
 from typing import Literal, NamedTuple, TypeAlias
 
 from fairfr.paper.numbers import GROUP_AWARE_IDS, NotThereError, Numbers, need
-from fairfr.paper.order import (
-    ADAPTIVE,
-    DATASETS,
-    HEADLINE,
-    HEADLINE_BACKBONES,
-    PAPER_ROWS,
-    ROWS,
-    SCORE_ONLY,
-    Setting,
-)
-from fairfr.paper.printed import StudyRow, headline
+from fairfr.paper.order import ADAPTIVE, DATASETS, HEADLINE, HEADLINE_BACKBONES, PAPER_ROWS, ROWS, SCORE_ONLY
+from fairfr.paper.printed import headline
 from fairfr.report.quantity import Quantity
+from fairfr.report.study import StudyRow
+from fairfr.report.tables.order import Setting
 
 Status: TypeAlias = Literal["holds", "does not hold", "undetermined"]
 LABEL = {row.id: row.label for row in (*ROWS, *SCORE_ONLY)}

@@ -11,8 +11,9 @@ from functools import partial
 from fairfr.paper.claims.claim import LABEL, Claim, Verdict, name, verdict
 from fairfr.paper.comparison import TOLERANCE
 from fairfr.paper.numbers import Numbers, need
-from fairfr.paper.order import HEADLINE, Setting
+from fairfr.paper.order import HEADLINE
 from fairfr.paper.printed import WORST_AUROC, WORST_BRIER, study
+from fairfr.report.tables.order import Setting
 
 # rows of the component ablation that carry the name of a headline setting
 SAME_NAME = {

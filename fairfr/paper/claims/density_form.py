@@ -13,9 +13,10 @@ from fairfr.paper.claims.claim import Claim, Status, Verdict, name
 from fairfr.paper.claims.groups import GROUPS_OF
 from fairfr.paper.comparison import TOLERANCE
 from fairfr.paper.numbers import NotThereError, Numbers, PrintedNumbers
-from fairfr.paper.order import DENSITY, DENSITY_LOO, HEADLINE, Setting
+from fairfr.paper.order import DENSITY, DENSITY_LOO, HEADLINE
 from fairfr.paper.printed import QUANTITIES, TABLE_NAMES
 from fairfr.report.quantity import LIFTED, Quantity
+from fairfr.report.tables.order import Setting
 
 DIGITS = 3
 _ROUNDING = 1e-9

@@ -19,9 +19,10 @@ from fairfr.paper.claims.claim import (
     winners,
 )
 from fairfr.paper.numbers import Numbers, need
-from fairfr.paper.order import HEADLINE, Setting
+from fairfr.paper.order import HEADLINE
 from fairfr.paper.printed import AUROC, BRIER, TPR, WORST_AUROC, WORST_BRIER
 from fairfr.report.quantity import Quantity
+from fairfr.report.tables.order import Setting
 
 CELLS = len(AC) * len(HEADLINE)
 CELLS_WON = "cells won"

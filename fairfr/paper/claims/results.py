@@ -20,7 +20,7 @@ from fairfr.paper.claims.claim import (
     winners,
 )
 from fairfr.paper.numbers import Numbers, need
-from fairfr.paper.order import HEADLINE, PAPER_ROWS, Setting
+from fairfr.paper.order import HEADLINE, PAPER_ROWS
 from fairfr.paper.printed import (
     AUROC,
     BRIER,
@@ -33,6 +33,7 @@ from fairfr.paper.printed import (
     headline,
 )
 from fairfr.report.quantity import Quantity
+from fairfr.report.tables.order import Setting
 
 LEAD = "lead over the best other label-free method"
 COLUMNS = "columns"

@@ -20,7 +20,7 @@ from fairfr.paper.claims.claim import Claim, Status, Verdict
 from fairfr.paper.comparison import simulation
 from fairfr.paper.drawn_numbers import DrawnNumbers
 from fairfr.paper.numbers import NotThereError, Numbers, PrintedNumbers, RunNumbers
-from fairfr.paper.order import ROWS, SETTINGS
+from fairfr.paper.order import ORDER, ROWS, SETTINGS
 from fairfr.report.readings import Reading
 from fairfr.report.runs import Runs
 from fairfr.report.study_runs import StudyRuns
@@ -117,7 +117,7 @@ def claims(
     With ``bootstraps`` the verdicts from our runs come with their intervals, wherever scores are at hand.
     """
     judged = _judge_all(RunNumbers(runs, reading, studies), bootstraps)
-    provenance = Provenance(Layout(runs, reading), ROWS, SETTINGS, exact=True, group_brier=True)
+    provenance = Provenance(Layout(runs, reading, ORDER), ROWS, SETTINGS, exact=True, group_brier=True)
     sides = SIDES if provenance.used or studies else SIDES[:1]
     sections = tuple(
         Section(heading, tuple(_line(claim, *judged[claim.id][: len(sides)]) for claim in section))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fairfr.paper.printed import study
 from fairfr.report.quantity import group_heading
 from fairfr.report.readings import Run
 from fairfr.report.study import CHAPTER, Beside, Number, OurRow, Shown, Study
@@ -21,8 +22,10 @@ RULES = Note(
     "A pair belongs to a group if both of its images do, in either reading; mixed and unknown pairs are in none. A "
     "group counts in a fold with at least min_pairs pairs and both labels; the worst of those is taken in each fold.",
 )
+PRINTED = study("attributes")
 TABLE = Beside(
     name="attributes",
+    printed=PRINTED,
     title="Worst-group AUROC by attribute",
     corner=("Grouping",),
     methods=METHODS,
@@ -88,4 +91,5 @@ STUDY = Study(
     lambda runs: [TABLE.grid(runs, rows(runs)), by_group(runs)],
     rows,
     varies=("grouping", "min_pairs"),
+    printed=PRINTED,
 )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fairfr.paper.printed import study
 from fairfr.report.figures.curves import Curve, curve_figure, curve_through
 from fairfr.report.readings import Reading, Run
 from fairfr.report.study import Beside, Number, OurRow, Shown, Study
@@ -24,8 +25,10 @@ METHODS = {
     "ac_density_loo": "AC-Density (LOO)",
 }
 PAPER = ("lfw", "adaface_aligned")
+PRINTED = study("calibration_size")
 TABLE = Beside(
     name="calibration_size",
+    printed=PRINTED,
     title="Global AUROC by the number of training pairs",
     corner=("Training pairs",),
     methods=METHODS,
@@ -81,4 +84,4 @@ def _curves(runs: StudyRuns, setting: Setting) -> list[Curve]:
     return [curve for label, found in points.items() if (curve := curve_through(label, found)) is not None]
 
 
-STUDY = Study("calibration_size", lambda runs: [TABLE.grid(runs, rows(runs))], rows, figure)
+STUDY = Study("calibration_size", lambda runs: [TABLE.grid(runs, rows(runs))], rows, figure, printed=PRINTED)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fairfr.paper.printed import study
 from fairfr.report.study import Beside, Number, OurRow, Shown, Study
 from fairfr.report.study_runs import Setting, StudyRuns
 from fairfr.report.tables.grid import Note
@@ -28,8 +29,10 @@ PAPER = {
     ("bfw", "adaface_aligned"): "BFW, AdaFace",
     ("bfw", "vit_b"): "BFW, ViT-B",
 }
+PRINTED = study("components")
 TABLE = Beside(
     name="components",
+    printed=PRINTED,
     title="Component ablation: worst-group AUROC",
     corner=("Setting",),
     methods=METHODS,
@@ -59,4 +62,4 @@ def _numbers(runs: StudyRuns, setting: Setting) -> dict[str, tuple[Number, ...]]
     return {method: (Number(None if row is None else row["mean"]),) for method, row in values.items()}
 
 
-STUDY = Study("components", lambda runs: [TABLE.grid(runs, rows(runs))], rows, in_part=True)
+STUDY = Study("components", lambda runs: [TABLE.grid(runs, rows(runs))], rows, in_part=True, printed=PRINTED)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from fairfr.paper.printed import study
 from fairfr.report.figures.curves import Curve, curve_figure, curve_through
 from fairfr.report.quantity import group_heading
 from fairfr.report.readings import Run
@@ -22,8 +23,10 @@ METHODS = {
     "ac_density_loo": "AC-Density (LOO)",
 }
 PAPER = ("rfw", "arcface_original", "african")
+PRINTED = study("coverage")
 TABLE = Beside(
     name="coverage",
+    printed=PRINTED,
     title="AUROC and Brier score of a group whose calibration pairs are thinned out",
     corner=("Pairs kept",),
     methods=METHODS,
@@ -92,4 +95,4 @@ def _curves(rows: list[OurRow], at: int) -> list[Curve]:
     return [curve for label, found in points.items() if (curve := curve_through(label, found)) is not None]
 
 
-STUDY = Study("coverage", lambda runs: [TABLE.grid(runs, rows(runs))], rows, figure)
+STUDY = Study("coverage", lambda runs: [TABLE.grid(runs, rows(runs))], rows, figure, printed=PRINTED)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from fairfr.paper.printed import study
 from fairfr.report.held_out_folds import folds_of
 from fairfr.report.readings import Reading, Run
 from fairfr.report.study import Beside, Number, OurRow, Shown, Study
@@ -24,8 +25,10 @@ PAPER = {
     ("lfw", "vit_b"): "ViT-B, AdaFace-trained",
     ("lfw", "arcface_original"): "ArcFace, original embedding set",
 }
+PRINTED = study("lfw_accuracy")
 TABLE = Beside(
     name="lfw_accuracy",
+    printed=PRINTED,
     title="Verification accuracy",
     corner=("Embedding set",),
     methods={PRINTED_AS.get(method, method): label for method, label in METHODS.items()},
@@ -65,4 +68,4 @@ def accuracy(run: Run, reading: Reading) -> Number:
     return Number(100 * float(np.mean(found)), 100 * float(np.std(found))) if found else Number(None)
 
 
-STUDY = Study("lfw_accuracy", lambda runs: [TABLE.grid(runs, rows(runs))], rows)
+STUDY = Study("lfw_accuracy", lambda runs: [TABLE.grid(runs, rows(runs))], rows, printed=PRINTED)

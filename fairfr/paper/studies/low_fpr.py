@@ -10,13 +10,13 @@ from fairfr.core.rates import ALPHAS, ENOUGH_FALSE_MATCHES
 from fairfr.core.types import F64, Bool
 from fairfr.metrics.operating import Convention, OperatingPoint
 from fairfr.metrics.thresholds import fpr_name
-from fairfr.paper.order import Row
 from fairfr.report.held_out_folds import Fold, folds_of
 from fairfr.report.readings import Run
 from fairfr.report.scores import Scores
 from fairfr.report.study import CHAPTER, Study
 from fairfr.report.study_runs import Setting, StudyRuns
 from fairfr.report.tables.grid import Entry, Grid, Line, Note, Section, Spanner, number_entry
+from fairfr.report.tables.order import Row
 from fairfr.report.tables.provenance import short_key
 from fairfr.report.uncertainty.bootstrap import interval
 from fairfr.report.uncertainty.by_setting import Bootstrapped, bootstrap_together

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fairfr.paper.printed import study
 from fairfr.report.readings import Run
 from fairfr.report.study import CHAPTER, Beside, Number, OurRow, Shown, Study
 from fairfr.report.study_runs import Setting, StudyRuns
@@ -26,8 +27,10 @@ COUNTS = {
     "cut": "parts larger than a fold",
     "dropped": "most pairs left out of a fold's training",
 }
+PRINTED = study("split")
 TABLE = Beside(
     name="split",
+    printed=PRINTED,
     title="Worst-group AUROC and worst-group Brier score by the way folds are made",
     corner=("Folds",),
     methods=METHODS,
@@ -115,4 +118,4 @@ def _line(protocol: str, run: Run) -> Line:
     return Line(FOLDS[protocol], tuple(number_entry(counts[name], 0) for name in ("pairs", *COUNTS)))
 
 
-STUDY = Study("split", lambda runs: [TABLE.grid(runs, rows(runs)), moved(runs)], rows)
+STUDY = Study("split", lambda runs: [TABLE.grid(runs, rows(runs)), moved(runs)], rows, printed=PRINTED)

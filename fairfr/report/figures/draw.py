@@ -1,4 +1,4 @@
-"""The paper's figures from stored scores: reliability by group, and the worst group by method and setting.
+"""Figures from stored scores: reliability by group, and the worst group by method and setting.
 
 Drawn on Figure objects of their own, never through pyplot: nothing global changes, and no window system is needed.
 """
@@ -7,19 +7,18 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fairfr.paper.figures import prediction_figure
-from fairfr.paper.prediction import compared_with_print
 from fairfr.report.figures.overview import overview_figure
 from fairfr.report.figures.reliability import FEWEST_PAIRS, reliability_figure, run_figure
 from fairfr.report.readings import Reading, Run
 from fairfr.report.runs import Runs
 from fairfr.report.scores import Scores, where
-from fairfr.report.study import all_studies
+from fairfr.report.study import Study
 from fairfr.report.study_runs import StudyRuns
+from fairfr.report.tables.layout import Layout
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -52,15 +51,17 @@ SHIPPED = frozenset(f"fairfr.methods.{name}" for name in METHODS)
 """The modules of the methods that come with fairfr."""
 
 
-def draw(runs: Runs, reading: Reading, folder: Path) -> list[Path]:
+def draw(layout: Layout, folder: Path) -> list[Path]:
     """Write every figure that the runs allow, as PNG and PDF, and return the files.
 
     ``reliability_<dataset>_<backbone>`` needs a beta (else Platt) and an AC-Density (else AC-Linear) run with their
     scores; ``reliability_<dataset>_<backbone>_<method>`` is of a method that fairfr does not have, beside the same beta
-    run if there is one; ``worst_group_auroc`` needs results alone, and so does ``prediction`` (of stand-ins).
+    run if there is one; ``worst_group_auroc`` needs results alone.
     """
     written: list[Path] = []
-    for setting in runs.settings:
+    runs = layout.runs
+    reading = layout.reading
+    for setting in layout.order.sorted(runs.settings):
         score_only, adaptive = _first_at_hand(runs, setting, SCORE_ONLY), _first_at_hand(runs, setting, ADAPTIVE)
         for run in runs:
             if run.cell[:2] == setting and is_own_method(run):
@@ -71,14 +72,10 @@ def draw(runs: Runs, reading: Reading, folder: Path) -> list[Path]:
                 place = where(adaptive.result)
                 log.warning("%s: no group has %d pairs, so there is no reliability figure", place, FEWEST_PAIRS)
                 continue
-            written += _save(figure, folder / f"reliability_{'_'.join(setting)}")
-    overview = overview_figure(runs, reading)
+            written += save(figure, folder / f"reliability_{'_'.join(setting)}")
+    overview = overview_figure(layout)
     if overview is not None:
-        written += _save(overview, folder / "worst_group_auroc")
-    if runs.source == "synthetic":
-        predicted = prediction_figure(compared_with_print(runs, reading))
-        if predicted is not None:
-            written += _save(predicted, folder / "prediction")
+        written += save(overview, folder / "worst_group_auroc")
     return written
 
 
@@ -96,13 +93,17 @@ def _draw_own(run: Run, score_only: Scores | None, reading: Reading, folder: Pat
     if score_only is not None and scores.levels:
         figure = reliability_figure(score_only, scores, reading)
     name = re.sub(r"[^\w.=-]+", "_", "_".join(run.cell)).strip("_")
-    return _save(figure or run_figure(scores, reading), folder / f"reliability_{name}")
+    return save(figure or run_figure(scores, reading), folder / f"reliability_{name}")
 
 
-def draw_studies(studies: Mapping[str, StudyRuns], folder: Path) -> list[Path]:
-    """``study_<name>`` of every study that has a figure, as PNG and PDF."""
-    figures = {name: all_studies()[name].figure(runs) for name, runs in studies.items()}
-    return [path for name, drawn in figures.items() if drawn for path in _save(drawn, folder / f"study_{name}")]
+def draw_studies(studies: Iterable[Study], runs: Mapping[str, StudyRuns], folder: Path) -> list[Path]:
+    """``study_<name>`` of every study that has runs and a figure, as PNG and PDF."""
+    written: list[Path] = []
+    for study in studies:
+        figure = study.figure(runs[study.name]) if study.name in runs else None
+        if figure is not None:
+            written += save(figure, folder / f"study_{study.name}")
+    return written
 
 
 def _first_at_hand(runs: Runs, setting: tuple[str, str], methods: tuple[str, ...]) -> Scores | None:
@@ -110,7 +111,8 @@ def _first_at_hand(runs: Runs, setting: tuple[str, str], methods: tuple[str, ...
     return next((scores for scores in found if scores is not None), None)
 
 
-def _save(figure: Figure, stem: Path) -> list[Path]:
+def save(figure: Figure, stem: Path) -> list[Path]:
+    """``<stem>.png`` and ``.pdf``."""
     from matplotlib import rc_context
 
     stem.parent.mkdir(parents=True, exist_ok=True)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
-from fairfr.paper.order import ADAPTIVE, BASELINE, ROWS, Row
 from fairfr.report.figures.text import as_drawn
 from fairfr.report.readings import Reading, Run
-from fairfr.report.runs import Runs
 from fairfr.report.tables.grid import source_title
-from fairfr.report.tables.layout import Layout, rows_of
+from fairfr.report.tables.layout import Layout
+from fairfr.report.tables.order import BASELINE, Row, TableOrder, rows_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,15 +26,15 @@ BLUE, VERMILION, GREY = "#0072B2", "#D55E00", "0.45"
 Panel: TypeAlias = dict[Row, Run]
 
 
-def overview_figure(runs: Runs, reading: Reading) -> Figure | None:
+def overview_figure(layout: Layout) -> Figure | None:
     """Fold means with their std, and the Baseline as a line; None where no run has a worst group."""
     from matplotlib.figure import Figure
 
-    lines = _lines(runs, reading)
+    lines = _lines(layout)
     panels = [panel for line in lines for panel in line]
     if not panels:
         return None
-    rows_of_line = [_rows_of(line) for line in lines]
+    rows_of_line = [_rows_of(line, layout.order) for line in lines]
     n_columns = max(len(line) for line in lines)
     height = FIGURE_MARGIN + sum(PANEL_MARGIN + ROW_HEIGHT * len(rows) for rows in rows_of_line)
     width = min(MOST_WIDTH, max(LEAST_WIDTH, LABEL_WIDTH + PANEL_WIDTH * n_columns))
@@ -44,23 +43,22 @@ def overview_figure(runs: Runs, reading: Reading) -> Figure | None:
     grid = figure.subplots(len(lines), n_columns, squeeze=False, sharey="row", height_ratios=heights)
     for line, places, rows in zip(lines, grid, rows_of_line, strict=True):
         for panel, axes in zip(line, places, strict=False):
-            _draw_panel(axes, panel, rows, reading)
+            _draw_panel(axes, panel, rows, layout)
         for axes in places[len(line) :]:
             axes.set_visible(False)
         _scale_alike(list(places[: len(line)]))
         _label_rows(places[0], rows, line)
-    _write_around(figure, runs, reading)
+    _write_around(figure, layout)
     return figure
 
 
-def _lines(runs: Runs, reading: Reading) -> list[list[Panel]]:
+def _lines(layout: Layout) -> list[list[Panel]]:
     """The runs that have a worst group, by data set, then by backbone."""
-    layout = Layout(runs, reading)
     by_dataset: dict[str, list[Panel]] = {}
     for setting in layout.settings:
         rows = rows_of(layout.blocks([setting], only_run=True))
         found = {row: layout.run(setting, row) for row in rows}
-        panel = {row: run for row, run in found.items() if run is not None and _has_worst(run, reading)}
+        panel = {row: run for row, run in found.items() if run is not None and _has_worst(run, layout.reading)}
         if panel:
             by_dataset.setdefault(setting[0], []).append(panel)
     return list(by_dataset.values())
@@ -70,13 +68,13 @@ def _has_worst(run: Run, reading: Reading) -> bool:
     return run.mean(METRIC, "worst", reading) is not None
 
 
-def _rows_of(line: list[Panel]) -> list[Row]:
-    """The methods with a value in one of the panels: the paper's in its order, then others by id."""
+def _rows_of(line: list[Panel], order: TableOrder) -> list[Row]:
+    """The methods with a value in one of the panels: those of the order first, then others by id."""
     present = {row for panel in line for row in panel}
-    return [*(row for row in ROWS if row in present), *sorted(present - set(ROWS))]
+    return [*(row for row in order.rows if row in present), *sorted(present - set(order.rows))]
 
 
-def _draw_panel(axes: Axes, panel: Panel, rows: list[Row], reading: Reading) -> None:
+def _draw_panel(axes: Axes, panel: Panel, rows: list[Row], layout: Layout) -> None:
     some = next(iter(panel.values())).stored
     axes.set_title(as_drawn(f"{some['dataset']['label']}\n{some['backbone']['label']}"), fontsize=SMALL)
     axes.tick_params(axis="x", labelsize=SMALL, length=2)
@@ -85,11 +83,11 @@ def _draw_panel(axes: Axes, panel: Panel, rows: list[Row], reading: Reading) -> 
     axes.grid(axis="y", color="0.9", linewidth=0.6)
     axes.set_axisbelow(True)
     for row, result in panel.items():
-        stored = result.row(METRIC, "worst", reading) or {}
+        stored = result.row(METRIC, "worst", layout.reading) or {}
         mean, std, at = stored["mean"], stored.get("std") or 0.0, rows.index(row)
         if row == BASELINE:
             axes.axvline(mean, color=GREY, linewidth=0.8, linestyle=(0, (4, 3)), zorder=1)
-        colour = VERMILION if row in ADAPTIVE else GREY if row == BASELINE else BLUE
+        colour = VERMILION if row in layout.order.highlighted else GREY if row == BASELINE else BLUE
         axes.plot([mean - std, min(1.0, mean + std)], [at, at], color=colour, linewidth=0.7, zorder=2)
         face = "white" if result.needs_groups else colour
         axes.plot(mean, at, "o", markersize=4, markerfacecolor=face, markeredgecolor=colour, zorder=3)
@@ -117,13 +115,14 @@ def _label_rows(axes: Axes, rows: list[Row], line: list[Panel]) -> None:
     axes.set_ylim(len(rows) - 0.4, -0.6)
 
 
-def _write_around(figure: Figure, runs: Runs, reading: Reading) -> None:
+def _write_around(figure: Figure, layout: Layout) -> None:
     from matplotlib.lines import Line2D
 
-    synthetic = f"\n{source_title(runs.source)}" if runs.source == "synthetic" else ""
-    figure.suptitle(f"Worst-group AUROC ({reading} reading){synthetic}", fontsize=LARGE)
+    source = layout.runs.source
+    synthetic = f"\n{source_title(source)}" if source == "synthetic" else ""
+    figure.suptitle(f"Worst-group AUROC ({layout.reading} reading){synthetic}", fontsize=LARGE)
     kinds = (
-        ("adaptive calibration", VERMILION, VERMILION),
+        (layout.order.highlighted_label, VERMILION, VERMILION),
         ("other, label-free", BLUE, BLUE),
         ("† needs group labels", BLUE, "white"),
     )

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from fairfr.paper.order import BASELINE, SETTINGS, Setting
 from fairfr.report.quantity import group_heading
 from fairfr.report.readings import Reading, Run
 from fairfr.report.tables.columns import Column, column
 from fairfr.report.tables.grid import Entry, Grid, Line, Note, Section
 from fairfr.report.tables.layout import Layout
 from fairfr.report.tables.levels import levels_of
+from fairfr.report.tables.order import BASELINE, Setting
 from fairfr.report.tables.panels import GAPS, LIFTED, accuracy, gaps, panels, summary
 
 GROUP_METRICS = {"auroc": ("AUROC", "AUROC"), "pauc": ("partial AUC (FPR ≤ 10 %)", "pAUC")}
@@ -23,6 +23,15 @@ OF_ATTRIBUTE = (
 )
 MCCLISH = Note("mcclish", "Partial AUC up to FPR 0.1, standardised after McClish: 50 is chance, 100 perfect.")
 COLOURS = Note("colours", "Green (▲ in Markdown): above the Baseline as printed; red (▼): below.")
+
+
+def tables_of_runs(layout: Layout) -> Iterator[Grid]:
+    """Each setting; after the last one of a data set, its own backbones beside each other."""
+    last_own = {setting[0]: setting for setting in layout.settings if setting not in layout.order.settings}
+    for setting in layout.settings:
+        yield from setting_tables(layout, setting)
+        if last_own.get(setting[0]) == setting:
+            yield from own_backbones(layout, setting[0])
 
 
 def setting_tables(layout: Layout, setting: Setting) -> Iterator[Grid]:
@@ -39,7 +48,7 @@ def setting_tables(layout: Layout, setting: Setting) -> Iterator[Grid]:
 
 def own_backbones(layout: Layout, dataset: str) -> Iterator[Grid]:
     """A data set's backbones that the paper does not have beside each other, if there are several."""
-    settings = tuple(s for s in layout.settings if s[0] == dataset and s not in SETTINGS)
+    settings = tuple(s for s in layout.settings if s[0] == dataset and s not in layout.order.settings)
     if len(settings) > 1:
         yield from backbone_tables(layout, settings, "own", f"{layout.label(dataset)}, by backbone")
 

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from fairfr.core.variants import typed
-from fairfr.paper.order import DATASETS, HEADLINE, Setting
 from fairfr.report.readings import Run
 from fairfr.report.tables.layout import Layout
+from fairfr.report.tables.order import Setting
 
 DEFAULT_DATA_ROOT = "data"
 Absent: TypeAlias = Mapping[Setting, Sequence[str]]
@@ -42,9 +42,9 @@ def commands(absent: Absent, layout: Layout) -> tuple[str, ...]:
     )
 
 
-def paper_command(layout: Layout, experiment: str) -> str:
-    """The named sweep over the paper's settings, on files below the same root as the runs."""
-    return shlex.join(["fairfr", "run", "-m", f"experiment={experiment}", *_options(HEADLINE[0], layout)])
+def experiment_command(layout: Layout, experiment: str, setting: Setting) -> str:
+    """A named sweep that has this setting, on files below the same root as the runs."""
+    return shlex.join(["fairfr", "run", "-m", f"experiment={experiment}", *_options(setting, layout)])
 
 
 def _backbone(setting: Setting, layout: Layout) -> str:
@@ -62,7 +62,7 @@ def _options(setting: Setting, layout: Layout) -> tuple[str, ...]:
     run = layout.some_run(setting)
     options = {key: typed(value) for key, value in layout.runs.shared.items()}
     grouping, column = _identity(run, "dataset").get("grouping"), _column(run)
-    if setting[0] not in DATASETS and grouping:
+    if setting[0] not in layout.order.datasets and grouping:
         options.setdefault("dataset.grouping", typed(grouping))
     if column is not None:
         options["backbone.column"] = column

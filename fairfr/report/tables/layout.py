@@ -1,34 +1,18 @@
-"""Which runs fill which rows: the runs of a report in one reading, arranged as the paper arranges its methods."""
+"""Which runs fill which rows: the runs of a report in one reading and one order of methods."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
-from fairfr.paper.order import (
-    ADAPTIVE,
-    BACKBONES,
-    BASELINE,
-    BEYOND,
-    BEYOND_HEADING,
-    DATASETS,
-    GROUP_AWARE,
-    GROUP_AWARE_HEADING,
-    LABEL_FREE,
-    ROWS,
-    SETTINGS,
-    Row,
-    Setting,
-)
 from fairfr.report.readings import Reading, Run
 from fairfr.report.runs import Runs
 from fairfr.report.tables.columns import Column
 from fairfr.report.tables.grid import Entry, Line, Section, mark_best
+from fairfr.report.tables.order import BASELINE, Block, Row, Setting, TableOrder
 
-Block: TypeAlias = tuple[str, tuple[Row, ...]]
-"""Rows under a heading ("" = none)."""
 OTHER_HEADING = "Other methods that have run"
 
 
@@ -45,6 +29,7 @@ class Layout:
 
     runs: Runs
     reading: Reading
+    order: TableOrder
 
     def run(self, setting: Setting, row: Row) -> Run | None:
         """The run that fills a row; where the paper's variant has not run, that of the plain method.
@@ -53,12 +38,12 @@ class Layout:
         """
         found = (self.runs.get(*setting, method) for method in row.methods(self.reading))
         run = next((run for run in found if run is not None), None)
-        return run if row in ROWS or id(run) not in self._filling else None
+        return run if row in self.order.rows or id(run) not in self._filling else None
 
     @cached_property
     def _filling(self) -> set[int]:
         """The runs that fill a row of the paper."""
-        return {id(self.run(setting, row)) for setting in self.runs.settings for row in ROWS}
+        return {id(self.run(setting, row)) for setting in self.runs.settings for row in self.order.rows}
 
     def replaced(self, rows: Iterable[Row], settings: Collection[Setting]) -> dict[Row, list[Setting]]:
         """Rows that a plain method fills because the paper's variant has not run, and where."""
@@ -72,7 +57,7 @@ class Layout:
     @cached_property
     def others(self) -> tuple[Row, ...]:
         """Methods and variants with a run that fills no row of the paper, by id."""
-        taken = {row.label for row in ROWS}
+        taken = {row.label for row in self.order.rows}
         found = {run.cell[2]: run.label for run in self.runs if id(run) not in self._filling}
         return tuple(
             Row(method, f"{label} ({method})" if label in taken else label, method, method)
@@ -82,13 +67,14 @@ class Layout:
     @cached_property
     def settings(self) -> tuple[Setting, ...]:
         """Data sets with backbones that have runs: a user's own first, by name, then the paper's in its order."""
-        found = self.runs.settings
-        return (*(s for s in found if s not in SETTINGS), *(s for s in found if s in SETTINGS))
+        found = self.order.sorted(self.runs.settings)
+        own = [setting for setting in found if setting not in self.order.settings]
+        return (*own, *(setting for setting in found if setting in self.order.settings))
 
     @cached_property
     def _labels(self) -> dict[str, str]:
         own = {r.stored[noun]["id"]: r.stored[noun]["label"] for r in self.runs for noun in ("dataset", "backbone")}
-        return {**own, **DATASETS, **BACKBONES}
+        return {**own, **self.order.datasets, **self.order.backbones}
 
     def label(self, id: str) -> str:
         """What a data set or backbone is called in print."""
@@ -106,7 +92,7 @@ class Layout:
             for run, place in zip(runs, places, strict=True)
         ]
         declared = [run.needs_groups for run in runs if run is not None]
-        return Line(row.label, tuple(entries), any(declared) if declared else row in GROUP_AWARE)
+        return Line(row.label, tuple(entries), any(declared) if declared else row in self.order.group_aware)
 
     def blocks(
         self, settings: Collection[Setting], *, without: Iterable[str] = (), only_run: bool = False
@@ -116,11 +102,10 @@ class Layout:
         ``without``: methods that a table leaves out. ``only_run``: nor are there rows of the paper without a run.
         """
         left_out = set(without)
-        paper: list[Block] = [("", LABEL_FREE), (GROUP_AWARE_HEADING, GROUP_AWARE), ("", ADAPTIVE)]
-        beyond = tuple(row for row in self.others if row.id.partition(" ")[0] in BEYOND)
+        beyond = tuple(row for row in self.others if row.id.partition(" ")[0] in self.order.beyond)
         rest = tuple(row for row in self.others if row not in beyond)
-        blocks = [(heading, rows, only_run) for heading, rows in paper]
-        blocks += [(BEYOND_HEADING, beyond, True), (OTHER_HEADING, rest, True)]
+        blocks = [(heading, rows, only_run) for heading, rows in self.order.blocks]
+        blocks += [(self.order.beyond_heading, beyond, True), (OTHER_HEADING, rest, True)]
         kept = [
             (
                 heading,
@@ -151,8 +136,3 @@ def is_called(wanted: str, *names: str) -> bool:
 
 def _bare(name: str) -> str:
     return "".join(name.casefold().split())
-
-
-def rows_of(blocks: Iterable[Block]) -> tuple[Row, ...]:
-    """All rows of some blocks, in order."""
-    return tuple(row for _, rows in blocks for row in rows)

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from itertools import chain
 
 from fairfr.core.rates import ALPHAS
-from fairfr.paper.order import ROWS, Setting
 from fairfr.report.tables.columns import Column, alphas_of, column, has_group_brier, lifted
 from fairfr.report.tables.grid import Grid, Note, Section, Spanner
-from fairfr.report.tables.layout import Layout, Place, rows_of
+from fairfr.report.tables.layout import Layout, Place
+from fairfr.report.tables.order import Setting, rows_of
 from fairfr.report.tables.provenance import BEST, Provenance
 
 SPREAD = "Mean±std over folds."
@@ -42,7 +42,9 @@ def panels(
         places = [Place(setting, one) for one in flat]
         sections += layout.sections(places, blocks, layout.label(setting[1]) if len(settings) > 1 else "")
     rows = rows_of(layout.blocks(settings, only_run=True))
-    provenance = Provenance(layout, rows, settings, alphas_of(flat), wanted=ROWS, group_brier=has_group_brier(flat))
+    provenance = Provenance(
+        layout, rows, settings, alphas_of(flat), wanted=layout.order.rows, group_brier=has_group_brier(flat)
+    )
     spanners = tuple(Spanner(head, tuple(one.heading for one in part)) for head, part in columns.items())
     about = (SPREAD, BEST)
     bare = Grid(id, title, ("Method",), spanners, tuple(sections), tuple(notes), about, chapter=chapter)

@@ -10,18 +10,14 @@ from functools import cached_property
 from fairfr.core.names import ALL
 from fairfr.core.rates import ALPHAS, ENOUGH_FALSE_MATCHES
 from fairfr.core.variants import variant_text
-from fairfr.paper.order import DENSITY_LOO, HEADLINE, Row, Setting
 from fairfr.report.readings import STRICT, Reading, Run
-from fairfr.report.tables.commands import commands, paper_command
+from fairfr.report.tables.commands import commands, experiment_command
 from fairfr.report.tables.grid import UNDEFINED, Grid, Missing, Note, Section, number_entry
 from fairfr.report.tables.layout import Layout
+from fairfr.report.tables.order import Row, Setting
 
 BEST = "Bold: best method without group labels in each column, including ties after rounding."
 DAGGER = "† Needs group labels at inference: for reference, never bold."
-TWO_FORMS = (
-    "AC-Density is the form of the paper's text, in which a training pair is its own nearest neighbour; AC-Density "
-    "(LOO) leaves it out. It is unclear which of the two the paper reports, so both are shown and either may be bold."
-)
 NOT_RUN, EMPTY = "Methods without a completed run here", "Empty entries have no completed run"
 SHORT_KEY = 8
 DIGITS = 3
@@ -81,8 +77,11 @@ class Provenance:
     def _unfilled(self) -> Note:
         given = ", given their vectors" if self.layout.runs.source == "files" else ""
         text = f"none of the paper's {len(self.settings)} settings has been run. To fill it{given}:"
-        command = paper_command(self.layout, "headline" if self.settings == HEADLINE else "appendix")
-        return Note("unfilled", text, commands=(command,), for_print=False)
+        experiment = self.layout.order.experiments.get(self.settings)
+        typed: tuple[str, ...] = ()
+        if experiment is not None:
+            typed = (experiment_command(self.layout, experiment, self.settings[0]),)
+        return Note("unfilled", text, commands=typed, for_print=False)
 
     def notes(self, sections: Sequence[Section], extra: Sequence[Note] = ()) -> tuple[Note, ...]:
         """What a reader must know, each in a line; the runs' keys stand last."""
@@ -91,7 +90,7 @@ class Provenance:
         found = [
             Note("dagger", DAGGER) if any(line.dagger for line in lines) else None,
             *extra,
-            Note("two_forms", TWO_FORMS) if DENSITY_LOO in self.rows else None,
+            *(self.layout.order.row_notes.get(row.id) for row in self.rows),
             Note("reading", self.layout.reading.words, f"{self.layout.reading.name.capitalize()} reading"),
             None if self.exact else self._replaced(),
             self._few_pairs("too few pairs" in absent) if self.by_group else None,

@@ -9,11 +9,10 @@ import numpy as np
 
 from fairfr.core.rates import ALPHAS
 from fairfr.core.types import F64, I16, UNKNOWN
-from fairfr.paper.order import Row, Setting
 from fairfr.report.readings import Reading, Run
-from fairfr.report.runs import Runs
 from fairfr.report.scores import Scores
-from fairfr.report.tables.layout import Layout, rows_of
+from fairfr.report.tables.layout import Layout
+from fairfr.report.tables.order import Row, Setting, rows_of
 from fairfr.report.uncertainty.bootstrap import Draws, Measured, draw_units, measure, resampling_units
 
 ALPHA = ALPHAS["1e-3"]
@@ -54,25 +53,25 @@ class Bootstrapped:
 class Bootstraps:
     """The bootstrap of every setting in one reading, made when it is first asked for: tables and claims share it."""
 
-    def __init__(self, runs: Runs, reading: Reading, draws: int) -> None:
-        self.runs, self.reading, self.draws = runs, reading, draws
+    def __init__(self, layout: Layout, draws: int) -> None:
+        self.layout = layout
+        self.draws = draws
         self._found: dict[Setting, Bootstrapped | None] = {}
 
     def of(self, setting: Setting) -> Bootstrapped | None:
         """None where there are no scores."""
         if setting not in self._found:
-            self._found[setting] = bootstrap(self.runs, setting, self.reading, self.draws)
+            self._found[setting] = bootstrap(self.layout, setting, self.draws)
         return self._found[setting]
 
 
-def bootstrap(runs: Runs, setting: Setting, reading: Reading, asked: int) -> Bootstrapped | None:
+def bootstrap(layout: Layout, setting: Setting, asked: int) -> Bootstrapped | None:
     """Measure every method of a data set and backbone whose scores are stored; None if there is none."""
-    layout = Layout(runs, reading)
     found = [
         (row, Scores.at_hand(layout.run(setting, row))) for row in rows_of(layout.blocks([setting], only_run=True))
     ]
     at_hand = [(row, scores) for row, scores in found if scores is not None]
-    return bootstrap_together(at_hand, reading, asked) if at_hand else None
+    return bootstrap_together(at_hand, layout.reading, asked) if at_hand else None
 
 
 def bootstrap_together(at_hand: Sequence[tuple[Row, Scores]], reading: Reading, asked: int) -> Bootstrapped:

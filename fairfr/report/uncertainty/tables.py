@@ -8,7 +8,7 @@ one finds, and of the true worst group's value, from simultaneous intervals of a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from math import isnan
 from typing import TypeAlias
@@ -16,11 +16,11 @@ from typing import TypeAlias
 import numpy as np
 
 from fairfr.core.types import F64
-from fairfr.paper.order import BASELINE, Row
 from fairfr.report.quantity import group_heading, higher_is_better
 from fairfr.report.tables.by_setting import MOST_GROUPS
 from fairfr.report.tables.grid import Entry, Grid, Line, Note, Section, Spanner, Tone, mark_best, number_entry
 from fairfr.report.tables.layout import is_called
+from fairfr.report.tables.order import BASELINE, Row
 from fairfr.report.tables.provenance import raw_brier
 from fairfr.report.uncertainty.bootstrap import METRICS, interval, simultaneous, true_worst
 from fairfr.report.uncertainty.by_setting import Bootstrapped, Bootstraps
@@ -32,7 +32,6 @@ MEANS = {
     "all": ("mean", "fold std", "pooled", "95 % interval"),
     "worst": ("mean", "fold std", "pooled", "95 % of the expected worst", "95 % of the true worst"),
 }
-DUELS = (("ac_density", "faircal"), ("ac_density_loo", "faircal"), ("ac_linear", "faircal"))
 LineOf: TypeAlias = Callable[[Bootstrapped, Row, str], Line]
 HEADINGS = dict(zip(METRICS, ("AUROC", "TPR@1e-3", "Brier"), strict=True))
 CHAPTER = "Uncertainty"
@@ -42,15 +41,16 @@ def uncertainty_tables(bootstraps: Bootstraps, against: str | None = None) -> li
     """For each data set and backbone: means with their uncertainty, groups, and paired differences between methods.
 
     Settings without stored scores are left out. ``against``: the method or variant that the others are compared
-    with, by its id or label; None: the Baseline, and FairCal.
+    with, by its id or label; None: the Baseline, and the duels of the order.
     """
     grids: list[Grid] = []
-    for setting in bootstraps.runs.settings:
+    order = bootstraps.layout.order
+    for setting in order.sorted(bootstraps.layout.runs.settings):
         found = bootstraps.of(setting)
         if found is None:
             continue
         grids += [_means_grid(found), *_groups_grids(found)]
-        sections = tuple(_comparison_sections(found, against))
+        sections = tuple(_comparison_sections(found, against, order.duels))
         if sections:
             grids.append(_differences_grid(found, sections))
     return grids
@@ -142,13 +142,17 @@ def _differences_grid(found: Bootstrapped, sections: tuple[Section, ...]) -> Gri
     return _grid(found, "differences", title, spanners, sections, DIFFERENCES)
 
 
-def _comparison_sections(found: Bootstrapped, against: str | None) -> Iterator[Section]:
-    """Each metric against the Baseline, then against FairCal, or against the one method that is asked for.
+def _comparison_sections(
+    found: Bootstrapped, against: str | None, duels: Mapping[str, tuple[str, ...]]
+) -> Iterator[Section]:
+    """Each metric against the Baseline, then in the ``duels``, or against the one method that is asked for.
 
     Only the comparisons that have both runs.
     """
     by_id = {row.id: row for row in found.rows}
-    rounds = [(BASELINE.id, _pairings(found, BASELINE.id)), ("faircal", DUELS)]
+    rounds = [(BASELINE.id, _pairings(found, BASELINE.id))]
+    for other, methods in duels.items():
+        rounds.append((other, tuple((method, other) for method in methods)))
     if against is not None:
         asked = [row.id for row in found.rows if is_called(against, row.id, row.label, found.runs[row.id].cell[2])]
         rounds = [(id, _pairings(found, id)) for id in asked[:1]]

@@ -12,11 +12,13 @@ from fairfr.paper.claims.claim import Claim, Verdict, verdict
 from fairfr.paper.claims.table import claims, judge, judge_draws
 from fairfr.paper.drawn_numbers import DrawnNumbers
 from fairfr.paper.numbers import Numbers, RunNumbers, need
+from fairfr.paper.order import ORDER
 from fairfr.paper.printed import AUROC, LU_AUROC, WORST_AUROC, WORST_BRIER
 from fairfr.paper.reading import PAPER_READING
 from fairfr.report.quantity import Quantity
 from fairfr.report.readings import Run
 from fairfr.report.runs import Runs
+from fairfr.report.tables.layout import Layout
 from fairfr.report.tables.levels import count_lifted
 from fairfr.report.uncertainty.by_setting import Bootstraps
 
@@ -38,7 +40,7 @@ def ahead(quantity: Quantity) -> Claim:
 def judged(claim: Claim, results: list[Run]) -> Verdict:
     runs = Runs(results, "synthetic")
     point = judge(claim, RunNumbers(runs, PAPER_READING))
-    return judge_draws(claim, point, DrawnNumbers(Bootstraps(runs, PAPER_READING, DRAWS)))
+    return judge_draws(claim, point, DrawnNumbers(Bootstraps(Layout(runs, PAPER_READING, ORDER), DRAWS)))
 
 
 @pytest.mark.parametrize("quantity", [AUROC, WORST_AUROC, WORST_BRIER])
@@ -68,7 +70,7 @@ def test_without_scores_the_verdict_stands_as_it_is(fake_run: Any) -> None:
 
 def test_draws_move_the_fold_mean_as_they_move_the_pooled_value(fake_run: Any) -> None:
     result = fake_run("ac_density")
-    bootstraps = Bootstraps(Runs([result], "synthetic"), PAPER_READING, DRAWS)
+    bootstraps = Bootstraps(Layout(Runs([result], "synthetic"), PAPER_READING, ORDER), DRAWS)
     numbers = DrawnNumbers(bootstraps)
     found = bootstraps.of(CELL)
     assert found is not None
@@ -86,7 +88,7 @@ def test_draws_move_the_fold_mean_as_they_move_the_pooled_value(fake_run: Any) -
 
 def test_levels_of_a_draw_are_those_of_its_groups(fake_run: Any) -> None:
     results = [fake_run("baseline", noise=0.6), fake_run("ac_linear", noise=0.5)]
-    numbers = DrawnNumbers(Bootstraps(Runs(results, "synthetic"), PAPER_READING, DRAWS))
+    numbers = DrawnNumbers(Bootstraps(Layout(Runs(results, "synthetic"), PAPER_READING, ORDER), DRAWS))
     seen = set()
     for draw in range(DRAWS):
         numbers.draw = draw
@@ -107,6 +109,6 @@ def test_settings_with_fewer_draws_bound_those_of_a_claim(fake_run: Any, monkeyp
 def test_the_page_says_whether_there_are_intervals(fake_run: Any) -> None:
     runs = Runs([fake_run("baseline"), fake_run("platt")], "synthetic")
     assert any("fairfr tables --uncertainty" in note.commands for note in claims(runs, PAPER_READING).notes)
-    grid = claims(runs, PAPER_READING, Bootstraps(runs, PAPER_READING, 20))
+    grid = claims(runs, PAPER_READING, Bootstraps(Layout(runs, PAPER_READING, ORDER), 20))
     assert any("judged again on each draw" in note.text for note in grid.notes)
     assert np.all([len(line.entries) == 5 for section in grid.sections for line in section.lines])

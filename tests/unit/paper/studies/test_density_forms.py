@@ -10,6 +10,7 @@ import pytest
 
 from fairfr.core.types import Source
 from fairfr.paper.reading import PAPER_READING
+from fairfr.paper.studies import STUDIES
 from fairfr.paper.studies.density_forms import STUDY
 from fairfr.report.readings import STRICT, Run
 from fairfr.report.selection import Selection
@@ -43,7 +44,7 @@ def form(fake_run: Any) -> Any:
 
 def density_forms(results: list[Run], source: Source, selection: Selection | None = None) -> list[Grid]:
     """The study's tables of these runs."""
-    found = of_studies(results, source, PAPER_READING, selection or Selection())
+    found = of_studies(STUDIES, results, source, PAPER_READING, selection or Selection())
     return STUDY.tables(found["density_forms"]) if found else []
 
 

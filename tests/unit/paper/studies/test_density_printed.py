@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from fairfr.paper.reading import PAPER_READING
+from fairfr.paper.studies import STUDIES
 from fairfr.paper.studies.density_printed import STUDY
 from fairfr.report.readings import Run
 from fairfr.report.selection import Selection
@@ -38,7 +39,7 @@ def form(result: Callable[..., Run]) -> Callable[..., Run]:
 
 
 def lines(results: list[Run]) -> dict[str, dict[str, Any]]:
-    found = of_studies(results, "synthetic", PAPER_READING, Selection())
+    found = of_studies(STUDIES, results, "synthetic", PAPER_READING, Selection())
     (grid,) = STUDY.tables(found["density_printed"])
     return {section.heading: {line.label: line.entries for line in section.lines} for section in grid.sections}
 

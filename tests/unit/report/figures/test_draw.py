@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
+from fairfr.paper.order import ORDER
 from fairfr.paper.reading import PAPER_READING
 from fairfr.report.figures.draw import SHIPPED, draw
 from fairfr.report.figures.overview import overview_figure
@@ -18,6 +19,7 @@ from fairfr.report.figures.text import as_drawn
 from fairfr.report.readings import STRICT, Run
 from fairfr.report.runs import Runs
 from fairfr.report.scores import Scores
+from fairfr.report.tables.layout import Layout
 
 ROOT = Path(__file__).parents[4]
 
@@ -28,7 +30,7 @@ def names(paths: list[Path]) -> list[str]:
 
 def test_figures_are_written_as_png_and_pdf(fake_run: Any, tmp_path: Path) -> None:
     runs = Runs([fake_run(method) for method in ("baseline", "beta", "ac_density")], "synthetic")
-    written = draw(runs, PAPER_READING, tmp_path / "new" / "figures")
+    written = draw(Layout(runs, PAPER_READING, ORDER), tmp_path / "new" / "figures")
     assert names(written) == [
         "reliability_rfw_facenet.png",
         "reliability_rfw_facenet.pdf",
@@ -45,7 +47,7 @@ def test_drawing_leaves_matplotlib_as_it_was(fake_run: Any, tmp_path: Path) -> N
     import matplotlib as mpl
 
     before = dict(mpl.rcParams)
-    draw(Runs([fake_run("platt"), fake_run("ac_linear")], "synthetic"), STRICT, tmp_path / "figures")
+    draw(Layout(Runs([fake_run("platt"), fake_run("ac_linear")], "synthetic"), STRICT, ORDER), tmp_path / "figures")
     assert dict(mpl.rcParams) == before
 
 
@@ -66,28 +68,30 @@ def test_beta_and_density_are_preferred(
         return Figure(figsize=(1, 1))
 
     monkeypatch.setattr("fairfr.report.figures.draw.reliability_figure", note)
-    monkeypatch.setattr("fairfr.report.figures.draw.overview_figure", lambda runs, reading: None)
-    draw(Runs([fake_run(method) for method in methods], "synthetic"), PAPER_READING, tmp_path / "figures")
+    monkeypatch.setattr("fairfr.report.figures.draw.overview_figure", lambda layout: None)
+    draw(
+        Layout(Runs([fake_run(method) for method in methods], "synthetic"), PAPER_READING, ORDER), tmp_path / "figures"
+    )
     assert chosen == wanted
 
 
 def test_what_cannot_be_drawn_is_left_out(fake_run: Any, tmp_path: Path) -> None:
     beta, density = fake_run("beta"), fake_run("ac_density")
     only_results = Runs([Run(beta.stored), Run(density.stored)], "synthetic")
-    assert names(draw(only_results, PAPER_READING, tmp_path / "a")) == [
+    assert names(draw(Layout(only_results, PAPER_READING, ORDER), tmp_path / "a")) == [
         "worst_group_auroc.png",
         "worst_group_auroc.pdf",
     ]
     without_groups = Run({**beta.stored, "data": {**beta.stored["data"], "grouping": None}})
-    assert draw(Runs([without_groups], "synthetic"), PAPER_READING, tmp_path / "b") == []
-    assert draw(Runs([], "synthetic"), PAPER_READING, tmp_path / "c") == []
+    assert draw(Layout(Runs([without_groups], "synthetic"), PAPER_READING, ORDER), tmp_path / "b") == []
+    assert draw(Layout(Runs([], "synthetic"), PAPER_READING, ORDER), tmp_path / "c") == []
 
 
 @pytest.mark.parametrize(("source", "said"), [("synthetic", True), ("files", False)])
 def test_titles_name_reading_and_stand_in(fake_run: Any, source: Any, said: bool) -> None:
     beta, density = fake_run("beta", source=source), fake_run("ac_density", source=source)
     reliability = reliability_figure(Scores(beta), Scores(density), STRICT).get_suptitle()
-    overview = overview_figure(Runs([density], source), STRICT)
+    overview = overview_figure(Layout(Runs([density], source), STRICT, ORDER))
     assert overview is not None and "RFW x FaceNet" in reliability
     for title in (reliability, overview.get_suptitle()):
         assert "strict reading" in title and ("synthetic" in title.lower()) == said
@@ -95,7 +99,9 @@ def test_titles_name_reading_and_stand_in(fake_run: Any, source: Any, said: bool
 
 
 def test_the_overview_marks_group_aware_methods(fake_run: Any) -> None:
-    figure = overview_figure(Runs([fake_run("baseline"), fake_run("gst_paper")], "synthetic"), PAPER_READING)
+    figure = overview_figure(
+        Layout(Runs([fake_run("baseline"), fake_run("gst_paper")], "synthetic"), PAPER_READING, ORDER)
+    )
     assert figure is not None
     axes = figure.axes[0]
     assert [text.get_text() for text in axes.get_yticklabels()] == ["Baseline", "GST†"]
@@ -110,7 +116,7 @@ def test_the_overview_has_every_method_that_has_run_and_no_empty_row(fake_run: A
         fake_run("baseline", dataset="lfw"),
         fake_run("fsn", dataset="lfw"),
     ]
-    figure = overview_figure(Runs(runs, "synthetic"), PAPER_READING)
+    figure = overview_figure(Layout(Runs(runs, "synthetic"), PAPER_READING, ORDER))
     assert figure is not None
     shown = [[text.get_text() for text in axes.get_yticklabels()] for axes in figure.axes]
     assert shown == [["Baseline", "Platt"], ["Baseline", "FSN"]]
@@ -119,7 +125,7 @@ def test_the_overview_has_every_method_that_has_run_and_no_empty_row(fake_run: A
 def test_no_panel_shows_values_that_cannot_be(fake_run: Any) -> None:
     near_one, wide = fake_run("baseline", noise=0.05), fake_run("platt", noise=1.5)
     wide.stored["backbone"] = {"id": "other", "label": "Other"}
-    figure = overview_figure(Runs([near_one, wide], "synthetic"), PAPER_READING)
+    figure = overview_figure(Layout(Runs([near_one, wide], "synthetic"), PAPER_READING, ORDER))
     assert figure is not None
     limits = [axes.get_xlim() for axes in figure.axes]
     assert len(limits) == 2 and max(high for _, high in limits) < 1.05
@@ -130,7 +136,7 @@ def test_no_panel_shows_values_that_cannot_be(fake_run: Any) -> None:
 def test_axes_have_at_least_three_ticks(fake_run: Any, noise: float) -> None:
     runs = Runs([fake_run(m, noise=noise) for m in ("baseline", "beta", "ac_density")], "synthetic")
     figures = [
-        overview_figure(runs, PAPER_READING),
+        overview_figure(Layout(runs, PAPER_READING, ORDER)),
         reliability_figure(*(Scores(runs.get("rfw", "facenet", m)) for m in ("beta", "ac_density")), PAPER_READING),
     ]
     for axes in (axes for figure in figures if figure is not None for axes in figure.axes):
@@ -167,7 +173,10 @@ def test_a_set_of_small_groups_has_no_reliability_figure_and_says_so(
 ) -> None:
     monkeypatch.setattr("fairfr.report.figures.reliability.FEWEST_PAIRS", 601)  # the set has 600 pairs
     runs = Runs([fake_run(method) for method in ("beta", "ac_density")], "synthetic")
-    assert names(draw(runs, PAPER_READING, tmp_path / "figures")) == ["worst_group_auroc.png", "worst_group_auroc.pdf"]
+    assert names(draw(Layout(runs, PAPER_READING, ORDER), tmp_path / "figures")) == [
+        "worst_group_auroc.png",
+        "worst_group_auroc.pdf",
+    ]
     assert "RFW x FaceNet" in caplog.text and "no group has" in caplog.text
 
 
@@ -177,7 +186,7 @@ def test_names_are_not_formulas(fake_run: Any, tmp_path: Path, name: str) -> Non
     for run in runs:
         for noun in ("dataset", "backbone", "method"):
             run.stored[noun]["label"] = name
-    written = draw(Runs(runs, "synthetic"), PAPER_READING, tmp_path / "figures")
+    written = draw(Layout(Runs(runs, "synthetic"), PAPER_READING, ORDER), tmp_path / "figures")
     assert len(written) == 4
 
 
@@ -194,13 +203,16 @@ def test_a_user_s_method_has_a_reliability_figure_of_its_own(fake_run: Any, tmp_
     own.stored["identity"] = {"method": {"estimator": {"_target_": "my_package.Mine"}}}
     ours = fake_run("ac_linear")
     ours.stored["identity"] = {"method": {"estimator": {"_target_": "fairfr.methods.ac_linear.ACLinear"}}}
-    alone = {path.stem for path in draw(Runs([own, ours], "synthetic"), STRICT, tmp_path / "alone")}
+    alone = {path.stem for path in draw(Layout(Runs([own, ours], "synthetic"), STRICT, ORDER), tmp_path / "alone")}
     assert "reliability_rfw_facenet_mine" in alone and "reliability_rfw_facenet_ac_linear" not in alone
-    beside = {path.name for path in draw(Runs([own, ours, fake_run("beta")], "synthetic"), STRICT, tmp_path / "b")}
+    beside = {
+        path.name
+        for path in draw(Layout(Runs([own, ours, fake_run("beta")], "synthetic"), STRICT, ORDER), tmp_path / "b")
+    }
     assert {"reliability_rfw_facenet_mine.png", "reliability_rfw_facenet.png"} <= beside
     without_groups = fake_run("other", grouping=None, groups={})
     without_groups.stored["identity"] = {"method": {"estimator": {"_target_": "my_package.Other"}}}
-    drawn = draw(Runs([without_groups], "synthetic"), STRICT, tmp_path / "c")
+    drawn = draw(Layout(Runs([without_groups], "synthetic"), STRICT, ORDER), tmp_path / "c")
     assert {path.name for path in drawn} == {"reliability_rfw_facenet_other.png", "reliability_rfw_facenet_other.pdf"}
 
 

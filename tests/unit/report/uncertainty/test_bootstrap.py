@@ -11,10 +11,12 @@ from sklearn.metrics import roc_auc_score, roc_curve
 
 from fairfr.metrics.calibration import brier
 from fairfr.metrics.operating import OperatingPoint
+from fairfr.paper.order import ORDER
 from fairfr.paper.reading import PAPER_READING, READINGS
 from fairfr.report.readings import Reading, Run
 from fairfr.report.runs import Runs
 from fairfr.report.tables.grid import Grid
+from fairfr.report.tables.layout import Layout
 from fairfr.report.uncertainty.bootstrap import (
     Draws,
     draw_units,
@@ -276,7 +278,10 @@ def test_the_found_worst_value_is_not_the_true_one_and_simultaneous_intervals_ar
 
 
 def tables(results: list[Run], reading: Reading = PAPER_READING, draws: int = 100) -> dict[str, Grid]:
-    return {grid.id: grid for grid in uncertainty_tables(Bootstraps(Runs(results, "synthetic"), reading, draws))}
+    return {
+        grid.id: grid
+        for grid in uncertainty_tables(Bootstraps(Layout(Runs(results, "synthetic"), reading, ORDER), draws))
+    }
 
 
 def column(grid: Grid, heading: str, label: str) -> list[Any]:
@@ -369,7 +374,9 @@ def test_the_tables_say_who_was_drawn(fake_run: Any, keep: int, said: str) -> No
 
 def test_identities_that_join_several_components_are_fewer_units(fake_run: Any) -> None:
     apart, joined = (
-        bootstrap(Runs([fake_run(m, known_people=120, per_person=n)], "synthetic"), CELL, PAPER_READING, 10)
+        bootstrap(
+            Layout(Runs([fake_run(m, known_people=120, per_person=n)], "synthetic"), PAPER_READING, ORDER), CELL, 10
+        )
         for m, n in (("baseline", 1), ("fsn", 4))
     )
     assert apart is not None and joined is not None

@@ -1,0 +1,59 @@
+"""The paper as one value, which commands hand to the report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from fairfr.paper.appendix import appendix_tables
+from fairfr.paper.claims.table import claims
+from fairfr.paper.companions import companions
+from fairfr.paper.coverage import coverage
+from fairfr.paper.order import ORDER
+from fairfr.paper.paper_tables import main_tables
+from fairfr.paper.prediction import compared_with_print, prediction
+from fairfr.paper.reading import PAPER_READING, is_of_paper
+from fairfr.paper.studies import STUDIES
+from fairfr.report.paper_spec import Paper
+from fairfr.report.study_runs import StudyRuns
+from fairfr.report.tables.grid import Grid
+from fairfr.report.tables.layout import Layout
+from fairfr.report.uncertainty.by_setting import Bootstraps
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def _tables(layout: Layout) -> Iterator[Grid]:
+    """Tables 1 to 4, the appendix, ours against the paper's, and what the stand-ins predict."""
+    yield from main_tables(layout)
+    yield from appendix_tables(layout)
+    yield coverage(layout.runs, layout.reading)
+    yield from companions(layout.runs, layout.reading)
+    if layout.runs.source == "synthetic":
+        yield from prediction(layout.runs, layout.reading)
+
+
+def _claims(layout: Layout, bootstraps: Bootstraps | None, studies: Mapping[str, StudyRuns]) -> Iterable[Grid]:
+    return [claims(layout.runs, layout.reading, bootstraps, studies)]
+
+
+def _figures(layout: Layout) -> dict[str, Figure]:
+    """``prediction``, of stand-ins."""
+    from fairfr.paper.figures import prediction_figure
+
+    if layout.runs.source != "synthetic":
+        return {}
+    figure = prediction_figure(compared_with_print(layout.runs, layout.reading))
+    return {} if figure is None else {"prediction": figure}
+
+
+PAPER = Paper(
+    reading=PAPER_READING,
+    order=ORDER,
+    covers=is_of_paper,
+    tables=_tables,
+    claims=_claims,
+    studies=STUDIES,
+    figures=_figures,
+)

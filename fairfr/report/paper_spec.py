@@ -1,0 +1,71 @@
+"""What a report is told about a paper whose tables it fills: nothing of it is found by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+from fairfr.report.readings import STRICT, Reading, Run
+from fairfr.report.study import Study
+from fairfr.report.study_runs import StudyRuns
+from fairfr.report.tables.grid import Grid
+from fairfr.report.tables.layout import Layout
+from fairfr.report.tables.order import TableOrder
+from fairfr.report.uncertainty.by_setting import Bootstraps
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Claims: TypeAlias = Callable[[Layout, Bootstraps | None, Mapping[str, StudyRuns]], Iterable[Grid]]
+
+
+def no_claims(layout: Layout, bootstraps: Bootstraps | None, studies: Mapping[str, StudyRuns]) -> Iterable[Grid]:
+    """For a paper whose claims nobody wrote down."""
+    return ()
+
+
+def no_figures(layout: Layout) -> Mapping[str, Figure]:
+    """For a paper without figures of its own."""
+    return {}
+
+
+@dataclass(frozen=True, eq=False)
+class Paper:
+    """A paper, as far as a report needs it.
+
+    Parameters
+    ----------
+    reading : Reading
+        How the paper reads scores; runs on other settings than its own are read strictly.
+    order : TableOrder
+        Its settings, rows and labels, in its order.
+    covers : callable
+        Whether a run is on one of its settings.
+    tables : callable
+        Its tables, and ours against them, from the runs of one page; follow the tables of what has run.
+    claims : callable
+        Its claims as tables, from the runs, their bootstraps if intervals are asked for, and the runs of studies.
+    studies : tuple of Study
+        Groups of runs with tables of their own.
+    figures : callable
+        Its own figures by file name, from the runs of one page.
+    """
+
+    reading: Reading
+    order: TableOrder
+    covers: Callable[[Run], bool]
+    tables: Callable[[Layout], Iterable[Grid]]
+    claims: Claims = no_claims
+    studies: tuple[Study, ...] = ()
+    figures: Callable[[Layout], Mapping[str, Figure]] = no_figures
+
+    @property
+    def readings(self) -> tuple[Reading, ...]:
+        """Its own, and the strict one."""
+        return self.reading, STRICT
+
+    def reads(self, run: Run, reading: Reading) -> bool:
+        """Whether a run has this reading where none is asked for."""
+        usual = self.reading if self.covers(run) else STRICT
+        return reading == usual

@@ -1,0 +1,98 @@
+"""In which order tables show methods, data sets and backbones, and what they are called there."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple, TypeAlias
+
+from fairfr.report.readings import STRICT, Reading
+from fairfr.report.tables.grid import Note
+
+Setting: TypeAlias = tuple[str, str]
+"""A data set and a backbone."""
+
+
+class Row(NamedTuple):
+    """A method of our tables. ``paper`` is the variant that a paper's own reading takes for it if it has run.
+
+    ``printed`` is the id of the paper's row that it is compared with: its own, that of the method it is a form of, or
+    None where the paper's tables have no such row.
+    """
+
+    id: str
+    label: str
+    strict: str
+    paper: str
+    printed: str | None = None
+
+    def method(self, reading: Reading) -> str:
+        """The method that the row asks for."""
+        return self.strict if reading == STRICT else self.paper
+
+    def methods(self, reading: Reading) -> tuple[str, ...]:
+        """The methods that can fill the row, best first: the plain one where the paper's variant has not run."""
+        return tuple(dict.fromkeys((self.method(reading), self.strict)))
+
+
+Block: TypeAlias = tuple[str, tuple[Row, ...]]
+"""Rows under a heading ("" = none)."""
+BASELINE = Row("baseline", "Baseline", "baseline", "baseline", printed="baseline")
+
+
+@dataclass(frozen=True, eq=False)
+class TableOrder:
+    """What comes first in tables, and in which order; all else that has run follows by name.
+
+    Parameters
+    ----------
+    blocks : tuple of (str, tuple of Row)
+        The methods, in blocks under headings.
+    datasets, backbones : mapping of str to str
+        Labels in print, by id.
+    settings : tuple of (str, str)
+        Data sets with their backbones.
+    group_aware : tuple of Row
+        Methods that need group labels; a run's own declaration comes before it.
+    beyond : collection of str
+        Methods that are none of the rows and have a block of their own before others, called ``beyond_heading``.
+    highlighted : tuple of Row
+        Methods that figures colour, called ``highlighted_label`` in their legend.
+    duels : mapping of str to tuple of str
+        Methods that are compared with another one than the Baseline where intervals are asked for, by that one's id.
+    row_notes : mapping of str to Note
+        What to say below a table that has a row of this id.
+    experiments : mapping of tuple of (str, str) to str
+        The named sweep that fills a table over exactly these settings.
+    """
+
+    blocks: tuple[Block, ...] = ()
+    datasets: Mapping[str, str] = field(default_factory=dict)
+    backbones: Mapping[str, str] = field(default_factory=dict)
+    settings: tuple[Setting, ...] = ()
+    group_aware: tuple[Row, ...] = ()
+    beyond: Collection[str] = ()
+    beyond_heading: str = ""
+    highlighted: tuple[Row, ...] = ()
+    highlighted_label: str = "highlighted"
+    duels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    row_notes: Mapping[str, Note] = field(default_factory=dict)
+    experiments: Mapping[tuple[Setting, ...], str] = field(default_factory=dict)
+
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        """All rows of the blocks."""
+        return rows_of(self.blocks)
+
+    def sorted(self, settings: Collection[Setting]) -> tuple[Setting, ...]:
+        """These settings: those of the order first, then others by name."""
+        known = tuple(setting for setting in self.settings if setting in settings)
+        return (*known, *sorted(set(settings) - set(known)))
+
+
+def rows_of(blocks: Collection[Block]) -> tuple[Row, ...]:
+    """All rows of some blocks, in order."""
+    found: list[Row] = []
+    for _, rows in blocks:
+        found += rows
+    return tuple(found)
