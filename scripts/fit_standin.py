@@ -11,41 +11,29 @@ the settings without a printed Baseline take crowding, drift and slope from thei
 import argparse
 import re
 import sys
-from collections.abc import Sequence
-from dataclasses import asdict, replace
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, astuple, fields, replace
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 import yaml
+from standin_goals import HEADLINE, PLAUSIBLE, SETS, STUDY, Goal, goal_of
+from standin_metrics import Effort, mean_figures, measure, variant
 
 from fairfr.core.conform import build
 from fairfr.core.errors import FairfrError
+from fairfr.core.types import F64
 from fairfr.data.settings import DatasetSettings
 from fairfr.data.synthetic import BackboneModel, model_of
-from fairfr.experiment.standin_fit import BASELINE, GAINS, Effort, Figure, Figures, Goal, fit_model, measure, variant
-from fairfr.paper.printed import headline
 
 ROOT = Path(__file__).resolve().parents[1]
-SETS = ("rfw", "bfw", "lfw")
-HEADLINE = ("arcface_r100", "adaface", "magface")
-# names in the headline tables, in the order of Figures; the Brier score of the Baseline is that of the raw cosine
-PRINTED = (
-    ("auroc", "all"),
-    ("auroc", "worst"),
-    ("tpr_at_fpr_1e-3", "all"),
-    ("tpr_at_fpr_1e-3", "worst"),
-    ("brier", "worst"),
-)
-TOLERANCE = {
-    "rfw": Figures(0.005, 0.015, 0.06, 0.05, 0.01),
-    "bfw": Figures(0.005, 0.015, 0.06, 0.05, 0.01),
-    "lfw": Figures(0.01, 0.015, 0.06, 0.10, 0.03),  # small groups: for the seed in conf/dataset only
-}
-# With the wide one of LFW, which is for single seeds, a fit would give AUROC away for what AC-Linear gains.
-FIT_TOLERANCE = TOLERANCE | {"lfw": TOLERANCE["lfw"]._replace(auroc=0.005)}
-# of what AC-Linear gains in AUROC, worst-group AUROC and TPR; on LFW the TPR is the first to give way
-GAIN_TOLERANCE = {"rfw": (0.002, 0.005, 0.01), "bfw": (0.001, 0.003, 0.01), "lfw": (0.003, 0.012, 0.04)}
+LOWEST = BackboneModel(5.0, 0.3, 0.02, 1e-5, 0.01, crowding=0.05, drift=0.005, subgroup_slope=0.02)
+HIGHEST = BackboneModel(2000.0, 2.0, 1.5, 0.3, 1.6, crowding=0.92, drift=1.5, subgroup_slope=1.2)
+# relative steps of finite differences: wide, because single images make the figures jump
+DIFFERENCE = BackboneModel(0.08, 0.04, 0.08, 0.3, 0.1, crowding=0.06, drift=0.2, subgroup_slope=0.15)
+FIRST_STEP = 0.3  # how far the numbers may go together in the first step, in logarithms
+PULL = 0.3  # tolerances for a number e times as large as at the start, where the figures are too few to say
 # Where else to start than from conf/dataset. LFW alone has more than one valley: with little crowding and with much.
 STARTS: dict[str, tuple[BackboneModel, ...]] = {
     "lfw": (
@@ -61,55 +49,6 @@ EFFORT = {
     "lfw": Effort(seeds=tuple(range(101, 109))),
 }
 STUDY_SHARE = {"rfw": 1.0, "bfw": 0.5}
-# The paper prints no Baseline of these. Beside each is the number that it does print for something near; the others
-# are plausible companions of it.
-PLAUSIBLE = {
-    ("rfw", "arcface_r50"): Figures(0.994, 0.990, 0.90, 0.88, 0.142),  # text: AC-Density lifts the worst AUROC to .9951
-    ("rfw", "facenet"): Figures(0.900, 0.873, 0.20, 0.165, 0.186),  # components, FaceNet-V: worst AUROC .8728
-    ("bfw", "arcface_r50"): Figures(0.973, 0.945, 0.86, 0.75, 0.096),  # components: worst AUROC .9448
-    ("bfw", "facenet"): Figures(0.945, 0.907, 0.56, 0.43, 0.119),  # nothing printed
-    ("lfw", "arcface_r50"): Figures(0.992, 0.975, 0.96, 0.90, 0.21),  # accuracy 98.80 % (regenerated vectors)
-    ("lfw", "facenet"): Figures(0.970, 0.930, 0.55, 0.35, 0.22),  # attributes: worst AUROC by gender .9593
-    ("lfw", "arcface_fairface"): Figures(0.900, 0.830, 0.24, 0.05, 0.23),  # accuracy 81.68 % (original ArcFace vectors)
-}
-
-# The embedding sets of the appendix's studies. Of Platt scaling, which ranks as the cosine does, and of AC-Linear;
-# mixed pairs excluded.
-AUROC, ACCURACY = Figure("auroc", "auroc"), Figure("accuracy", "accuracy")
-WORST_AUROC = Figure("worst_auroc", "auroc", "worst", "both")
-WORST_BRIER = Figure("worst_brier", "brier", "worst", "both")
-AFRICAN_AUROC, AFRICAN_BRIER = (Figure(f"african_{m}", m, "african", "both") for m in ("auroc", "brier"))
-BY_ATTRIBUTE = tuple(Figure(a, "auroc", "worst", "both", a) for a in ("gender", "ethnicity", "eyeglasses"))
-STUDY_TOLERANCE = {AUROC: 0.01, ACCURACY: 0.0025, WORST_BRIER: 0.005, AFRICAN_BRIER: 0.005}
-STUDY_TOLERANCE |= dict.fromkeys(BY_ATTRIBUTE, 0.01)  # groups of some 25 pairs in a fold
-NEAR = 0.002  # the others
-# figure: (Platt, AC-Linear), None where nothing is printed
-STUDY: dict[tuple[str, str], dict[Figure, tuple[float, float | None]]] = {
-    ("rfw", "arcface_original"): {  # components, split; coverage
-        WORST_AUROC: (0.9600, 0.9672),
-        WORST_BRIER: (0.0755, 0.0672),
-        AFRICAN_AUROC: (0.9618, 0.9688),
-        AFRICAN_BRIER: (0.0745, 0.0659),
-    },
-    ("rfw", "arcface_r100_aligned"): {WORST_AUROC: (0.9903, 0.9909)},  # components
-    ("rfw", "facenet_casia"): {WORST_AUROC: (0.8122, 0.8502), WORST_BRIER: (0.1906, 0.1580)},  # components, split
-    ("rfw", "facenet_vggface2"): {WORST_AUROC: (0.8728, 0.8861)},  # components
-    ("bfw", "sphereface"): {WORST_AUROC: (0.9372, 0.9402)},  # components, as all of BFW
-    ("bfw", "arcface_r50_aligned"): {WORST_AUROC: (0.9448, 0.9454)},
-    ("bfw", "adaface_aligned"): {WORST_AUROC: (0.9469, 0.9464)},
-    ("bfw", "vit_b"): {WORST_AUROC: (0.9461, 0.9487)},
-    ("lfw", "adaface_aligned"): {  # components, size, accuracy
-        WORST_AUROC: (0.9906, 0.9905),
-        AUROC: (0.9906, None),
-        ACCURACY: (0.9873, 0.9875),
-    },
-    ("lfw", "vit_b"): {WORST_AUROC: (0.9907, 0.9908), ACCURACY: (0.9873, 0.9878)},  # components, accuracy
-    ("lfw", "arcface_r50_aligned"): {ACCURACY: (0.9880, 0.9878)},  # accuracy
-    ("lfw", "arcface_original"): {ACCURACY: (0.8168, 0.8472)},  # accuracy
-    ("lfw", "facenet_casia"): dict(  # attributes
-        zip(BY_ATTRIBUTE, ((0.9593, 0.9675), (0.9759, 0.9819), (0.9849, 0.9880)), strict=True)
-    ),
-}
 
 
 def main() -> None:
@@ -160,36 +99,6 @@ def settings_of(name: str, options: argparse.Namespace) -> DatasetSettings:
     return replace(dataset, standin=replace(dataset.standin, scale=options.scale))
 
 
-def goal_of(dataset: str, backbone: str, fitting: bool = False) -> Goal:
-    """What is printed, or what was chosen where nothing is; the tolerances are for ``fitting`` or for single seeds."""
-    if (dataset, backbone) in STUDY:
-        return study_goal(STUDY[dataset, backbone])
-    if (dataset, backbone) in PLAUSIBLE:
-        fixed = ("crowding", "drift", "subgroup_slope")  # of the headline settings, see ``start_of``
-        return Goal(PLAUSIBLE[dataset, backbone], TOLERANCE[dataset], fixed=fixed)
-    printed = {
-        (row.method, row.quantity.metric, row.quantity.group): row.value
-        for row in headline()
-        if (row.dataset, row.backbone) == (dataset, backbone)
-    }
-    wanted = [printed[("baseline", *place)] for place in PRINTED]
-    for place in PRINTED[: len(GAINS)]:
-        wanted.append(printed[("ac_linear", *place)] - printed[("baseline", *place)])
-    tolerance = FIT_TOLERANCE if fitting else TOLERANCE
-    return Goal(tuple(wanted), (*tolerance[dataset], *GAIN_TOLERANCE[dataset]), (*BASELINE, *GAINS))
-
-
-def study_goal(printed: dict[Figure, tuple[float, float | None]]) -> Goal:
-    """The appendix's figures of Platt scaling, and those of AC-Linear where it prints them."""
-    wanted = {figure: platt for figure, (platt, _) in printed.items()}
-    tolerance = {figure: STUDY_TOLERANCE.get(figure, NEAR) for figure in printed}
-    for figure, (_, linear) in printed.items():
-        if linear is not None:
-            of_linear = figure._replace(name=f"linear_{figure.name}", row="ac_linear")
-            wanted[of_linear], tolerance[of_linear] = linear, tolerance[figure]
-    return Goal(tuple(wanted.values()), tuple(tolerance.values()), tuple(wanted))
-
-
 def effort_of(dataset: DatasetSettings, backbone: str, options: argparse.Namespace) -> Effort:
     """The script's, with what the command line changes."""
     assert dataset.standin is not None
@@ -213,6 +122,71 @@ def start_of(dataset: DatasetSettings, backbone: str) -> BackboneModel:
         for key in ("crowding", "drift", "subgroup_slope")
     }
     return replace(model, **mean)
+
+
+def fit_model(
+    dataset: DatasetSettings,
+    backbone: str,
+    goal: Goal,
+    effort: Effort,
+    starts: Sequence[BackboneModel] = (),
+    on_try: Callable[[BackboneModel, tuple[float, ...]], None] = lambda model, figures: None,
+) -> BackboneModel:
+    """The model that comes nearest to ``goal``, from the one in ``dataset`` and from ``starts``, with four digits.
+
+    Damped Gauss-Newton (a trust region) over the numbers' logarithms. Every try draws from the same seeds, so that
+    two tries differ by their numbers alone and not by chance. The slopes are finite differences at the start of a
+    round and stay during it: they change little on the way, and cost a try for each number. Every start has one
+    round, and the nearest goes on. Where the goal has fewer figures than free numbers, a weak pull keeps the numbers
+    near the start: what the figures leave open stays as it was.
+    """
+    assert dataset.standin is not None
+    names = [each.name for each in fields(BackboneModel)]
+    free = np.array([name not in goal.fixed for name in names])
+    low, high = np.array(astuple(LOWEST))[free], np.array(astuple(HIGHEST))[free]
+
+    def fit_from(start: F64, steps: int) -> tuple[float, F64]:
+        """Half the squared misses that are left, and the numbers, after one round."""
+        from scipy.optimize import least_squares
+
+        start = start.copy()
+        start[free] = np.clip(start[free], 1.01 * low, 0.99 * high)
+
+        def misses(step: F64) -> F64:
+            numbers = start.copy()
+            numbers[free] *= np.exp(step)
+            model = BackboneModel(*numbers.tolist())
+            reached = mean_figures(dataset, backbone, model, effort, goal.figures)
+            on_try(model, reached)
+            pull = PULL * step if len(goal.figures) < len(step) else np.empty(0)
+            return np.concatenate([goal.misses(reached), pull])
+
+        here = np.zeros(int(free.sum()))
+        at_start = misses(here)
+        slopes = _slopes(misses, at_start, np.log1p(np.array(astuple(DIFFERENCE))[free]))
+        best = least_squares(
+            lambda step: misses(step) if step.any() else at_start,
+            here,
+            jac=lambda step: slopes,
+            bounds=(np.log(low / start[free]), np.log(high / start[free])),
+            x_scale=FIRST_STEP,
+            ftol=1e-2,
+            max_nfev=1 + steps,
+        )
+        start[free] *= np.exp(best.x)
+        return float(best.cost), start
+
+    own = model_of(dataset.id, backbone, dataset.standin)
+    tried = [fit_from(np.array(astuple(model)), effort.steps) for model in (own, *starts)]
+    cost, numbers = min(tried, key=lambda one: one[0])
+    for _ in range(1, effort.rounds):
+        cost, numbers = min((cost, numbers), fit_from(numbers, effort.steps), key=lambda one: one[0])
+    return BackboneModel(*(float(f"{number:.4g}") for number in numbers))
+
+
+def _slopes(function: Callable[[F64], F64], at_start: F64, steps: F64) -> F64:
+    """Forward differences (misses, numbers) of ``function``, which is ``at_start`` (misses,) at 0."""
+    return np.stack([(function(step) - at_start) / step.sum() for step in np.diag(steps)], axis=1)
 
 
 def report(dataset: DatasetSettings, backbone: str, options: argparse.Namespace) -> None:

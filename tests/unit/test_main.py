@@ -77,6 +77,6 @@ def test_tab_completes_commands_and_hands_the_rest_to_hydra() -> None:
 def test_scripts_are_thin(script: Path) -> None:
     """Those for developers aside, a script is a command by another name."""
     text = script.read_text(encoding="utf-8")
-    assert script.stem in ("fit_standin", "method_table", "warm_up") or (
+    assert script.stem in ("fit_standin", "standin_goals", "standin_metrics", "method_table", "warm_up") or (
         "from fairfr.commands." in text and len(text) < 250
     )

@@ -1,14 +1,12 @@
-"""Fit the eight numbers of a stand-in to two rows of the paper's tables, and to nothing else.
+"""Measure what the numbers of a stand-in are fitted to: the raw cosine, AC-Linear, and what AC-Linear gains.
 
-What is fitted is a ``BackboneModel`` of fairfr/data/synthetic.py; what it is fitted to are figures that the paper
-prints of the raw cosine (its Baseline, or Platt scaling, which leaves the order of the cosines as it is) and of
-AC-Linear, which runs through the project's own code. No other method is run here, so the others are predicted.
+AC-Linear runs through the project's own code. No other method is run here, so the others are predicted.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import astuple, dataclass, fields, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -17,7 +15,7 @@ from fairfr.core.calibrator import FitContext
 from fairfr.core.errors import ConfigError
 from fairfr.core.types import F64, I16, Bool, PairRule, Pairs, ScoreFrame, VerificationSet
 from fairfr.data.settings import DatasetSettings
-from fairfr.data.synthetic import BackboneModel, generate, model_of
+from fairfr.data.synthetic import BackboneModel, generate
 from fairfr.experiment.held_out import score_held_out
 from fairfr.folds.published import LeaveOneFoldOut
 from fairfr.methods.ac_linear import ACLinear
@@ -29,13 +27,6 @@ from fairfr.pairs.design import Columns
 from fairfr.pairs.table import PairTable
 
 Row: TypeAlias = Literal["cosine", "ac_linear", "gain"]
-
-LOWEST = BackboneModel(5.0, 0.3, 0.02, 1e-5, 0.01, crowding=0.05, drift=0.005, subgroup_slope=0.02)
-HIGHEST = BackboneModel(2000.0, 2.0, 1.5, 0.3, 1.6, crowding=0.92, drift=1.5, subgroup_slope=1.2)
-# relative steps of finite differences: wide, because single images make the figures jump
-DIFFERENCE = BackboneModel(0.08, 0.04, 0.08, 0.3, 0.1, crowding=0.06, drift=0.2, subgroup_slope=0.15)
-FIRST_STEP = 0.3  # how far the numbers may go together in the first step, in logarithms
-PULL = 0.3  # tolerances for a number e times as large as at the start, where the figures are too few to say
 
 
 class Figures(NamedTuple):
@@ -76,21 +67,6 @@ GAINS = (
     Figure("worst_auroc_gain", "auroc", WORST, row="gain"),
     Figure("tpr_gain", "tpr_at_fpr_1e-3", row="gain"),
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Goal:
-    """What to reach: each of ``figures`` as ``wanted``, within its ``tolerance``. Numbers of ``fixed`` stay."""
-
-    wanted: tuple[float, ...]
-    tolerance: tuple[float, ...]
-    figures: tuple[Figure, ...] = BASELINE
-    fixed: tuple[str, ...] = ()
-
-    def misses(self, reached: Sequence[float]) -> F64:
-        """Distance from what is wanted (figures,), in tolerances: all within one is a hit."""
-        misses: F64 = np.subtract(reached, self.wanted) / np.array(self.tolerance)
-        return misses
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,68 +187,3 @@ def mean_figures(
     tries = (variant(dataset, backbone, model, seed) for seed in effort.seeds)
     each = [measure(try_, backbone, figures, effort.share) for try_ in tries]
     return tuple(np.mean(each, axis=0).tolist())
-
-
-def fit_model(
-    dataset: DatasetSettings,
-    backbone: str,
-    goal: Goal,
-    effort: Effort,
-    starts: Sequence[BackboneModel] = (),
-    on_try: Callable[[BackboneModel, tuple[float, ...]], None] = lambda model, figures: None,
-) -> BackboneModel:
-    """The model that comes nearest to ``goal``, from the one in ``dataset`` and from ``starts``, with four digits.
-
-    Damped Gauss-Newton (a trust region) over the numbers' logarithms. Every try draws from the same seeds, so that
-    two tries differ by their numbers alone and not by chance. The slopes are finite differences at the start of a
-    round and stay during it: they change little on the way, and cost a try for each number. Every start has one
-    round, and the nearest goes on. Where the goal has fewer figures than free numbers, a weak pull keeps the numbers
-    near the start: what the figures leave open stays as it was.
-    """
-    assert dataset.standin is not None
-    names = [each.name for each in fields(BackboneModel)]
-    free = np.array([name not in goal.fixed for name in names])
-    low, high = np.array(astuple(LOWEST))[free], np.array(astuple(HIGHEST))[free]
-
-    def fit_from(start: F64, steps: int) -> tuple[float, F64]:
-        """Half the squared misses that are left, and the numbers, after one round."""
-        from scipy.optimize import least_squares
-
-        start = start.copy()
-        start[free] = np.clip(start[free], 1.01 * low, 0.99 * high)
-
-        def misses(step: F64) -> F64:
-            numbers = start.copy()
-            numbers[free] *= np.exp(step)
-            model = BackboneModel(*numbers.tolist())
-            reached = mean_figures(dataset, backbone, model, effort, goal.figures)
-            on_try(model, reached)
-            pull = PULL * step if len(goal.figures) < len(step) else np.empty(0)
-            return np.concatenate([goal.misses(reached), pull])
-
-        here = np.zeros(int(free.sum()))
-        at_start = misses(here)
-        slopes = _slopes(misses, at_start, np.log1p(np.array(astuple(DIFFERENCE))[free]))
-        best = least_squares(
-            lambda step: misses(step) if step.any() else at_start,
-            here,
-            jac=lambda step: slopes,
-            bounds=(np.log(low / start[free]), np.log(high / start[free])),
-            x_scale=FIRST_STEP,
-            ftol=1e-2,
-            max_nfev=1 + steps,
-        )
-        start[free] *= np.exp(best.x)
-        return float(best.cost), start
-
-    own = model_of(dataset.id, backbone, dataset.standin)
-    tried = [fit_from(np.array(astuple(model)), effort.steps) for model in (own, *starts)]
-    cost, numbers = min(tried, key=lambda one: one[0])
-    for _ in range(1, effort.rounds):
-        cost, numbers = min((cost, numbers), fit_from(numbers, effort.steps), key=lambda one: one[0])
-    return BackboneModel(*(float(f"{number:.4g}") for number in numbers))
-
-
-def _slopes(function: Callable[[F64], F64], at_start: F64, steps: F64) -> F64:
-    """Forward differences (misses, numbers) of ``function``, which is ``at_start`` (misses,) at 0."""
-    return np.stack([(function(step) - at_start) / step.sum() for step in np.diag(steps)], axis=1)

@@ -2,33 +2,24 @@
 
 from __future__ import annotations
 
-import importlib.util
 from dataclasses import astuple, replace
 from pathlib import Path
-from types import ModuleType
 
+import fit_standin
 import numpy as np
 import pytest
+import standin_goals
 import yaml
+from fit_standin import fit_model
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score, roc_curve
+from standin_goals import Goal
+from standin_metrics import BASELINE, GAINS, Effort, Figure, Figures, mean_figures, measure, variant
 
 from fairfr.core.conform import build
 from fairfr.core.errors import ConfigError
 from fairfr.data.settings import DatasetSettings
 from fairfr.data.synthetic import BackboneModel, generate
-from fairfr.experiment.standin_fit import (
-    BASELINE,
-    GAINS,
-    Effort,
-    Figure,
-    Figures,
-    Goal,
-    fit_model,
-    mean_figures,
-    measure,
-    variant,
-)
 from fairfr.paper.printed import study
 
 ROOT = Path(__file__).parents[3]
@@ -52,15 +43,6 @@ def small() -> DatasetSettings:
     dataset = build(DatasetSettings, yaml.safe_load((ROOT / "conf" / "dataset" / "rfw.yaml").read_text()))
     assert dataset.standin is not None
     return replace(dataset, standin=replace(dataset.standin, scale=0.08, backbones={"net": MODEL}))
-
-
-@pytest.fixture(scope="module")
-def script() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("fit_standin", ROOT / "scripts" / "fit_standin.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def baseline_figures(dataset: DatasetSettings, backbone: str, share: float = 1.0) -> Figures:
@@ -250,46 +232,46 @@ def test_a_stand_in_without_groups_is_not_fitted(small: DatasetSettings) -> None
         baseline_figures(replace(small, grouping=()), "net")
 
 
-def test_the_script_has_a_goal_for_every_setting(script: ModuleType) -> None:
-    for name in script.SETS:
+def test_the_script_has_a_goal_for_every_setting() -> None:
+    for name in standin_goals.SETS:
         dataset = build(DatasetSettings, yaml.safe_load((ROOT / "conf" / "dataset" / f"{name}.yaml").read_text()))
         assert dataset.standin is not None
         for backbone in dataset.standin.backbones:
-            goal = script.goal_of(name, backbone)
+            goal = standin_goals.goal_of(name, backbone)
             assert len(goal.wanted) == len(goal.figures) == len(goal.tolerance)
             wanted = {figure.name: value for figure, value in zip(goal.figures, goal.wanted, strict=True)}
             if goal.figures[:5] == BASELINE:
                 assert wanted["worst_auroc"] < wanted["auroc"]
                 assert wanted["worst_tpr"] < wanted["tpr"]
             assert (goal.figures == BASELINE) == (goal.fixed == CONTEXT)  # no gain is wanted: the context is the mean's
-    components = {figures.get(script.WORST_AUROC) for figures in script.STUDY.values()}
+    components = {figures.get(standin_goals.WORST_AUROC) for figures in standin_goals.STUDY.values()}
     for row in study("components"):
         assert (row.values["platt"][0], row.values["ac_linear"][0]) in components
-    magface = script.goal_of("rfw", "magface")
+    magface = standin_goals.goal_of("rfw", "magface")
     assert magface.figures == (*BASELINE, *GAINS)
     np.testing.assert_allclose(magface.wanted, (0.956, 0.941, 0.496, 0.445, 0.179, 0.008, 0.007, 0.008))
 
 
-def test_a_setting_without_a_printed_baseline_takes_the_context_of_the_others(script: ModuleType) -> None:
+def test_a_setting_without_a_printed_baseline_takes_the_context_of_the_others() -> None:
     dataset = build(DatasetSettings, yaml.safe_load((ROOT / "conf" / "dataset" / "bfw.yaml").read_text()))
     assert dataset.standin is not None
     mean = np.mean([dataset.standin.backbones[name].crowding for name in ("arcface_r100", "adaface", "magface")])
-    start = script.start_of(dataset, "facenet")
+    start = fit_standin.start_of(dataset, "facenet")
     assert start.crowding == pytest.approx(mean, rel=1e-3)
     assert start.noise == dataset.standin.backbones["facenet"].noise
-    assert script.start_of(dataset, "magface") == dataset.standin.backbones["magface"]
+    assert fit_standin.start_of(dataset, "magface") == dataset.standin.backbones["magface"]
 
 
 @pytest.mark.parametrize("backbone", ["magface", "arcface_original"])  # the second has a difficulty of its own too
 def test_the_script_writes_one_line_and_leaves_the_rest(
-    script: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, backbone: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, backbone: str
 ) -> None:
     path = tmp_path / "conf" / "dataset" / "rfw.yaml"
     path.parent.mkdir(parents=True)
     before = (ROOT / "conf" / "dataset" / "rfw.yaml").read_text().splitlines()
     path.write_text("\n".join(before) + "\n")
-    monkeypatch.setattr(script, "ROOT", tmp_path)
-    script.write("rfw", backbone, MODEL)
+    monkeypatch.setattr(fit_standin, "ROOT", tmp_path)
+    fit_standin.write("rfw", backbone, MODEL)
     after = path.read_text().splitlines()
     changed = [(old, new) for old, new in zip(before, after, strict=True) if old != new]
     assert len(changed) == 1
@@ -300,11 +282,11 @@ def test_the_script_writes_one_line_and_leaves_the_rest(
 
 
 def test_the_script_says_what_is_reached_beside_what_is_wanted(
-    script: ModuleType, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     arguments = "rfw magface --check --scale 0.05 --seeds 1-2"
     monkeypatch.setattr("sys.argv", ["fit_standin.py", *arguments.split()])
-    script.main()
+    fit_standin.main()
     lines = capsys.readouterr().out.splitlines()
     assert [line[2:11].strip() for line in lines[2:]] == ["wanted", "seed 1", "seed 2", "mean", "sd"]
     assert "  auroc 0.9560  worst_auroc 0.9410  tpr 0.4960" in lines[2]
