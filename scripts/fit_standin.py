@@ -18,8 +18,8 @@ from pathlib import Path
 
 import numpy as np
 import yaml
-from standin_goals import HEADLINE, PLAUSIBLE, SETS, STUDY, Goal, goal_of
-from standin_metrics import Effort, mean_figures, measure, variant
+from standin_goals import HEADLINE, PLAUSIBLE, SETS, STUDY, Goal, printed_goal
+from standin_metrics import FitBudget, mean_over_seeds, measure, variant
 
 from fairfr.core.conform import build
 from fairfr.core.errors import FairfrError
@@ -43,10 +43,10 @@ STARTS: dict[str, tuple[BackboneModel, ...]] = {
 }
 # Seeds above 100 are for fitting, so that those in conf/dataset and for checks are fresh. LFW needs many: its worst
 # group is mostly chance. BFW has pairs to spare.
-EFFORT = {
-    "rfw": Effort(seeds=(101, 102, 103)),
-    "bfw": Effort(seeds=(101, 102), share=0.2),
-    "lfw": Effort(seeds=tuple(range(101, 109))),
+BUDGET = {
+    "rfw": FitBudget(seeds=(101, 102, 103)),
+    "bfw": FitBudget(seeds=(101, 102), share=0.2),
+    "lfw": FitBudget(seeds=tuple(range(101, 109))),
 }
 STUDY_SHARE = {"rfw": 1.0, "bfw": 0.5}
 
@@ -99,15 +99,15 @@ def settings_of(name: str, options: argparse.Namespace) -> DatasetSettings:
     return replace(dataset, standin=replace(dataset.standin, scale=options.scale))
 
 
-def effort_of(dataset: DatasetSettings, backbone: str, options: argparse.Namespace) -> Effort:
+def budget_of(dataset: DatasetSettings, backbone: str, options: argparse.Namespace) -> FitBudget:
     """The script's, with what the command line changes."""
     assert dataset.standin is not None
-    effort = EFFORT[dataset.id]
+    budget = BUDGET[dataset.id]
     if dataset.id != "lfw" and (dataset.id, backbone) in STUDY:
         # other seeds vary by more than NEAR, which is asked of this one
-        effort = replace(effort, seeds=(dataset.standin.seed,), share=STUDY_SHARE[dataset.id])
+        budget = replace(budget, seeds=(dataset.standin.seed,), share=STUDY_SHARE[dataset.id])
     changes = {key: getattr(options, key) for key in ("seeds", "share", "steps", "rounds")}
-    return replace(effort, **{key: value for key, value in changes.items() if value is not None})
+    return replace(budget, **{key: value for key, value in changes.items() if value is not None})
 
 
 def start_of(dataset: DatasetSettings, backbone: str) -> BackboneModel:
@@ -128,7 +128,7 @@ def fit_model(
     dataset: DatasetSettings,
     backbone: str,
     goal: Goal,
-    effort: Effort,
+    budget: FitBudget,
     starts: Sequence[BackboneModel] = (),
     on_try: Callable[[BackboneModel, tuple[float, ...]], None] = lambda model, figures: None,
 ) -> BackboneModel:
@@ -156,7 +156,7 @@ def fit_model(
             numbers = start.copy()
             numbers[free] *= np.exp(step)
             model = BackboneModel(*numbers.tolist())
-            reached = mean_figures(dataset, backbone, model, effort, goal.figures)
+            reached = mean_over_seeds(dataset, backbone, model, budget, goal.figures)
             on_try(model, reached)
             pull = PULL * step if len(goal.figures) < len(step) else np.empty(0)
             return np.concatenate([goal.misses(reached), pull])
@@ -177,10 +177,10 @@ def fit_model(
         return float(best.cost), start
 
     own = model_of(dataset.id, backbone, dataset.standin)
-    tried = [fit_from(np.array(astuple(model)), effort.steps) for model in (own, *starts)]
+    tried = [fit_from(np.array(astuple(model)), budget.steps) for model in (own, *starts)]
     cost, numbers = min(tried, key=lambda one: one[0])
-    for _ in range(1, effort.rounds):
-        cost, numbers = min((cost, numbers), fit_from(numbers, effort.steps), key=lambda one: one[0])
+    for _ in range(1, budget.rounds):
+        cost, numbers = min((cost, numbers), fit_from(numbers, budget.steps), key=lambda one: one[0])
     return BackboneModel(*(float(f"{number:.4g}") for number in numbers))
 
 
@@ -192,25 +192,25 @@ def _slopes(function: Callable[[F64], F64], at_start: F64, steps: F64) -> F64:
 def report(dataset: DatasetSettings, backbone: str, options: argparse.Namespace) -> None:
     """Print what the numbers reach on each seed, beside what is wanted; fit them before, unless told not to."""
     assert dataset.standin is not None
-    goal = goal_of(dataset.id, backbone)
-    effort = effort_of(dataset, backbone, options)
+    goal = printed_goal(dataset.id, backbone)
+    budget = budget_of(dataset, backbone, options)
     model = model_of(dataset.id, backbone, dataset.standin)
     if options.check:
-        effort = replace(effort, seeds=options.seeds or (dataset.standin.seed,), share=options.share or 1.0)
+        budget = replace(budget, seeds=options.seeds or (dataset.standin.seed,), share=options.share or 1.0)
     else:
         starts = STARTS.get(dataset.id, ())
         if options.only_own_start or backbone not in HEADLINE:
             starts = ()
         before = variant(dataset, backbone, start_of(dataset, backbone), dataset.standin.seed)
         show_try = partial(say_try, goal=goal) if options.verbose else say_nothing
-        model = fit_model(before, backbone, goal_of(dataset.id, backbone, fitting=True), effort, starts, show_try)
+        model = fit_model(before, backbone, printed_goal(dataset.id, backbone, fitting=True), budget, starts, show_try)
     kind = "plausible" if (dataset.id, backbone) in PLAUSIBLE else "printed"
     print(f"{dataset.id} {backbone} ({kind})")
     print(f"    {yaml_line(backbone, model)}")
     show("wanted", goal.wanted, goal, judged=False)
     every = []
-    for seed in effort.seeds:
-        every.append(measure(variant(dataset, backbone, model, seed), backbone, goal.figures, effort.share))
+    for seed in budget.seeds:
+        every.append(measure(variant(dataset, backbone, model, seed), backbone, goal.figures, budget.share))
         show(f"seed {seed}", every[-1], goal)
     if len(every) > 1:
         show("mean", np.mean(every, axis=0).tolist(), goal)

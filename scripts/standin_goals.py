@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from standin_metrics import BASELINE, GAINS, Figure, Figures
+from standin_metrics import BASELINE, GAINS, BaselineMetrics, TargetMetric
 
 from fairfr.core.types import F64
 from fairfr.paper.printed import headline
 
 SETS = ("rfw", "bfw", "lfw")
 HEADLINE = ("arcface_r100", "adaface", "magface")
-# names in the headline tables, in the order of Figures; the Brier score of the Baseline is that of the raw cosine
+# in the headline tables, in the order of BaselineMetrics; the Brier score of the Baseline is that of the raw cosine
 PRINTED = (
     ("auroc", "all"),
     ("auroc", "worst"),
@@ -22,9 +22,9 @@ PRINTED = (
     ("brier", "worst"),
 )
 TOLERANCE = {
-    "rfw": Figures(0.005, 0.015, 0.06, 0.05, 0.01),
-    "bfw": Figures(0.005, 0.015, 0.06, 0.05, 0.01),
-    "lfw": Figures(0.01, 0.015, 0.06, 0.10, 0.03),  # small groups: for the seed in conf/dataset only
+    "rfw": BaselineMetrics(0.005, 0.015, 0.06, 0.05, 0.01),
+    "bfw": BaselineMetrics(0.005, 0.015, 0.06, 0.05, 0.01),
+    "lfw": BaselineMetrics(0.01, 0.015, 0.06, 0.10, 0.03),  # small groups: for the seed in conf/dataset only
 }
 # With the wide one of LFW, which is for single seeds, a fit would give AUROC away for what AC-Linear gains.
 FIT_TOLERANCE = TOLERANCE | {"lfw": TOLERANCE["lfw"]._replace(auroc=0.005)}
@@ -33,27 +33,31 @@ GAIN_TOLERANCE = {"rfw": (0.002, 0.005, 0.01), "bfw": (0.001, 0.003, 0.01), "lfw
 # The paper prints no Baseline of these. Beside each is the number that it does print for something near; the others
 # are plausible companions of it.
 PLAUSIBLE = {
-    ("rfw", "arcface_r50"): Figures(0.994, 0.990, 0.90, 0.88, 0.142),  # text: AC-Density lifts the worst AUROC to .9951
-    ("rfw", "facenet"): Figures(0.900, 0.873, 0.20, 0.165, 0.186),  # components, FaceNet-V: worst AUROC .8728
-    ("bfw", "arcface_r50"): Figures(0.973, 0.945, 0.86, 0.75, 0.096),  # components: worst AUROC .9448
-    ("bfw", "facenet"): Figures(0.945, 0.907, 0.56, 0.43, 0.119),  # nothing printed
-    ("lfw", "arcface_r50"): Figures(0.992, 0.975, 0.96, 0.90, 0.21),  # accuracy 98.80 % (regenerated vectors)
-    ("lfw", "facenet"): Figures(0.970, 0.930, 0.55, 0.35, 0.22),  # attributes: worst AUROC by gender .9593
-    ("lfw", "arcface_fairface"): Figures(0.900, 0.830, 0.24, 0.05, 0.23),  # accuracy 81.68 % (original ArcFace vectors)
+    ("rfw", "arcface_r50"): BaselineMetrics(
+        0.994, 0.990, 0.90, 0.88, 0.142
+    ),  # text: AC-Density lifts the worst AUROC to .9951
+    ("rfw", "facenet"): BaselineMetrics(0.900, 0.873, 0.20, 0.165, 0.186),  # components, FaceNet-V: worst AUROC .8728
+    ("bfw", "arcface_r50"): BaselineMetrics(0.973, 0.945, 0.86, 0.75, 0.096),  # components: worst AUROC .9448
+    ("bfw", "facenet"): BaselineMetrics(0.945, 0.907, 0.56, 0.43, 0.119),  # nothing printed
+    ("lfw", "arcface_r50"): BaselineMetrics(0.992, 0.975, 0.96, 0.90, 0.21),  # accuracy 98.80 % (regenerated vectors)
+    ("lfw", "facenet"): BaselineMetrics(0.970, 0.930, 0.55, 0.35, 0.22),  # attributes: worst AUROC by gender .9593
+    ("lfw", "arcface_fairface"): BaselineMetrics(
+        0.900, 0.830, 0.24, 0.05, 0.23
+    ),  # accuracy 81.68 % (original ArcFace vectors)
 }
 
 # The embedding sets of the appendix's studies. Of Platt scaling, which ranks as the cosine does, and of AC-Linear;
 # mixed pairs excluded.
-AUROC, ACCURACY = Figure("auroc", "auroc"), Figure("accuracy", "accuracy")
-WORST_AUROC = Figure("worst_auroc", "auroc", "worst", "both")
-WORST_BRIER = Figure("worst_brier", "brier", "worst", "both")
-AFRICAN_AUROC, AFRICAN_BRIER = (Figure(f"african_{m}", m, "african", "both") for m in ("auroc", "brier"))
-BY_ATTRIBUTE = tuple(Figure(a, "auroc", "worst", "both", a) for a in ("gender", "ethnicity", "eyeglasses"))
+AUROC, ACCURACY = TargetMetric("auroc", "auroc"), TargetMetric("accuracy", "accuracy")
+WORST_AUROC = TargetMetric("worst_auroc", "auroc", "worst", "both")
+WORST_BRIER = TargetMetric("worst_brier", "brier", "worst", "both")
+AFRICAN_AUROC, AFRICAN_BRIER = (TargetMetric(f"african_{m}", m, "african", "both") for m in ("auroc", "brier"))
+BY_ATTRIBUTE = tuple(TargetMetric(a, "auroc", "worst", "both", a) for a in ("gender", "ethnicity", "eyeglasses"))
 STUDY_TOLERANCE = {AUROC: 0.01, ACCURACY: 0.0025, WORST_BRIER: 0.005, AFRICAN_BRIER: 0.005}
 STUDY_TOLERANCE |= dict.fromkeys(BY_ATTRIBUTE, 0.01)  # groups of some 25 pairs in a fold
 NEAR = 0.002  # the others
 # figure: (Platt, AC-Linear), None where nothing is printed
-STUDY: dict[tuple[str, str], dict[Figure, tuple[float, float | None]]] = {
+STUDY: dict[tuple[str, str], dict[TargetMetric, tuple[float, float | None]]] = {
     ("rfw", "arcface_original"): {  # components, split; coverage
         WORST_AUROC: (0.9600, 0.9672),
         WORST_BRIER: (0.0755, 0.0672),
@@ -87,7 +91,7 @@ class Goal:
 
     wanted: tuple[float, ...]
     tolerance: tuple[float, ...]
-    figures: tuple[Figure, ...] = BASELINE
+    figures: tuple[TargetMetric, ...] = BASELINE
     fixed: tuple[str, ...] = ()
 
     def misses(self, reached: Sequence[float]) -> F64:
@@ -96,7 +100,7 @@ class Goal:
         return misses
 
 
-def goal_of(dataset: str, backbone: str, fitting: bool = False) -> Goal:
+def printed_goal(dataset: str, backbone: str, fitting: bool = False) -> Goal:
     """What is printed, or what was chosen where nothing is; the tolerances are for ``fitting`` or for single seeds."""
     if (dataset, backbone) in STUDY:
         return study_goal(STUDY[dataset, backbone])
@@ -115,7 +119,7 @@ def goal_of(dataset: str, backbone: str, fitting: bool = False) -> Goal:
     return Goal(tuple(wanted), (*tolerance[dataset], *GAIN_TOLERANCE[dataset]), (*BASELINE, *GAINS))
 
 
-def study_goal(printed: dict[Figure, tuple[float, float | None]]) -> Goal:
+def study_goal(printed: dict[TargetMetric, tuple[float, float | None]]) -> Goal:
     """The appendix's figures of Platt scaling, and those of AC-Linear where it prints them."""
     wanted = {figure: platt for figure, (platt, _) in printed.items()}
     tolerance = {figure: STUDY_TOLERANCE.get(figure, NEAR) for figure in printed}

@@ -29,7 +29,7 @@ from fairfr.pairs.table import PairTable
 Row: TypeAlias = Literal["cosine", "ac_linear", "gain"]
 
 
-class Figures(NamedTuple):
+class BaselineMetrics(NamedTuple):
     """The raw cosine in five numbers, means over the folds; a pair is in the group of its first image."""
 
     auroc: float
@@ -39,7 +39,7 @@ class Figures(NamedTuple):
     worst_brier: float
 
 
-class Figure(NamedTuple):
+class TargetMetric(NamedTuple):
     """One number of the raw cosine, of AC-Linear, or what AC-Linear gains; a mean over the folds.
 
     ``metric`` is one of the catalogue's, where the cosine's ``brier`` is that of held-out Platt scaling, or
@@ -56,21 +56,21 @@ class Figure(NamedTuple):
 
 
 BASELINE = (
-    Figure("auroc", "auroc"),
-    Figure("worst_auroc", "auroc", WORST),
-    Figure("tpr", "tpr_at_fpr_1e-3"),
-    Figure("worst_tpr", "tpr_at_fpr_1e-3", WORST),
-    Figure("worst_brier", "brier_raw", WORST),
+    TargetMetric("auroc", "auroc"),
+    TargetMetric("worst_auroc", "auroc", WORST),
+    TargetMetric("tpr", "tpr_at_fpr_1e-3"),
+    TargetMetric("worst_tpr", "tpr_at_fpr_1e-3", WORST),
+    TargetMetric("worst_brier", "brier_raw", WORST),
 )
 GAINS = (
-    Figure("auroc_gain", "auroc", row="gain"),
-    Figure("worst_auroc_gain", "auroc", WORST, row="gain"),
-    Figure("tpr_gain", "tpr_at_fpr_1e-3", row="gain"),
+    TargetMetric("auroc_gain", "auroc", row="gain"),
+    TargetMetric("worst_auroc_gain", "auroc", WORST, row="gain"),
+    TargetMetric("tpr_gain", "tpr_at_fpr_1e-3", row="gain"),
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Effort:
+class FitBudget:
     """How hard to try: the mean over ``seeds``, on a ``share`` of the pairs, at most ``steps`` steps in each round."""
 
     seeds: tuple[int, ...]
@@ -80,7 +80,7 @@ class Effort:
 
 
 def measure(
-    dataset: DatasetSettings, backbone: str, figures: Sequence[Figure], share: float = 1.0
+    dataset: DatasetSettings, backbone: str, figures: Sequence[TargetMetric], share: float = 1.0
 ) -> tuple[float, ...]:
     """``figures`` of the stand-in of ``dataset``, on a random ``share`` of its pairs."""
     assert dataset.standin is not None
@@ -91,7 +91,7 @@ def measure(
     cosine = [figure for figure in figures if figure.row != "ac_linear"]
     linear = [figure for figure in figures if figure.row != "cosine"]
     table = PairTable(data)
-    value: dict[tuple[Row, Figure], float] = {}
+    value: dict[tuple[Row, TargetMetric], float] = {}
     if cosine:
         frame = _cosine_frame(table, needs_platt=any(figure.metric == "brier" for figure in cosine))
         value |= {("cosine", figure): of for figure, of in _values(dataset, data, frame, cosine).items()}
@@ -113,8 +113,8 @@ def _part(data: VerificationSet, share: float) -> VerificationSet:
 
 
 def _values(
-    dataset: DatasetSettings, data: VerificationSet, frame: ScoreFrame, figures: Sequence[Figure]
-) -> dict[Figure, float]:
+    dataset: DatasetSettings, data: VerificationSet, frame: ScoreFrame, figures: Sequence[TargetMetric]
+) -> dict[TargetMetric, float]:
     """Each of ``figures`` for the scores of ``frame``, whatever its row."""
     assert data.grouping is not None
     place_of = {figure: (figure.grouping or data.grouping, figure.rule) for figure in figures}
@@ -176,14 +176,14 @@ def variant(dataset: DatasetSettings, backbone: str, model: BackboneModel, seed:
     return replace(dataset, standin=replace(dataset.standin, seed=seed, backbones=backbones))
 
 
-def mean_figures(
+def mean_over_seeds(
     dataset: DatasetSettings,
     backbone: str,
     model: BackboneModel,
-    effort: Effort,
-    figures: Sequence[Figure] = BASELINE,
+    budget: FitBudget,
+    figures: Sequence[TargetMetric] = BASELINE,
 ) -> tuple[float, ...]:
-    """The mean over the seeds of ``effort``."""
-    tries = (variant(dataset, backbone, model, seed) for seed in effort.seeds)
-    each = [measure(try_, backbone, figures, effort.share) for try_ in tries]
+    """The mean over the seeds of ``budget``."""
+    tries = (variant(dataset, backbone, model, seed) for seed in budget.seeds)
+    each = [measure(try_, backbone, figures, budget.share) for try_ in tries]
     return tuple(np.mean(each, axis=0).tolist())

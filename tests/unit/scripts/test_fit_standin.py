@@ -14,7 +14,7 @@ from fit_standin import fit_model
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score, roc_curve
 from standin_goals import Goal
-from standin_metrics import BASELINE, GAINS, Effort, Figure, Figures, mean_figures, measure, variant
+from standin_metrics import BASELINE, GAINS, BaselineMetrics, FitBudget, TargetMetric, mean_over_seeds, measure, variant
 
 from fairfr.core.conform import build
 from fairfr.core.errors import ConfigError
@@ -23,7 +23,7 @@ from fairfr.data.synthetic import BackboneModel, generate
 from fairfr.paper.printed import study
 
 ROOT = Path(__file__).parents[3]
-TOLERANCE = Figures(0.005, 0.015, 0.06, 0.05, 0.01)
+TOLERANCE = BaselineMetrics(0.005, 0.015, 0.06, 0.05, 0.01)
 MODEL = BackboneModel(
     effective_dims=40.0,
     noise=1.0,
@@ -45,8 +45,8 @@ def small() -> DatasetSettings:
     return replace(dataset, standin=replace(dataset.standin, scale=0.08, backbones={"net": MODEL}))
 
 
-def baseline_figures(dataset: DatasetSettings, backbone: str, share: float = 1.0) -> Figures:
-    return Figures(*measure(dataset, backbone, BASELINE, share))
+def baseline_metrics(dataset: DatasetSettings, backbone: str, share: float = 1.0) -> BaselineMetrics:
+    return BaselineMetrics(*measure(dataset, backbone, BASELINE, share))
 
 
 def test_figures_are_fold_means_as_scikit_learn_has_them(small: DatasetSettings) -> None:
@@ -63,7 +63,7 @@ def test_figures_are_fold_means_as_scikit_learn_has_them(small: DatasetSettings)
         worst = min(roc_auc_score(data.same[m], cosine[m]) for m in members)
         brier = max(np.mean((np.clip(cosine[m], 0, 1) - data.same[m]) ** 2) for m in members)
         each.append((roc_auc_score(data.same[at], cosine[at]), worst, np.interp(1e-3, fpr, tpr), brier))
-    figures = baseline_figures(small, "net")
+    figures = baseline_metrics(small, "net")
     got = (figures.auroc, figures.worst_auroc, figures.tpr, figures.worst_brier)
     np.testing.assert_allclose(got, np.mean(each, axis=0), rtol=1e-9)
     assert 0 < figures.worst_tpr < figures.tpr
@@ -83,7 +83,7 @@ def test_figures_of_platt_are_held_out_as_scikit_learn_has_them(small: DatasetSe
         members = [at & (grouping.codes[data.pairs.left] == g) for g in range(4)]
         african.append(error[members[grouping.levels.index("african")]].mean())
         worst.append(max(error[m].mean() for m in members))
-    figures = [Figure("a", "brier", "african", "both"), Figure("w", "brier", "worst", "both")]
+    figures = [TargetMetric("a", "brier", "african", "both"), TargetMetric("w", "brier", "worst", "both")]
     np.testing.assert_allclose(measure(small, "net", figures), [np.mean(african), np.mean(worst)], rtol=1e-3)
 
 
@@ -100,7 +100,7 @@ def test_accuracy_is_at_the_threshold_of_the_other_folds(small: DatasetSettings)
         errors = [np.sum((cosine[~at] >= t) != data.same[~at]) for t in thresholds]
         threshold = thresholds[np.argmin(errors)]
         right.append(np.mean((cosine[at] >= threshold) == data.same[at]))
-    assert measure(small, "net", [Figure("accuracy", "accuracy")]) == (pytest.approx(np.mean(right), abs=1e-12),)
+    assert measure(small, "net", [TargetMetric("accuracy", "accuracy")]) == (pytest.approx(np.mean(right), abs=1e-12),)
 
 
 def test_a_figure_may_name_its_attribute_and_rule() -> None:
@@ -114,20 +114,23 @@ def test_a_figure_may_name_its_attribute_and_rule() -> None:
     men = (ends[0] == 1) & (ends[1] == 1)
     each = [men & (data.fold == fold) for fold in range(10)]
     wanted = np.mean([roc_auc_score(data.same[m], cosine[m]) for m in each])
-    figures = [Figure("men", "auroc", "male", "both", "gender"), Figure("glasses", "auroc", "no", "both", "eyeglasses")]
+    figures = [
+        TargetMetric("men", "auroc", "male", "both", "gender"),
+        TargetMetric("glasses", "auroc", "no", "both", "eyeglasses"),
+    ]
     reached = measure(lfw, "magface", figures)
     assert reached[0] == pytest.approx(wanted, abs=1e-6)
     assert 0.5 < reached[1] < 1 and reached[1] != reached[0]
 
 
 def test_what_few_figures_leave_open_stays_near_the_start(small: DatasetSettings) -> None:
-    effort, figures = Effort(seeds=(1,), steps=4), BASELINE[1:2]
-    (reached,) = mean_figures(small, "net", MODEL, effort, figures)
+    budget, figures = FitBudget(seeds=(1,), steps=4), BASELINE[1:2]
+    (reached,) = mean_over_seeds(small, "net", MODEL, budget, figures)
 
     def fitted(wanted: float, tolerance: float) -> tuple[float, float]:
         """Distance from the wanted value and, in logarithms, from the start."""
-        model = fit_model(small, "net", Goal((wanted,), (tolerance,), figures), effort)
-        (value,) = mean_figures(small, "net", model, effort, figures)
+        model = fit_model(small, "net", Goal((wanted,), (tolerance,), figures), budget)
+        (value,) = mean_over_seeds(small, "net", model, budget, figures)
         return abs(value - wanted), np.abs(np.log(np.divide(astuple(model), astuple(MODEL)))).max()
 
     distance, moved = fitted(reached + 0.01, tolerance=0.002)
@@ -137,46 +140,46 @@ def test_what_few_figures_leave_open_stays_near_the_start(small: DatasetSettings
 
 
 def test_a_share_of_the_pairs_gives_nearly_the_same(small: DatasetSettings) -> None:
-    whole, half = baseline_figures(small, "net"), baseline_figures(small, "net", share=0.5)
+    whole, half = baseline_metrics(small, "net"), baseline_metrics(small, "net", share=0.5)
     assert half != whole
     assert half.auroc == pytest.approx(whole.auroc, abs=0.03)
 
 
 def test_the_mean_is_over_the_seeds(small: DatasetSettings) -> None:
-    each = [baseline_figures(variant(small, "net", MODEL, seed), "net") for seed in (1, 2)]
+    each = [baseline_metrics(variant(small, "net", MODEL, seed), "net") for seed in (1, 2)]
     assert each[0] != each[1]
-    np.testing.assert_allclose(mean_figures(small, "net", MODEL, Effort(seeds=(1, 2))), np.mean(each, axis=0))
+    np.testing.assert_allclose(mean_over_seeds(small, "net", MODEL, FitBudget(seeds=(1, 2))), np.mean(each, axis=0))
 
 
 def test_misses_count_in_tolerances() -> None:
-    goal = Goal(Figures(0.9, 0.8, 0.5, 0.4, 0.1), TOLERANCE)
-    np.testing.assert_allclose(goal.misses(Figures(0.905, 0.77, 0.5, 0.4, 0.1)), [1, -2, 0, 0, 0], atol=1e-9)
+    goal = Goal(BaselineMetrics(0.9, 0.8, 0.5, 0.4, 0.1), TOLERANCE)
+    np.testing.assert_allclose(goal.misses(BaselineMetrics(0.905, 0.77, 0.5, 0.4, 0.1)), [1, -2, 0, 0, 0], atol=1e-9)
 
 
 def test_a_fit_finds_back_the_figures_of_other_numbers(small: DatasetSettings) -> None:
     assert small.standin is not None
-    effort = Effort(seeds=(1,), steps=6)
-    goal = Goal(mean_figures(small, "net", MODEL, effort), TOLERANCE, fixed=CONTEXT)
+    budget = FitBudget(seeds=(1,), steps=6)
+    goal = Goal(mean_over_seeds(small, "net", MODEL, budget), TOLERANCE, fixed=CONTEXT)
     away = replace(MODEL, effective_dims=30.0, noise=1.1, noise_spread=0.3, hard_share=0.03, gap=0.25)
-    before = goal.misses(mean_figures(small, "net", away, effort))
+    before = goal.misses(mean_over_seeds(small, "net", away, budget))
     start = variant(small, "net", away, small.standin.seed)
-    fitted = fit_model(start, "net", goal, effort)
-    after = goal.misses(mean_figures(small, "net", fitted, effort))
+    fitted = fit_model(start, "net", goal, budget)
+    after = goal.misses(mean_over_seeds(small, "net", fitted, budget))
     assert np.abs(before).max() > 2  # the start misses, so that the fit has something to do
     assert np.abs(after).max() < 1
     assert all(number == float(f"{number:.4g}") for number in astuple(fitted))
     assert [getattr(fitted, name) for name in CONTEXT] == [getattr(MODEL, name) for name in CONTEXT]
-    assert fit_model(start, "net", goal, effort) == fitted
+    assert fit_model(start, "net", goal, budget) == fitted
 
 
 def test_a_fit_takes_the_nearest_of_several_starts(small: DatasetSettings) -> None:
-    effort = Effort(seeds=(1,), steps=1, rounds=1)
-    goal = Goal(mean_figures(small, "net", MODEL, effort), TOLERANCE, fixed=CONTEXT)
+    budget = FitBudget(seeds=(1,), steps=1, rounds=1)
+    goal = Goal(mean_over_seeds(small, "net", MODEL, budget), TOLERANCE, fixed=CONTEXT)
     away = replace(MODEL, effective_dims=400.0, noise=0.5)
     assert small.standin is not None
     start = variant(small, "net", away, small.standin.seed)
-    alone = goal.misses(mean_figures(small, "net", fit_model(start, "net", goal, effort), effort))
-    both = goal.misses(mean_figures(small, "net", fit_model(start, "net", goal, effort, [MODEL]), effort))
+    alone = goal.misses(mean_over_seeds(small, "net", fit_model(start, "net", goal, budget), budget))
+    both = goal.misses(mean_over_seeds(small, "net", fit_model(start, "net", goal, budget, [MODEL]), budget))
     assert np.abs(alone).max() > 1 > np.abs(both).max()
 
 
@@ -198,21 +201,21 @@ def test_gains_are_those_of_ac_linear_as_scikit_learn_has_it(small: DatasetSetti
         of_linear, of_cosine = (min(roc_auc_score(data.same[m], s[m]) for m in members) for s in (linear, cosine))
         worst_gain.append(of_linear - of_cosine)
         linear_brier.append(max(np.mean((linear[m] - data.same[m]) ** 2) for m in members))
-    figures = (*GAINS[:2], Figure("b", "brier", "worst", "first", row="ac_linear"))
+    figures = (*GAINS[:2], TargetMetric("b", "brier", "worst", "first", row="ac_linear"))
     wanted = [np.mean(gain), np.mean(worst_gain), np.mean(linear_brier)]
     np.testing.assert_allclose(measure(small, "net", figures), wanted, atol=2e-4)
     assert abs(np.mean(worst_gain)) > 1e-3  # so that the tolerance tells a gain from none
 
 
 def test_a_fit_reaches_a_gain_of_ac_linear(small: DatasetSettings) -> None:
-    effort = Effort(seeds=(1,), steps=5, rounds=1)
+    budget = FitBudget(seeds=(1,), steps=5, rounds=1)
     figures = (*BASELINE, *GAINS)
     tolerance = (*TOLERANCE, 0.002, 0.004, 0.03)
     crowded = replace(MODEL, crowding=0.42, drift=0.8)
-    goal = Goal(mean_figures(small, "net", crowded, effort, figures), tolerance, figures)
-    before = goal.misses(mean_figures(small, "net", MODEL, effort, figures))
-    fitted = fit_model(small, "net", goal, effort)
-    after = goal.misses(mean_figures(small, "net", fitted, effort, figures))
+    goal = Goal(mean_over_seeds(small, "net", crowded, budget, figures), tolerance, figures)
+    before = goal.misses(mean_over_seeds(small, "net", MODEL, budget, figures))
+    fitted = fit_model(small, "net", goal, budget)
+    after = goal.misses(mean_over_seeds(small, "net", fitted, budget, figures))
     assert np.abs(before).max() > 1.5 and np.sum(after**2) < np.sum(before**2) / 3
     assert fitted.crowding > MODEL.crowding
 
@@ -229,7 +232,7 @@ def test_what_ac_linear_gains_on_lfw_is_near_print(backbone: str, wanted: tuple[
 
 def test_a_stand_in_without_groups_is_not_fitted(small: DatasetSettings) -> None:
     with pytest.raises(ConfigError, match=r"rfw.*dataset\.grouping"):
-        baseline_figures(replace(small, grouping=()), "net")
+        baseline_metrics(replace(small, grouping=()), "net")
 
 
 def test_the_script_has_a_goal_for_every_setting() -> None:
@@ -237,7 +240,7 @@ def test_the_script_has_a_goal_for_every_setting() -> None:
         dataset = build(DatasetSettings, yaml.safe_load((ROOT / "conf" / "dataset" / f"{name}.yaml").read_text()))
         assert dataset.standin is not None
         for backbone in dataset.standin.backbones:
-            goal = standin_goals.goal_of(name, backbone)
+            goal = standin_goals.printed_goal(name, backbone)
             assert len(goal.wanted) == len(goal.figures) == len(goal.tolerance)
             wanted = {figure.name: value for figure, value in zip(goal.figures, goal.wanted, strict=True)}
             if goal.figures[:5] == BASELINE:
@@ -247,7 +250,7 @@ def test_the_script_has_a_goal_for_every_setting() -> None:
     components = {figures.get(standin_goals.WORST_AUROC) for figures in standin_goals.STUDY.values()}
     for row in study("components"):
         assert (row.values["platt"][0], row.values["ac_linear"][0]) in components
-    magface = standin_goals.goal_of("rfw", "magface")
+    magface = standin_goals.printed_goal("rfw", "magface")
     assert magface.figures == (*BASELINE, *GAINS)
     np.testing.assert_allclose(magface.wanted, (0.956, 0.941, 0.496, 0.445, 0.179, 0.008, 0.007, 0.008))
 
