@@ -22,7 +22,7 @@ from fairfr.data.settings import DatasetSettings
 from fairfr.data.synthetic import BackboneModel, generate
 from fairfr.paper.printed import study
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[2]
 TOLERANCE = BaselineMetrics(0.005, 0.015, 0.06, 0.05, 0.01)
 MODEL = BackboneModel(
     effective_dims=40.0,
