@@ -68,7 +68,7 @@ def test_a_view_offers_no_labels(data: VerificationSet) -> None:
     view = view_of(data, "embeddings", "groups", "identities")
     offered = {name for name in dir(view) if not name.startswith("_")}
     assert offered == {
-        "by_id", "cosine", "ends", "group_levels", "groups", "identities", "identity_names", "images",
+        "by_id", "cosine", "ends", "folds", "group_levels", "groups", "identities", "identity_names", "images",
         "mean_distance", "mean_distance_to_others", "midpoints", "n_pairs", "references", "subset",
     }  # fmt: skip
     assert not hasattr(view, "same")
