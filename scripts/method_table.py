@@ -58,23 +58,23 @@ def table() -> str:
     """Markdown: the methods that sweeps find first, then ablations and extras."""
     folder = ROOT / "conf" / "method"
     paths = [*sorted(folder.glob("*.yaml")), *sorted(folder.glob("*/*.yaml"))]
-    lines = ["| `method=` | | what it does | sees | gives | its file has | card |", "|---|---|---|---|---|---|---|"]
+    lines = ["| `method=` | | what it does | also needs | gives | its file has |", "|---|---|---|---|---|---|"]
     return "\n".join([*lines, *(row(path, str(path.relative_to(folder).with_suffix(""))) for path in paths)])
 
 
 def row(path: Path, choice: str) -> str:
-    """One method: its yaml's opening comment says what it does, its class what it sees and gives."""
+    """One method: its yaml's opening comment says what it does, its class what it needs and gives."""
     opening = path.read_text(encoding="utf-8").splitlines()[0]
     method = read_method(path)
     cls: Any = type(instantiate(method.estimator, f"{choice}.estimator"))
     card = Path(inspect.getfile(cls)).relative_to(ROOT)
     check_card(cls, card)
     dagger = " †" if "groups" in cls.needs else ""
-    sees = ", ".join(["scores", *sorted(cls.needs)])
+    needs = ", ".join(sorted(cls.needs))
     gives = "probability" if cls.native_probability else "score"
     what = opening.removeprefix("#").strip()
     keeps = KEEPS.get(choice, "weights")
-    return f"| `{choice}` | {method.label}{dagger} | {what} | {sees} | {gives} | {keeps} | [{card.name}](../{card}) |"
+    return f"| [`{choice}`](../{card}) | {method.label}{dagger} | {what} | {needs} | {gives} | {keeps} |"
 
 
 def check_card(cls: type, card: Path) -> None:

@@ -270,8 +270,8 @@ def test_saved_models_predict_the_same_bits_in_a_fresh_process(
 def listed_content() -> dict[str, str]:
     """The column of docs/methods.md that says what a method's file has, by the method's name."""
     page = (METHODS.parents[1] / "docs" / "methods.md").read_text(encoding="utf-8")
-    rows = [line.strip("|").split("|") for line in page.splitlines() if line.startswith("| `")]
-    return {row[0].strip(" `").rpartition("/")[2]: row[5].strip() for row in rows}
+    rows = [line.strip("|").split("|") for line in page.splitlines() if line.startswith("| [`")]
+    return {row[0].split("`")[1].rpartition("/")[2]: row[5].strip() for row in rows}
 
 
 def test_the_docs_say_what_a_saved_model_has(
