@@ -22,6 +22,7 @@ html_title = f"fairfr {release}"
 html_static_path = ["_static"]
 html_css_files = ["tables.css"]
 html_copy_source = False
+html_show_copyright = False
 
 # characters; "-.0199 [-.0250, -.0154]" has 23
 SHORT, LONG = 28, 56
