@@ -1,4 +1,4 @@
-"""docs/real_lfw.py: from stored runs and the tables of fairfr tables to the findings' tables and the README's picture."""
+"""docs/real_lfw.py: stored runs and tables become the tables of the findings and the picture of the README."""
 
 from __future__ import annotations
 
