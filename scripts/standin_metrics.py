@@ -20,8 +20,8 @@ from fairfr.experiment.held_out import score_held_out
 from fairfr.folds.published import LeaveOneFoldOut
 from fairfr.methods.ac_linear import ACLinear
 from fairfr.metrics.by_group import ALL, WORST, PairGroups, evaluate
+from fairfr.metrics.roc_metrics import most_accurate
 from fairfr.metrics.summary import summarise
-from fairfr.metrics.thresholds import most_accurate
 from fairfr.numerics.regression import fit_logistic
 from fairfr.pairs.design import Columns
 from fairfr.pairs.table import PairTable

@@ -14,7 +14,7 @@ from fairfr.core.errors import ConfigError, DataError
 from fairfr.core.types import F64, I64, Bool, PairRule
 from fairfr.library.file import describe
 from fairfr.metrics.catalogue import On
-from fairfr.metrics.operating import OperatingPoint
+from fairfr.metrics.roc_metrics import OperatingPoint
 from fairfr.report.readings import Run
 from fairfr.report.scores import Scores
 from fairfr.report.uncertainty.bootstrap import Draws, draw_units, interval, resampling_units

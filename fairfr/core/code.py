@@ -28,7 +28,7 @@ OVERLAY = "fairfr.numerics.beta"
 """Makes the probability of a method that has none of its own."""
 
 
-THRESHOLDS = "fairfr.metrics.thresholds.training_thresholds"
+THRESHOLDS = "fairfr.metrics.roc_metrics.training_thresholds"
 """Makes numbers that only a fit can make, for runs that ask for them; other metrics can be measured again."""
 
 

@@ -15,7 +15,7 @@ from fairfr.core.extras import explain_missing_extra
 from fairfr.core.findings import Finding
 from fairfr.core.types import F64, I16, I64, FoldSplit, Prediction, ScoreFrame, VerificationSet
 from fairfr.experiment.threads import Division
-from fairfr.metrics.thresholds import training_thresholds
+from fairfr.metrics.roc_metrics import training_thresholds
 from fairfr.numerics.beta import BetaMap, fit_overlay
 from fairfr.pairs.table import PairTable
 from fairfr.pairs.view import PairView

@@ -16,8 +16,8 @@ from fairfr.core import names
 from fairfr.core.errors import DataError
 from fairfr.core.types import F64, I16, I64, Bool, Grouping, MetricRow, PairRule, Pairs, ScoreFrame
 from fairfr.metrics.catalogue import METRICS, GapOf, Metric, OfCurve, On, RateAt
-from fairfr.metrics.gaps import gap
-from fairfr.metrics.operating import OperatingPoint
+from fairfr.metrics.differentials import gap
+from fairfr.metrics.roc_metrics import OperatingPoint
 from fairfr.numerics.roc import RocCurve, descending_order, roc_curve
 
 ALL, POOLED, WORST, GAP = names.ALL, names.POOLED, names.WORST, names.GAP

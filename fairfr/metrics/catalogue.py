@@ -10,8 +10,8 @@ from fairfr.core.code import code_digest
 from fairfr.core.rates import ALPHAS
 from fairfr.core.types import F64, Bool
 from fairfr.metrics.calibration import brier, brier_raw, ece, ks
-from fairfr.metrics.gaps import GAP_RATES
-from fairfr.metrics.operating import Rate
+from fairfr.metrics.differentials import GAP_RATES
+from fairfr.metrics.roc_metrics import Rate
 from fairfr.numerics.roc import RocCurve, area, partial_area
 
 On: TypeAlias = Literal["score", "probability"]

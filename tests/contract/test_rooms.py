@@ -27,7 +27,6 @@ TO_BE_RENAMED = {
     "sweep",
     "table",
     "threshold",
-    "thresholds",
 }
 
 

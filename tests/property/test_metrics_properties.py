@@ -12,8 +12,8 @@ from sklearn.metrics import roc_curve as library_roc_curve
 from fairfr.core.types import F64, I16, Bool, ScoreFrame
 from fairfr.metrics.by_group import PairGroups, evaluate
 from fairfr.metrics.calibration import brier, ece, ks
-from fairfr.metrics.gaps import gap
-from fairfr.metrics.operating import OperatingPoint
+from fairfr.metrics.differentials import gap
+from fairfr.metrics.roc_metrics import OperatingPoint
 from fairfr.numerics.roc import area, partial_area, roc_curve
 
 relaxed = settings(deadline=None, max_examples=100)

@@ -8,8 +8,7 @@ import numpy as np
 
 from fairfr.core.rates import ALPHAS, ENOUGH_FALSE_MATCHES
 from fairfr.core.types import F64, Bool
-from fairfr.metrics.operating import Convention, OperatingPoint
-from fairfr.metrics.thresholds import fpr_name
+from fairfr.metrics.roc_metrics import Convention, OperatingPoint, fpr_name
 from fairfr.report.held_out_folds import Fold, folds_of
 from fairfr.report.readings import Run
 from fairfr.report.scores import Scores

@@ -189,12 +189,14 @@ def test_code_that_deals_pairs_to_folds_counts(edited: Callable[[str], None]) ->
 def test_thresholds_of_the_training_pairs_count_where_they_are_asked_for(edited: Callable[[str], None]) -> None:
     """They are made while fitting, and cannot be measured again."""
     before = [code_of("platt.Platt", thresholds=asked) for asked in (False, True)]
-    edited("fairfr.metrics.operating")
+    edited("fairfr.metrics.roc_metrics")
     after = [code_of("platt.Platt", thresholds=asked) for asked in (False, True)]
     assert after[0] == before[0] and after[1] != before[1]
 
 
-@pytest.mark.parametrize("module", ["by_group", "calibration", "operating", "gaps", "catalogue", "summary", "ties"])
+@pytest.mark.parametrize(
+    "module", ["by_group", "calibration", "roc_metrics", "differentials", "catalogue", "summary", "ties"]
+)
 def test_metrics_have_a_digest_of_their_own(edited: Callable[[str], None], module: str) -> None:
     before = metrics_version()
     edited(f"fairfr.metrics.{module}")

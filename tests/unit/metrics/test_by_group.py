@@ -10,7 +10,7 @@ from fairfr.core.errors import DataError
 from fairfr.core.types import F64, Bool, Grouping, MetricRow, Pairs, ScoreFrame
 from fairfr.metrics.by_group import PairGroups, evaluate
 from fairfr.metrics.calibration import brier, brier_raw, ece, ks
-from fairfr.metrics.operating import OperatingPoint
+from fairfr.metrics.roc_metrics import OperatingPoint
 from fairfr.numerics.roc import area, partial_area, roc_curve
 
 FOLDS = ("1", "2")

@@ -10,7 +10,7 @@ import pytest
 from sklearn.metrics import roc_auc_score, roc_curve
 
 from fairfr.metrics.calibration import brier
-from fairfr.metrics.operating import OperatingPoint
+from fairfr.metrics.roc_metrics import OperatingPoint
 from fairfr.paper.order import ORDER
 from fairfr.paper.reading import PAPER_READING, READINGS
 from fairfr.report.readings import Reading, Run

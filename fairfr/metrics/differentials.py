@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from fairfr.core.types import F64
-from fairfr.metrics.operating import Rate
+from fairfr.metrics.roc_metrics import Rate
 
 GapName: TypeAlias = Literal["eo", "pe", "dp"]
 

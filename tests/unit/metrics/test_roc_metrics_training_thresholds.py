@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairfr.metrics.thresholds import most_accurate, training_thresholds
+from fairfr.metrics.roc_metrics import most_accurate, training_thresholds
 
 
 @given(st.lists(st.tuples(st.booleans(), st.integers(0, 9)), min_size=1, max_size=40))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_curve as library_roc_curve
 
-from fairfr.metrics.operating import OperatingPoint
+from fairfr.metrics.roc_metrics import OperatingPoint
 
 # Ten impostors at 0..9, and genuine pairs between them.
 DIFF = np.arange(10.0)

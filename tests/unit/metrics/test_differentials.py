@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fairfr.metrics.gaps import GAP_RATES, gap
+from fairfr.metrics.differentials import GAP_RATES, gap
 
 
 def test_gap_is_max_minus_min_in_percentage_points() -> None:

@@ -1,4 +1,4 @@
-"""The operating point: thresholds set once on all pairs, and the rates they give on any subset."""
+"""Operating points, set once on all pairs and measured on any subset, and thresholds that training pairs set."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
+from fairfr.core.rates import ALPHAS
 from fairfr.core.types import F64, Bool
 from fairfr.numerics.roc import RocCurve, roc_curve
 
 Convention: TypeAlias = Literal["interp", "conservative", "nearest"]
 Rate: TypeAlias = Literal["tpr", "fpr", "acceptance"]
 
+ACCURACY = "accuracy"
 NAN = float("nan")
 
 
@@ -116,3 +118,27 @@ def _accepted(same: Bool, values: F64, threshold: float) -> tuple[int, int]:
 
 def _share(part: int, whole: int) -> float:
     return part / whole if whole else NAN
+
+
+def fpr_name(alpha: str) -> str:
+    """``fpr_1e-3``."""
+    return f"fpr_{alpha}"
+
+
+def most_accurate(same: Bool, values: F64) -> float:
+    """The threshold under which most pairs (p,) are decided rightly; of several, the highest.
+
+    That is the threshold of the LFW protocol: with it, cosines of published models give the accuracies that others
+    measure.
+    """
+    curve = roc_curve(same, values)
+    return float(curve.thresholds[int(np.argmax(curve.n_true - curve.n_false))])
+
+
+def training_thresholds(same: Bool, values: F64) -> dict[str, float]:
+    """The most accurate threshold of ``values`` (p,), and those of the largest FPR that does not exceed each level."""
+    points = {
+        fpr_name(text): OperatingPoint.find(same, values, alpha, "conservative").thresholds[0]
+        for text, alpha in ALPHAS.items()
+    }
+    return {ACCURACY: most_accurate(same, values), **points}
