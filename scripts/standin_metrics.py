@@ -19,8 +19,8 @@ from fairfr.data.synthetic import BackboneModel, generate
 from fairfr.experiment.held_out import score_held_out
 from fairfr.folds.published import LeaveOneFoldOut
 from fairfr.methods.ac_linear import ACLinear
-from fairfr.metrics.by_group import ALL, WORST, PairGroups, evaluate
-from fairfr.metrics.roc_metrics import most_accurate
+from fairfr.metrics.by_group import ALL, WORST, PairGroups, compute_metrics
+from fairfr.metrics.roc_metrics import best_accuracy_threshold
 from fairfr.metrics.summary import summarise
 from fairfr.numerics.regression import fit_logistic
 from fairfr.pairs.design import Columns
@@ -119,7 +119,7 @@ def _values(
     assert data.grouping is not None
     place_of = {figure: (figure.grouping or data.grouping, figure.rule) for figure in figures}
     groups = [PairGroups.of(data.groupings[name], data.pairs, rule) for name, rule in sorted(set(place_of.values()))]
-    summaries = summarise(evaluate(frame, data.fold_labels, groups, dataset.min_pairs))
+    summaries = summarise(compute_metrics(frame, data.fold_labels, groups, dataset.min_pairs))
     mean = {(entry["grouping"], entry["rule"], entry["group"], entry["metric"]): entry["mean"] for entry in summaries}
     values = {}
     for figure in figures:
@@ -164,7 +164,7 @@ def _held_out_accuracy(frame: ScoreFrame) -> float:
     right = []
     for each in np.unique(frame.fold):
         test = frame.fold == each
-        threshold = most_accurate(frame.same[~test], frame.score[~test])
+        threshold = best_accuracy_threshold(frame.same[~test], frame.score[~test])
         right.append(np.mean((frame.score[test] >= threshold) == frame.same[test]))
     return float(np.mean(right))
 

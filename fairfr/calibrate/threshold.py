@@ -116,7 +116,7 @@ def operate(scores: Scores, wanted: Wanted) -> Operating:
     same, values = scores.same, scores.probability if wanted.on == "probability" else scores.score
     drawn = _drawn(scores, wanted.draws)
     impostors = Subset(drawn, np.flatnonzero(~same))
-    threshold = OperatingPoint.find(same, values, wanted.fmr, "conservative").thresholds[0]
+    threshold = OperatingPoint.from_pairs(same, values, wanted.fmr, "conservative").thresholds[0]
     confident = _confident(impostors, values[~same], same, values, wanted)
     thresholds = [threshold, *([confident] if np.isfinite(confident) else [])]
     rows = [_rates(name, drawn, chosen, same, values, thresholds, wanted) for name, chosen in _parts(scores, wanted)]
@@ -199,7 +199,7 @@ def _confident(impostors: Subset, values: F64, same: Bool, all_values: F64, want
         fits, too_many = (k, too_many) if _bound(impostors, order[:k], wanted) <= wanted.fmr else (fits, k)
     if fits < 0:
         return NAN
-    return OperatingPoint.find(same, all_values, (fits + 0.5) / n, "conservative").thresholds[0]
+    return OperatingPoint.from_pairs(same, all_values, (fits + 0.5) / n, "conservative").thresholds[0]
 
 
 def _bound(impostors: Subset, errors: I64, wanted: Wanted) -> float:

@@ -118,7 +118,7 @@ class _Workspace(NamedTuple):
 
 
 def _compute(settings: CellSettings, located: LocatedCell, origin: Origin, space: _Workspace) -> Result:
-    from fairfr.metrics.by_group import PairGroups, evaluate
+    from fairfr.metrics.by_group import PairGroups, compute_metrics
 
     started = time.perf_counter()
     reset_peak_memory()
@@ -130,7 +130,7 @@ def _compute(settings: CellSettings, located: LocatedCell, origin: Origin, space
     scored = slice(None) if held_out.rows is None else held_out.rows
     data, cosine = table.data if held_out.rows is None else table.data.take(held_out.rows), table.cosine[scored]
     groups = [PairGroups.of(grouping, data.pairs, rule) for grouping in data.groupings.values() for rule in PAIR_RULES]
-    rows = evaluate(held_out.frame, held_out.folds, groups, settings.dataset.min_pairs, threads)
+    rows = compute_metrics(held_out.frame, held_out.folds, groups, settings.dataset.min_pairs, threads)
     write_scores(space.draft / "scores.parquet", score_columns(data, cosine, held_out))
     write_metrics(space.draft / "metrics.parquet", rows)
     usage = {

@@ -20,7 +20,7 @@ from fairfr.experiment.machine import code_version
 from fairfr.experiment.method import make_method
 from fairfr.experiment.settings import CellSettings
 from fairfr.metrics.catalogue import metrics_version
-from fairfr.metrics.summary import summarise, too_few_negatives
+from fairfr.metrics.summary import few_impostors_findings, summarise
 from fairfr.metrics.ties import tied_at_the_top
 from fairfr.store.folder import Result
 from fairfr.store.score_file import Words
@@ -83,7 +83,7 @@ def describe_metrics(rows: list[MetricRow], frame: ScoreFrame, header: Result) -
     ties = tied_at_the_top(frame, rows, header["method"]["native_probability"], name)
     return {
         "metrics_version": metrics_version(),
-        "metric_warnings": [finding.as_dict() for finding in (*too_few_negatives(rows), *ties)],
+        "metric_warnings": [finding.as_dict() for finding in (*few_impostors_findings(rows), *ties)],
         "metrics": jsonable(summarise(rows)),
     }
 

@@ -19,7 +19,7 @@ from fairfr.core.errors import DataError, UnmetNeedError
 from fairfr.core.keys import digest_of
 from fairfr.core.types import I16, PAIR_RULES, Grouping, Pairs, ScoreFrame, product_of
 from fairfr.experiment.record import describe_metrics
-from fairfr.metrics.by_group import PairGroups, evaluate
+from fairfr.metrics.by_group import PairGroups, compute_metrics
 from fairfr.metrics.catalogue import metrics_version
 from fairfr.store.folder import Result, RunFolders, write_metrics
 from fairfr.store.reading import check_files, key_of, read_run
@@ -103,7 +103,7 @@ def _measured(draft: Path, result: Result) -> Result:
     groupings, pairs = _groupings(scores, result)
     groups = [PairGroups.of(grouping, pairs, rule) for grouping in groupings for rule in PAIR_RULES]
     frame = ScoreFrame(_splits_of(scores, splits), scores.same, scores.score, scores.probability)
-    rows = evaluate(frame, splits, groups, result["data"]["min_pairs"])
+    rows = compute_metrics(frame, splits, groups, result["data"]["min_pairs"])
     write_metrics(draft / "metrics.parquet", rows)
     data = {**result["data"], "groups": {grouping.id: list(grouping.levels) for grouping in groupings}}
     return {**result, "data": data, **describe_metrics(rows, frame, result)}

@@ -15,8 +15,8 @@ import numpy as np
 from fairfr.core import names
 from fairfr.core.errors import DataError
 from fairfr.core.types import F64, I16, I64, Bool, Grouping, MetricRow, PairRule, Pairs, ScoreFrame
-from fairfr.metrics.catalogue import METRICS, GapOf, Metric, OfCurve, On, RateAt
-from fairfr.metrics.differentials import gap
+from fairfr.metrics.catalogue import METRICS, FromRoc, GapOf, Metric, On, RateAt
+from fairfr.metrics.differentials import max_min_gap
 from fairfr.metrics.roc_metrics import OperatingPoint
 from fairfr.numerics.roc import RocCurve, descending_order, roc_curve
 
@@ -82,7 +82,7 @@ _Columns: TypeAlias = Mapping[On, _Column]
 """Where the probability is the score, both are the same object, and nothing is computed twice."""
 
 
-class _Measured(NamedTuple):
+class _SubsetMetrics(NamedTuple):
     """The numbers of one subset of pairs, by metric id."""
 
     values: Mapping[str, float]
@@ -93,7 +93,7 @@ class _Measured(NamedTuple):
         return MetricRow(*place, metric, self.values.get(metric, NAN), self.n_same, self.n_diff)
 
 
-def evaluate(
+def compute_metrics(
     frame: ScoreFrame, fold_labels: tuple[str, ...], groups: Sequence[PairGroups], min_pairs: int, threads: int = 1
 ) -> list[MetricRow]:
     """Every metric of ``frame``, for each fold and for all pairs together (fold ``pooled``).
@@ -123,14 +123,14 @@ def evaluate(
     def rows_of(label: str, columns: _Columns) -> list[MetricRow]:
         return list(_fold_rows(label, columns, groups, min_pairs))
 
-    with _Beside(threads) as beside:
+    with _Background(threads) as beside:
         columns = _sorted(frame, beside)
         pooled = beside.start(lambda: rows_of(POOLED, columns))  # as many pairs as in all folds together
         folds = zip(fold_labels, _split(columns, frame.fold, len(fold_labels)), strict=True)
         return [row for fold in folds for row in rows_of(*fold)] + pooled()
 
 
-class _Beside(ExitStack):
+class _Background(ExitStack):
     """Work that is done beside other work if there are threads for it, else when its result is asked for."""
 
     def __init__(self, threads: int) -> None:
@@ -147,12 +147,12 @@ def _fold_rows(label: str, columns: _Columns, groups: Sequence[PairGroups], min_
     for column in columns.values():
         column.forget_curve()
     yield from (whole.row((label, ALL, ALL, ALL), metric.id) for metric in METRICS if metric.id in whole.values)
-    measured: dict[int, list[_Measured]] = {}
+    measured: dict[int, list[_SubsetMetrics]] = {}
     for grouping in groups:
         codes = grouping.codes
         if id(codes) not in measured:
             measured[id(codes)] = [
-                _measure(subset, points) if _suffices(subset, min_pairs) else _Measured({}, *_counts(subset))
+                _measure(subset, points) if _suffices(subset, min_pairs) else _SubsetMetrics({}, *_counts(subset))
                 for subset in _split(columns, codes, len(grouping.levels))
             ]
         yield from _group_rows(label, grouping, measured[id(codes)])
@@ -187,7 +187,7 @@ def _check_names(fold_labels: Sequence[str], groups: Sequence[PairGroups]) -> No
                 )
 
 
-def _sorted(frame: ScoreFrame, beside: _Beside) -> _Columns:
+def _sorted(frame: ScoreFrame, beside: _Background) -> _Columns:
     if np.array_equal(frame.score, frame.probability):
         return dict.fromkeys(KINDS, _Column.of(frame.same, frame.score))
     probability = beside.start(lambda: _Column.of(frame.same, frame.probability))
@@ -195,8 +195,8 @@ def _sorted(frame: ScoreFrame, beside: _Beside) -> _Columns:
 
 
 def _operating_points(columns: _Columns) -> Points:
-    wanted = {(metric.on, metric.how.alpha) for metric in METRICS if isinstance(metric.how, RateAt)}
-    return {(on, alpha): OperatingPoint.on(columns[on].curve, alpha) for on, alpha in wanted}
+    wanted = {(metric.on, metric.compute.alpha) for metric in METRICS if isinstance(metric.compute, RateAt)}
+    return {(on, alpha): OperatingPoint.from_curve(columns[on].curve, alpha) for on, alpha in wanted}
 
 
 def _split(columns: _Columns, codes: I16, n_codes: int) -> Iterator[_Columns]:
@@ -218,44 +218,44 @@ def _suffices(columns: _Columns, min_pairs: int) -> bool:
     return n_same > 0 and n_diff > 0 and n_same + n_diff >= min_pairs
 
 
-def _measure(columns: _Columns, points: Points) -> _Measured:
+def _measure(columns: _Columns, points: Points) -> _SubsetMetrics:
     """Every metric but the gaps, which need several groups."""
     rates = {key: point.rates_on(columns[key[0]].curve) for key, point in points.items()}
     values: dict[str, float] = {}
     for metric in METRICS:
-        if isinstance(metric.how, RateAt):
-            values[metric.id] = getattr(rates[metric.on, metric.how.alpha], metric.how.rate)
-        elif isinstance(metric.how, OfCurve):
-            values[metric.id] = metric.how.measure(columns[metric.on].curve)
-        elif not isinstance(metric.how, GapOf):
-            values[metric.id] = metric.how(columns[metric.on].same, columns[metric.on].values)
-    return _Measured(values, *_counts(columns))
+        if isinstance(metric.compute, RateAt):
+            values[metric.id] = getattr(rates[metric.on, metric.compute.alpha], metric.compute.rate)
+        elif isinstance(metric.compute, FromRoc):
+            values[metric.id] = metric.compute.measure(columns[metric.on].curve)
+        elif not isinstance(metric.compute, GapOf):
+            values[metric.id] = metric.compute(columns[metric.on].same, columns[metric.on].values)
+    return _SubsetMetrics(values, *_counts(columns))
 
 
-def _group_rows(label: str, grouping: PairGroups, measured: Sequence[_Measured]) -> Iterator[MetricRow]:
+def _group_rows(label: str, grouping: PairGroups, measured: Sequence[_SubsetMetrics]) -> Iterator[MetricRow]:
     place = (label, grouping.grouping, grouping.rule)
     for level, of_level in zip(grouping.levels, measured, strict=True):
         for metric in METRICS:
-            if not isinstance(metric.how, GapOf):
+            if not isinstance(metric.compute, GapOf):
                 yield of_level.row((*place, level), metric.id)
     for metric in METRICS:
         if metric.has_worst:
             yield _worst(metric, measured).row((*place, WORST), metric.id)
-        elif isinstance(metric.how, GapOf):
-            yield _gap(metric.id, metric.how, measured).row((*place, GAP), metric.id)
+        elif isinstance(metric.compute, GapOf):
+            yield _gap(metric.id, metric.compute, measured).row((*place, GAP), metric.id)
 
 
-def _worst(metric: Metric, measured: Sequence[_Measured]) -> _Measured:
+def _worst(metric: Metric, measured: Sequence[_SubsetMetrics]) -> _SubsetMetrics:
     """The group with the least favourable value; of equals, the first level."""
     known = [of_level for of_level in measured if not isnan(of_level.values.get(metric.id, NAN))]
     if not known:
-        return _Measured({}, 0, 0)
+        return _SubsetMetrics({}, 0, 0)
     extremum = min if metric.better == "higher" else max
     return extremum(known, key=lambda of_level: of_level.values[metric.id])
 
 
-def _gap(metric: str, how: GapOf, measured: Sequence[_Measured]) -> _Measured:
+def _gap(metric: str, how: GapOf, measured: Sequence[_SubsetMetrics]) -> _SubsetMetrics:
     known = [of_level for of_level in measured if not isnan(of_level.values.get(how.metric, NAN))]
     rates = np.array([of_level.values[how.metric] for of_level in known], dtype=np.float64)
     n_same, n_diff = sum(of_level.n_same for of_level in known), sum(of_level.n_diff for of_level in known)
-    return _Measured({metric: gap(rates)}, n_same, n_diff)
+    return _SubsetMetrics({metric: max_min_gap(rates)}, n_same, n_diff)

@@ -27,7 +27,7 @@ class RateAt:
 
 
 @dataclass(frozen=True, slots=True)
-class OfCurve:
+class FromRoc:
     """A number read off the ROC curve, which is made once for all metrics that need it."""
 
     measure: Callable[[RocCurve], float]
@@ -47,12 +47,12 @@ PairFunction: TypeAlias = Callable[[Bool, F64], float]
 class Metric:
     """What a metric is called, how and on what it is computed, and which direction is good.
 
-    ``how`` is a pure function of (same, values) or of their ROC curve, a rate at the operating point, or a gap.
+    ``compute`` is a pure function of (same, values) or of their ROC curve, a rate at the operating point, or a gap.
     ``better`` alone decides what worst group and best method mean; None has neither.
     """
 
     id: str
-    how: PairFunction | OfCurve | RateAt | GapOf
+    compute: PairFunction | FromRoc | RateAt | GapOf
     on: On
     better: Better | None
     label: str
@@ -60,7 +60,7 @@ class Metric:
     @property
     def has_worst(self) -> bool:
         """Whether a worst group can be named."""
-        return self.better is not None and not isinstance(self.how, GapOf)
+        return self.better is not None and not isinstance(self.compute, GapOf)
 
 
 def _ranking(on: On) -> Iterator[Metric]:
@@ -69,8 +69,8 @@ def _ranking(on: On) -> Iterator[Metric]:
     Both, because clipping and saturation make ties, so that a probability may rank worse than its score.
     """
     suffix, note = ("", "") if on == "score" else ("_on_probability", " (probability)")
-    yield Metric(f"auroc{suffix}", OfCurve(area), on, "higher", f"AUROC{note}")
-    yield Metric(f"pauc{suffix}", OfCurve(partial_area), on, "higher", f"pAUC, FPR<=0.1{note}")
+    yield Metric(f"auroc{suffix}", FromRoc(area), on, "higher", f"AUROC{note}")
+    yield Metric(f"pauc{suffix}", FromRoc(partial_area), on, "higher", f"pAUC, FPR<=0.1{note}")
     for text, alpha in ALPHAS.items():
         at = f"FPR={text}{note}"
         rates: tuple[tuple[Rate, Better | None, str], ...] = (
@@ -99,4 +99,4 @@ METRIC_BY_ID: dict[str, Metric] = {metric.id: metric for metric in METRICS}
 
 def metrics_version() -> str | None:
     """A digest of the code that measures: runs that were measured by different code are not in one table."""
-    return code_digest("fairfr.metrics.by_group.evaluate", ("fairfr.metrics.summary", "fairfr.metrics.ties"))
+    return code_digest("fairfr.metrics.by_group.compute_metrics", ("fairfr.metrics.summary", "fairfr.metrics.ties"))

@@ -18,7 +18,7 @@ Demographic parity mixes in the share of genuine pairs: it means something only 
 """
 
 
-def gap(rates: F64) -> float:
+def max_min_gap(rates: F64) -> float:
     """100 (max - min) over the groups' ``rates`` (g,); NaN with fewer than two groups."""
     known = rates[~np.isnan(rates)]
     if len(known) < 2:

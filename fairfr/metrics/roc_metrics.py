@@ -42,7 +42,7 @@ class OperatingPoint:
     thresholds: tuple[float, float]
 
     @classmethod
-    def find(cls, same: Bool, values: F64, alpha: float, convention: Convention = "interp") -> OperatingPoint:
+    def from_pairs(cls, same: Bool, values: F64, alpha: float, convention: Convention = "interp") -> OperatingPoint:
         """Set the operating point on all pairs, ``same`` (p,) and ``values`` (p,).
 
         Parameters
@@ -57,11 +57,11 @@ class OperatingPoint:
         OperatingPoint
             Undefined (NaN thresholds, NaN rates) where ``same`` lacks one of the classes.
         """
-        return cls.on(roc_curve(same, values), alpha, convention)
+        return cls.from_curve(roc_curve(same, values), alpha, convention)
 
     @classmethod
-    def on(cls, curve: RocCurve, alpha: float, convention: Convention = "interp") -> OperatingPoint:
-        """As ``find``, on the curve of all pairs."""
+    def from_curve(cls, curve: RocCurve, alpha: float, convention: Convention = "interp") -> OperatingPoint:
+        """As ``from_pairs``, on the curve of all pairs."""
         if not curve.has_both:
             return cls(alpha, (NAN, NAN), (NAN, NAN))
         low, high = _bracket(curve, alpha, convention)
@@ -125,7 +125,7 @@ def fpr_name(alpha: str) -> str:
     return f"fpr_{alpha}"
 
 
-def most_accurate(same: Bool, values: F64) -> float:
+def best_accuracy_threshold(same: Bool, values: F64) -> float:
     """The threshold under which most pairs (p,) are decided rightly; of several, the highest.
 
     That is the threshold of the LFW protocol: with it, cosines of published models give the accuracies that others
@@ -138,7 +138,7 @@ def most_accurate(same: Bool, values: F64) -> float:
 def training_thresholds(same: Bool, values: F64) -> dict[str, float]:
     """The most accurate threshold of ``values`` (p,), and those of the largest FPR that does not exceed each level."""
     points = {
-        fpr_name(text): OperatingPoint.find(same, values, alpha, "conservative").thresholds[0]
+        fpr_name(text): OperatingPoint.from_pairs(same, values, alpha, "conservative").thresholds[0]
         for text, alpha in ALPHAS.items()
     }
-    return {ACCURACY: most_accurate(same, values), **points}
+    return {ACCURACY: best_accuracy_threshold(same, values), **points}

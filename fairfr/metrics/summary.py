@@ -49,7 +49,7 @@ def _summary(members: Sequence[MetricRow]) -> dict[str, Any]:
     }
 
 
-def too_few_negatives(rows: Iterable[MetricRow]) -> list[Finding]:
+def few_impostors_findings(rows: Iterable[MetricRow]) -> list[Finding]:
     """A warning for each FPR so low that some fold expects fewer than ten false matches there.
 
     With so few, TPR at that FPR depends on single impostor pairs, and interpolation biases it upwards.

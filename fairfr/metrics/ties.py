@@ -14,7 +14,7 @@ from fairfr.metrics.by_group import ALL, POOLED
 ON_PROBABILITY = "_on_probability"
 
 
-def code_of(metric: str) -> str:
+def ties_code(metric: str) -> str:
     """The code of the finding that a metric is affected."""
     return f"tied-at-the-top:{metric}"
 
@@ -56,7 +56,7 @@ def _findings(frame: ScoreFrame, rows: Sequence[MetricRow], values: F64, suffix:
             f"impostors share the highest {what} than that rate allows ({counts['impostors']} of "
             f"{counts['different']:,}).{instead}"
         )
-        yield Finding(code_of(metric + suffix), "warning", said, counts)
+        yield Finding(ties_code(metric + suffix), "warning", said, counts)
 
 
 def _mean(rows: Sequence[MetricRow], metric: str) -> float:

@@ -33,9 +33,9 @@ class Quantity:
     @property
     def alpha(self) -> str | None:
         """The false positive rate that the number depends on, as the catalogue spells it; None if on none."""
-        how = METRIC_BY_ID[self.metric].how
+        how = METRIC_BY_ID[self.metric].compute
         if isinstance(how, GapOf):
-            how = METRIC_BY_ID[how.metric].how
+            how = METRIC_BY_ID[how.metric].compute
         rate = how.alpha if isinstance(how, RateAt) else None
         return next((text for text, alpha in ALPHAS.items() if alpha == rate), None)
 

@@ -16,7 +16,7 @@ from fairfr.core.findings import Finding
 from fairfr.core.types import PairRule
 from fairfr.core.variants import Parameters, labelled
 from fairfr.metrics.catalogue import METRIC_BY_ID
-from fairfr.metrics.ties import ON_PROBABILITY, code_of
+from fairfr.metrics.ties import ON_PROBABILITY, ties_code
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,9 +144,9 @@ class Run:
     def is_tied(self, alpha: str, reading: Reading) -> bool:
         """Whether more impostors share the highest value of a fold than this FPR allows (fairfr.metrics.ties)."""
         metric = f"tpr_at_fpr_{alpha}"
-        codes = {code_of(metric)}  # of the score; a tie there is one of the probability too
+        codes = {ties_code(metric)}  # of the score; a tie there is one of the probability too
         if reading.ranks_by_probability and self.gives_probability:
-            codes.add(code_of(metric + ON_PROBABILITY))
+            codes.add(ties_code(metric + ON_PROBABILITY))
         return any(Finding.from_dict(one).code in codes for one in self.stored.get("metric_warnings", ()))
 
     def mean_by_score(self, metric: str, group: str, reading: Reading) -> float | None:

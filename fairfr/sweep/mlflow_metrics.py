@@ -58,7 +58,7 @@ def _headline(result: Run) -> Iterator[tuple[str, float | None]]:
 
 def _means(result: Run, reading: Reading) -> Iterator[tuple[str, float | None]]:
     for metric in LISTED:
-        if isinstance(metric.how, GapOf):
+        if isinstance(metric.compute, GapOf):
             points = result.mean(metric.id, "gap", reading)
             yield metric_name(reading.name, metric.id), None if points is None else PER_POINT * points
         else:

@@ -53,7 +53,7 @@ def composed(threads: int, *overrides: str) -> tuple[CellSettings, dict[str, Any
 
 def metrics(threads: int) -> Measured:
     """All metrics of a cell against the ranking metrics and Brier scores alone, group by group, of scikit-learn."""
-    from fairfr.metrics.by_group import PairGroups, evaluate
+    from fairfr.metrics.by_group import PairGroups, compute_metrics
 
     data, frame = bfw()
     groups = [PairGroups.of(grouping, data.pairs, rule) for grouping in data.groupings.values() for rule in PAIR_RULES]
@@ -66,7 +66,7 @@ def metrics(threads: int) -> Measured:
                 for code in range(len(grouping.levels)):
                     by_library(frame, fold & (grouping.codes == code))
 
-    ours = seconds(lambda: evaluate(frame, data.fold_labels, groups, 20, threads), 3)
+    ours = seconds(lambda: compute_metrics(frame, data.fold_labels, groups, 20, threads), 3)
     sorting = seconds(lambda: (np.argsort(frame.score), np.argsort(frame.probability)), 3)
     values = 2 * 2 * (1 + len(groups)) * data.n_pairs  # two columns; in folds and pooled
     return Measured(

@@ -21,7 +21,7 @@ from fairfr.core.conform import instantiate
 from fairfr.core.types import PAIR_RULES, EmbeddingSet, Grouping, VerificationSet
 from fairfr.experiment.held_out import score_held_out
 from fairfr.folds.published import LeaveOneFoldOut
-from fairfr.metrics.by_group import PairGroups, evaluate
+from fairfr.metrics.by_group import PairGroups, compute_metrics
 from fairfr.pairs.table import PairTable
 from fairfr.sweep.config import read_method
 
@@ -67,7 +67,7 @@ def processor_seconds(data: VerificationSet, method: str) -> float:
     def cell() -> None:
         held_out = score_held_out(PairTable(data), list(LeaveOneFoldOut().split(data)), make, context)
         groups = [PairGroups.of(group, data.pairs, rule) for group in data.groupings.values() for rule in PAIR_RULES]
-        evaluate(held_out.frame, held_out.folds, groups, 20)
+        compute_metrics(held_out.frame, held_out.folds, groups, 20)
 
     return seconds(cell, repeats=3, clock=time.process_time)
 

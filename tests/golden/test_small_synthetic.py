@@ -21,7 +21,7 @@ from fairfr.core.keys import RESULTS_VERSION
 from fairfr.core.types import PAIR_RULES, VerificationSet
 from fairfr.experiment.held_out import score_held_out
 from fairfr.folds.published import LeaveOneFoldOut
-from fairfr.metrics.by_group import PairGroups, evaluate
+from fairfr.metrics.by_group import PairGroups, compute_metrics
 from fairfr.metrics.summary import summarise
 from fairfr.pairs.table import PairTable
 from fairfr.sweep.config import read_method
@@ -61,7 +61,7 @@ def fold_means(data: VerificationSet, conf: Path, name: str) -> dict[str, float]
 
     held_out = score_held_out(PairTable(data), list(LeaveOneFoldOut().split(data)), make, context)
     groups = [PairGroups.of(g, data.pairs, rule) for g in data.groupings.values() for rule in PAIR_RULES]
-    rows = summarise(evaluate(held_out.frame, held_out.folds, groups, min_pairs=20))
+    rows = summarise(compute_metrics(held_out.frame, held_out.folds, groups, min_pairs=20))
     return {
         f"{row['group']} {row['metric']}": row["mean"]
         for row in rows

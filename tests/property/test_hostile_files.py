@@ -39,7 +39,7 @@ from fairfr.experiment.record import jsonable
 from fairfr.faces.alignment import read_landmarks
 from fairfr.faces.extraction import read_list
 from fairfr.methods import _kmeans
-from fairfr.metrics.by_group import PairGroups, evaluate
+from fairfr.metrics.by_group import PairGroups, compute_metrics
 from fairfr.metrics.summary import summarise
 from fairfr.paper.reading import PAPER_READING
 from fairfr.report import scores as stored_scores
@@ -340,7 +340,9 @@ def make_runs(folder: Path) -> None:
     runs = RunFolders(folder)
     with runs.draft(key) as draft:
         write_scores(draft / "scores.parquet", columns)
-        rows = evaluate(frame, ("0", "1"), [PairGroups("kind", rule, ("a", "b"), frame.fold) for rule in PAIR_RULES], 5)
+        rows = compute_metrics(
+            frame, ("0", "1"), [PairGroups("kind", rule, ("a", "b"), frame.fold) for rule in PAIR_RULES], 5
+        )
         write_metrics(draft / "metrics.parquet", rows)
         nouns = {noun: {"id": id, "label": id} for noun, id in (("dataset", "set"), ("backbone", "net"))}
         method = {"id": "platt", "label": "Platt", "needs": [], "native_probability": True}

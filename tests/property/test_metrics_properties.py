@@ -10,9 +10,9 @@ from sklearn.metrics import roc_auc_score
 from sklearn.metrics import roc_curve as library_roc_curve
 
 from fairfr.core.types import F64, I16, Bool, ScoreFrame
-from fairfr.metrics.by_group import PairGroups, evaluate
+from fairfr.metrics.by_group import PairGroups, compute_metrics
 from fairfr.metrics.calibration import brier, ece, ks
-from fairfr.metrics.differentials import gap
+from fairfr.metrics.differentials import max_min_gap
 from fairfr.metrics.roc_metrics import OperatingPoint
 from fairfr.numerics.roc import area, partial_area, roc_curve
 
@@ -62,7 +62,7 @@ def test_pauc_equals_the_library_value(pairs, max_fpr: float) -> None:
 @given(pair_lists, alphas, conventions)
 def test_rates_on_a_groups_curve_are_those_of_its_pairs(pairs, alpha: float, convention) -> None:
     same, values, group = arrays(pairs)
-    point = OperatingPoint.find(same, values, alpha, convention)
+    point = OperatingPoint.from_pairs(same, values, alpha, convention)
     for code in (-1, 0, 1, 2):
         of_group = same[group == code], values[group == code]
         np.testing.assert_array_equal(point.rates_on(roc_curve(*of_group)), point.rates(*of_group))
@@ -80,7 +80,7 @@ def test_turning_values_and_labels_round_keeps_auroc(pairs) -> None:
 @given(pair_lists, alphas)
 def test_global_tpr_is_np_interp_on_the_roc_curve(pairs, alpha: float) -> None:
     same, values, _ = both_classes(pairs)
-    tpr = OperatingPoint.find(same, values, alpha).rates(same, values).tpr
+    tpr = OperatingPoint.from_pairs(same, values, alpha).rates(same, values).tpr
     full = library_roc_curve(same, values, drop_intermediate=False)
     assert tpr == np.interp(alpha, full[0], full[1])
     corners = library_roc_curve(same, values, drop_intermediate=True)
@@ -92,7 +92,7 @@ def test_global_tpr_is_np_interp_on_the_roc_curve(pairs, alpha: float) -> None:
 def test_conventions_keep_their_promise_about_fpr(pairs, alpha: float) -> None:
     same, values, _ = both_classes(pairs)
     fpr = {
-        name: OperatingPoint.find(same, values, alpha, name).rates(same, values).fpr
+        name: OperatingPoint.from_pairs(same, values, alpha, name).rates(same, values).fpr
         for name in ("interp", "conservative", "nearest")
     }
     attainable = library_roc_curve(same, values, drop_intermediate=False)[0]
@@ -105,7 +105,7 @@ def test_conventions_keep_their_promise_about_fpr(pairs, alpha: float) -> None:
 @given(pair_lists, alphas, conventions)
 def test_group_rates_weighted_by_group_size_give_the_global_rates(pairs, alpha: float, convention) -> None:
     same, values, group = both_classes(pairs)
-    point = OperatingPoint.find(same, values, alpha, convention)
+    point = OperatingPoint.from_pairs(same, values, alpha, convention)
     whole = point.rates(same, values)
     tpr, fpr, acceptance = 0.0, 0.0, 0.0
     for code in np.unique(group):
@@ -125,8 +125,8 @@ def test_a_strictly_increasing_map_changes_no_ranking_metric(pairs, alpha: float
     mapped = np.exp(values) - 3
     assert auroc(same, mapped) == auroc(same, values)
     assert pauc(same, mapped) == pauc(same, values)
-    before = OperatingPoint.find(same, values, alpha, convention)
-    after = OperatingPoint.find(same, mapped, alpha, convention)
+    before = OperatingPoint.from_pairs(same, values, alpha, convention)
+    after = OperatingPoint.from_pairs(same, mapped, alpha, convention)
     inside = group == 0
     assert after.rates(same, mapped) == before.rates(same, values)
     assert np.array_equal(
@@ -141,7 +141,7 @@ def test_one_class_is_undefined_and_never_an_error(pairs) -> None:
     for label in (True, False):
         same = np.full(len(values), label)
         assert np.isnan([auroc(same, values), pauc(same, values)]).all()
-        assert np.isnan(OperatingPoint.find(same, values, 0.1).rates(same, values)).all()
+        assert np.isnan(OperatingPoint.from_pairs(same, values, 0.1).rates(same, values)).all()
 
 
 @relaxed
@@ -195,7 +195,7 @@ def test_ks_is_the_largest_gap_between_cumulated_probability_and_label(pairs) ->
 @relaxed
 @given(st.lists(st.one_of(st.floats(0, 1), st.just(float("nan"))), max_size=8))
 def test_gap_is_nan_or_between_zero_and_a_hundred(rates: list[float]) -> None:
-    value = gap(np.array(rates, dtype=np.float64))
+    value = max_min_gap(np.array(rates, dtype=np.float64))
     n_known = int(np.sum(~np.isnan(np.array(rates, dtype=np.float64))))
     assert np.isnan(value) if n_known < 2 else 0 <= value <= 100
 
@@ -206,7 +206,7 @@ def test_evaluate_is_nan_exactly_where_a_group_is_too_small(pairs, min_pairs: in
     same, values, group = arrays(pairs)
     fold = (np.arange(len(same)) % 2).astype(np.int16)
     groups = PairGroups("g", "first", ("a", "b", "c"), group)
-    rows = evaluate(ScoreFrame(fold, same, values, values / 6), ("x", "y"), [groups], min_pairs)
+    rows = compute_metrics(ScoreFrame(fold, same, values, values / 6), ("x", "y"), [groups], min_pairs)
     for row in rows:
         if row.group in groups.levels:
             enough = row.n_same > 0 and row.n_diff > 0 and row.n_same + row.n_diff >= min_pairs

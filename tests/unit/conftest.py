@@ -13,10 +13,10 @@ from fairfr.core.findings import Finding
 from fairfr.core.keys import RunKey
 from fairfr.core.types import Grouping, Pairs, ScoreFrame
 from fairfr.experiment.record import jsonable, pair_level_names
-from fairfr.metrics.by_group import PairGroups, evaluate
+from fairfr.metrics.by_group import PairGroups, compute_metrics
 from fairfr.metrics.catalogue import METRIC_BY_ID
 from fairfr.metrics.summary import summarise
-from fairfr.metrics.ties import code_of
+from fairfr.metrics.ties import ties_code
 from fairfr.report.readings import Run
 from fairfr.report.runs import Runs
 from fairfr.report.tables.grid import Entry, Grid, Line
@@ -97,7 +97,7 @@ def tied() -> Run:
     tpr = "tpr_at_fpr_1e-3"
     overall = {tpr: 0.533, f"{tpr}_on_probability": 0.106}
     made = made_result("ac_density", overall=overall, worst={tpr: 0.491, f"{tpr}_on_probability": 0.1})
-    finding = Finding(code_of(f"{tpr}_on_probability"), "warning", "102 of 12,000 impostors share the highest value.")
+    finding = Finding(ties_code(f"{tpr}_on_probability"), "warning", "102 of 12,000 impostors share the highest value.")
     made.stored["metric_warnings"] = [finding.as_dict()]
     return made
 
@@ -162,7 +162,7 @@ def fake_run(tmp_path: Path) -> FakeRun:
         key = RunKey(dataset, "facenet", method, source, "0123456789abcdef")
         frame = ScoreFrame(fold, same, score, probability)
         groups = [PairGroups.of(grouping, pairs, rule) for rule in ("both", "first")]
-        rows = evaluate(frame, ("a", "b", "c"), groups, min_pairs=5)
+        rows = compute_metrics(frame, ("a", "b", "c"), groups, min_pairs=5)
         folder = tmp_path / dataset / method
         folder.mkdir(parents=True)
         columns = {

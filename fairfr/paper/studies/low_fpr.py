@@ -101,7 +101,7 @@ def _line(runs: StudyRuns, run: Run, drawn: Bootstrapped | None) -> Line:
 
 
 def _tpr(same: Bool, values: F64, convention: Convention) -> float:
-    return OperatingPoint.find(same, values, ALPHAS[LEVEL], convention).rates(same, values).tpr
+    return OperatingPoint.from_pairs(same, values, ALPHAS[LEVEL], convention).rates(same, values).tpr
 
 
 def _untied(fold: Fold, scores: Scores) -> F64:

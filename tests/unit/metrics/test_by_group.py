@@ -8,7 +8,7 @@ from sklearn.metrics import brier_score_loss, roc_auc_score
 
 from fairfr.core.errors import DataError
 from fairfr.core.types import F64, Bool, Grouping, MetricRow, Pairs, ScoreFrame
-from fairfr.metrics.by_group import PairGroups, evaluate
+from fairfr.metrics.by_group import PairGroups, compute_metrics
 from fairfr.metrics.calibration import brier, brier_raw, ece, ks
 from fairfr.metrics.roc_metrics import OperatingPoint
 from fairfr.numerics.roc import area, partial_area, roc_curve
@@ -55,7 +55,7 @@ def test_each_value_is_the_pure_function_of_its_pairs(fold: str, group: str) -> 
     in_fold = np.ones(2000, dtype=bool) if fold == "pooled" else frame.fold == FOLDS.index(fold)
     chosen = in_fold if group == "all" else in_fold & (groups.codes == groups.levels.index(group))
     same, score, probability = frame.same[chosen], frame.score[chosen], frame.probability[chosen]
-    rows = evaluate(frame, FOLDS, [groups], 20)
+    rows = compute_metrics(frame, FOLDS, [groups], 20)
     expected = {
         "auroc": auroc(same, score),
         "pauc": pauc(same, score),
@@ -75,7 +75,7 @@ def test_each_value_is_the_pure_function_of_its_pairs(fold: str, group: str) -> 
 @pytest.mark.parametrize("fold", ["1", "2", "pooled"])
 def test_each_group_has_the_librarys_numbers(fold: str) -> None:
     frame, groups = a_frame(), some_groups()
-    rows = evaluate(frame, FOLDS, [groups], 20)
+    rows = compute_metrics(frame, FOLDS, [groups], 20)
     for level, code in zip(groups.levels, range(3), strict=True):
         chosen = (groups.codes == code) & ((frame.fold == FOLDS.index(fold)) if fold in FOLDS else True)
         same, score, probability = frame.same[chosen], frame.score[chosen], frame.probability[chosen]
@@ -91,10 +91,10 @@ def test_each_group_has_the_librarys_numbers(fold: str) -> None:
 
 def test_tpr_at_fpr_uses_the_global_threshold() -> None:
     frame, groups = a_frame(), some_groups()
-    rows = evaluate(frame, FOLDS, [groups], 20)
+    rows = compute_metrics(frame, FOLDS, [groups], 20)
     for fold, label in enumerate(FOLDS):
         inside = frame.fold == fold
-        point = OperatingPoint.find(frame.same[inside], frame.score[inside], 1e-2)
+        point = OperatingPoint.from_pairs(frame.same[inside], frame.score[inside], 1e-2)
         for code, level in enumerate(groups.levels):
             chosen = inside & (groups.codes == code)
             rates = point.rates(frame.same[chosen], frame.score[chosen])
@@ -103,12 +103,12 @@ def test_tpr_at_fpr_uses_the_global_threshold() -> None:
 
 
 def test_clipped_probabilities_rank_by_themselves_only_under_the_suffix() -> None:
-    rows = evaluate(a_frame(), FOLDS, [], 20)
+    rows = compute_metrics(a_frame(), FOLDS, [], 20)
     assert of_group(rows, "all", "auroc").value != of_group(rows, "all", "auroc_on_probability").value
 
 
 def test_worst_is_the_extremum_inside_the_fold_with_that_groups_counts() -> None:
-    rows = evaluate(a_frame(), FOLDS, [some_groups()], 20)
+    rows = compute_metrics(a_frame(), FOLDS, [some_groups()], 20)
     for fold in (*FOLDS, "pooled"):
         for metric, extremum in (("auroc", min), ("tpr_at_fpr_1e-3", min), ("brier", max), ("ks", max)):
             worst = of_group(rows, "worst", metric, fold)
@@ -117,13 +117,13 @@ def test_worst_is_the_extremum_inside_the_fold_with_that_groups_counts() -> None
 
 
 def test_rates_without_direction_have_no_worst_group() -> None:
-    metrics = {row.metric for row in evaluate(a_frame(), FOLDS, [some_groups()], 20) if row.group == "worst"}
+    metrics = {row.metric for row in compute_metrics(a_frame(), FOLDS, [some_groups()], 20) if row.group == "worst"}
     assert not [metric for metric in metrics if metric.startswith(("fpr_at", "acceptance_at")) or "gap" in metric]
     assert "tpr_at_fpr_1e-3_on_probability" in metrics
 
 
 def test_gaps_are_between_the_groups_of_the_fold() -> None:
-    rows = evaluate(a_frame(), FOLDS, [some_groups()], 20)
+    rows = compute_metrics(a_frame(), FOLDS, [some_groups()], 20)
     for gap, rate in (("eo", "tpr"), ("pe", "fpr"), ("dp", "acceptance")):
         levels = [of_group(rows, level, f"{rate}_at_fpr_1e-2", "2") for level in ("a", "b", "c")]
         values = [row.value for row in levels]
@@ -133,7 +133,7 @@ def test_gaps_are_between_the_groups_of_the_fold() -> None:
 
 
 def test_gap_metrics_appear_only_as_gaps() -> None:
-    rows = evaluate(a_frame(), FOLDS, [some_groups()], 20)
+    rows = compute_metrics(a_frame(), FOLDS, [some_groups()], 20)
     assert all((row.group == "gap") == ("_gap_" in row.metric) for row in rows)
 
 
@@ -142,7 +142,7 @@ def test_a_small_group_is_nan_with_its_counts_and_never_the_worst() -> None:
     codes = np.where(groups.codes == 2, -1, groups.codes).astype(np.int16)
     few = np.flatnonzero(codes == -1)[:19]
     codes[few] = 2
-    rows = evaluate(frame, FOLDS, [PairGroups("ethnicity", "both", groups.levels, codes)], 20)
+    rows = compute_metrics(frame, FOLDS, [PairGroups("ethnicity", "both", groups.levels, codes)], 20)
     small = [row for row in rows if row.group == "c" and row.fold == "pooled"]
     assert small
     assert all(np.isnan(row.value) for row in small)
@@ -150,14 +150,14 @@ def test_a_small_group_is_nan_with_its_counts_and_never_the_worst() -> None:
     for metric, extremum in (("auroc", min), ("ece_15", max)):
         others = [of_group(rows, level, metric).value for level in ("a", "b")]
         assert of_group(rows, "worst", metric).value == extremum(others)
-    enough = evaluate(frame, FOLDS, [PairGroups("ethnicity", "both", groups.levels, codes)], 19)
+    enough = compute_metrics(frame, FOLDS, [PairGroups("ethnicity", "both", groups.levels, codes)], 19)
     assert np.isfinite(of_group(enough, "c", "auroc").value)
 
 
 def test_a_group_with_one_label_is_nan_for_every_metric() -> None:
     frame = a_frame()
     codes = frame.same.astype(np.int16)
-    rows = evaluate(frame, FOLDS, [PairGroups("ethnicity", "both", ("x", "y"), codes)], 20)
+    rows = compute_metrics(frame, FOLDS, [PairGroups("ethnicity", "both", ("x", "y"), codes)], 20)
     of_groups = [row for row in rows if row.grouping == "ethnicity"]
     assert all(np.isnan(row.value) for row in of_groups)
     assert of_group(rows, "x", "brier").n_diff == (~frame.same).sum()
@@ -167,7 +167,7 @@ def test_a_group_with_one_label_is_nan_for_every_metric() -> None:
 
 def test_a_gap_needs_two_groups_with_values() -> None:
     frame = a_frame()
-    rows = evaluate(frame, FOLDS, [PairGroups("g", "both", ("x", "y"), np.zeros(2000, dtype=np.int16))], 20)
+    rows = compute_metrics(frame, FOLDS, [PairGroups("g", "both", ("x", "y"), np.zeros(2000, dtype=np.int16))], 20)
     assert np.isnan(of_group(rows, "gap", "eo_gap_at_fpr_1e-2").value)
     assert np.isfinite(of_group(rows, "worst", "auroc").value)
     empty = of_group(rows, "y", "auroc")
@@ -178,7 +178,7 @@ def test_a_gap_needs_two_groups_with_values() -> None:
 def test_a_fold_with_one_class_keeps_its_calibration_but_has_no_ranking() -> None:
     frame = a_frame()
     frame = ScoreFrame(np.where(frame.same, 0, frame.fold).astype(np.int16), frame.same, frame.score, frame.probability)
-    rows = evaluate(frame, FOLDS, [some_groups()], 20)
+    rows = compute_metrics(frame, FOLDS, [some_groups()], 20)
     for metric in ("auroc", "pauc", "tpr_at_fpr_1e-2", "fpr_at_fpr_1e-2", "acceptance_at_fpr_1e-3_on_probability"):
         assert np.isnan(of_group(rows, "all", metric, "2").value)
     for metric in ("brier", "brier_raw", "ece_15", "ks"):
@@ -186,13 +186,13 @@ def test_a_fold_with_one_class_keeps_its_calibration_but_has_no_ranking() -> Non
 
 
 def test_threads_change_no_row() -> None:
-    one, two = (evaluate(a_frame(), FOLDS, [some_groups()], 20, threads) for threads in (1, 2))
+    one, two = (compute_metrics(a_frame(), FOLDS, [some_groups()], 20, threads) for threads in (1, 2))
     assert [row[:5] for row in one] == [row[:5] for row in two]
     np.testing.assert_array_equal([row.value for row in one], [row.value for row in two])
 
 
 def test_an_empty_fold_is_all_nan() -> None:
-    rows = evaluate(a_frame(), ("1", "2", "3"), [some_groups()], 20)
+    rows = compute_metrics(a_frame(), ("1", "2", "3"), [some_groups()], 20)
     empty = [row for row in rows if row.fold == "3"]
     assert len(empty) == len([row for row in rows if row.fold == "1"])
     assert all(np.isnan(row.value) and row.n_same == row.n_diff == 0 for row in empty)
@@ -206,7 +206,7 @@ def test_both_rules_stand_side_by_side() -> None:
     images = Grouping("gender", ("f", "m"), np.array([0, 0, 1, 1], dtype=np.int16))
     pairs = Pairs(np.array([0, 0, 1, 2], dtype=np.int32), np.array([1, 2, 3, 3], dtype=np.int32))
     groups = [PairGroups.of(images, pairs, rule) for rule in ("both", "first")]
-    found = table(evaluate(frame, ("1",), groups, 1))
+    found = table(compute_metrics(frame, ("1",), groups, 1))
     both, first = (found["1", "gender", rule, "f", "auroc"] for rule in ("both", "first"))
     assert (both.n_same, both.n_diff) == (1, 0)
     assert (first.n_same, first.n_diff) == (1, 2)
@@ -218,9 +218,14 @@ def test_groupings_that_divide_the_pairs_alike_keep_their_own_names() -> None:
     frame, groups = a_frame(), some_groups()
     renamed = PairGroups("gender", "first", ("x", "y", "z"), groups.codes.copy())
     wider = PairGroups("age", "both", ("p", "q", "r", "s"), groups.codes.copy())
-    together = table(evaluate(frame, FOLDS, [groups, renamed, wider], 20))
+    together = table(compute_metrics(frame, FOLDS, [groups, renamed, wider], 20))
     alone = table(
-        [row for one in (groups, renamed, wider) for row in evaluate(frame, FOLDS, [one], 20) if row.grouping != "all"]
+        [
+            row
+            for one in (groups, renamed, wider)
+            for row in compute_metrics(frame, FOLDS, [one], 20)
+            if row.grouping != "all"
+        ]
     )
     for key, row in alone.items():
         np.testing.assert_equal(together[key], row)
@@ -231,9 +236,9 @@ def test_groupings_that_divide_the_pairs_alike_keep_their_own_names() -> None:
 def test_a_probability_that_is_the_score_has_the_scores_numbers(group: str) -> None:
     frame, groups = a_frame(), some_groups()
     chosen = frame.fold == 1 if group == "all" else (frame.fold == 1) & (groups.codes == 1)
-    rows = evaluate(replace(frame, score=frame.probability), FOLDS, [groups], 20)
+    rows = compute_metrics(replace(frame, score=frame.probability), FOLDS, [groups], 20)
     same, probability = frame.same[chosen], frame.probability[chosen]
-    point = OperatingPoint.find(frame.same[frame.fold == 1], frame.probability[frame.fold == 1], 0.01)
+    point = OperatingPoint.from_pairs(frame.same[frame.fold == 1], frame.probability[frame.fold == 1], 0.01)
     expected = {"auroc": auroc(same, probability), "tpr_at_fpr_1e-2": point.rates(same, probability).tpr}
     for metric, value in expected.items():
         assert of_group(rows, group, metric, "2").value == pytest.approx(value, rel=1e-12)
@@ -243,7 +248,7 @@ def test_a_probability_that_is_the_score_has_the_scores_numbers(group: str) -> N
 
 def test_pairs_of_no_group_count_globally_but_in_no_group() -> None:
     frame, groups = a_frame(), some_groups()
-    rows = evaluate(frame, FOLDS, [groups], 20)
+    rows = compute_metrics(frame, FOLDS, [groups], 20)
     total = of_group(rows, "all", "auroc")
     in_groups = sum(of_group(rows, level, "auroc").n_diff for level in groups.levels)
     assert total.n_same + total.n_diff == 2000
@@ -251,7 +256,7 @@ def test_pairs_of_no_group_count_globally_but_in_no_group() -> None:
 
 
 def test_every_row_is_unique_and_plain() -> None:
-    rows = evaluate(a_frame(), FOLDS, [some_groups()], 20)
+    rows = compute_metrics(a_frame(), FOLDS, [some_groups()], 20)
     table(rows)
     assert {type(row.value) for row in rows} == {float}
     assert {type(row.n_same) for row in rows} == {int}
@@ -262,7 +267,10 @@ def test_the_order_of_pairs_changes_no_ranking_and_only_rounds_the_rest() -> Non
     order = np.random.default_rng(5).permutation(2000)
     shuffled = ScoreFrame(frame.fold[order], frame.same[order], frame.score[order], frame.probability[order])
     regrouped = PairGroups(groups.grouping, groups.rule, groups.levels, groups.codes[order])
-    before, after = table(evaluate(frame, FOLDS, [groups], 20)), table(evaluate(shuffled, FOLDS, [regrouped], 20))
+    before, after = (
+        table(compute_metrics(frame, FOLDS, [groups], 20)),
+        table(compute_metrics(shuffled, FOLDS, [regrouped], 20)),
+    )
     assert list(before) == list(after)
     for key, row in before.items():
         assert row.value == pytest.approx(after[key].value, abs=1e-13, nan_ok=True)
@@ -271,9 +279,9 @@ def test_the_order_of_pairs_changes_no_ranking_and_only_rounds_the_rest() -> Non
 @pytest.mark.parametrize("name", ["worst", "gap"])
 def test_reserved_group_names_are_refused(name: str) -> None:
     with pytest.raises(DataError, match=f"'{name}'"):
-        evaluate(a_frame(), FOLDS, [PairGroups("g", "both", ("x", name), np.zeros(2000, dtype=np.int16))], 20)
+        compute_metrics(a_frame(), FOLDS, [PairGroups("g", "both", ("x", name), np.zeros(2000, dtype=np.int16))], 20)
 
 
 def test_a_fold_called_pooled_is_refused() -> None:
     with pytest.raises(DataError, match="'pooled'"):
-        evaluate(a_frame(), ("1", "pooled"), [], 20)
+        compute_metrics(a_frame(), ("1", "pooled"), [], 20)

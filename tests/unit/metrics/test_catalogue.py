@@ -34,16 +34,18 @@ def test_only_ranks_and_true_positives_are_better_higher() -> None:
 
 
 def test_false_positive_and_acceptance_rates_have_no_direction() -> None:
-    undirected = {metric.how.rate for metric in METRICS if metric.better is None and isinstance(metric.how, RateAt)}
+    undirected = {
+        metric.compute.rate for metric in METRICS if metric.better is None and isinstance(metric.compute, RateAt)
+    }
     assert undirected == {"fpr", "acceptance"}
-    assert all(isinstance(metric.how, RateAt) for metric in METRICS if metric.better is None)
+    assert all(isinstance(metric.compute, RateAt) for metric in METRICS if metric.better is None)
 
 
 def test_every_gap_names_a_rate_on_the_same_values() -> None:
-    gaps = [metric for metric in METRICS if isinstance(metric.how, GapOf)]
+    gaps = [metric for metric in METRICS if isinstance(metric.compute, GapOf)]
     assert len(gaps) == 12
     for metric in gaps:
-        assert isinstance(metric.how, GapOf)
-        assert METRIC_BY_ID[metric.how.metric].on == metric.on
+        assert isinstance(metric.compute, GapOf)
+        assert METRIC_BY_ID[metric.compute.metric].on == metric.on
         assert not metric.has_worst
-    assert METRIC_BY_ID["pe_gap_at_fpr_1e-3"].how == GapOf("fpr_at_fpr_1e-3")
+    assert METRIC_BY_ID["pe_gap_at_fpr_1e-3"].compute == GapOf("fpr_at_fpr_1e-3")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from fairfr.core.types import MetricRow
-from fairfr.metrics.summary import summarise, too_few_negatives
+from fairfr.metrics.summary import few_impostors_findings, summarise
 
 NAN = float("nan")
 
@@ -57,7 +57,7 @@ def global_rows(*n_diff: int) -> list[MetricRow]:
 
 
 def test_few_negatives_are_warned_of_by_the_smallest_fold() -> None:
-    (warning,) = too_few_negatives(global_rows(20000, 1200))
+    (warning,) = few_impostors_findings(global_rows(20000, 1200))
     assert (warning.code, warning.severity, warning.counts) == ("few-false-matches", "warning", {"different": 1200})
     assert "1e-3" in warning.text
     assert "1,200" in warning.text
@@ -65,9 +65,9 @@ def test_few_negatives_are_warned_of_by_the_smallest_fold() -> None:
 
 
 def test_very_few_negatives_are_warned_of_at_both_rates() -> None:
-    assert len(too_few_negatives(global_rows(300, 300))) == 2
+    assert len(few_impostors_findings(global_rows(300, 300))) == 2
 
 
 def test_enough_negatives_give_no_warning() -> None:
-    assert too_few_negatives(global_rows(10000, 10000)) == []
-    assert too_few_negatives([]) == []
+    assert few_impostors_findings(global_rows(10000, 10000)) == []
+    assert few_impostors_findings([]) == []

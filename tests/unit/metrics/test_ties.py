@@ -9,11 +9,11 @@ import pytest
 
 from fairfr.core.findings import Finding
 from fairfr.core.types import ScoreFrame
-from fairfr.metrics.by_group import evaluate
-from fairfr.metrics.ties import code_of, tied_at_the_top
+from fairfr.metrics.by_group import compute_metrics
+from fairfr.metrics.ties import tied_at_the_top, ties_code
 
 SAME, DIFFERENT = 100, 400  # in each of two folds
-BOTH = (code_of("tpr_at_fpr_1e-2_on_probability"), code_of("tpr_at_fpr_1e-3_on_probability"))
+BOTH = (ties_code("tpr_at_fpr_1e-2_on_probability"), ties_code("tpr_at_fpr_1e-3_on_probability"))
 
 
 def frame_of(*at_the_top: int) -> ScoreFrame:
@@ -30,7 +30,7 @@ def frame_of(*at_the_top: int) -> ScoreFrame:
 
 
 def findings(frame: ScoreFrame, native: bool = True) -> list[Finding]:
-    return tied_at_the_top(frame, evaluate(frame, ("a", "b"), [], 1), native, "RFW x Net x Mine")
+    return tied_at_the_top(frame, compute_metrics(frame, ("a", "b"), [], 1), native, "RFW x Net x Mine")
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_ties_of_the_score_itself_have_no_other_value() -> None:
     clipped = replace(frame_of(8, 8), score=frame_of(8, 8).probability)
     for native in (True, False):
         found = findings(clipped, native)
-        assert [one.code for one in found] == [code_of("tpr_at_fpr_1e-2"), code_of("tpr_at_fpr_1e-3")]
+        assert [one.code for one in found] == [ties_code("tpr_at_fpr_1e-2"), ties_code("tpr_at_fpr_1e-3")]
         assert not any("By the score" in one.text for one in found)
 
 

@@ -73,7 +73,7 @@ def test_a_group_is_held_to_the_threshold_of_all_pairs_in_every_draw() -> None:
     measured = measure(draws, same, values, group, losses, ALPHA)
     for draw, multiplicity in enumerate(draws.multiplicity):
         copies = np.repeat(np.arange(len(same)), pair_weights(multiplicity, ends))
-        point = OperatingPoint.find(same[copies], values[copies], ALPHA)
+        point = OperatingPoint.from_pairs(same[copies], values[copies], ALPHA)
         for level in range(3):
             of = copies[group[copies] == level]
             assert measured.drawn[draw, level + 1, 1] == pytest.approx(point.rates(same[of], values[of]).tpr, abs=1e-12)
@@ -85,7 +85,7 @@ def test_drawing_everyone_once_gives_the_plain_metrics() -> None:
     losses = np.stack([(probability - same) ** 2] * 2)
     once = Draws(np.ones((1, 60), dtype=np.int16), ends)
     measured = measure(once, same, values, group, losses, ALPHA)
-    point = OperatingPoint.find(same, values, ALPHA)
+    point = OperatingPoint.from_pairs(same, values, ALPHA)
     for slot in range(4):
         of = (group == slot - 1) if slot else np.ones(len(same), dtype=bool)
         auroc = roc_auc_score(same[of], values[of])
