@@ -8,6 +8,7 @@ A mistake in what is handed over is a ``fairfr.FairfrError``: ``DataError``, ``C
 
 from typing import TYPE_CHECKING
 
+from fairfr._methods import METHODS as _METHODS
 from fairfr.core.errors import ConfigError as ConfigError
 from fairfr.core.errors import DataError as DataError
 from fairfr.core.errors import FairfrError as FairfrError
@@ -31,15 +32,14 @@ def __getattr__(name: str) -> "Any":
     if not name[:1].isupper():
         raise AttributeError(f"module 'fairfr' has no attribute '{name}'", name=name)
     catalogue = _module("fairfr.library.catalogue")
-    if name not in catalogue.targets():
+    if name not in _METHODS and name not in catalogue.targets():
         known = _module("fairfr.core.errors").did_you_mean(name, catalogue.targets())
         raise AttributeError(f"fairfr has no method '{name}'.{known}", name=name)
     return catalogue.model_class(name)
 
 
 def __dir__() -> list[str]:
-    methods = _module("fairfr.library.catalogue").targets()
-    return sorted({*(name for name in globals() if name != "TYPE_CHECKING"), *_MORE, *methods})
+    return sorted({*(name for name in globals() if name != "TYPE_CHECKING"), *_MORE, *_METHODS})
 
 
 def _module(name: str) -> "Any":

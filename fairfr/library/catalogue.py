@@ -9,6 +9,7 @@ from dataclasses import MISSING, Field, fields, is_dataclass
 from functools import cache
 from typing import Any
 
+from fairfr._methods import METHODS
 from fairfr.core.conf import CONF
 from fairfr.core.errors import ConfigError
 from fairfr.library.model import Model, unknown_parameter
@@ -29,8 +30,12 @@ def targets() -> dict[str, str]:
 
 @cache
 def model_class(name: str) -> type[Model]:
-    """``fairfr.<name>``; KeyError for a name that no yaml has."""
-    module, _, cls = targets()[name].rpartition(".")
+    """``fairfr.<name>``; KeyError for a name that no yaml has.
+
+    A yaml that is newer than the generated table of names counts too.
+    """
+    target = METHODS.get(name) or targets()[name]
+    module, _, cls = target.rpartition(".")
     return as_model(getattr(importlib.import_module(module), cls))
 
 

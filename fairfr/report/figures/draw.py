@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from fairfr._methods import METHODS
 from fairfr.report.figures.overview import overview_figure
 from fairfr.report.figures.reliability import FEWEST_PAIRS, reliability_figure, run_figure
 from fairfr.report.readings import Reading, Run
@@ -28,27 +29,8 @@ log = logging.getLogger("fairfr")
 DPI = 200
 SCORE_ONLY = ("beta", "platt")
 ADAPTIVE = ("ac_density", "ac_linear")
-METHODS = (
-    "ac_density",
-    "ac_linear",
-    "ac_mlp",
-    "baseline",
-    "beta",
-    "component_logistic",
-    "demonorm",
-    "extra_multicalibration",
-    "faircal",
-    "falcon",
-    "frappe",
-    "fsn",
-    "gst",
-    "isotonic",
-    "oracle",
-    "platt",
-    "temperature",
-)
-SHIPPED = frozenset(f"fairfr.methods.{name}" for name in METHODS)
-"""The modules of the methods that come with fairfr."""
+SHIPPED = frozenset(METHODS.values())
+"""The classes of the methods that come with fairfr."""
 
 
 def draw(layout: Layout, folder: Path) -> list[Path]:
@@ -82,7 +64,7 @@ def draw(layout: Layout, folder: Path) -> list[Path]:
 def is_own_method(run: Run) -> bool:
     """Whether a run is of a user's method, not of one that comes with fairfr."""
     target = str(run.stored.get("identity", {}).get("method", {}).get("estimator", {}).get("_target_", ""))
-    return bool(target) and target.rpartition(".")[0] not in SHIPPED
+    return bool(target) and target not in SHIPPED
 
 
 def _draw_own(run: Run, score_only: Scores | None, reading: Reading, folder: Path) -> list[Path]:
