@@ -6,9 +6,9 @@ Hydra's own config loader is asked what exists, so a user's folders (--config-di
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import re
-import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
@@ -16,37 +16,34 @@ from pathlib import Path
 from typing import Any
 
 from hydra import compose, initialize_config_dir
-from hydra._internal.utils import get_args_parser
 from hydra.core.config_loader import ConfigLoader
-from hydra.core.config_search_path import ConfigSearchPath
 from hydra.core.config_store import ConfigStore
 from hydra.core.global_hydra import GlobalHydra
 from hydra.core.object_type import ObjectType
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import ChoiceSweep, Override, QuotedString
-from hydra.core.plugins import Plugins
 from hydra.errors import CompactHydraException, OverrideParseException
-from hydra.plugins.search_path_plugin import SearchPathPlugin
 
 from fairfr.core.errors import ConfigError, did_you_mean
 from fairfr.data.locate import stored_names
 from fairfr.experiment.settings import DATA_ROOT, CellSettings
 from fairfr.store.secrets import masked
-from fairfr.sweep.grids import DATA, OF_SWEEP, Cells
 
 CONFIG = "config"
 TRAINING = "train"
 """Where ``dataset@train`` puts the data set to fit on, which most runs have none of."""
-NAMED = ("setting", "experiment")
-"""Groups that choose for others, and are no keys of a run."""
-TOP_LEVEL = frozenset(key.name for key in fields(CellSettings)) | set(OF_SWEEP)
+NAMED = ("experiment",)
+"""Groups that choose for others, and are not keys of a run."""
+TOP_LEVEL = frozenset(key.name for key in fields(CellSettings))
 
 
 def prepare(arguments: Sequence[str], conf: Path) -> list[str]:
     """``arguments`` as Hydra takes them, flags first; a name that does not exist is a ConfigError with a suggestion."""
-    parsed = get_args_parser().parse_intermixed_args(list(arguments))
+    parsed = _parser().parse_intermixed_args(list(arguments))
     flags = _flags(arguments, parsed)
     parsed.overrides = [of_folder(override) for override in parsed.overrides]
+    if parsed.cfg and parsed.multirun:
+        raise ConfigError("-c shows one configuration: leave out -m. hydra.sweeper.dry_run=true shows a sweep's cells.")
     if parsed.cfg or parsed.info:  # printed by Hydra itself
         parsed.overrides = [masked(override) for override in parsed.overrides]
     if parsed.shell_completion and "COMP_LINE" in os.environ:
@@ -63,10 +60,23 @@ def prepare(arguments: Sequence[str], conf: Path) -> list[str]:
             known.check(override)
             if override.key_or_group == "out_root":
                 check_out_root(override.value())
-        if parsed.cfg and parsed.multirun:
-            flags = [flag for flag in flags if flag not in ("-m", "--multirun")]
-            return [*flags, *first_cell(parsed.overrides, known)]
     return [*flags, *map(let_through, parsed.overrides)]
+
+
+def _parser() -> argparse.ArgumentParser:
+    """Hydra's flags, which may come anywhere here; Hydra itself explains them (--hydra-help) and refuses wrong ones."""
+    parser = argparse.ArgumentParser(add_help=False)
+    parser.add_argument("overrides", nargs="*")
+    for flags in (("--help", "-h"), ("--hydra-help",), ("--version",), ("--resolve",), ("--run", "-r")):
+        parser.add_argument(*flags, action="store_true")
+    for flags in (("--multirun", "-m"), ("--shell-completion", "-sc")):
+        parser.add_argument(*flags, action="store_true")
+    for flags in (("--cfg", "-c"), ("--package", "-p"), ("--experimental-rerun",)):
+        parser.add_argument(*flags)
+    for flags in (("--config-path", "-cp"), ("--config-name", "-cn"), ("--config-dir", "-cd")):
+        parser.add_argument(*flags)
+    parser.add_argument("--info", "-i", const="all", nargs="?")
+    return parser
 
 
 def check_out_root(value: object) -> None:
@@ -105,11 +115,13 @@ def let_through(argument: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Configurations:
-    """What Hydra finds on its search path; ``name`` is the primary configuration if it is not ours."""
+    """What Hydra finds on its search path, from the primary configuration ``name`` and with ``searched``, the override
+    that adds the user's folders."""
 
     loader: ConfigLoader
-    name: str | None
+    name: str
     data_root: Path
+    searched: list[str]
     _answers: dict[tuple[str, ObjectType], set[str]] = field(default_factory=dict, repr=False)
 
     def groups(self) -> set[str]:
@@ -124,7 +136,7 @@ class Configurations:
     def _listed(self, group: str, kind: ObjectType) -> set[str]:
         """Hydra copies all it has read for each answer: ask once."""
         if (group, kind) not in self._answers:
-            self._answers[group, kind] = set(self.loader.get_group_options(group, kind, self.name))
+            self._answers[group, kind] = set(self.loader.get_group_options(group, kind, self.name, self.searched))
         return self._answers[group, kind]
 
     def add_imported(self) -> None:
@@ -155,44 +167,25 @@ class Configurations:
             raise ConfigError(f"unknown {group} '{choice}'.{did_you_mean(choice, names)}{hint}")
 
 
-def chosen_pair(known: Configurations, setting: str) -> dict[str, str]:
-    """Data set and backbone that ``setting=`` chooses."""
-    choices = compose(known.name or CONFIG, [f"setting={setting}"], return_hydra_config=True).hydra.runtime.choices
-    return {noun: str(choices[noun]) for noun in DATA}
-
-
-def first_cell(arguments: Sequence[str], known: Configurations) -> list[str]:
-    """Overrides of the first cell of a sweep, which is what ``-c job -m`` shows."""
-    parser = OverridesParser.create(config_loader=known.loader)
-    typed = [let_through(argument) for argument in arguments]
-    fixed = [o.input_line or "" for o in parser.parse_overrides(typed) if not o.is_sweep_override()]
-    config = compose(known.name or CONFIG, overrides=fixed, return_hydra_config=True)
-    jobs = Cells(known.loader, known.name or CONFIG, lambda setting: chosen_pair(known, setting)).jobs(config, typed)
-    sys.stdout.write(f"# the first of {len(jobs)} cells\n")  # a comment, so that the output stays one yaml document
-    if not jobs:
-        raise ConfigError("this sweep has no cells.")
-    return jobs[0]
-
-
 @contextmanager
 def _configurations(parsed: argparse.Namespace, overrides: Iterable[Override], conf: Path) -> Iterator[Configurations]:
     """Hydra's loader over what the run itself will see."""
     given = {override.key_or_group: override.value() for override in overrides}
     listed = given.get("hydra.searchpath")
-    searched = [str(path) for path in listed] if isinstance(listed, list) else []
-    GivenFolders.paths = [*searched, *([str(Path(parsed.config_dir).absolute())] if parsed.config_dir else [])]
-    _check_folders(GivenFolders.paths)
-    Plugins.instance().register(GivenFolders)
+    paths = [str(path) for path in listed] if isinstance(listed, list) else []
+    if parsed.config_dir:
+        paths.append(str(Path(parsed.config_dir).absolute()))
+    _check_folders(paths)
+    searched = [f"hydra.searchpath=[{','.join(json.dumps(path) for path in paths)}]"] if paths else []
     folder = Path(parsed.config_path or conf).absolute()
     try:
         with initialize_config_dir(str(folder), version_base="1.3"):
             loader = GlobalHydra.instance().config_loader()
             default = compose(parsed.config_name).get("data_root") if parsed.config_name else None
-            yield Configurations(loader, parsed.config_name, Path(str(given.get("data_root") or default or DATA_ROOT)))
+            data_root = Path(str(given.get("data_root") or default or DATA_ROOT))
+            yield Configurations(loader, parsed.config_name or CONFIG, data_root, searched)
     except CompactHydraException as error:
         raise ConfigError(str(error)) from error
-    finally:
-        GivenFolders.paths = searched  # Hydra itself adds --config-dir
 
 
 def _check_folders(paths: Iterable[str]) -> None:
@@ -201,16 +194,6 @@ def _check_folders(paths: Iterable[str]) -> None:
         folder = path.removeprefix("file://")
         if "://" not in folder and not Path(folder).is_dir():
             raise ConfigError(f"{folder}: no such folder of configurations.")
-
-
-class GivenFolders(SearchPathPlugin):
-    """The user's folders of configurations. Hydra's ``glob(*)`` would not look into those of hydra.searchpath."""
-
-    paths: Sequence[str] = ()
-
-    def manipulate_search_path(self, search_path: ConfigSearchPath) -> None:
-        for path in self.paths:
-            search_path.append("command-line", path)
 
 
 def is_imported(group: str, choice: str) -> bool:

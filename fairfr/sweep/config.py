@@ -7,10 +7,8 @@ from dataclasses import MISSING, fields, replace
 from pathlib import Path
 from typing import Any
 
-from hydra._internal.config_loader_impl import ConfigLoaderImpl
-from hydra._internal.config_search_path_impl import ConfigSearchPathImpl
+from hydra.core.global_hydra import GlobalHydra
 from hydra.core.hydra_config import HydraConfig
-from hydra.errors import CompactHydraException
 from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf, open_dict
 from omegaconf.errors import OmegaConfBaseException
@@ -21,7 +19,6 @@ from fairfr.data.settings import DatasetSettings
 from fairfr.experiment.settings import DATA_ROOT, CellSettings, MethodSettings
 from fairfr.store.settings import StoreSettings
 from fairfr.sweep.arguments import check_out_root, is_imported
-from fairfr.sweep.grids import OF_SWEEP
 
 
 def read_settings(config: DictConfig) -> tuple[CellSettings, dict[str, Any]]:
@@ -32,8 +29,6 @@ def read_settings(config: DictConfig) -> tuple[CellSettings, dict[str, Any]]:
         raise ConfigError(f"'{missing}' is not set. Add {missing}=... to the command line.")
     assert isinstance(composed, dict)
     plain = _resolved(composed)
-    for key in OF_SWEEP:
-        plain.pop(key, None)
     for noun in ("dataset", "train"):
         _list_grouping(plain.get(noun))
     settings = build(CellSettings, plain)
@@ -101,21 +96,11 @@ def default_settings(config: DictConfig) -> CellSettings:
     return read_settings(defaults)[0]
 
 
-def chosen_pair(hydra: DictConfig, setting: str) -> dict[str, str]:
-    """Data set and backbone that ``setting=`` chooses; ``hydra`` is Hydra's own part of a sweep's configuration."""
-    try:
-        choices = _composed(hydra, [f"setting={setting}"]).hydra.runtime.choices
-    except CompactHydraException:  # the cell itself will fail with the reason
-        return {}
-    return {noun: str(choices[noun]) for noun in ("dataset", "backbone")}
-
-
 def _composed(hydra: Any, overrides: list[str]) -> DictConfig:
     """The configuration with ``overrides`` alone, from the folders that this run was composed from."""
-    sources = ConfigSearchPathImpl()
-    for source in hydra.runtime.config_sources:
-        sources.append(source.provider, f"{source.schema}://{source.path}")
-    return ConfigLoaderImpl(sources).load_configuration(hydra.job.config_name, overrides, RunMode.RUN)
+    searched = [override for override in hydra.overrides.hydra if override.startswith("hydra.searchpath=")]
+    loader = GlobalHydra.instance().config_loader()  # launchers hand it to their workers
+    return loader.load_configuration(hydra.job.config_name, [*searched, *overrides], RunMode.RUN)
 
 
 def build_store(config: DictConfig) -> StoreSettings:

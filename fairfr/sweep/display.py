@@ -5,14 +5,13 @@ from __future__ import annotations
 import _thread
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from fairfr.store.reading import read_result
 from fairfr.store.sweep import Outcome, read_outcome
 from fairfr.sweep.bars import SweepBars, time_left
-from fairfr.sweep.forecast import Forecast, Place
 from fairfr.sweep.progress import CellState, read_state
 from fairfr.sweep.terminal import Terminal
 
@@ -23,22 +22,16 @@ class SweepDisplay:
     """Reads what the jobs of one sweep leave in ``folder``; a line for each cell that has ended, bars for the others
     where there is a terminal."""
 
-    def __init__(
-        self,
-        folder: Path,
-        places_of: Callable[[Sequence[Sequence[str]]], list[Place]],
-        forecast: Forecast,
-        terminal: Terminal,
-    ) -> None:
-        self._folder, self._places_of, self._forecast, self._terminal = folder, places_of, forecast, terminal
-        self._places: list[Place] = []
+    def __init__(self, folder: Path, terminal: Terminal) -> None:
+        self._folder, self._terminal = folder, terminal
+        self._planned, self._computed = 0, 0
         self._ended: set[int] = set()
-        self._workers = 1
+        self._started = time.time()
 
     @contextmanager
     def watching(self, first: int, jobs: Sequence[Sequence[str]]) -> Iterator[None]:
         """Meanwhile, a thread shows how far ``jobs`` are, the overrides of jobs whose numbers begin with ``first``."""
-        self._places[first:] = self._places_of(jobs)
+        self._planned = first + len(jobs)
         over = threading.Event()
         with self._terminal.sweep_bars() as bars:
             watcher = threading.Thread(target=self._watch, args=(over, bars), daemon=True)
@@ -61,7 +54,7 @@ class SweepDisplay:
         """Show once what has changed."""
         running: dict[int, CellState] = {}
         news: list[tuple[int, Outcome]] = []
-        for job in (job for job in range(len(self._places)) if job not in self._ended):
+        for job in (job for job in range(self._planned) if job not in self._ended):
             outcome = read_outcome(self._folder / str(job))  # first: of a cell that has ended the state is the last
             state = read_state(self._folder / str(job))
             for finding in () if state is None else state.findings:
@@ -70,27 +63,24 @@ class SweepDisplay:
                 news.append((job, outcome))
             elif state is not None:
                 running[job] = state
-        self._workers = max(self._workers, len(running))
         for job, outcome in news:
-            self._show_end(job, outcome, running, now)
-        bars.show(len(self._ended), len(self._places), running, self._left(running, now))
+            self._show_end(job, outcome, now)
+        bars.show(len(self._ended), self._planned, running, self._left(now))
 
-    def _show_end(self, job: int, outcome: Outcome, running: dict[int, CellState], now: float) -> None:
+    def _show_end(self, job: int, outcome: Outcome, now: float) -> None:
         self._ended.add(job)
         stored = read_result(Path(outcome["folder"])) if "folder" in outcome else None
-        if stored is not None and outcome["status"] == "completed":
-            self._forecast.add(self._places[job], stored["seconds"])
-        planned = str(len(self._places))
+        self._computed += outcome["status"] == "completed"
+        planned = str(self._planned)
         position = f"[{len(self._ended):>{len(planned)}}/{planned}] "
         if stored is None:
             self._terminal.failed(f"{position}{outcome['choices']}", str(outcome["error"]))
         else:
-            self._terminal.cell_line(outcome["status"], stored, outcome["error"], position, self._left(running, now))
+            self._terminal.cell_line(outcome["status"], stored, outcome["error"], position, self._left(now))
 
-    def _left(self, running: dict[int, CellState], now: float) -> str | None:
-        """Time left in words; None at the end, and while nothing is known."""
-        waiting = [place for job, place in enumerate(self._places) if job not in self._ended and job not in running]
-        if not waiting and not running:
+    def _left(self, now: float) -> str | None:
+        """Time left in words, by the cells that were computed so far; None before the first, and at the end."""
+        waiting = self._planned - len(self._ended)
+        if waiting == 0 or self._computed == 0:
             return None
-        states = [(self._places[job], state) for job, state in running.items()]
-        return time_left(self._forecast.left(waiting, states, self._workers, now))
+        return time_left((now - self._started) / self._computed * waiting)

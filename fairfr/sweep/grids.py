@@ -1,85 +1,145 @@
-"""From a named experiment and a command line to the cells of a sweep.
+"""From a named experiment and a command line to the jobs of a sweep.
 
-Hydra's own sweeper makes one grid, the product of ``hydra.sweeper.params`` and the command line. Two keys of an
-experiment's yaml go beyond it: ``grids``, a list of grids that are run one after another, and ``experiments``, names
-of other experiments whose cells belong to this one. ``repeats`` is a number that grids may refer to. In a grid,
-``fixed`` are values that the command line does not replace, those of cells that others are compared with; null is the
-default.
+``hydra.sweeper`` has ``params``, values that every grid has; ``grids``, which are run one after another; and
+``experiments``, names of others whose cells belong to this one. What is typed replaces the values of a grid, with two
+exceptions. ``fixed`` values of a grid stay: those of cells that others are compared with. And the data sets and
+backbones of ``grids`` belong together: a typed one picks the grids that contain it, and replaces them only where none
+does.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import itertools
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
 from hydra.core.config_loader import ConfigLoader
+from hydra.core.object_type import ObjectType
 from hydra.core.override_parser.overrides_parser import OverridesParser
-from hydra.core.override_parser.types import Override
-from hydra.core.plugins import Plugins
-from hydra.plugins.sweeper import Sweeper
+from hydra.core.override_parser.types import Glob, Override
 from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
 
-OF_SWEEP = ("grids", "experiments", "repeats")
-"""Keys that say which cells there are: no part of a cell's own configuration."""
+from fairfr.core.errors import ConfigError
+
 DATA = ("dataset", "backbone")
 
 Job: TypeAlias = list[str]
-PairOf: TypeAlias = Callable[[str], Mapping[str, str]]
+Grid: TypeAlias = Mapping[str, Any]
 
 
-class Cells:
-    """The jobs of a sweep. ``pair_of`` gives the data set and backbone that ``setting=`` chooses."""
+class Expansion:
+    """Expands sweeps into jobs; ``loader`` finds what the run itself will see."""
 
-    def __init__(self, loader: ConfigLoader, config_name: str | None, pair_of: PairOf) -> None:
-        self._loader, self._config_name, self._pair_of = loader, config_name, pair_of
+    def __init__(self, loader: ConfigLoader, config: DictConfig) -> None:
+        self._loader, self._config_name = loader, config.hydra.job.config_name
+        self._hydra_overrides = list(config.hydra.overrides.hydra)
         self._parser = OverridesParser.create(config_loader=loader)
 
     def jobs(self, config: DictConfig, typed: Sequence[str]) -> list[Job]:
-        """The overrides of every cell, each cell once, in the order of the experiment's yaml."""
-        overrides = self._parser.parse_overrides(list(typed))
-        found = self._of_config(config, overrides)
-        return [list(job) for job in dict.fromkeys(map(tuple, found))]
+        """The overrides of every cell, each cell once; cells of one data set and backbone follow one another."""
+        found = self._of_config(config, self._parser.parse_overrides(list(typed)))
+        by_data: dict[tuple[str, ...], dict[tuple[str, ...], None]] = {}
+        for job in found:
+            by_data.setdefault(_data_of(job), {})[tuple(job)] = None
+        return [list(job) for jobs in by_data.values() for job in jobs]
 
     def _of_config(self, config: DictConfig, typed: list[Override]) -> list[Job]:
-        params = _plain(config.hydra.sweeper, "params") or {}
-        grids: list[Mapping[str, Any]] = _plain(config, "grids") or [{}]
-        named: list[str] = _plain(config, "experiments") or []
-        own = [] if named and not params and grids == [{}] else grids
-        jobs = [job for grid in own for job in self._of_grid({**params, **grid}, typed)]
-        return jobs + [job for name in named for job in self._of_experiment(name, typed)]
+        experiments = self._typed_experiments(typed)
+        own: list[tuple[Grid, list[Override]]] = []
+        if not experiments:
+            keys: Any = OmegaConf.to_container(config.hydra.sweeper, resolve=True)
+            experiments, params = list(keys["experiments"]), keys["params"]
+            for grid, rest in self._picked(keys["grids"], typed):
+                own.append(({**params, **grid}, rest))
+            if not own and (params or not experiments):
+                own.append((params, typed))
+        jobs: list[Job] = []
+        for grid, rest in own:
+            jobs.extend(self._product(grid, rest))
+        for name in experiments:
+            jobs.extend(self._of_experiment(str(name), typed))
+        return jobs
+
+    def _typed_experiments(self, typed: Iterable[Override]) -> list[str]:
+        """``experiment=a,b``: the cells of both."""
+        for override in typed:
+            if override.key_or_group != "experiment":
+                continue
+            if isinstance(override.value(), list):
+                raise ConfigError(f"{override.input_line}: several experiments are typed as experiment=a,b with -m.")
+            if override.is_sweep_override():
+                return self._values(override)
+        return []
 
     def _of_experiment(self, name: str, typed: list[Override]) -> list[Job]:
         (chosen,) = self._parser.parse_overrides([f"experiment={name}"])
         rest = [override for override in typed if override.key_or_group != "experiment"]
-        fixed = [override.input_line or "" for override in rest if not override.is_sweep_override()]
-        config = self._loader.load_configuration(self._config_name, [f"experiment={name}", *fixed], RunMode.MULTIRUN)
+        constant = [override.input_line or "" for override in rest if not override.is_sweep_override()]
+        overrides = [*self._hydra_overrides, f"experiment={name}", *constant]
+        config = self._loader.load_configuration(self._config_name, overrides, RunMode.MULTIRUN)
         return self._of_config(config, [chosen, *rest])
 
-    def _of_grid(self, grid: Mapping[str, Any], typed: list[Override]) -> list[Job]:
-        """The product of a grid; what is typed replaces the grid's own values, and picks among its settings."""
+    def _picked(self, grids: Sequence[Grid], typed: list[Override]) -> list[tuple[Grid, list[Override]]]:
+        """The grids that are left after typed data sets and backbones, each with what else is typed."""
+        wanted = {_key(override): self._values(override) for override in typed if _key(override) in DATA}
+        if not all(self._is_held(pair, grids) for pair in _pairs(wanted)):
+            return [({key: value for key, value in grid.items() if key not in DATA}, typed) for grid in grids]
+        picked: list[tuple[Grid, list[Override]]] = []
+        for grid in grids:
+            left = dict(grid)
+            both = wanted.keys() & grid.keys()
+            for key in both:
+                left[key] = ",".join(value for value in self._own(grid, key) if value in wanted[key])
+            if all(left[key] for key in both):
+                picked.append((left, [override for override in typed if _key(override) not in both]))
+        return picked
+
+    def _is_held(self, pair: Mapping[str, str], grids: Sequence[Grid]) -> bool:
+        """Whether a grid contains this data set and backbone; one that names neither contains all."""
+        for grid in grids:
+            if all(key not in grid or value in self._own(grid, key) for key, value in pair.items()):
+                return True
+        return False
+
+    def _own(self, grid: Grid, key: str) -> list[str]:
+        (override,) = self._parser.parse_overrides([f"{key}={grid[key]}"])
+        return self._values(override)
+
+    def _product(self, grid: Grid, typed: list[Override]) -> list[Job]:
+        """The product of a grid and of what is typed."""
         fixed: Mapping[str, Any] = grid.get("fixed", {})
         typed = [override for override in typed if not _is_part_of(override, fixed)]
         replaced = {_key(override) for override in typed}
         own = [f"{key}={value}" for key, value in grid.items() if key not in replaced and key != "fixed"]
         own += [f"{key}={value}" for key, value in fixed.items() if value is not None]
-        params = self._parser.parse_overrides(own)
-        lists = [self._settings(o, typed) if o.key_or_group == "setting" else [o] for o in params]
-        overrides = [override for several in lists for override in several]
-        return [list(job) for job in BasicSweeper.split_arguments([*overrides, *typed], None)[0]]
+        lists = []
+        for override in [*self._parser.parse_overrides(own), *typed]:
+            key = override.get_key_element()
+            lists.append([f"{key}={value}" for value in self._values(override)])
+        return [list(job) for job in itertools.product(*lists)]
 
-    def _settings(self, chosen: Override, typed: Iterable[Override]) -> list[Override]:
-        """The settings of a grid that have the data set and backbone of the command line.
+    def _values(self, override: Override) -> list[str]:
+        """The values of an override, each as it is typed."""
+        if not override.is_sweep_override():
+            return [override.get_value_element_as_str()]
+        value: Any = override.value()
+        if isinstance(value, Glob):  # Hydra itself would not look into the folders of hydra.searchpath
+            kind, name = ObjectType.CONFIG, self._config_name
+            group = override.key_or_group
+            return list(value.filter(self._loader.get_group_options(group, kind, name, self._hydra_overrides)))
+        if not override.is_discrete_sweep():
+            raise ConfigError(f"{override.input_line}: a sweep needs values that can be counted, as in key=a,b.")
+        return list(override.sweep_string_iterator())
 
-        Where it names others, they alone are meant, and there is no setting.
-        """
-        given = {_key(o): o.value() for o in typed if _key(o) in DATA and not o.is_sweep_override()}
-        if not given:
-            return [chosen]
-        names = list(map(str, chosen.sweep_string_iterator())) if chosen.is_sweep_override() else [str(chosen.value())]
-        fitting = [name for name in names if all(self._pair_of(name).get(k) == v for k, v in given.items())]
-        return self._parser.parse_overrides([f"setting={','.join(fitting)}"]) if fitting else []
+
+def _pairs(wanted: Mapping[str, list[str]]) -> list[dict[str, str]]:
+    return [dict(zip(wanted, values, strict=True)) for values in itertools.product(*wanted.values())]
+
+
+def _data_of(job: Job) -> tuple[str, ...]:
+    """What a job says about its data."""
+    return tuple(override for override in job if override.lstrip("+").startswith(("experiment", *DATA, "train")))
 
 
 def _key(override: Override) -> str:
@@ -92,33 +152,3 @@ def _is_part_of(override: Override, keys: Iterable[str]) -> bool:
     key = _key(override)
     places = [name.rpartition("@")[2] for name in keys]
     return key in keys or any(key.startswith(f"{place}.") for place in places)
-
-
-def _plain(node: DictConfig, key: str) -> Any:
-    """A key of a configuration as plain values, interpolations resolved; None where it is absent."""
-    value = node.get(key)
-    return OmegaConf.to_container(value, resolve=True) if OmegaConf.is_config(value) else value
-
-
-def expand_sweep(config: DictConfig, pair_of: PairOf, arrange: Callable[[ConfigLoader, list[Job]], list[Job]]) -> None:
-    """Let the next sweeper that Hydra makes run the cells of ``config``, for one sweep.
-
-    ``arrange`` composes the jobs, which Hydra's own check would only do again, and puts them in order. Hydra takes
-    sweepers only from packages of its own, so the place where it makes one is wrapped, and unwrapped at once.
-    """
-    plugins = Plugins.instance()
-    make = plugins.instantiate_sweeper
-
-    def instantiate_sweeper(**about: Any) -> Sweeper:
-        del plugins.instantiate_sweeper  # the method of the class is there again
-        sweeper: Any = make(**about)
-        if type(sweeper).__name__ == BasicSweeper.__name__:  # Hydra loads its plugins a second time: another class
-            loader = about["hydra_context"].config_loader
-            cells = Cells(loader, config.hydra.job.config_name, pair_of)
-            jobs = arrange(loader, cells.jobs(config, list(config.hydra.overrides.task)))
-            chunks = BasicSweeper.split_overrides_to_chunks
-            sweeper.split_arguments = lambda overrides, size: list(chunks(jobs, size))
-            sweeper.validate_batch_is_legal = lambda batch: None
-        return sweeper  # type: ignore[no-any-return]
-
-    plugins.instantiate_sweeper = instantiate_sweeper  # type: ignore[method-assign]

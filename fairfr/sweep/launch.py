@@ -16,7 +16,6 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
-from hydra.core.plugins import Plugins
 from hydra.core.utils import JobReturn, JobStatus
 from hydra.plugins.launcher import Launcher
 
@@ -46,22 +45,6 @@ class Watched(NamedTuple):
     watching: Watching
     folder: Path
     go_on: bool
-
-
-def watch_launcher(watched: Callable[[Launcher], Launcher]) -> None:
-    """Let the next launcher that Hydra makes be a ``watched`` one, for one sweep.
-
-    Hydra takes launchers only from packages of its own, so the place where it makes one is wrapped, and unwrapped at
-    once: what it holds is sent to workers.
-    """
-    plugins = Plugins.instance()
-    make = plugins.instantiate_launcher
-
-    def instantiate_launcher(*arguments: Any, **options: Any) -> Launcher:
-        del plugins.instantiate_launcher  # the method of the class is there again
-        return watched(make(*arguments, **options))
-
-    plugins.instantiate_launcher = instantiate_launcher  # type: ignore[method-assign]
 
 
 def end_with_sweep(folder: Path) -> None:

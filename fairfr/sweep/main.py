@@ -4,16 +4,11 @@ from __future__ import annotations
 
 import sys
 import tempfile
-import time
-import traceback
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from dataclasses import replace
-from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-from hydra.core.config_loader import ConfigLoader
 from hydra.core.hydra_config import HydraConfig
 from hydra.core.utils import JobReturn
 from hydra.experimental.callback import Callback
@@ -25,28 +20,20 @@ from fairfr.core.storage import storing
 from fairfr.experiment.cell import FinishedCell, run_cell
 from fairfr.experiment.machine import keep_freed_memory
 from fairfr.store.mlflow.log import MlflowLogger
-from fairfr.store.owner import Owner
 from fairfr.store.secrets import mask_files
 from fairfr.store.settings import StoreSettings
 from fairfr.store.sweep import Sweep, write_outcome
 from fairfr.sweep.arguments import prepare
-from fairfr.sweep.config import build_store, chosen_pair, default_settings, read_settings
-from fairfr.sweep.display import SweepDisplay
-from fairfr.sweep.forecast import Forecast, places, stored_seconds
-from fairfr.sweep.grids import Job, PairOf, expand_sweep
+from fairfr.sweep.config import default_settings, read_settings
 from fairfr.sweep.interrupt import Interruption, end_workers
-from fairfr.sweep.launch import Watched, WatchedLauncher, end_with_sweep, watch_launcher
+from fairfr.sweep.launch import end_with_sweep
 from fairfr.sweep.mlflow_metrics import describe_run
-from fairfr.sweep.plan import describe, in_order, planned_cells
 from fairfr.sweep.progress import ProgressFile
-from fairfr.sweep.sweep import FAILED, NOT_MIRRORED, RunningSweep
+from fairfr.sweep.sweep import FAILED, NOT_MIRRORED
 from fairfr.sweep.terminal import Terminal
-from fairfr.sweep.workers import asked_threads, divide, share_of
 
 INTERRUPTED = "interrupted. Finished cells are kept; the same command goes on from there."
 LEAST_ROOM = 2**17  # bytes: Hydra's own files and a failed run need some of it
-
-_sweep: RunningSweep | None = None
 
 
 def guarded(main: Callable[[], Any], arguments: Sequence[str], conf: Path) -> None:
@@ -60,11 +47,9 @@ def guarded(main: Callable[[], Any], arguments: Sequence[str], conf: Path) -> No
         sys.exit(1)
     except (SystemExit, KeyboardInterrupt) as ending:
         if isinstance(ending, SystemExit) and not interruption.came:  # Ray turns a SIGTERM into a SystemExit
-            _end_sweep("FAILED")  # on_error=stop: Hydra leaves out the end of a sweep that is stopped
             raise
         interruption.tell()
         end_workers()
-        _end_sweep("KILLED")
         sys.exit(interruption.exit_code)
 
 
@@ -140,79 +125,17 @@ def _choices() -> str:
     return " / ".join(str(chosen.get(noun)) for noun in ("dataset", "backbone", "method"))
 
 
-class SweepReport(Callback):
-    """Before a sweep: its plan. After it: one table, every failure, the exit code.
-
-    Hydra turns an exception in a callback into a warning and goes on: here it is shown, and ends in exit code 1. It
-    also sends the callback to workers, so the running sweep, which owns a thread, is kept outside.
-    """
+class JobCallback(Callback):
+    """What Hydra calls around each job."""
 
     def on_run_start(self, config: DictConfig, **kwargs: Any) -> None:
         """Before Hydra itself writes below out_root, and shows a traceback when it cannot."""
         check_writable(config)
 
-    def on_multirun_start(self, config: DictConfig, **kwargs: Any) -> None:
-        """Expand the sweep, and watch what its jobs leave."""
-        global _sweep
-        check_writable(config)
-        folder = Path(config.hydra.sweep.dir)
-        chosen = config.hydra.runtime.choices.get("experiment")
-        about = replace(Sweep.of(config.hydra.overrides.task, chosen, time.time()), process=Owner.me().as_dict())
-        try:
-            store = build_store(config)
-            logger = logger_of(store, config.out_root)
-            _sweep = RunningSweep(about, folder, Path(config.out_root), logger, store.report, chosen is not None)
-            forecast = Forecast(lambda place: stored_seconds(Path(config.out_root), place))
-            display = _display(config, folder, forecast)
-            share = share_of(config.hydra.launcher, asked_threads(config.hydra.overrides.task))
-            arrange = partial(_arranged, config=config, forecast=forecast, workers=share.jobs)
-            expand_sweep(config, _pair_of(config), lambda loader, jobs: arrange(loader, jobs))
-            watched = Watched(_sweep.plan, display.watching, folder, go_on=config.get("on_error") != "stop")
-            watch_launcher(lambda launcher: WatchedLauncher(divide(launcher, share), watched, share.threads))
-            _sweep.start()
-        except FairfrError as error:  # the cells go on: their run folders are complete without MLflow
-            Terminal().error(error.named())
-
     def on_job_end(self, config: DictConfig, job_return: JobReturn, **kwargs: Any) -> None:
         """A worker's answer goes through a pipe. The configuration makes it so long that it is written in pieces, and a
         worker that is killed between two of them leaves joblib waiting for the rest for ever. Nobody reads it."""
         job_return.cfg = job_return.hydra_cfg = None
-
-    def on_multirun_end(self, config: DictConfig, **kwargs: Any) -> None:
-        """The jobs may have run in other processes: what they left behind is in the sweep's folder."""
-        try:
-            code = _end_sweep()
-        except Exception as error:
-            where = Path(config.hydra.sweep.dir) / "error.txt"
-            where.write_text(traceback.format_exc(), encoding="utf-8")
-            Terminal().error(f"{type(error).__name__}: {error}\ntraceback: {where}")
-            code = FAILED
-        if code:
-            sys.exit(code)
-
-
-def _arranged(
-    loader: ConfigLoader, jobs: Sequence[Job], config: DictConfig, forecast: Forecast, workers: int
-) -> list[Job]:
-    """The jobs of a sweep in order, each cell once. A sweep with a name shows its plan first."""
-    terminal = Terminal()
-    is_named = config.hydra.runtime.choices.get("experiment") is not None
-    with terminal.working(f"looking at {len(jobs)} cells") if is_named else nullcontext():
-        cells = planned_cells(loader, config, jobs)
-    if is_named:
-        terminal.plan(describe(cells, forecast, workers))
-    return [cell.job for cell in in_order(cells, forecast, workers)]
-
-
-def _display(config: DictConfig, folder: Path, forecast: Forecast) -> SweepDisplay:
-    """What shows the sweep of this configuration."""
-    chosen = {str(noun): str(choice) for noun, choice in config.hydra.runtime.choices.items()}
-    return SweepDisplay(folder, lambda jobs: places(jobs, chosen, _pair_of(config)), forecast, Terminal())
-
-
-def _pair_of(config: DictConfig) -> PairOf:
-    """The data set and backbone that a setting chooses, composed once for each."""
-    return cache(lambda setting: chosen_pair(config.hydra, setting))
 
 
 def check_writable(config: DictConfig) -> None:
@@ -227,10 +150,3 @@ def check_writable(config: DictConfig) -> None:
     except StorageError as error:
         Terminal().error(error.named())
         sys.exit(1)
-
-
-def _end_sweep(status: str | None = None) -> int:
-    """Summarise the sweep that runs, if one does; returns the exit code. ``status``: of one that was cut short."""
-    global _sweep
-    ending, _sweep = _sweep, None
-    return 0 if ending is None else ending.finish(status)

@@ -17,17 +17,16 @@ import pytest
 from hydra import compose, initialize_config_dir
 from hydra.core.config_store import ConfigStore
 from hydra.core.global_hydra import GlobalHydra
-from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.types import RunMode
 from omegaconf import OmegaConf
 
 from fairfr.sweep.arguments import let_through
-from fairfr.sweep.grids import Cells, Job
+from fairfr.sweep.grids import Expansion, Job
 
 CONF = Path(__file__).parents[2] / "conf"
 GOLDEN = Path(__file__).with_name("sweep_cells.json")
 CHOICES = ("dataset", "dataset@train", "backbone", "method", "protocol")
 USERS_OWN = {"dataset": ("mine", "theirs", "occluded", "clean"), "backbone": ("mynet",)}
-DEGRADED = "study/lfw_degraded"
 SHOWN = ("study", "training_thresholds", "seed", "dataset.grouping", "dataset.min_pairs", "protocol.splitter")
 
 
@@ -61,12 +60,10 @@ def described(command: str) -> dict[str, Any]:
     typed = [let_through(word) for word in shlex.split(command)]
     with initialize_config_dir(str(CONF), version_base="1.3"):
         loader = GlobalHydra.instance().config_loader()
-        parsed = OverridesParser.create(config_loader=loader).parse_overrides(typed)
-        fixed = [override.input_line or "" for override in parsed if not override.is_sweep_override()]
-        config = compose("config", fixed, return_hydra_config=True)
-        jobs = Cells(loader, "config", pair_of).jobs(config, typed)
+        config = loader.load_configuration("config", typed, RunMode.MULTIRUN)
+        jobs = Expansion(loader, config).jobs(config, list(config.hydra.overrides.task))
         cells = sorted(cell(job) for job in jobs)
-        first = compose("config", jobs[0])
+        first = compose("config", min(jobs, key=cell))
     return {"cells": cells, "first": {key: plain(OmegaConf.select(first, key)) for key in SHOWN}}
 
 
@@ -74,8 +71,6 @@ def cell(job: Job) -> str:
     """A job by what it chooses and sets, whatever it is spelled like."""
     given = dict(override.lstrip("+").split("=", 1) for override in job)
     chosen = dict(defaults(given.pop("experiment")))
-    if "setting" in given:
-        chosen |= pair_of(given.pop("setting"))
     chosen |= {noun: given.pop(noun) for noun in CHOICES if noun in given}
     return " ".join(f"{key}={value}" for key, value in [*chosen.items(), *sorted(given.items())] if value is not None)
 
@@ -85,11 +80,6 @@ def defaults(experiment: str) -> dict[str, Any]:
     """What is chosen where a job of this experiment says nothing."""
     config = compose("config", [f"experiment={experiment}"], return_hydra_config=True)
     return {noun: config.hydra.runtime.choices.get(noun) for noun in CHOICES}
-
-
-def pair_of(setting: str) -> dict[str, str]:
-    dataset, _, backbone = setting.removeprefix("study/").replace("lfw_degraded", "degraded").partition("_")
-    return {"dataset": DEGRADED if dataset == "degraded" else dataset, "backbone": backbone}
 
 
 def plain(value: Any) -> Any:

@@ -111,8 +111,8 @@ def test_lines_of_parallel_workers_come_whole_and_count_up(run_py: Any, small: t
     assert len(notes) == len(set(notes)) > 0, "what all workers warn of is shown once"
 
 
-def test_a_sweep_without_the_callback_shows_its_cells_all_the_same(run_py: Any, small: tuple[str, ...]) -> None:
-    done = run_py("-m", *small, "dataset.grouping=[]", "method=platt,beta", "store=folder", "~hydra.callbacks.sweep")
+def test_a_sweep_with_hydras_own_sweeper_shows_its_cells_all_the_same(run_py: Any, small: tuple[str, ...]) -> None:
+    done = run_py("-m", *small, "dataset.grouping=[]", "method=platt,beta", "store=folder", "hydra/sweeper=basic")
     assert done.returncode == 0, done.stdout + done.stderr
     assert [line[:2] for line in done.stdout.splitlines() if "AUROC 0" in line] == ["+ ", "+ "]
 

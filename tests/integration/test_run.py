@@ -347,10 +347,12 @@ def test_help_speaks_of_choices_and_keys(run_py: Any) -> None:
         assert part in done.stdout
     assert "noise_spread" not in done.stdout, "the insides of the stand-in"
     assert "usage: fairfr run [-m] " in done.stdout and 'eval "$(fairfr run -sc install=bash)"' in done.stdout
-    shown = run_py("-c", "job", "-m", "method=platt,beta", "seed=4")
-    assert shown.returncode == 0 and shown.stdout.startswith("# the first of 2 cells\n")
+    shown = run_py("-c", "job", "method=platt", "seed=4")
     config = yaml.safe_load(shown.stdout)
-    assert config["method"]["id"] == "platt" and config["seed"] == 4
+    assert shown.returncode == 0 and config["method"]["id"] == "platt" and config["seed"] == 4
+    refused = run_py("-c", "job", "-m", "method=platt,beta")
+    assert refused.returncode == 1 and refused.stdout.count("\n") == 1, "one line"
+    assert "leave out -m" in refused.stdout and "hydra.sweeper.dry_run=true" in refused.stdout
 
 
 def test_the_hint_to_mlflow_names_the_folder(capsys: pytest.CaptureFixture[str]) -> None:
@@ -437,7 +439,7 @@ def test_a_mistake_is_told_before_anything_is_written(
 
 
 def test_choices_that_only_hydra_understands_are_left_to_it() -> None:
-    sweep = ["-m", "method=glob(*)", "dataset=rfw,bfw", "hydra/launcher=joblib", "~experiment", "setting=null"]
+    sweep = ["-m", "method=glob(*)", "dataset=rfw,bfw", "hydra/launcher=joblib", "~experiment"]
     more = ["method=choice(platt,beta)", "hydra.job.chdir=false", "backbone=${oc.env:NET}", "store@x=folder"]
     assert prepare([*sweep, *more], CONF) == [*sweep, *more]
     assert prepare(["method=[a", "sed=1"], CONF) == ["method=[a", "sed=1"], "Hydra shows where it stopped to understand"

@@ -26,7 +26,7 @@ def table(out: Path, name: str, reading: str = "paper") -> str:
 def test_components_and_attributes_and_sizes(tmp_path: Path) -> None:
     run(tmp_path, "experiment=components", "dataset=lfw", "backbone=vit_b", *SMALL)
     run(tmp_path, "experiment=attributes", "method=platt,ac_linear", *SMALL)
-    sizes = ("protocol.splitter.size=100,200", "repeats=2", "method=platt,ac_linear")
+    sizes = ("protocol.splitter.size=100,200", "hydra.sweeper.repeats=2", "method=platt,ac_linear")
     run(tmp_path, "experiment=calibration_size", *sizes, *SMALL)
     components = table(tmp_path, "study_components")
     (line,) = [line for line in components.splitlines() if line.startswith("| LFW x ViT-B")]

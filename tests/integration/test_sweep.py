@@ -10,16 +10,15 @@ from typing import Any
 import numpy as np
 import pytest
 from hydra import compose, initialize_config_dir
-from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
 from hydra.core.global_hydra import GlobalHydra
-from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.types import RunMode
 from omegaconf import OmegaConf
 
 from fairfr.core.conform import build
 from fairfr.data.locate import locate
 from fairfr.data.settings import BackboneSettings, DatasetSettings
 from fairfr.paper.order import BEYOND, SETTINGS
-from fairfr.sweep import SweepReport
+from fairfr.sweep.grids import Expansion
 
 pytestmark = pytest.mark.slow
 CONF = Path(__file__).parents[2] / "conf"
@@ -78,24 +77,6 @@ def test_on_error_stop_ends_the_sweep_at_the_first_failure(run_py: Any, tmp_path
     assert "dataset=rfw: did not start" in done.stdout
 
 
-def test_a_summary_that_crashes_is_shown_and_ends_in_a_failure(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Hydra would turn the exception into a warning and exit with 0."""
-
-    class Broken:
-        def finish(self, status: str | None) -> bool:
-            raise ZeroDivisionError("no cells")
-
-    monkeypatch.setattr("fairfr.sweep.main._sweep", Broken())
-    config = OmegaConf.create({"hydra": {"sweep": {"dir": str(tmp_path)}}})
-    with pytest.raises(SystemExit) as ended:
-        SweepReport().on_multirun_end(config)
-    assert ended.value.code == 1
-    assert "ZeroDivisionError: no cells" in capsys.readouterr().out
-    assert "Traceback" in (tmp_path / "error.txt").read_text()
-
-
 def test_a_mistake_in_a_single_run_is_told_without_a_traceback_file(run_py: Any, tmp_path: Path) -> None:
     write_bank(tmp_path)
     done = run_py(*BANK, "method=ac_linear", f"data_root={tmp_path / 'data'}")
@@ -119,45 +100,44 @@ def test_a_named_experiment_is_always_a_sweep(path: Path) -> None:
     with initialize_config_dir(config_dir=str(CONF), version_base="1.3"):
         config = compose("config", overrides=[f"experiment={path.stem}"], return_hydra_config=True)
     assert config.hydra.mode.name == "MULTIRUN"
-    assert config.hydra.sweeper.params or config.get("grids") or config.get("experiments")
+    sweeper = config.hydra.sweeper
+    assert sweeper.params or sweeper.grids or sweeper.experiments
     opening = path.read_text().partition("\nhydra:")[0]
     assert f"python run.py -m experiment={path.stem}\n" in opening, "says the command that runs it"
 
 
-def test_the_headline_sweep_is_every_method_of_the_paper_on_nine_settings() -> None:
+def jobs_of(experiment: str) -> list[dict[str, str]]:
     with initialize_config_dir(config_dir=str(CONF), version_base="1.3"):
-        config = compose("config", overrides=["experiment=headline"], return_hydra_config=True)
-        params = [f"{key}={value}" for key, value in config.hydra.sweeper.params.items()]
-        parser = OverridesParser.create(GlobalHydra.instance().config_loader())
-        (jobs,) = BasicSweeper.split_arguments(parser.parse_overrides(params), max_batch_size=None)
-    cells = {tuple(sorted(job)) for job in jobs}
+        loader = GlobalHydra.instance().config_loader()
+        config = loader.load_configuration("config", [f"experiment={experiment}"], RunMode.MULTIRUN)
+        jobs = Expansion(loader, config).jobs(config, list(config.hydra.overrides.task))
+    return [dict(override.split("=", 1) for override in job) for job in jobs]
+
+
+def test_the_headline_sweep_is_every_method_of_the_paper_on_nine_settings() -> None:
+    jobs = jobs_of("headline")
+    cells = {(job["dataset"], job["backbone"], job["method"]) for job in jobs}
     assert len(cells) == len(jobs)
     methods = {path.stem for path in (CONF / "method").glob("*.yaml")} - set(BEYOND)
     settings = [(d, b) for d in ("rfw", "bfw", "lfw") for b in ("arcface_r100", "adaface", "magface")]
-    wanted = {(f"backbone={b}", f"dataset={d}", f"method={m}") for d, b in settings for m in methods}
-    assert cells == wanted
+    assert cells == {(d, b, m) for d, b in settings for m in methods}
 
 
 def test_the_appendix_sweep_is_the_16_settings_of_the_papers_tables() -> None:
-    """``glob(*)`` does not look into conf/setting/study, where the studies' own embedding sets lie."""
-    with initialize_config_dir(config_dir=str(CONF), version_base="1.3"):
-        config = compose("config", overrides=["experiment=appendix"], return_hydra_config=True)
-        params = [f"setting={config.grids[0].setting}"]
-        parser = OverridesParser.create(GlobalHydra.instance().config_loader())
-        (jobs,) = BasicSweeper.split_arguments(parser.parse_overrides(params), max_batch_size=None)
-    found = [job[0].removeprefix("setting=") for job in jobs]
-    assert sorted(found) == sorted(f"{dataset}_{backbone}" for dataset, backbone in SETTINGS)
-    assert len(found) == 16
+    own = [job for job in jobs_of("appendix") if job["experiment"] == "appendix"]
+    found = {(job["dataset"], job["backbone"]) for job in own}
+    assert found == {tuple(pair) for pair in SETTINGS} and len(found) == 16
 
 
-@pytest.mark.parametrize("path", sorted((CONF / "setting" / "study").glob("*.yaml")), ids=lambda path: path.stem)
-def test_a_setting_of_a_study_composes_and_makes_its_set(path: Path) -> None:
-    with initialize_config_dir(config_dir=str(CONF), version_base="1.3"):
-        config = compose("config", overrides=[f"setting=study/{path.stem}", "+dataset.standin.scale=0.02"])
-    dataset = build(DatasetSettings, OmegaConf.to_container(config.dataset, resolve=True))
-    backbone = build(BackboneSettings, OmegaConf.to_container(config.backbone, resolve=True))
-    assert f"{dataset.id}_{backbone.id}" == path.stem
-    assert f"setting=study/{path.stem}\n" in path.read_text(), "says the command that chooses it"
-    made = locate(dataset, backbone, Path("nowhere"), "synthetic").load()
-    assert made.backbone == backbone.id and made.embeddings is not None
-    assert np.isfinite(made.embeddings.vectors).all()
+def test_every_data_set_and_backbone_of_a_study_makes_its_set() -> None:
+    pairs = {(job["dataset"], job["backbone"]) for job in jobs_of("everything") if "dataset" in job}
+    assert ("study/lfw_degraded", "magface") in pairs
+    for chosen in sorted(pairs):
+        names = [f"dataset={chosen[0]}", f"backbone={chosen[1]}", "+dataset.standin.scale=0.02"]
+        with initialize_config_dir(config_dir=str(CONF), version_base="1.3"):
+            config = compose("config", overrides=names)
+        dataset = build(DatasetSettings, OmegaConf.to_container(config.dataset, resolve=True))
+        backbone = build(BackboneSettings, OmegaConf.to_container(config.backbone, resolve=True))
+        made = locate(dataset, backbone, Path("nowhere"), "synthetic").load()
+        assert made.backbone == backbone.id and made.embeddings is not None
+        assert np.isfinite(made.embeddings.vectors).all()

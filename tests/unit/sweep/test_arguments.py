@@ -9,9 +9,12 @@ from typing import Any
 import pytest
 from hydra import compose, initialize_config_dir
 from hydra.core.config_store import ConfigStore
+from hydra.core.global_hydra import GlobalHydra
+from hydra.types import RunMode
 
 from fairfr.core.errors import ConfigError
-from fairfr.sweep.arguments import GivenFolders, flag_first, prepare
+from fairfr.sweep.arguments import flag_first, prepare
+from fairfr.sweep.grids import Expansion
 
 CONF = Path(__file__).parents[3] / "conf"
 
@@ -20,7 +23,6 @@ CONF = Path(__file__).parents[3] / "conf"
 def _forget() -> Iterator[None]:
     """Hydra keeps names and folders for the length of a process; here each test is one."""
     yield
-    GivenFolders.paths = ()
     for group in ("dataset", "backbone"):
         ConfigStore.instance().repo.pop(group, None)
 
@@ -61,7 +63,7 @@ def composed(*overrides: str) -> Any:
     [
         ("method/ablation=density_score", "method=ablation/density_score"),
         ("method/ablation=density_score,demonorm_m4", "method=ablation/density_score,ablation/demonorm_m4"),
-        ("setting/study=lfw_vit_b", "setting=study/lfw_vit_b"),
+        ("dataset/study=lfw_degraded", "dataset=study/lfw_degraded"),
         ("hydra/launcher=basic", "hydra/launcher=basic"),
         ("dataset@train=lfw", "dataset@train=lfw"),
     ],
@@ -123,29 +125,17 @@ def test_names_of_another_folder_are_unknown(mine: Path) -> None:
         prepare(["method=my_method"], CONF)
 
 
-def test_glob_finds_methods_of_the_search_path(mine: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_glob_finds_methods_of_the_search_path(mine: Path) -> None:
     ours = len(list((CONF / "method").glob("*.yaml")))
-    prepare(["-c", "job", "-m", "method=glob(*)", f"hydra.searchpath=[{mine}]"], CONF)
-    assert capsys.readouterr().out == f"# the first of {ours + 1} cells\n"
+    with initialize_config_dir(str(CONF), version_base="1.3"):
+        loader = GlobalHydra.instance().config_loader()
+        config = loader.load_configuration("config", [f"hydra.searchpath=[{mine}]"], RunMode.MULTIRUN)
+        assert len(Expansion(loader, config).jobs(config, ["method=glob(*)"])) == ours + 1
 
 
-# ---- the configuration of a sweep ----------------------------------------------------------------------------------
-
-
-def test_the_configuration_of_a_sweep_is_that_of_its_first_cell(capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["-m", "dataset=lfw", "method=platt,beta", "-c", "job", "seed=range(3,6)", "method.estimator.C=0.5,1"]
-    given = prepare(words, CONF)
-    assert capsys.readouterr().out == "# the first of 12 cells\n"
-    assert given[:2] == ["-c", "job"]
-    assert sorted(given[2:]) == ["++method.estimator.C=0.5", "dataset=lfw", "method=platt", "seed=3"]
-
-
-def test_a_named_sweep_has_a_first_cell_and_the_command_line_comes_before_it(
-    mine: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    given = prepare(["-m", "-c", "job", "-cd", str(mine), "experiment=my_sweep", "seed=5"], CONF)
-    assert capsys.readouterr().out == "# the first of 2 cells\n"
-    assert sorted(given[4:]) == ["experiment=my_sweep", "method=my_method", "seed=5", "source=synthetic"]
+def test_the_configuration_of_a_sweep_is_shown_without_the_flag() -> None:
+    with pytest.raises(ConfigError, match=r"leave out -m.*hydra\.sweeper\.dry_run=true"):
+        prepare(["-m", "dataset=lfw", "method=platt,beta", "-c", "job"], CONF)
 
 
 # ---- imported data -------------------------------------------------------------------------------------------------

@@ -15,7 +15,6 @@ from fairfr.store.reading import write_result
 from fairfr.store.sweep import write_outcome
 from fairfr.sweep.bars import SweepBars, make_bars, time_left
 from fairfr.sweep.display import SweepDisplay
-from fairfr.sweep.forecast import Forecast, places
 from fairfr.sweep.progress import PROGRESS_FILE, CellState
 from fairfr.sweep.terminal import Terminal
 
@@ -29,9 +28,8 @@ class Stage:
     def __init__(self, folder: Path, is_terminal: bool) -> None:
         self.folder, self.screen = folder, io.StringIO()
         self.console = Console(file=self.screen, width=110, force_terminal=is_terminal, color_system=None)
-        forecast, terminal = Forecast(lambda place: None), Terminal(self.console)
-        self.display = SweepDisplay(folder, lambda jobs: places(jobs, {}, lambda setting: {}), forecast, terminal)
-        self.display._places[:] = places(JOBS, {}, lambda setting: {})
+        self.display = SweepDisplay(folder, Terminal(self.console))
+        self.display._planned, self.display._started = len(JOBS), 0.0
         self.bars = SweepBars(make_bars(self.console))
 
     def state(self, job: int, *findings: Finding, **changes: Any) -> None:
@@ -74,7 +72,7 @@ def test_a_pipe_gets_one_line_for_each_cell_with_position_and_time_left(tmp_path
     assert stage.look(21.0) == []
     stage.end(0, "skipped")
     (line,) = stage.look(22.0)
-    assert line.startswith("= [2/3] ") and line.endswith("already done  about 20 s left")
+    assert line.startswith("= [2/3] ") and line.endswith("already done  about 22 s left")
     stage.end(2, "failed", "DataError: no")
     assert stage.look(23.0) == ["x [3/3] DATASET x BACKBONE x frappe: DataError: no"]
 
