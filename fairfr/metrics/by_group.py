@@ -20,7 +20,10 @@ from fairfr.metrics.differentials import max_min_gap
 from fairfr.metrics.roc_metrics import OperatingPoint
 from fairfr.numerics.roc import RocCurve, descending_order, roc_curve
 
-ALL, POOLED, WORST, GAP = names.ALL, names.POOLED, names.WORST, names.GAP
+ALL = names.ALL
+POOLED = names.POOLED
+WORST = names.WORST
+GAP = names.GAP
 NAN = float("nan")
 KINDS: tuple[On, ...] = ("score", "probability")
 
@@ -46,7 +49,9 @@ class _Column:
     """One kind of value of the pairs ``rows`` (q,), largest first: sorted once, and every subset keeps the order."""
 
     def __init__(self, rows: I64, same: Bool, values: F64) -> None:
-        self.rows, self.same, self.values = rows, same, values
+        self.rows = rows
+        self.same = same
+        self.values = values
         self._curve: RocCurve | None = None
 
     @classmethod
@@ -105,11 +110,15 @@ def compute_metrics(
 
     Parameters
     ----------
-    frame
-        Held-out values of p pairs; ``frame.fold`` indexes ``fold_labels``.
-    groups
-        Each with ``codes`` (p,).
-    threads
+    frame : ScoreFrame
+        Held-out values of n_pairs pairs; ``frame.fold`` indexes ``fold_labels``.
+    fold_labels : tuple of str
+        Names of the folds.
+    groups : sequence of PairGroups
+        Each with ``codes`` of shape (n_pairs,).
+    min_pairs : int
+        Fewest pairs of a group in a fold for it to be measured there.
+    threads : int, default 1
         With more than one, the pooled pairs are measured beside the folds.
 
     Returns
@@ -120,25 +129,30 @@ def compute_metrics(
     _check_names(fold_labels, groups)
     groups = _sharing_codes(groups)
 
-    def rows_of(label: str, columns: _Columns) -> list[MetricRow]:
-        return list(_fold_rows(label, columns, groups, min_pairs))
-
-    with _Background(threads) as beside:
-        columns = _sorted(frame, beside)
-        pooled = beside.start(lambda: rows_of(POOLED, columns))  # as many pairs as in all folds together
-        folds = zip(fold_labels, _split(columns, frame.fold, len(fold_labels)), strict=True)
-        return [row for fold in folds for row in rows_of(*fold)] + pooled()
+    with _Background(threads) as background:
+        columns = _sorted(frame, background)
+        # as many pairs as in all folds together
+        pooled = background.start(lambda: list(_fold_rows(POOLED, columns, groups, min_pairs)))
+        rows: list[MetricRow] = []
+        for label, fold in zip(fold_labels, _split(columns, frame.fold, len(fold_labels)), strict=True):
+            rows.extend(_fold_rows(label, fold, groups, min_pairs))
+        return rows + pooled()
 
 
 class _Background(ExitStack):
-    """Work that is done beside other work if there are threads for it, else when its result is asked for."""
+    """One background thread; without it, work is done when its result is asked for."""
 
     def __init__(self, threads: int) -> None:
         super().__init__()
-        self._pool = self.enter_context(ThreadPoolExecutor(1)) if threads > 1 else None
+        self._pool: ThreadPoolExecutor | None = None
+        if threads > 1:
+            self._pool = self.enter_context(ThreadPoolExecutor(1))
 
     def start(self, work: Callable[[], Made]) -> Callable[[], Made]:
-        return work if self._pool is None else self._pool.submit(work).result
+        """Begin ``work`` if there is a thread for it; the function returned gives its result."""
+        if self._pool is None:
+            return work
+        return self._pool.submit(work).result
 
 
 def _fold_rows(label: str, columns: _Columns, groups: Sequence[PairGroups], min_pairs: int) -> Iterator[MetricRow]:
@@ -146,15 +160,15 @@ def _fold_rows(label: str, columns: _Columns, groups: Sequence[PairGroups], min_
     whole = _measure(columns, points)
     for column in columns.values():
         column.forget_curve()
-    yield from (whole.row((label, ALL, ALL, ALL), metric.id) for metric in METRICS if metric.id in whole.values)
+    for metric in METRICS:
+        if metric.id in whole.values:
+            yield whole.row((label, ALL, ALL, ALL), metric.id)
     measured: dict[int, list[_SubsetMetrics]] = {}
     for grouping in groups:
         codes = grouping.codes
         if id(codes) not in measured:
-            measured[id(codes)] = [
-                _measure(subset, points) if _suffices(subset, min_pairs) else _SubsetMetrics({}, *_counts(subset))
-                for subset in _split(columns, codes, len(grouping.levels))
-            ]
+            subsets = _split(columns, codes, len(grouping.levels))
+            measured[id(codes)] = [_measure_group(subset, points, min_pairs) for subset in subsets]
         yield from _group_rows(label, grouping, measured[id(codes)])
 
 
@@ -165,12 +179,11 @@ def _sharing_codes(groups: Sequence[PairGroups]) -> list[PairGroups]:
     """
     shared: list[PairGroups] = []
     for grouping in groups:
-        equal = (
-            other.codes
-            for other in shared
-            if len(other.levels) == len(grouping.levels) and np.array_equal(other.codes, grouping.codes)
-        )
-        shared.append(replace(grouping, codes=next(equal, grouping.codes)))
+        for other in shared:
+            if len(other.levels) == len(grouping.levels) and np.array_equal(other.codes, grouping.codes):
+                grouping = replace(grouping, codes=other.codes)
+                break
+        shared.append(grouping)
     return shared
 
 
@@ -187,10 +200,10 @@ def _check_names(fold_labels: Sequence[str], groups: Sequence[PairGroups]) -> No
                 )
 
 
-def _sorted(frame: ScoreFrame, beside: _Background) -> _Columns:
+def _sorted(frame: ScoreFrame, background: _Background) -> _Columns:
     if np.array_equal(frame.score, frame.probability):
         return dict.fromkeys(KINDS, _Column.of(frame.same, frame.score))
-    probability = beside.start(lambda: _Column.of(frame.same, frame.probability))
+    probability = background.start(lambda: _Column.of(frame.same, frame.probability))
     return {"score": _Column.of(frame.same, frame.score), "probability": probability()}
 
 
@@ -201,10 +214,15 @@ def _operating_points(columns: _Columns) -> Points:
 
 def _split(columns: _Columns, codes: I16, n_codes: int) -> Iterator[_Columns]:
     """The columns of each code in turn: see ``_Column.parts``."""
-    distinct = {id(column): column for column in columns.values()}
-    for parts in zip(*(column.parts(codes, n_codes) for column in distinct.values()), strict=True):
-        part_of = dict(zip(distinct, parts, strict=True))
-        yield {on: part_of[id(column)] for on, column in columns.items()}
+    score = columns["score"]
+    probability = columns["probability"]
+    if probability is score:
+        for part in score.parts(codes, n_codes):
+            yield {"score": part, "probability": part}
+        return
+    both = zip(score.parts(codes, n_codes), probability.parts(codes, n_codes), strict=True)
+    for score_part, probability_part in both:
+        yield {"score": score_part, "probability": probability_part}
 
 
 def _counts(columns: _Columns) -> tuple[int, int]:
@@ -213,9 +231,12 @@ def _counts(columns: _Columns) -> tuple[int, int]:
     return n_same, len(same) - n_same
 
 
-def _suffices(columns: _Columns, min_pairs: int) -> bool:
+def _measure_group(columns: _Columns, points: Points, min_pairs: int) -> _SubsetMetrics:
+    """As ``_measure``; no values for a group that is too small or has pairs of one class only."""
     n_same, n_diff = _counts(columns)
-    return n_same > 0 and n_diff > 0 and n_same + n_diff >= min_pairs
+    if n_same == 0 or n_diff == 0 or n_same + n_diff < min_pairs:
+        return _SubsetMetrics({}, n_same, n_diff)
+    return _measure(columns, points)
 
 
 def _measure(columns: _Columns, points: Points) -> _SubsetMetrics:
@@ -250,12 +271,15 @@ def _worst(metric: Metric, measured: Sequence[_SubsetMetrics]) -> _SubsetMetrics
     known = [of_level for of_level in measured if not isnan(of_level.values.get(metric.id, NAN))]
     if not known:
         return _SubsetMetrics({}, 0, 0)
-    extremum = min if metric.better == "higher" else max
-    return extremum(known, key=lambda of_level: of_level.values[metric.id])
+    values = [of_level.values[metric.id] for of_level in known]
+    if metric.better == "higher":
+        return known[values.index(min(values))]
+    return known[values.index(max(values))]
 
 
-def _gap(metric: str, how: GapOf, measured: Sequence[_SubsetMetrics]) -> _SubsetMetrics:
-    known = [of_level for of_level in measured if not isnan(of_level.values.get(how.metric, NAN))]
-    rates = np.array([of_level.values[how.metric] for of_level in known], dtype=np.float64)
-    n_same, n_diff = sum(of_level.n_same for of_level in known), sum(of_level.n_diff for of_level in known)
+def _gap(metric: str, gap_of: GapOf, measured: Sequence[_SubsetMetrics]) -> _SubsetMetrics:
+    known = [of_level for of_level in measured if not isnan(of_level.values.get(gap_of.metric, NAN))]
+    rates = np.array([of_level.values[gap_of.metric] for of_level in known], dtype=np.float64)
+    n_same = sum(of_level.n_same for of_level in known)
+    n_diff = sum(of_level.n_diff for of_level in known)
     return _SubsetMetrics({metric: max_min_gap(rates)}, n_same, n_diff)

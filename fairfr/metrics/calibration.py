@@ -15,7 +15,20 @@ BINS = 15
 
 
 def brier(same: Bool, probability: F64) -> float:
-    """Mean squared difference of probability and label (Brier 1950): calibration and discrimination together."""
+    """Mean squared difference of probability and label (Brier 1950): calibration and discrimination together.
+
+    Parameters
+    ----------
+    same : ndarray of bool, shape (n_pairs,)
+        Whether a pair shows one person.
+    probability : ndarray of float, shape (n_pairs,)
+        Probability that it does, in [0, 1].
+
+    Returns
+    -------
+    float
+        From 0 (perfect) to 1; NaN without pairs.
+    """
     if len(same) == 0:
         return float("nan")
     return float(np.mean((probability - same) ** 2))
@@ -31,15 +44,27 @@ def ece(same: Bool, probability: F64, bins: int = BINS, equal_mass: bool = False
 
     Parameters
     ----------
-    bins
+    same : ndarray of bool, shape (n_pairs,)
+        Whether a pair shows one person.
+    probability : ndarray of float, shape (n_pairs,)
+        Probability that it does, in [0, 1].
+    bins : int, default 15
         Number of bins; empty ones weigh nothing.
-    equal_mass
+    equal_mass : bool, default False
         False: equal widths on [0, 1], each bin closed on the left and the last one on both sides. True: bins that
         begin at quantiles of ``probability``; equal probabilities share a bin, so the order of pairs is irrelevant.
+
+    Returns
+    -------
+    float
+        From 0 (perfect) to 1; NaN without pairs.
     """
     if len(same) == 0:
         return float("nan")
-    inner = _quantiles(probability, bins) if equal_mass else np.linspace(0.0, 1.0, bins + 1)[1:-1]
+    if equal_mass:
+        inner = _quantiles(probability, bins)
+    else:
+        inner = np.linspace(0.0, 1.0, bins + 1)[1:-1]
     bin_of: I64 = np.searchsorted(inner, probability, side="right")
     excess = np.bincount(bin_of, weights=probability - same, minlength=bins)
     return float(np.sum(np.abs(excess)) / len(same))
@@ -57,6 +82,18 @@ def ks(same: Bool, probability: F64) -> float:
 
     Pairs are taken by rising probability, and the running sum is read only where a run of equal probabilities ends:
     inside a run it would depend on the order of the pairs.
+
+    Parameters
+    ----------
+    same : ndarray of bool, shape (n_pairs,)
+        Whether a pair shows one person.
+    probability : ndarray of float, shape (n_pairs,)
+        Probability that it does, in [0, 1].
+
+    Returns
+    -------
+    float
+        From 0 (perfect) to 1; NaN without pairs.
     """
     if len(same) == 0:
         return float("nan")

@@ -68,7 +68,11 @@ def _ranking(on: On) -> Iterator[Metric]:
 
     Both, because clipping and saturation make ties, so that a probability may rank worse than its score.
     """
-    suffix, note = ("", "") if on == "score" else ("_on_probability", " (probability)")
+    suffix = ""
+    note = ""
+    if on == "probability":
+        suffix = "_on_probability"
+        note = " (probability)"
     yield Metric(f"auroc{suffix}", FromRoc(area), on, "higher", f"AUROC{note}")
     yield Metric(f"pauc{suffix}", FromRoc(partial_area), on, "higher", f"pAUC, FPR<=0.1{note}")
     for text, alpha in ALPHAS.items():
@@ -81,8 +85,8 @@ def _ranking(on: On) -> Iterator[Metric]:
         for rate, better, label in rates:
             yield Metric(f"{rate}_at_fpr_{text}{suffix}", RateAt(rate, alpha), on, better, label)
         for name, rate in GAP_RATES.items():
-            how = GapOf(f"{rate}_at_fpr_{text}{suffix}")
-            yield Metric(f"{name}_gap_at_fpr_{text}{suffix}", how, on, "lower", f"{name.upper()} gap at {at}")
+            gap = GapOf(f"{rate}_at_fpr_{text}{suffix}")
+            yield Metric(f"{name}_gap_at_fpr_{text}{suffix}", gap, on, "lower", f"{name.upper()} gap at {at}")
 
 
 METRICS: tuple[Metric, ...] = (

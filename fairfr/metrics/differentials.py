@@ -19,7 +19,18 @@ Demographic parity mixes in the share of genuine pairs: it means something only 
 
 
 def max_min_gap(rates: F64) -> float:
-    """100 (max - min) over the groups' ``rates`` (g,); NaN with fewer than two groups."""
+    """Largest difference between groups, in percentage points.
+
+    Parameters
+    ----------
+    rates : ndarray of float, shape (n_groups,)
+        One rate per group, in [0, 1]; NaN for a group without a value, which is left out.
+
+    Returns
+    -------
+    float
+        ``100 (max - min)``; NaN with fewer than two groups.
+    """
     known = rates[~np.isnan(rates)]
     if len(known) < 2:
         return float("nan")

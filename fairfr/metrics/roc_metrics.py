@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -43,11 +43,17 @@ class OperatingPoint:
 
     @classmethod
     def from_pairs(cls, same: Bool, values: F64, alpha: float, convention: Convention = "interp") -> OperatingPoint:
-        """Set the operating point on all pairs, ``same`` (p,) and ``values`` (p,).
+        """Set the operating point on all pairs.
 
         Parameters
         ----------
-        convention
+        same : ndarray of bool, shape (n_pairs,)
+            Whether a pair shows one person.
+        values : ndarray of float, shape (n_pairs,)
+            Scores or probabilities; higher means more similar.
+        alpha : float
+            The false positive rate wanted.
+        convention : {"interp", "conservative", "nearest"}, default "interp"
             ``interp``: linear in FPR between the bracketing points, as ``np.interp(alpha, fpr, tpr)`` on the ROC
             curve; ``conservative``: the largest FPR <= ``alpha``; ``nearest``: the FPR nearest to ``alpha``. Of
             several thresholds with the same FPR (or equally near) the smallest is taken, as it accepts more.
@@ -73,7 +79,20 @@ class OperatingPoint:
         )
 
     def rates(self, same: Bool, values: F64) -> Rates:
-        """TPR, FPR and acceptance rate of any subset of pairs, ``same`` (q,) and ``values`` (q,)."""
+        """Measure any subset of pairs at this point.
+
+        Parameters
+        ----------
+        same : ndarray of bool, shape (n_subset,)
+            Whether a pair shows one person.
+        values : ndarray of float, shape (n_subset,)
+            Scores or probabilities, of the kind that the point was set on.
+
+        Returns
+        -------
+        Rates
+            TPR, FPR and acceptance rate.
+        """
         if np.isnan(self.thresholds[0]):
             return Rates(NAN, NAN, NAN)
         n_same = int(np.count_nonzero(same))
@@ -84,17 +103,24 @@ class OperatingPoint:
         """As ``rates``, on the curve of the subset."""
         if np.isnan(self.thresholds[0]):
             return Rates(NAN, NAN, NAN)
-        points = (curve.at_threshold(threshold) for threshold in self.thresholds)
-        accepted = [(int(curve.n_true[at]), int(curve.n_false[at])) for at in points]
+        accepted = []
+        for threshold in self.thresholds:
+            at = curve.at_threshold(threshold)
+            accepted.append((int(curve.n_true[at]), int(curve.n_false[at])))
         return self._interpolated(accepted, int(curve.n_true[-1]), int(curve.n_false[-1]))
 
-    def _interpolated(self, accepted: Iterable[tuple[int, int]], n_same: int, n_diff: int) -> Rates:
+    def _interpolated(self, accepted: Sequence[tuple[int, int]], n_same: int, n_diff: int) -> Rates:
         """Rates at ``alpha`` from the genuine pairs and impostors that each of the two thresholds accepts."""
-        low, high = (
-            (_share(n_true, n_same), _share(n_false, n_diff), _share(n_true + n_false, n_same + n_diff))
-            for n_true, n_false in accepted
-        )
-        return Rates(*(float(np.interp(self.alpha, self.fpr, ends)) for ends in zip(low, high, strict=True)))
+        (true_low, false_low), (true_high, false_high) = accepted
+        n_pairs = n_same + n_diff
+        tpr = self._at_alpha(_share(true_low, n_same), _share(true_high, n_same))
+        fpr = self._at_alpha(_share(false_low, n_diff), _share(false_high, n_diff))
+        acceptance = self._at_alpha(_share(true_low + false_low, n_pairs), _share(true_high + false_high, n_pairs))
+        return Rates(tpr, fpr, acceptance)
+
+    def _at_alpha(self, low: float, high: float) -> float:
+        """A rate at ``alpha``, given its values at the two thresholds."""
+        return float(np.interp(self.alpha, self.fpr, (low, high)))
 
 
 def _bracket(curve: RocCurve, alpha: float, convention: Convention) -> tuple[int, int]:
@@ -117,7 +143,9 @@ def _accepted(same: Bool, values: F64, threshold: float) -> tuple[int, int]:
 
 
 def _share(part: int, whole: int) -> float:
-    return part / whole if whole else NAN
+    if whole == 0:
+        return NAN
+    return part / whole
 
 
 def fpr_name(alpha: str) -> str:
@@ -126,19 +154,45 @@ def fpr_name(alpha: str) -> str:
 
 
 def best_accuracy_threshold(same: Bool, values: F64) -> float:
-    """The threshold under which most pairs (p,) are decided rightly; of several, the highest.
+    """Find the threshold that decides most pairs correctly; of several, the highest.
 
     That is the threshold of the LFW protocol: with it, cosines of published models give the accuracies that others
     measure.
+
+    Parameters
+    ----------
+    same : ndarray of bool, shape (n_pairs,)
+        Whether a pair shows one person.
+    values : ndarray of float, shape (n_pairs,)
+        Scores or probabilities; higher means more similar.
+
+    Returns
+    -------
+    float
+        Infinite where accepting no pair is best.
     """
     curve = roc_curve(same, values)
     return float(curve.thresholds[int(np.argmax(curve.n_true - curve.n_false))])
 
 
 def training_thresholds(same: Bool, values: F64) -> dict[str, float]:
-    """The most accurate threshold of ``values`` (p,), and those of the largest FPR that does not exceed each level."""
-    points = {
-        fpr_name(text): OperatingPoint.from_pairs(same, values, alpha, "conservative").thresholds[0]
-        for text, alpha in ALPHAS.items()
-    }
-    return {ACCURACY: best_accuracy_threshold(same, values), **points}
+    """Set the thresholds that a report measures on other pairs.
+
+    Parameters
+    ----------
+    same : ndarray of bool, shape (n_pairs,)
+        Whether a training pair shows one person.
+    values : ndarray of float, shape (n_pairs,)
+        Scores or probabilities; higher means more similar.
+
+    Returns
+    -------
+    dict of str to float
+        ``accuracy``: the threshold of the best accuracy; ``fpr_1e-3`` and so on: of the largest FPR that does not
+        exceed the level.
+    """
+    thresholds = {ACCURACY: best_accuracy_threshold(same, values)}
+    for text, alpha in ALPHAS.items():
+        point = OperatingPoint.from_pairs(same, values, alpha, "conservative")
+        thresholds[fpr_name(text)] = point.thresholds[0]
+    return thresholds

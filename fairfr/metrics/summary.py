@@ -16,6 +16,11 @@ from fairfr.metrics.by_group import ALL, POOLED
 def summarise(rows: Iterable[MetricRow]) -> list[dict[str, Any]]:
     """One entry for each (grouping, rule, group, metric), in order of first appearance.
 
+    Parameters
+    ----------
+    rows : iterable of MetricRow
+        Those of all folds and of ``pooled``, as ``compute_metrics`` returns them.
+
     Returns
     -------
     list of dict
@@ -32,18 +37,23 @@ def summarise(rows: Iterable[MetricRow]) -> list[dict[str, Any]]:
 def _summary(members: Sequence[MetricRow]) -> dict[str, Any]:
     first = members[0]
     folds = [row for row in members if row.fold != POOLED]
+    pooled = [row.value for row in members if row.fold == POOLED]
     values = np.array([row.value for row in folds], dtype=np.float64)
     values = values[~np.isnan(values)]
+    mean = std = float("nan")
+    if len(values):
+        mean = float(values.mean())
+        std = float(values.std())
     return {
         "grouping": first.grouping,
         "rule": first.rule,
         "group": first.group,
         "metric": first.metric,
-        "mean": float(values.mean()) if len(values) else float("nan"),
-        "std": float(values.std()) if len(values) else float("nan"),
+        "mean": mean,
+        "std": std,
         "folds": len(values),
         "folds_total": len(folds),
-        "pooled": next((row.value for row in members if row.fold == POOLED), float("nan")),
+        "pooled": pooled[0] if pooled else float("nan"),
         "n_same": sum(row.n_same for row in folds),
         "n_diff": sum(row.n_diff for row in folds),
     }
@@ -58,14 +68,13 @@ def few_impostors_findings(rows: Iterable[MetricRow]) -> list[Finding]:
     if not n_diff:
         return []
     fewest = min(n_diff.values())
-    return [
-        Finding(
-            "few-false-matches",
-            "warning",
-            f"TPR at FPR={text} rests on about {alpha * fewest:.1f} false matches in a fold ({fewest:,} impostor pairs"
-            "): expect noise and an upward bias, and prefer the pooled value.",
-            {"different": fewest},
-        )
-        for text, alpha in ALPHAS.items()
-        if alpha * fewest < ENOUGH_FALSE_MATCHES
-    ]
+    findings = []
+    for level, alpha in ALPHAS.items():
+        expected = alpha * fewest
+        if expected < ENOUGH_FALSE_MATCHES:
+            text = (
+                f"TPR at FPR={level} rests on about {expected:.1f} false matches in a fold ({fewest:,} impostor pairs"
+                "): expect noise and an upward bias, and prefer the pooled value."
+            )
+            findings.append(Finding("few-false-matches", "warning", text, {"different": fewest}))
+    return findings

@@ -38,28 +38,33 @@ def _findings(frame: ScoreFrame, rows: Sequence[MetricRow], values: F64, suffix:
     at_the_top = ~frame.same & (values == highest[frame.fold])
     tied = np.bincount(frame.fold[at_the_top], minlength=n_folds)
     different = np.bincount(frame.fold[~frame.same], minlength=n_folds)
-    for text, alpha in ALPHAS.items():
+    for level, alpha in ALPHAS.items():
         affected = (tied > 1) & (tied > alpha * different)
         if not affected.any():
             continue
-        metric = f"tpr_at_fpr_{text}"
-        value, by_score = _mean(rows, metric + suffix), _mean(rows, metric)
+        metric = f"tpr_at_fpr_{level}"
+        value = _mean(rows, metric + suffix)
+        by_score = _mean(rows, metric)
         counts = {
             "folds": int(np.count_nonzero(affected)),
             "impostors": int(tied[affected].sum()),
             "different": int(different[affected].sum()),
         }
         what = "probability" if suffix else "score"
-        instead = f" By the score it is {by_score:.3f}." if f"{by_score:.3f}" != f"{value:.3f}" else ""
-        said = (
-            f"{name}: TPR at FPR={text} is {value:.3f} because of ties. In {counts['folds']} of {n_folds} folds more "
+        instead = ""
+        if f"{by_score:.3f}" != f"{value:.3f}":
+            instead = f" By the score it is {by_score:.3f}."
+        text = (
+            f"{name}: TPR at FPR={level} is {value:.3f} because of ties. In {counts['folds']} of {n_folds} folds more "
             f"impostors share the highest {what} than that rate allows ({counts['impostors']} of "
             f"{counts['different']:,}).{instead}"
         )
-        yield Finding(ties_code(metric + suffix), "warning", said, counts)
+        yield Finding(ties_code(metric + suffix), "warning", text, counts)
 
 
 def _mean(rows: Sequence[MetricRow], metric: str) -> float:
     """Of all pairs, over the folds."""
     values = [row.value for row in rows if row.metric == metric and row.grouping == ALL and row.fold != POOLED]
-    return float(np.nanmean(values)) if values else float("nan")
+    if not values:
+        return float("nan")
+    return float(np.nanmean(values))
