@@ -2,32 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from math import isnan
-from typing import NamedTuple, TypeAlias, TypeVar
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
 from fairfr.core import names
 from fairfr.core.errors import DataError
-from fairfr.core.types import F64, I16, I64, Bool, Grouping, MetricRow, PairRule, Pairs, ScoreFrame
+from fairfr.core.types import I16, Grouping, MetricRow, PairRule, Pairs, ScoreFrame
+from fairfr.metrics._sorted_columns import Background, SortedColumns, sort_columns, split_columns
 from fairfr.metrics.catalogue import METRICS, FromRoc, GapOf, Metric, On, RateAt
 from fairfr.metrics.differentials import max_min_gap
 from fairfr.metrics.roc_metrics import OperatingPoint
-from fairfr.numerics.roc import RocCurve, descending_order, roc_curve
 
 ALL = names.ALL
 POOLED = names.POOLED
 WORST = names.WORST
 GAP = names.GAP
 NAN = float("nan")
-KINDS: tuple[On, ...] = ("score", "probability")
 
-Made = TypeVar("Made")
 Points: TypeAlias = Mapping[tuple[On, float], OperatingPoint]
 
 
@@ -43,48 +38,6 @@ class PairGroups:
     @classmethod
     def of(cls, grouping: Grouping, pairs: Pairs, rule: PairRule) -> PairGroups:
         return cls(grouping.id, rule, grouping.levels, grouping.of(pairs, rule))
-
-
-class _Column:
-    """One kind of value of the pairs ``rows`` (q,), largest first: sorted once, and every subset keeps the order."""
-
-    def __init__(self, rows: I64, same: Bool, values: F64) -> None:
-        self.rows = rows
-        self.same = same
-        self.values = values
-        self._curve: RocCurve | None = None
-
-    @classmethod
-    def of(cls, same: Bool, values: F64) -> _Column:
-        rows = descending_order(values)
-        return cls(rows, same[rows], values[rows])
-
-    def parts(self, codes: I16, n_codes: int) -> Iterator[_Column]:
-        """The column of each code in turn, still sorted by value (the sort by code is stable).
-
-        ``codes`` (p,) are those of all pairs; -1 belongs to none.
-        """
-        of_pairs = codes[self.rows]
-        order = np.argsort(of_pairs, kind="stable")
-        cuts = np.searchsorted(of_pairs[order], np.arange(n_codes + 1, dtype=codes.dtype))
-        for start, stop in pairwise(cuts):
-            at = order[start:stop]
-            yield _Column(self.rows[at], self.same[at], self.values[at])
-
-    @property
-    def curve(self) -> RocCurve:
-        """No cached_property: before Python 3.12 threads would wait for each other's."""
-        if self._curve is None:
-            self._curve = roc_curve(self.same, self.values)
-        return self._curve
-
-    def forget_curve(self) -> None:
-        """It takes more room than the column."""
-        self._curve = None
-
-
-_Columns: TypeAlias = Mapping[On, _Column]
-"""Where the probability is the score, both are the same object, and nothing is computed twice."""
 
 
 class _SubsetMetrics(NamedTuple):
@@ -129,33 +82,17 @@ def compute_metrics(
     _check_names(fold_labels, groups)
     groups = _sharing_codes(groups)
 
-    with _Background(threads) as background:
-        columns = _sorted(frame, background)
+    with Background(threads) as background:
+        columns = sort_columns(frame, background)
         # as many pairs as in all folds together
         pooled = background.start(lambda: list(_fold_rows(POOLED, columns, groups, min_pairs)))
         rows: list[MetricRow] = []
-        for label, fold in zip(fold_labels, _split(columns, frame.fold, len(fold_labels)), strict=True):
+        for label, fold in zip(fold_labels, split_columns(columns, frame.fold, len(fold_labels)), strict=True):
             rows.extend(_fold_rows(label, fold, groups, min_pairs))
         return rows + pooled()
 
 
-class _Background(ExitStack):
-    """One background thread; without it, work is done when its result is asked for."""
-
-    def __init__(self, threads: int) -> None:
-        super().__init__()
-        self._pool: ThreadPoolExecutor | None = None
-        if threads > 1:
-            self._pool = self.enter_context(ThreadPoolExecutor(1))
-
-    def start(self, work: Callable[[], Made]) -> Callable[[], Made]:
-        """Begin ``work`` if there is a thread for it; the function returned gives its result."""
-        if self._pool is None:
-            return work
-        return self._pool.submit(work).result
-
-
-def _fold_rows(label: str, columns: _Columns, groups: Sequence[PairGroups], min_pairs: int) -> Iterator[MetricRow]:
+def _fold_rows(label: str, columns: SortedColumns, groups: Sequence[PairGroups], min_pairs: int) -> Iterator[MetricRow]:
     points = _operating_points(columns)
     whole = _measure(columns, points)
     for column in columns.values():
@@ -167,7 +104,7 @@ def _fold_rows(label: str, columns: _Columns, groups: Sequence[PairGroups], min_
     for grouping in groups:
         codes = grouping.codes
         if id(codes) not in measured:
-            subsets = _split(columns, codes, len(grouping.levels))
+            subsets = split_columns(columns, codes, len(grouping.levels))
             measured[id(codes)] = [_measure_group(subset, points, min_pairs) for subset in subsets]
         yield from _group_rows(label, grouping, measured[id(codes)])
 
@@ -200,38 +137,18 @@ def _check_names(fold_labels: Sequence[str], groups: Sequence[PairGroups]) -> No
                 )
 
 
-def _sorted(frame: ScoreFrame, background: _Background) -> _Columns:
-    if np.array_equal(frame.score, frame.probability):
-        return dict.fromkeys(KINDS, _Column.of(frame.same, frame.score))
-    probability = background.start(lambda: _Column.of(frame.same, frame.probability))
-    return {"score": _Column.of(frame.same, frame.score), "probability": probability()}
-
-
-def _operating_points(columns: _Columns) -> Points:
+def _operating_points(columns: SortedColumns) -> Points:
     wanted = {(metric.on, metric.compute.alpha) for metric in METRICS if isinstance(metric.compute, RateAt)}
     return {(on, alpha): OperatingPoint.from_curve(columns[on].curve, alpha) for on, alpha in wanted}
 
 
-def _split(columns: _Columns, codes: I16, n_codes: int) -> Iterator[_Columns]:
-    """The columns of each code in turn: see ``_Column.parts``."""
-    score = columns["score"]
-    probability = columns["probability"]
-    if probability is score:
-        for part in score.parts(codes, n_codes):
-            yield {"score": part, "probability": part}
-        return
-    both = zip(score.parts(codes, n_codes), probability.parts(codes, n_codes), strict=True)
-    for score_part, probability_part in both:
-        yield {"score": score_part, "probability": probability_part}
-
-
-def _counts(columns: _Columns) -> tuple[int, int]:
+def _counts(columns: SortedColumns) -> tuple[int, int]:
     same = columns["score"].same
     n_same = int(np.count_nonzero(same))
     return n_same, len(same) - n_same
 
 
-def _measure_group(columns: _Columns, points: Points, min_pairs: int) -> _SubsetMetrics:
+def _measure_group(columns: SortedColumns, points: Points, min_pairs: int) -> _SubsetMetrics:
     """As ``_measure``; no values for a group that is too small or has pairs of one class only."""
     n_same, n_diff = _counts(columns)
     if n_same == 0 or n_diff == 0 or n_same + n_diff < min_pairs:
@@ -239,7 +156,7 @@ def _measure_group(columns: _Columns, points: Points, min_pairs: int) -> _Subset
     return _measure(columns, points)
 
 
-def _measure(columns: _Columns, points: Points) -> _SubsetMetrics:
+def _measure(columns: SortedColumns, points: Points) -> _SubsetMetrics:
     """Every metric but the gaps, which need several groups."""
     rates = {key: point.rates_on(columns[key[0]].curve) for key, point in points.items()}
     values: dict[str, float] = {}
