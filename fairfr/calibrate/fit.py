@@ -7,6 +7,7 @@ from typing import Any
 
 from fairfr.core.calibrator import FitContext
 from fairfr.core.errors import DataError
+from fairfr.core.run_result import MetricSummary, RunResult
 from fairfr.core.types import VerificationSet
 from fairfr.data.locate import locate
 from fairfr.experiment.method import make_method
@@ -16,7 +17,7 @@ from fairfr.library.catalogue import as_model
 from fairfr.library.model import Model
 from fairfr.library.state import parameters_of
 from fairfr.pairs.table import PairTable
-from fairfr.store.folder import Result, RunFolders
+from fairfr.store.folder import RunFolders
 
 KEPT = ("auroc", "tpr_at_fpr_1e-3", "brier", "ece_15")
 GROUPS = ("all", "worst")
@@ -40,24 +41,30 @@ def fit_on_all(settings: CellSettings) -> Model:
     return model
 
 
-def origin_of(result: Result) -> dict[str, Any]:
+def origin_of(result: RunResult) -> dict[str, Any]:
     """What a model keeps of the run that held its pairs out, fold by fold."""
+    rows = [] if result.metrics is None else result.metrics.rows
     return {
-        "run": {noun: result[noun]["id"] for noun in ("dataset", "backbone", "method")} | {"key": result["key"]},
-        "source": result["source"],
-        "data": result["data"]["digest"],
-        "folds": len(result["data"]["folds"]),
-        "held_out": [_kept(row) for row in result["metrics"] if row["metric"] in KEPT and _is_overview(row, result)],
+        "run": {
+            "dataset": result.dataset.id,
+            "backbone": result.backbone.id,
+            "method": result.method.id,
+            "key": result.key,
+        },
+        "source": result.source,
+        "data": result.data.digest,
+        "folds": len(result.data.folds),
+        "held_out": [_kept(row) for row in rows if row["metric"] in KEPT and _is_overview(row, result)],
     }
 
 
-def _kept(row: dict[str, Any]) -> dict[str, Any]:
+def _kept(row: MetricSummary) -> MetricSummary:
     return {name: row[name] for name in ("metric", "group", "rule", "mean", "std", "pooled")}
 
 
-def _is_overview(row: dict[str, Any], result: Result) -> bool:
+def _is_overview(row: MetricSummary, result: RunResult) -> bool:
     """All pairs, and the worst group of the data set's own grouping."""
-    return row["group"] in GROUPS and row["grouping"] in ("all", result["data"]["grouping"])
+    return row["group"] in GROUPS and row["grouping"] in ("all", result.data.grouping)
 
 
 def _context(settings: CellSettings, data: VerificationSet, threads: int) -> FitContext:

@@ -100,15 +100,15 @@ def held_out_scores(model: Path, out_root: Path, run: Path | None = None) -> Sco
         )
     folder = run or out_root.joinpath("runs", *map(str, origin["run"].values()))
     stored = read_run(folder, in_place=run is None)
-    if stored is None or stored["status"] != "completed":
+    if stored is None or not stored.is_completed:
         raise DataError(
             f"{folder} is not a completed run. Name the folder that contains runs/ with --out-root DIR, or the run "
             "itself with --run DIR; or fit the model again with fairfr calibrate fit."
         )
-    if stored["key"] != origin["run"]["key"]:
-        raise DataError(f"{folder} is run {stored['key']}, but {model} comes from run {origin['run']['key']}.")
-    check_files(folder, stored, [FILE])
-    return Scores(Run(stored, folder))
+    if stored.key != origin["run"]["key"]:
+        raise DataError(f"{folder} is run {stored.key}, but {model} comes from run {origin['run']['key']}.")
+    check_files(folder, stored.files, [FILE])
+    return Scores(Run.of(stored, folder))
 
 
 def operate(scores: Scores, wanted: Wanted) -> Operating:

@@ -68,7 +68,7 @@ def sync(store: StoreSettings, out_root: Path, on_refusal: Callable[[str], objec
     patience = _Patience(store.patience)
     runs = list(stored_runs(out_root, on_damage=lambda line: print(f"left out: {line}")))
     newest = {key: max(times) for key, times in known.items()}  # the same cell may have run on two machines
-    missing = [run for run in runs if measured_at(run.head) > newest.get(run.head["key"], "")]
+    missing = [run for run in runs if measured_at(run.result) > newest.get(run.result.key, "")]
     logged = 0
     for run in _with_progress(missing):
         with patience.for_one(str(run.folder), on_refusal), mlflow_errors(uri):

@@ -120,4 +120,4 @@ def stored_results(options: argparse.Namespace) -> list[Run]:
     if options.uncertainty or options.against:
         print("note: MLflow has no scores, so there are no bootstrap intervals; use --source runs for them.")
     uri = options.uri or default_uri(options.out_root)
-    return [Run(stored) for stored in read_from_mlflow(uri, options.experiment)]
+    return [Run.of(stored) for stored in read_from_mlflow(uri, options.experiment)]

@@ -16,17 +16,18 @@ from fairfr.core.calibrator import FitContext
 from fairfr.core.errors import FairfrError
 from fairfr.core.findings import Finding
 from fairfr.core.keys import RunKey
+from fairfr.core.run_result import RunResult, Usage
 from fairfr.core.storage import storing
 from fairfr.core.types import PAIR_RULES, FoldSplit
 from fairfr.experiment.held_out import HeldOut, check_needs, findings_of, score_held_out
 from fairfr.experiment.last_tables import last_tables
 from fairfr.experiment.located import LocatedCell
-from fairfr.experiment.machine import code_version, peak_memory_mb, reset_peak_memory
+from fairfr.experiment.machine import peak_memory_mb, reset_peak_memory
 from fairfr.experiment.method import make_method, make_splits, make_splitter
-from fairfr.experiment.record import Origin, describe_result, failed_result, score_columns
+from fairfr.experiment.record import begin_result, completed_result, failed_result, score_columns
 from fairfr.experiment.settings import CellSettings
 from fairfr.experiment.threads import Division, import_what_fits_use, limit_threads, resolve_threads
-from fairfr.store.folder import Result, RunFolders, write_metrics, write_scores
+from fairfr.store.folder import RunFolders, write_metrics, write_scores
 from fairfr.store.reading import read_run
 from fairfr.store.secrets import without_passwords
 
@@ -56,7 +57,7 @@ class FinishedCell:
     status: Literal["completed", "skipped", "failed"]
     key: RunKey
     folder: Path
-    result: Result
+    result: RunResult
     error: str | None = None
     is_mistake: bool = False
     is_current: bool = True
@@ -77,7 +78,7 @@ def run_cell(
     Raises FairfrError for mistakes found before a key exists (unknown keys, missing files). Whatever goes wrong
     afterwards is stored as a failed run and returned.
     """
-    make_method(settings)  # a wrong target is the user's mistake, reported before anything is read
+    method = make_method(settings)  # a wrong target is the user's mistake, reported before anything is read
     make_splitter(settings)
     located = LocatedCell.of(settings)
     key = located.key(settings)
@@ -85,8 +86,8 @@ def run_cell(
     stored = None if settings.force else runs.completed(key, lambda damage: progress.warn(_computed_anew(damage)))
     if stored is not None:
         return FinishedCell("skipped", key, runs.path(key), stored)
-    origin = Origin.of(settings, (defaults or (lambda: settings))(), located, key)
-    code_version()  # as it is now, before anybody edits it
+    # with the code as it is now, before anybody edits it
+    begun = begin_result(settings, settings if defaults is None else defaults(), located, key, method)
     with storing(runs.out_root), runs.locked(key, lambda: progress.wait_for("another process")):
         runs.look_again(key)
         stored = None if settings.force else runs.completed(key)
@@ -97,9 +98,9 @@ def run_cell(
         with runs.draft(key) as draft, _run_log(draft / "run.log"):
             log.info("%s / %s / %s, key %s, source %s", key.dataset, key.backbone, key.method, key, key.source)
             try:
-                result = _compute(settings, located, origin, _Workspace(draft, progress, before_fitting))
+                result = _compute(settings, located, begun, _Workspace(draft, progress, before_fitting))
             except Exception as error:
-                return _store_failure(runs, draft, settings, origin, config, error)
+                return _store_failure(runs, draft, begun, config, error)
             _write_config(draft, config)
             folder = runs.publish(draft, key, result)
             return FinishedCell("completed", key, folder, read_run(folder) or result)
@@ -117,7 +118,7 @@ class _Workspace(NamedTuple):
     before_fitting: Callable[[], object]
 
 
-def _compute(settings: CellSettings, located: LocatedCell, origin: Origin, space: _Workspace) -> Result:
+def _compute(settings: CellSettings, located: LocatedCell, begun: RunResult, space: _Workspace) -> RunResult:
     from fairfr.metrics.by_group import PairGroups, compute_metrics
 
     started = time.perf_counter()
@@ -133,15 +134,13 @@ def _compute(settings: CellSettings, located: LocatedCell, origin: Origin, space
     rows = compute_metrics(held_out.frame, held_out.folds, groups, settings.dataset.min_pairs, threads)
     write_scores(space.draft / "scores.parquet", score_columns(data, cosine, held_out))
     write_metrics(space.draft / "metrics.parquet", rows)
-    usage = {
-        "threads": threads,
-        "seconds": round(time.perf_counter() - started, 3),
-        "peak_memory_mb": peak_memory_mb(),
-    }
-    log.info("done in %.1f s", usage["seconds"])
-    result = describe_result(settings, origin, data, held_out, rows, usage)
-    for stored in result["metric_warnings"]:
-        space.progress.warn(Finding.from_dict(stored))
+    seconds = round(time.perf_counter() - started, 3)
+    log.info("done in %.1f s", seconds)
+    usage = Usage(threads, seconds, peak_memory_mb())
+    result = completed_result(begun, data, held_out, rows, usage, settings.dataset.min_pairs)
+    assert result.metrics is not None
+    for finding in result.metrics.warnings:
+        space.progress.warn(finding)
     return result
 
 
@@ -203,7 +202,7 @@ def _score(
 
 
 def _store_failure(
-    runs: RunFolders, draft: Path, settings: CellSettings, origin: Origin, config: dict[str, Any], error: Exception
+    runs: RunFolders, draft: Path, begun: RunResult, config: dict[str, Any], error: Exception
 ) -> FinishedCell:
     """Keep the traceback with the run; a user's own mistake needs only its message on the screen."""
     log.exception("the run failed")
@@ -213,7 +212,8 @@ def _store_failure(
     _write_config(draft, config)
     is_mistake = isinstance(error, FairfrError)
     message = f"{type(error).__name__}: {error}"
-    key, result = origin.key, failed_result(settings, origin, message)
+    key = begun.run_key
+    result = failed_result(begun, message)
     is_current = runs.completed(key) is None  # a forced rerun that fails must not destroy the good run
     folder = runs.publish(draft, key, result) if is_current else runs.set_apart(draft, key, result)
     return FinishedCell("failed", key, folder, result, message, is_mistake, is_current)

@@ -3,120 +3,123 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from fairfr.core.calibrator import Calibrator
 from fairfr.core.keys import RunKey
+from fairfr.core.run_result import (
+    DataSummary,
+    Labelled,
+    MethodSummary,
+    MetricSummary,
+    RunMetrics,
+    RunOrigin,
+    RunResult,
+    Usage,
+)
 from fairfr.core.types import F64, I32, I64, UNKNOWN, Grouping, MetricRow, Pairs, ScoreFrame, VerificationSet
-from fairfr.core.variants import Parameters, differences
+from fairfr.core.variants import differences
 from fairfr.core.versions import versions
 from fairfr.experiment.held_out import HeldOut
 from fairfr.experiment.located import LocatedCell
 from fairfr.experiment.machine import code_version
-from fairfr.experiment.method import make_method
 from fairfr.experiment.settings import CellSettings
 from fairfr.metrics.catalogue import metrics_version
 from fairfr.metrics.summary import few_impostors_findings, summarise
 from fairfr.metrics.ties import tied_at_the_top
-from fairfr.store.folder import Result
 from fairfr.store.score_file import Words
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
-    """Where a result comes from: ``key`` is the digest of ``identity``; ``differs`` is what is not as in the yaml."""
+def begin_result(
+    settings: CellSettings, defaults: CellSettings, located: LocatedCell, key: RunKey, method: Calibrator
+) -> RunResult:
+    """What is known of a run before it is computed: whose it is, and by which code.
 
-    key: RunKey
-    identity: dict[str, Any]
-    differs: Parameters
+    ``defaults``: the settings as the yaml files have them.
+    """
+    source = located.test.source
+    differs = differences(settings.parameters(source), defaults.parameters(source))
+    train = settings.train
+    return RunResult(
+        key=str(key),
+        status="failed",  # until it is completed
+        source=key.source,
+        dataset=Labelled(key.dataset, settings.dataset.label),
+        backbone=Labelled(key.backbone, settings.backbone.label),
+        method=MethodSummary(
+            key.method, settings.method.label, tuple(sorted(method.needs)), bool(method.native_probability)
+        ),
+        origin=RunOrigin(
+            configuration=jsonable(located.identity(settings)),
+            differs=jsonable(differs),
+            finished="",
+            versions=versions(),
+            code=code_version(),
+        ),
+        protocol=settings.protocol.id,
+        study=settings.study,
+        train=None if train is None else Labelled(train.id, train.label),
+        seed=settings.seed,
+    )
 
-    @classmethod
-    def of(cls, settings: CellSettings, defaults: CellSettings, located: LocatedCell, key: RunKey) -> Origin:
-        source = located.test.source
-        differs = differences(settings.parameters(source), defaults.parameters(source))
-        return cls(key, located.identity(settings), differs)
 
-
-def describe_result(
-    settings: CellSettings,
-    origin: Origin,
+def completed_result(
+    begun: RunResult,
     data: VerificationSet,
     held_out: HeldOut,
     rows: list[MetricRow],
-    usage: dict[str, Any],
-) -> Result:
-    """result.json of a completed run: all that tables need."""
-    header = _header(settings, origin, "completed")
-    return {
-        **header,
-        "data": {
-            "source": data.source,
-            "digest": data.digest,
-            "embeddings_digest": None if data.embeddings is None else data.embeddings.digest,
-            "pairs": data.n_pairs,
-            "same": int(data.same.sum()),
-            "images": len(data.images),
-            "dimensions": None if data.embeddings is None else int(data.embeddings.vectors.shape[1]),
-            "folds": list(data.fold_labels),
-            "measured_folds": list(held_out.folds),
-            "grouping": data.grouping,
-            "min_pairs": settings.dataset.min_pairs,
-            "groups": {id: list(grouping.levels) for id, grouping in data.groupings.items()},
-        },
-        **usage,
-        "warnings": [finding.as_dict() for finding in (*data.warnings, *held_out.findings)],
-        "fit_report": jsonable(held_out.fit_report),
-        **describe_metrics(rows, held_out.frame, header),
-    }
+    usage: Usage,
+    min_pairs: int,
+) -> RunResult:
+    """The result of a completed run: all that tables need."""
+    embeddings = data.embeddings
+    summary = DataSummary(
+        source=data.source,
+        digest=data.digest,
+        embeddings_digest=None if embeddings is None else embeddings.digest,
+        pairs=data.n_pairs,
+        same=int(data.same.sum()),
+        images=len(data.images),
+        dimensions=None if embeddings is None else int(embeddings.vectors.shape[1]),
+        folds=tuple(data.fold_labels),
+        measured_folds=tuple(held_out.folds),
+        grouping=data.grouping,
+        min_pairs=min_pairs,
+        groups={id: tuple(grouping.levels) for id, grouping in data.groupings.items()},
+    )
+    return replace(
+        begun,
+        status="completed",
+        origin=replace(begun.origin, finished=now()),
+        data=summary,
+        usage=usage,
+        warnings=(*data.warnings, *held_out.findings),
+        fit_report=jsonable(held_out.fit_report),
+        metrics=summarise_metrics(begun, rows, held_out.frame),
+    )
 
 
-def describe_metrics(rows: list[MetricRow], frame: ScoreFrame, header: Result) -> Result:
-    """The part of result.json that ``rescore`` writes again; metrics come last, so that all else can be read quickly.
-
-    ``header`` names the run.
-    """
-    name = " x ".join(header[part]["label"] for part in ("dataset", "backbone", "method"))
-    ties = tied_at_the_top(frame, rows, header["method"]["native_probability"], name)
-    return {
-        "metrics_version": metrics_version(),
-        "metric_warnings": [finding.as_dict() for finding in (*few_impostors_findings(rows), *ties)],
-        "metrics": jsonable(summarise(rows)),
-    }
+def summarise_metrics(run: RunResult, rows: list[MetricRow], frame: ScoreFrame) -> RunMetrics:
+    """The part of a result that ``rescore`` writes again; ``run`` says whose it is."""
+    name = " x ".join((run.dataset.label, run.backbone.label, run.method.label))
+    ties = tied_at_the_top(frame, rows, run.method.native_probability, name)
+    summaries: list[MetricSummary] = jsonable(summarise(rows))
+    return RunMetrics(metrics_version(), (*few_impostors_findings(rows), *ties), lambda: summaries)
 
 
-def failed_result(settings: CellSettings, origin: Origin, message: str) -> Result:
-    """result.json of a failed run: who it was and what went wrong."""
-    return {**_header(settings, origin, "failed"), "error": message}
+def failed_result(begun: RunResult, message: str) -> RunResult:
+    """The result of a failed run: who it was and what went wrong."""
+    return replace(begun, origin=replace(begun.origin, finished=now()), error=message)
 
 
-def _header(settings: CellSettings, origin: Origin, status: str) -> Result:
-    key, method = origin.key, make_method(settings)
-    return {
-        "key": str(key),
-        "status": status,
-        "source": key.source,
-        "dataset": {"id": key.dataset, "label": settings.dataset.label},
-        "backbone": {"id": key.backbone, "label": settings.backbone.label},
-        "method": {
-            "id": key.method,
-            "label": settings.method.label,
-            "needs": sorted(method.needs),
-            "native_probability": method.native_probability,
-        },
-        "protocol": settings.protocol.id,
-        "study": settings.study,
-        "train": None if settings.train is None else {"id": settings.train.id, "label": settings.train.label},
-        "seed": settings.seed,
-        "identity": jsonable(origin.identity),
-        "differs": jsonable(origin.differs),
-        "versions": versions(),
-        "code": code_version(),
-        "finished": datetime.now(UTC).isoformat(timespec="seconds"),
-    }
+def now() -> str:
+    """The time as results have it."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def score_columns(data: VerificationSet, cosine: F64, held_out: HeldOut) -> dict[str, npt.NDArray[Any] | Words]:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from fairfr.core.findings import Finding
+from fairfr.core.run_result import RunResult
 from fairfr.core.types import PairRule
 from fairfr.core.variants import Parameters, labelled
 from fairfr.metrics.catalogue import METRIC_BY_ID
@@ -73,6 +74,11 @@ class Run:
         self.folder = folder
         self._load = load
         self.variant: Parameters = {}
+
+    @classmethod
+    def of(cls, result: RunResult, folder: Path | None = None) -> Run:
+        metrics = result.metrics
+        return cls(result.to_json(with_metrics=False), folder, lambda: [] if metrics is None else metrics.rows)
 
     @cached_property
     def _rows(self) -> dict[tuple[str, str, str, str], dict[str, Any]]:

@@ -85,7 +85,7 @@ def read_results(out_root: Path) -> tuple[list[Run], list[str]]:
     Also a line for each folder there that is not a complete run.
     """
     damaged: list[str] = []
-    results = [Run(run.head, run.folder, run.metrics) for run in stored_runs(out_root, damaged.append)]
+    results = [Run.of(run.result, run.folder) for run in stored_runs(out_root, damaged.append)]
     return results, damaged
 
 

@@ -58,7 +58,7 @@ class Scores(ScoreFile):
 
 def _is_whole(result: Run, folder: Path) -> bool:
     try:
-        check_files(folder, result.stored, [FILE])
+        check_files(folder, result.stored.get("files", {}), [FILE])
     except DamagedRunError as error:
         log.warning("left out: %s", error)
         return False

@@ -18,13 +18,14 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from fairfr.core.keys import RunKey
+from fairfr.core.run_result import RunResult
 from fairfr.core.storage import storing, sync
 from fairfr.core.types import MetricRow
 from fairfr.store.locks import clear_lock, locked, this_machine
-from fairfr.store.reading import DamagedRunError, Result, check_files, read_run, write_result
+from fairfr.store.reading import DamagedRunError, check_files, read_run, write_result
 from fairfr.store.score_file import write_scores
 
-__all__ = ["Result", "RunFolders", "write_metrics", "write_scores"]
+__all__ = ["RunFolders", "write_metrics", "write_scores"]
 
 LOCK = ".lock"  # beside a draft's folder, as long as somebody writes in it
 ABANDONED = 7 * 24 * 3600.0  # seconds without a change, after which nobody writes in a draft, on whatever machine
@@ -44,7 +45,7 @@ class RunFolders:
     def path(self, key: RunKey) -> Path:
         return self.out_root.joinpath("runs", *key.place)
 
-    def completed(self, key: RunKey, on_damage: Callable[[str], None] = lambda message: None) -> Result | None:
+    def completed(self, key: RunKey, on_damage: Callable[[str], None] = lambda message: None) -> RunResult | None:
         """The result of a completed run with this key, if there is one and it is whole.
 
         ``on_damage`` gets a line about one that is not: it counts as not done.
@@ -53,11 +54,11 @@ class RunFolders:
         try:
             result = read_run(self.path(key))
             if result is not None:
-                check_files(self.path(key), result)
+                check_files(self.path(key), result.files)
         except DamagedRunError as error:
             on_damage(str(error))
             return None
-        return result if result and result["status"] == "completed" else None
+        return result if result is not None and result.is_completed else None
 
     @contextmanager
     def locked(self, key: RunKey, on_wait: Callable[[], object]) -> Iterator[None]:
@@ -79,7 +80,7 @@ class RunFolders:
             finally:
                 shutil.rmtree(folder, ignore_errors=True)
 
-    def publish(self, draft: Path, key: RunKey, result: Result) -> Path:
+    def publish(self, draft: Path, key: RunKey, result: RunResult) -> Path:
         """Write result.json last, then rename the folder to its place, replacing an older run of the same key."""
         write_result(draft, result)
         final = self.path(key)
@@ -87,7 +88,7 @@ class RunFolders:
         self._settle(key)
         return final
 
-    def set_apart(self, draft: Path, key: RunKey, result: Result) -> Path:
+    def set_apart(self, draft: Path, key: RunKey, result: RunResult) -> Path:
         """Keep a failed rerun of a run that is complete: under ``failed/``, where it hides nothing."""
         write_result(draft, result)
         folder = self.out_root / "failed" / key.slug

@@ -9,15 +9,14 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from fairfr.core.errors import FairfrError
-from fairfr.core.keys import RunKey
-
-Result = dict[str, Any]
+from fairfr.core.run_result import MetricSummary, RunResult
 
 RESULT_FILE = "result.json"
 METRICS_FOLLOW = b' "metrics": [\n'
@@ -32,12 +31,14 @@ class DamagedRunError(FairfrError):
     """A folder under runs/ that is not a complete run."""
 
 
-def write_result(folder: Path, result: Result) -> None:
+def write_result(folder: Path, result: RunResult) -> None:
     """Write result.json, sealed, with the checksums of the files that are there."""
-    files = checksums(folder)
-    metrics = {"metrics": result["metrics"]} if "metrics" in result else {}
-    rest = {key: value for key, value in result.items() if key not in ("metrics", "files", "seal")}
-    text = json.dumps({**rest, "files": files, **metrics}, indent=1, allow_nan=False) + "\n"
+    write_sealed(folder, replace(result, files=checksums(folder)).to_json())
+
+
+def write_sealed(folder: Path, stored: Mapping[str, Any]) -> None:
+    """Write result.json with this content and a seal."""
+    text = json.dumps(stored, indent=1, allow_nan=False) + "\n"
     body = text.encode().removeprefix(_OPENING)
     seal = _SEAL + hashlib.sha256(body).hexdigest().encode() + b'",\n'
     (folder / RESULT_FILE).write_bytes(_OPENING + seal + body)
@@ -48,7 +49,7 @@ def checksums(folder: Path) -> dict[str, dict[str, Any]]:
     return {path.name: _checksum(path) for path in sorted(folder.iterdir()) if path.name not in UNSEALED}
 
 
-def read_run(folder: Path, *, in_place: bool = True) -> Result | None:
+def read_run(folder: Path, *, in_place: bool = True) -> RunResult | None:
     """The result of a run folder with its metrics; None where there is no run at all.
 
     ``in_place``: the folder must be where its result belongs. Raises DamagedRunError.
@@ -57,7 +58,7 @@ def read_run(folder: Path, *, in_place: bool = True) -> Result | None:
     return None if content is None else _checked(json.loads(content), folder, in_place)
 
 
-def read_result(folder: Path) -> Result | None:
+def read_result(folder: Path) -> RunResult | None:
     """The result of a run folder, wherever it was copied to; None if there is none, or a damaged one."""
     try:
         return read_run(folder, in_place=False)
@@ -65,26 +66,22 @@ def read_result(folder: Path) -> Result | None:
         return None
 
 
+def read_json(folder: Path) -> dict[str, Any] | None:
+    """As ``read_result``, with the keys of result.json."""
+    result = read_result(folder)
+    return None if result is None else result.to_json()
+
+
 @dataclass(frozen=True, slots=True)
 class StoredRun:
-    """A run folder; ``head`` is the result without its metrics, which are nearly all of the file."""
+    """A run folder and its result, whose metrics, nearly all of the file, are parsed when they are asked for."""
 
     folder: Path
-    head: Result
-    has_metrics: bool
-
-    def metrics(self) -> list[Any]:
-        """Read the metrics."""
-        stored = json.loads((self.folder / RESULT_FILE).read_bytes())["metrics"] if self.has_metrics else []
-        return list(stored)
-
-    def result(self) -> Result:
-        """The whole result."""
-        return {**self.head, "metrics": self.metrics()} if self.has_metrics else self.head
+    result: RunResult
 
 
-def read_head(folder: Path, *, thorough: bool = False) -> StoredRun | None:
-    """A run without its metrics; None where there is no run at all. Raises DamagedRunError.
+def read_head(folder: Path, *, thorough: bool = False) -> RunResult | None:
+    """The result of a run folder, its metrics unread; None where there is no run at all. Raises DamagedRunError.
 
     Sizes of the other files are compared, and their content if ``thorough``.
     """
@@ -92,10 +89,18 @@ def read_head(folder: Path, *, thorough: bool = False) -> StoredRun | None:
     if content is None:
         return None
     head, follows, _ = content.partition(METRICS_FOLLOW)
-    text = head.rstrip().removesuffix(b",") + b"}" if follows else content
-    result = _checked(json.loads(text), folder, in_place=True)
-    check_files(folder, result, thorough=thorough)
-    return StoredRun(folder, result, bool(follows))
+    if not follows:
+        result = _checked(json.loads(content), folder, in_place=True)
+    else:
+        text = head.rstrip().removesuffix(b",") + b"}"
+        result = _checked(json.loads(text), folder, in_place=True, read_rows=partial(_read_metrics, folder))
+    check_files(folder, result.files, thorough=thorough)
+    return result
+
+
+def _read_metrics(folder: Path) -> list[MetricSummary]:
+    rows: list[MetricSummary] = json.loads((folder / RESULT_FILE).read_bytes())["metrics"]
+    return rows
 
 
 def run_folders(out_root: Path) -> Iterator[Path]:
@@ -107,24 +112,22 @@ def stored_runs(out_root: Path, on_damage: Callable[[str], object]) -> Iterator[
     """Every whole run below ``<out_root>/runs``, in order; ``on_damage`` gets a line for each folder that is none."""
     for folder in run_folders(out_root):
         try:
-            run = read_head(folder, thorough=True)
-            if run is None:
+            result = read_head(folder, thorough=True)
+            if result is None:
                 raise DamagedRunError(f"{folder} has no {RESULT_FILE}.")
         except DamagedRunError as error:
             on_damage(str(error))
         else:
-            yield run
+            yield StoredRun(folder, result)
 
 
-def key_of(result: Result) -> RunKey:
-    """The key of a stored result."""
-    dataset, backbone, method = (result[noun]["id"] for noun in ("dataset", "backbone", "method"))
-    return RunKey.read(dataset, backbone, method, result["source"], result["key"])
+def check_files(
+    folder: Path, listed: Mapping[str, Mapping[str, Any]], names: Iterable[str] | None = None, *, thorough: bool = True
+) -> None:
+    """Raise DamagedRunError unless the run's files are as they were written; ``thorough``: byte by byte.
 
-
-def check_files(folder: Path, result: Result, names: Iterable[str] | None = None, *, thorough: bool = True) -> None:
-    """Raise DamagedRunError unless the run's files are as they were written; ``thorough``: byte by byte."""
-    listed = result.get("files", {})
+    ``listed``: the ``files`` of the run's result. ``names``: those of them to look at, None for all.
+    """
     for name in listed if names is None else names:
         path, wanted = folder / name, listed.get(name)
         if wanted is None or not path.is_file():
@@ -150,20 +153,19 @@ def _read_sealed(folder: Path) -> bytes | None:
     return content
 
 
-def _checked(result: Any, folder: Path, in_place: bool) -> Result:
+def _checked(
+    stored: Any, folder: Path, in_place: bool, read_rows: Callable[[], list[MetricSummary]] | None = None
+) -> RunResult:
     """A sealed file is ours; what may be wrong is its version or its place."""
     path = folder / RESULT_FILE
     try:
-        names = [result[noun]["id"] for noun in ("dataset", "backbone", "method")] + [result["key"]]
-        missing = [key for key in ("status", "source", "finished", "identity", "differs") if key not in result]
-    except (KeyError, TypeError) as error:
-        raise DamagedRunError(f"{path} does not say whose run it is ({error} is missing).") from error
-    if missing:
-        raise DamagedRunError(f"{path} lacks {', '.join(missing)}: it was written by another version.")
-    own: Result = result
-    if in_place and key_of(own).place != folder.parts[-4:]:
-        raise DamagedRunError(f"{path} belongs to another run ({'/'.join(names)}).")
-    return own
+        result = RunResult.from_json(stored, read_rows)
+    except ValueError as error:
+        raise DamagedRunError(f"{path} {error}.") from error
+    own_place = result.run_key.place
+    if in_place and own_place != folder.parts[-4:]:
+        raise DamagedRunError(f"{path} belongs to another run ({'/'.join(own_place)}).")
+    return result
 
 
 def _checksum(path: Path) -> dict[str, Any]:

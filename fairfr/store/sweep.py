@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from fairfr.core.readings import mixes_readings, shared_reading
+from fairfr.core.run_result import RunResult
 from fairfr.core.storage import replace_text
 from fairfr.core.variants import variant_text
 from fairfr.store.reading import read_result
@@ -193,14 +194,15 @@ class SweepEnd:
             "sweep/not_run": float(counts[NOT_RUN]),
             "sweep/seconds": round(sweep.ended - sweep.started, 3),
         }
+        heads = [result.to_json(with_metrics=False) for result in known]
         tags = {noun: "+".join(_ids(known, noun)) for noun in ("dataset", "backbone")}
-        tags["reading"] = shared_reading(known)
-        tags["source"] = "+".join(sorted({result["source"] for result in known}))
+        tags["reading"] = shared_reading(heads)
+        tags["source"] = "+".join(sorted({result.source for result in known}))
         tags["finished"] = datetime.fromtimestamp(sweep.ended, UTC).isoformat(timespec="milliseconds")
-        keys = tuple(sorted({result["key"] for result in known}))
+        keys = tuple(sorted({result.key for result in known}))
         name = _name(sweep, known, len(outcomes))
-        varied = tuple(_parameter(key) for key in _varied([result["differs"] for result in known]))
-        table, mixed = _cells_csv(outcomes, results), mixes_readings(known)
+        varied = tuple(_parameter(key) for key in _varied([result.origin.differs for result in known]))
+        table, mixed = _cells_csv(outcomes, results), mixes_readings(heads)
         return cls(name, sweep.status, sweep.ended, metrics, tags, keys, table, varied, mixed)
 
     @classmethod
@@ -226,14 +228,14 @@ def _parameter(key: str) -> str:
     return "protocol.id" if key == "protocol" else key
 
 
-def _ids(results: Iterable[dict[str, Any]], noun: str) -> list[str]:
-    return list(dict.fromkeys(result[noun]["id"] for result in results))
+def _ids(results: Iterable[RunResult], noun: str) -> list[str]:
+    return list(dict.fromkeys(getattr(result, noun).id for result in results))
 
 
-def _name(sweep: Sweep, results: Sequence[dict[str, Any]], n_cells: int) -> str:
+def _name(sweep: Sweep, results: Sequence[RunResult], n_cells: int) -> str:
     """``sweep | synthetic | lfw | magface | 12 cells``: the page cuts it at the end."""
     parts = [sweep.title]
-    if any(result["source"] == "synthetic" for result in results):
+    if any(result.is_synthetic for result in results):
         parts.append("synthetic")
     for noun, plural in (("dataset", "data sets"), ("backbone", "backbones")):
         ids = _ids(results, noun)
@@ -243,7 +245,7 @@ def _name(sweep: Sweep, results: Sequence[dict[str, Any]], n_cells: int) -> str:
     return " | ".join(parts)
 
 
-def _cells_csv(outcomes: Sequence[Outcome], results: Sequence[dict[str, Any] | None]) -> str:
+def _cells_csv(outcomes: Sequence[Outcome], results: Sequence[RunResult | None]) -> str:
     """Every cell of the sweep, also those that belong to an earlier sweep's parent run."""
     text = io.StringIO()
     table = csv.writer(text, lineterminator="\n")
@@ -252,8 +254,8 @@ def _cells_csv(outcomes: Sequence[Outcome], results: Sequence[dict[str, Any] | N
         if result is None:
             names = [*outcome["choices"].split(" / "), "", "", "", ""][:5]
         else:
-            names = [result[noun]["id"] for noun in ("dataset", "backbone", "method")]
-            names += [variant_text(result["differs"]), result["source"]]
-        key = "" if result is None else result["key"]
+            names = [result.dataset.id, result.backbone.id, result.method.id]
+            names += [variant_text(result.origin.differs), result.source]
+        key = "" if result is None else result.key
         table.writerow([*names, outcome["status"], key, outcome.get("folder", ""), outcome.get("error") or ""])
     return text.getvalue()

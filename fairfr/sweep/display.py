@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from fairfr.store.reading import read_result
+from fairfr.store.reading import read_json
 from fairfr.store.sweep import Outcome, read_outcome
 from fairfr.sweep.bars import SweepBars, time_left
 from fairfr.sweep.progress import CellState, read_state
@@ -69,7 +69,7 @@ class SweepDisplay:
 
     def _show_end(self, job: int, outcome: Outcome, now: float) -> None:
         self._ended.add(job)
-        stored = read_result(Path(outcome["folder"])) if "folder" in outcome else None
+        stored = read_json(Path(outcome["folder"])) if "folder" in outcome else None
         self._computed += outcome["status"] == "completed"
         planned = str(self._planned)
         position = f"[{len(self._ended):>{len(planned)}}/{planned}] "

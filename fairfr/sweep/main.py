@@ -108,7 +108,7 @@ def _finish_logging(logger: MlflowLogger, code: int, out_root: str, terminal: Te
 
 def _show(finished: FinishedCell, in_sweep: bool, terminal: Terminal) -> None:
     """``in_sweep``: in one that nobody watches, because its configuration has another callback."""
-    status, stored, error = finished.status, finished.result, finished.error
+    status, stored, error = finished.status, finished.result.to_json(), finished.error
     if in_sweep:
         terminal.cell_line(status, stored, error)
     else:

@@ -14,8 +14,8 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
+from fairfr.core.run_result import RunResult, Usage
 from fairfr.metrics.catalogue import METRICS, GapOf
 from fairfr.paper.reading import READINGS, reading_of
 from fairfr.report.readings import Reading, Run
@@ -31,22 +31,31 @@ DETAILED = ("auroc", "tpr_at_fpr_1e-3", "brier")
 PER_POINT = 0.01
 
 
-def describe_run(stored: dict[str, Any], folder: Path, artifacts: Path) -> dict[str, list[float | None]]:
+def describe_run(stored: RunResult, folder: Path, artifacts: Path) -> dict[str, list[float | None]]:
     """What MLflow gets with a run folder: its numbers, and in ``artifacts`` its figure."""
     _draw_reliability(stored, folder, artifacts)
     return listed_metrics(stored, folder)
 
 
-def listed_metrics(stored: dict[str, Any], folder: Path) -> dict[str, list[float | None]]:
+def listed_metrics(stored: RunResult, folder: Path) -> dict[str, list[float | None]]:
     """Values of each metric by step; undefined numbers are left out."""
-    result = Run(stored)
+    result = Run.of(stored)
     by_fold = fold_values(folder) if (folder / FILE).exists() else {}
     numbers: dict[str, list[float | None]] = {name: [value] for name, value in _headline(result) if value is not None}
     for reading in READINGS.values():
         numbers |= {name: [value] for name, value in _means(result, reading) if value is not None}
         numbers |= {name: [value] for name, value in _by_group(result, reading) if value is not None}
         numbers |= dict(_by_fold(result, reading, by_fold))
-    return numbers | {name: [stored[name]] for name in ("seconds", "peak_memory_mb") if name in stored}
+    return numbers | _taken(stored.usage)
+
+
+def _taken(usage: Usage) -> dict[str, list[float | None]]:
+    taken: dict[str, list[float | None]] = {}
+    if usage.seconds is not None:
+        taken["seconds"] = [usage.seconds]
+    if usage.peak_memory_mb is not None:
+        taken["peak_memory_mb"] = [usage.peak_memory_mb]
+    return taken
 
 
 def _headline(result: Run) -> Iterator[tuple[str, float | None]]:
@@ -84,13 +93,13 @@ def _by_fold(
                 yield metric_name("fold", reading.name, name), by_fold
 
 
-def _draw_reliability(stored: dict[str, Any], folder: Path, into: Path) -> None:
+def _draw_reliability(stored: RunResult, folder: Path, into: Path) -> None:
     """``reliability.png``, where the run has scores. Whatever goes wrong here must not cost MLflow the run."""
     from fairfr.report.figures.reliability import run_figure
     from fairfr.report.scores import Scores
 
     try:
-        scores = Scores.at_hand(Run(stored, folder))
+        scores = Scores.at_hand(Run.of(stored, folder))
         if scores is not None:
             run_figure(scores, reading_of(scores.result)).savefig(into / "reliability.png", dpi=110)
     except Exception as error:

@@ -14,7 +14,7 @@ from fairfr.paper.reading import reading_shared_by
 from fairfr.report.readings import STRICT, Run
 from fairfr.report.selection import Selection
 from fairfr.store.mlflow.log import MlflowLogger
-from fairfr.store.reading import read_result
+from fairfr.store.reading import read_json
 from fairfr.store.sweep import Outcome, Sweep, SweepEnd, read_outcome, read_outcomes
 from fairfr.sweep.progress import read_state
 from fairfr.sweep.terminal import Terminal
@@ -115,7 +115,7 @@ class RunningSweep:
 
         try:
             results, _ = read_results(self._out_root)
-            keys = {read["key"] for o in outcomes if "folder" in o and (read := read_result(Path(o["folder"])))}
+            keys = {read["key"] for o in outcomes if "folder" in o and (read := read_json(Path(o["folder"])))}
             own = [run for run in results if run.stored["key"] in keys]
             names = frozenset(str(run.stored.get("study")) for run in own)
             studies = [study for study in PAPER.studies if study.name in names]
@@ -158,7 +158,7 @@ def write_sweep_report(outcomes: Sequence[Outcome], folder: Path) -> None:
     from fairfr.report.write import Wanted, write_report
 
     folders = dict.fromkeys(Path(outcome["folder"]) for outcome in outcomes if "folder" in outcome)
-    stored = [(read_result(path), path) for path in folders]
+    stored = [(read_json(path), path) for path in folders]
     results = [Run(result, path) for result, path in stored if result is not None]
     shared = reading_shared_by(run.stored for run in results)
     for reading in dict.fromkeys((shared, STRICT)):

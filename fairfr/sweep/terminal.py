@@ -19,7 +19,7 @@ from fairfr.paper.reading import reading_of
 from fairfr.report.readings import Run
 from fairfr.store.mlflow.client import default_uri
 from fairfr.store.mlflow.log import MlflowLogger
-from fairfr.store.reading import read_result
+from fairfr.store.reading import read_json
 from fairfr.store.sweep import NOT_RUN
 from fairfr.sweep.bars import CellBar, SweepBars, make_bars
 from fairfr.sweep.results_table import results_table
@@ -175,7 +175,7 @@ def _by_setting(outcomes: Sequence[dict[str, Any]]) -> dict[tuple[str, str, str]
     """Stored results of one table each: same data set, backbone and source."""
     tables: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
     for outcome in outcomes:
-        stored = read_result(Path(outcome["folder"])) if "folder" in outcome else None
+        stored = read_json(Path(outcome["folder"])) if "folder" in outcome else None
         if stored is not None:
             where = (stored["dataset"]["id"], stored["backbone"]["id"], stored["source"])
             tables.setdefault(where, []).append(stored)

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 from fairfr.commands.sync import sync
+from fairfr.core.run_result import RunResult
 from fairfr.store.mlflow.client import MlflowError, default_uri, pages, read_results
 from fairfr.store.mlflow.log import MlflowLogger, MlflowWriter
 from fairfr.store.settings import StoreSettings
@@ -73,16 +74,16 @@ def test_a_run_is_logged_once_with_the_numbers_of_its_folder(
     logger.log_run(outcome.folder)
     assert logger.finish() is None
     (run,) = runs_in(out)
-    check_numbers(out, run, outcome.folder, outcome.result)
+    check_numbers(out, run, outcome.folder, outcome.result.to_json())
     assert run.info.status == "FINISHED"
     assert "Platt" in run.info.run_name and "synthetic" in run.info.run_name
-    tags = {"run_key": outcome.result["key"], "source": "synthetic", "status": "completed", "threads": "1"}
+    tags = {"run_key": outcome.result.key, "source": "synthetic", "status": "completed", "threads": "1"}
     tags |= {"dataset": "lfw", "backbone": "magface", "method": "platt", "run_folder": str(outcome.folder)}
     assert tags.items() <= run.data.tags.items()
     assert {"method.estimator.C": "0.5", "seed": "4", "dataset.id": "lfw"}.items() <= run.data.params.items()
     (data,) = run.inputs.dataset_inputs
     assert data.dataset.name == "lfw x magface (synthetic)"
-    assert outcome.result["data"]["digest"].startswith(data.dataset.digest)
+    assert outcome.result.data.digest.startswith(data.dataset.digest)
     assert "SYNTHETIC" in run.data.tags["mlflow.note.content"] and "180 pairs" in run.data.tags["mlflow.note.content"]
     small_files = {"result.json", "config.yaml", "metrics.parquet", "run.log", "reliability.png"}
     assert artifacts_of(out, run.info.run_id) == small_files, "scores stay in the run folder"
@@ -95,7 +96,12 @@ def test_a_run_is_logged_once_with_the_numbers_of_its_folder(
 
 
 def results_below(out: Path) -> list[dict[str, Any]]:
-    return [json.loads(path.read_text()) for path in sorted((out / "runs").glob("*/*/*/*/result.json"))]
+    found = [json.loads(path.read_text()) for path in sorted((out / "runs").glob("*/*/*/*/result.json"))]
+    return [{name: value for name, value in stored.items() if name != "seal"} for stored in found]
+
+
+def results_in(out: Path) -> list[dict[str, Any]]:
+    return [result.to_json() for result in read_results(default_uri(out))]
 
 
 def test_results_read_back_from_mlflow_are_those_of_the_run_folders_also_after_a_rebuild(
@@ -107,21 +113,23 @@ def test_results_read_back_from_mlflow_are_those_of_the_run_folders_also_after_a
     cell(*small, "dataset.min_pairs=2", "method=platt", "seed=1")
     stored = results_below(out)
     known = [result for result in stored if result["seed"] == 0]
-    assert len(known) == 2 and read_results(default_uri(out)) == known
+    assert len(known) == 2 and results_in(out) == known
     assert "1 runs logged, 2 were there" in sync(store, out)
     before = {run.info.run_id: run.data.metrics for run in runs_in(out)}
-    assert len(before) == 3 and read_results(default_uri(out)) == stored
+    assert len(before) == 3 and results_in(out) == stored
 
     shutil.copy(template, out / "mlflow.db")
-    assert read_results(default_uri(out)) == []
+    assert results_in(out) == []
     assert "3 runs logged, 0 were there" in sync(store, out)
     assert "0 runs logged, 3 were there" in sync(store, out)
     after = {run.info.run_id: run.data.metrics for run in runs_in(out)}
     assert not before.keys() & after.keys()
     assert sorted(map(str, after.values())) == sorted(map(str, before.values()))
-    assert read_results(default_uri(out)) == stored
+    assert results_in(out) == stored
     on_page = {run.data.metrics["paper/worst_auroc"] for run in runs_in(out)}
-    assert on_page <= {shown(listed_metrics(result, out)["paper/worst_auroc"][0]) for result in stored}
+    assert on_page <= {
+        shown(listed_metrics(RunResult.from_json(result), out)["paper/worst_auroc"][0]) for result in stored
+    }
 
 
 def test_reading_from_a_store_without_runs_is_an_mlflow_error(tmp_path: Path, out: Path) -> None:

@@ -13,16 +13,18 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import closing, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
+from fairfr.core.run_result import Usage
 from fairfr.store.locks import this_machine
 from fairfr.store.mlflow.client import MlflowError, default_uri, read_results
 from fairfr.store.mlflow.log import MlflowLogger, MlflowWriter
-from fairfr.store.reading import read_result, write_result
+from fairfr.store.reading import write_result
 from fairfr.store.settings import StoreSettings
 from fairfr.sweep.mlflow_metrics import describe_run
 
@@ -174,18 +176,19 @@ def test_a_failed_run_leaves_the_completed_one_of_a_colleague(
     good = cell(*small, "dataset.grouping=[]", "method=platt")
     writer.log_run(good.folder, describe_run)
     (first,) = runs_in(out)
-    assert first.data.tags["mlflow.source.git.commit"] == good.result["code"]["commit"]
+    assert first.data.tags["mlflow.source.git.commit"] == good.result.origin.code["commit"]
     folder = tmp_path / "theirs"
     folder.mkdir()
     (folder / "config.yaml").write_text((good.folder / "config.yaml").read_text())
-    failed = {k: v for k, v in good.result.items() if k not in ("metrics", "seconds")}
-    failed |= {"status": "failed", "error": "no room", "finished": "2031-01-01T00:00:00+00:00"}
+    later = replace(good.result.origin, finished="2031-01-01T00:00:00+00:00")
+    failed = replace(good.result, status="failed", error="no room", origin=later, metrics=None, usage=Usage(threads=1))
     write_result(folder, failed)
     for _ in range(2):
         writer.log_run(folder, describe_run)
     assert sorted(run.info.status for run in runs_in(out)) == ["FAILED", "FINISHED"]
-    assert read_results(default_uri(out)) == [read_result(good.folder)]
-    assert set(writer.logged()[good.result["key"]]) == {good.result["finished"], failed["finished"]}
+    (only,) = read_results(default_uri(out))
+    assert only.to_json() == good.result.to_json()
+    assert set(writer.logged()[good.result.key]) == {good.result.origin.finished, failed.origin.finished}
     writer.log_run(good.folder, describe_run)
     (last,) = runs_in(out)
     assert last.info.status == "FINISHED" and last.info.run_id != first.info.run_id
@@ -207,7 +210,7 @@ def test_runs_that_nobody_will_finish_are_removed(
         "away": (f"elsewhere {gone.pid}", time.time()),
     }
     for name, (by, at) in unfinished.items():
-        tags = {"run_key": outcome.result["key"], "writer": by, "logged_at": str(at)}
+        tags = {"run_key": outcome.result.key, "writer": by, "logged_at": str(at)}
         client.create_run(experiment, run_name=name, tags=tags)
     assert writer.tidy() == 2
     left = {run.info.run_name for run in runs_in(out) if run.info.status == "RUNNING"}
@@ -223,5 +226,5 @@ def test_a_run_carries_its_key_from_its_first_moment(
     with pytest.raises(yaml.YAMLError):
         writer.log_run(outcome.folder, describe_run)
     (run,) = runs_in(out)
-    assert run.info.status == "RUNNING" and run.data.tags["run_key"] == outcome.result["key"]
+    assert run.info.status == "RUNNING" and run.data.tags["run_key"] == outcome.result.key
     assert run.data.tags["writer"] == f"{this_machine()} {os.getpid()}"

@@ -43,11 +43,11 @@ def test_lfw_with_a_weak_backbone(cell: Any, method: str) -> None:
     outcome = cell(*FILES, "dataset=lfw", "backbone=custom", "backbone.id=mobileface_v3", f"method={method}")
     assert outcome.status == "completed", outcome.error
     auroc, brier = LFW[method]
-    found = numbers(outcome.result)
+    found = numbers(outcome.result.to_json())
     assert found["all", "auroc_on_probability"]["mean"] == pytest.approx(auroc, abs=6e-5)
     assert found["all", "auroc"]["mean"] == pytest.approx(auroc, abs=1e-4)
     assert found["all", "brier"]["pooled"] == pytest.approx(brier, abs=6e-5)
-    assert outcome.result["data"]["dimensions"] == 256 and outcome.result["source"] == "files"
+    assert outcome.result.data.dimensions == 256 and outcome.result.source == "files"
 
 
 @pytest.mark.parametrize(
@@ -55,13 +55,13 @@ def test_lfw_with_a_weak_backbone(cell: Any, method: str) -> None:
 )
 def test_lfw_by_the_raw_cosine(cell: Any, backbone: str, auroc: float) -> None:
     outcome = cell(*FILES, "dataset=lfw", "backbone=custom", f"backbone.id={backbone}", "method=baseline")
-    assert numbers(outcome.result)["all", "auroc"]["pooled"] == pytest.approx(auroc, abs=6e-6)
+    assert numbers(outcome.result.to_json())["all", "auroc"]["pooled"] == pytest.approx(auroc, abs=6e-6)
 
 
 def test_groups_with_hardly_an_impostor_have_no_number(cell: Any) -> None:
     """LFW has 7 impostor pairs of two Asian people, 4 of two Black ones, 1 of two Indian ones, over ten folds."""
     outcome = cell(*FILES, "dataset=lfw", "backbone=custom", "backbone.id=mobileface_v3", "method=baseline")
-    found = numbers(outcome.result, "ethnicity", "both")
+    found = numbers(outcome.result.to_json(), "ethnicity", "both")
     for group, n_diff in (("asian", 7), ("black", 4), ("indian", 1)):
         row = found[group, "auroc"]
         assert row["n_diff"] == n_diff and row["folds"] < 10
@@ -74,8 +74,8 @@ def test_groups_with_hardly_an_impostor_have_no_number(cell: Any) -> None:
 def test_rfw_from_published_scores(cell: Any, column: str) -> None:
     options = ("dataset=custom", "dataset.id=rfw_scores", "dataset.grouping=[ethnicity]", "backbone=scores")
     outcome = cell(*FILES, *options, f"backbone.column={column}", "method=baseline")
-    found = numbers(outcome.result, "ethnicity", "both")
-    levels = outcome.result["data"]["groups"]["ethnicity"]
+    found = numbers(outcome.result.to_json(), "ethnicity", "both")
+    levels = outcome.result.data.groups["ethnicity"]
     assert [level.lower() for level in levels] == ["african", "asian", "caucasian", "indian"]
     pooled = [found[level, "auroc"]["pooled"] for level in levels]
     assert pooled == pytest.approx(RFW[column], abs=6e-5)

@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 
 from fairfr.core.errors import DataError, UnmetNeedError
+from fairfr.core.run_result import RunResult
 from fairfr.experiment.rescore import Wanted, rescore
 from fairfr.metrics import catalogue
 from fairfr.store.reading import DamagedRunError, read_run, write_result
@@ -34,9 +35,10 @@ def newer_metrics(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def settled(folder: Path) -> dict[str, Any]:
     """A result without what depends on when and how it was made."""
-    result = read_run(folder)
-    assert result is not None
-    for name in ("finished", "rescored", "seconds", "peak_memory_mb", "files", "seal"):
+    run = read_run(folder)
+    assert run is not None
+    result = run.to_json()
+    for name in ("finished", "rescored", "seconds", "peak_memory_mb", "files"):
         result.pop(name, None)
     return result
 
@@ -51,7 +53,7 @@ def test_a_run_is_measured_in_its_place_to_the_bit(
     folder = cell(*small, "method=gst", "dataset.min_pairs=4").folder
     before, bytes_before = settled(folder), (folder / "metrics.parquet").read_bytes()
     stored = json.loads((folder / "result.json").read_text())
-    write_result(folder, {**stored, "metrics_version": "0-old"})
+    write_result(folder, RunResult.from_json({**stored, "metrics_version": "0-old"}))
     assert rescore(folder, out, Wanted()) == "measured"
     after = settled(folder)
     assert after["metrics_version"] == "99-new"

@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+from fairfr.core.run_result import RunResult
+
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[2]
 
@@ -22,6 +24,7 @@ from pathlib import Path
 sys.path.insert(0, {root!r})
 from fairfr.store import folder
 from fairfr.core.keys import RunKey
+from fairfr.core.run_result import RunResult
 
 fatal, out = int(sys.argv[1]), Path(sys.argv[2])
 calls = 0
@@ -42,7 +45,7 @@ with runs.draft(key) as draft:
     folder.write_result = dying(folder.write_result)
     folder.os.rename = dying(os.rename)
     folder.shutil.rmtree = dying(shutil.rmtree)
-    runs.publish(draft, key, {{**json.loads(sys.argv[3]), "which": "new"}})
+    runs.publish(draft, key, RunResult.from_json({{**json.loads(sys.argv[3]), "study": "new"}}))
     os.kill(os.getpid(), signal.SIGKILL)
 """
 
@@ -69,7 +72,7 @@ def test_a_completed_run_is_skipped_and_force_runs_it_again(cell: Any, heard: An
     before = mtimes(first.folder)
     heard.folds.clear()
     again = cell(*small, "dataset.grouping=[]", "method=platt")
-    assert again.status == "skipped" and again.result == first.result and heard.folds == []
+    assert again.status == "skipped" and again.result.to_json() == first.result.to_json() and heard.folds == []
     assert mtimes(first.folder) == before
     forced = cell(*small, "dataset.grouping=[]", "method=platt", "force=true")
     assert forced.status == "completed" and forced.folder == first.folder and len(heard.folds) == 10
@@ -136,21 +139,21 @@ def test_a_kill_inside_publish_leaves_the_old_state_or_the_new_one(tmp_path: Pat
         if older == "completed":
             with runs.draft(key) as draft:
                 (draft / "scores.parquet").write_text("old")
-                runs.publish(draft, key, {**BASIC, "which": "old"})
+                runs.publish(draft, key, RunResult.from_json({**BASIC, "study": "old"}))
         command = [sys.executable, "-c", script, str(fatal), str(out), json.dumps(BASIC)]
         died = subprocess.run(command, capture_output=True, timeout=60)
         assert died.returncode == -signal.SIGKILL, died.stderr.decode()
         for folder in out.glob("runs/*/*/*/*"):
             assert (folder / "result.json").exists()
         found = runs.completed(key)
-        seen.append(None if found is None else found["which"])
+        seen.append(None if found is None else found.study)
         if found is not None:
-            assert (runs.path(key) / "scores.parquet").read_text() == found["which"]
+            assert (runs.path(key) / "scores.parquet").read_text() == found.study
         with runs.draft(key) as draft:
             (draft / "scores.parquet").write_text("again")
-            runs.publish(draft, key, {**BASIC, "which": "again"})
+            runs.publish(draft, key, RunResult.from_json({**BASIC, "study": "again"}))
         again = runs.completed(key)
-        assert again is not None and again["which"] == "again"
+        assert again is not None and again.study == "again"
         assert [path for path in (out / ".partial").iterdir() if path.is_dir()] == [], "drafts of the dead are cleared"
     old = None if older == "none" else "old"
     assert seen[0] == old and seen[-1] == "new"
@@ -201,19 +204,24 @@ def test_two_processes_publishing_one_key_at_once_both_succeed(tmp_path: Path) -
         "import sys\nfrom pathlib import Path\n"
         "from fairfr.core.keys import RunKey\nfrom fairfr.store.folder import RunFolders\n"
         "key = RunKey('set', 'net', 'platt', 'files', '0123456789abcdef')\n"
+        "from fairfr.core.run_result import RunResult\n"
+        "import json\n"
         "runs = RunFolders(Path(sys.argv[1]))\n"
+        "result = RunResult.from_json({**json.loads(sys.argv[3]), 'study': sys.argv[2]})\n"
         "for i in range(60):\n"
         "    with runs.draft(key) as draft:\n"
         "        (draft / 'scores.parquet').write_text(sys.argv[2])\n"
-        "        runs.publish(draft, key, {'status': 'completed', 'which': sys.argv[2]})\n"
+        "        runs.publish(draft, key, result)\n"
         "    runs.completed(key)\n"
     )
     writers = [
-        subprocess.Popen([sys.executable, "-c", code, str(tmp_path), name], stderr=subprocess.PIPE, text=True)
+        subprocess.Popen(
+            [sys.executable, "-c", code, str(tmp_path), name, json.dumps(BASIC)], stderr=subprocess.PIPE, text=True
+        )
         for name in ("one", "two")
     ]
     errors = [writer.communicate(timeout=60)[1] for writer in writers]
     assert [writer.returncode for writer in writers] == [0, 0], errors
     (folder,) = tmp_path.glob("runs/*/*/*/*")
-    assert json.loads((folder / "result.json").read_text())["which"] == (folder / "scores.parquet").read_text()
+    assert json.loads((folder / "result.json").read_text())["study"] == (folder / "scores.parquet").read_text()
     assert os.listdir(tmp_path / "runs" / "set" / "net" / "platt") == ["0123456789abcdef"]

@@ -74,7 +74,7 @@ def test_a_single_run_prints_a_table_and_leaves_one_whole_folder(run_py: Any, tm
 def test_result_json_holds_all_that_tables_need(cell: Any, small: tuple[str, ...]) -> None:
     outcome = cell(*small, "method=ac_linear", "seed=3")
     result = json.loads((outcome.folder / "result.json").read_text())
-    assert result == outcome.result
+    assert result.pop("seal") and result == outcome.result.to_json()
     assert result["key"] == outcome.folder.name and result["status"] == "completed"
     assert result["source"] == "synthetic" == result["data"]["source"]
     assert result["dataset"] == {"id": "lfw", "label": "LFW"}
@@ -138,18 +138,18 @@ def test_metrics_are_metric_rows_and_agree_with_the_scores(cell: Any, write_set:
     metrics = pd.read_parquet(outcome.folder / "metrics.parquet")
     assert tuple(metrics.columns) == MetricRow._fields
     by_fold = [roc_auc_score(f["same"], f["score"]) for _, f in scores.groupby("fold", observed=True)]
-    row = summary(outcome.result, "auroc")
+    row = summary(outcome.result.to_json(), "auroc")
     assert row["mean"] == pytest.approx(np.mean(by_fold), abs=1e-12)
     assert row["std"] == pytest.approx(np.std(by_fold), abs=1e-12)
     assert row["folds"] == 3 and row["n_same"] == row["n_diff"] == 60
     assert row["pooled"] == pytest.approx(roc_auc_score(scores["same"], scores["score"]), abs=1e-12)
     pooled = brier_score_loss(scores["same"], scores["probability"])
-    assert summary(outcome.result, "brier")["pooled"] == pytest.approx(pooled, abs=1e-12)
+    assert summary(outcome.result.to_json(), "brier")["pooled"] == pytest.approx(pooled, abs=1e-12)
     of_group = [
         roc_auc_score(f["same"], f["score"])
         for _, f in scores[scores["ethnicity"] == "asian"].groupby("fold", observed=True)
     ]
-    row = summary(outcome.result, "auroc", "ethnicity", "both", "asian")
+    row = summary(outcome.result.to_json(), "auroc", "ethnicity", "both", "asian")
     assert row["mean"] == pytest.approx(np.mean(of_group), abs=1e-12)
     table = metrics[(metrics["metric"] == "auroc") & (metrics["group"] == "all") & (metrics["fold"] != "pooled")]
     assert table["value"].tolist() == pytest.approx(by_fold, abs=1e-12)
@@ -193,9 +193,9 @@ def test_stored_configuration_is_resolved(cell: Any, small: tuple[str, ...]) -> 
 def test_progress_hears_every_fold_and_warning(cell: Any, heard: Any, small: tuple[str, ...]) -> None:
     outcome = cell(*small, "method=baseline")
     assert heard.n_folds == 10 and heard.folds == [str(fold) for fold in range(10)]
-    assert [finding.as_dict() for finding in heard.warnings] == outcome.result["metric_warnings"]
+    assert tuple(heard.warnings) == outcome.result.metrics.warnings
     assert len(heard.warnings) >= 2
-    assert outcome.result["warnings"] == []
+    assert outcome.result.warnings == ()
 
 
 # ---- the user's own files ------------------------------------------------------------------------------------------
@@ -231,7 +231,7 @@ def test_without_groups_the_columns_and_the_key_are_told(cell: Any, write_set: C
     """As a note of a run, and in the error of a method that needs groups; one column may be named without brackets."""
     mine = (*MINE[:2], "dataset.min_pairs=4", *MYNET, f"data_root={write_set()}")
     advice = "levels: ethnicity (2), gender (2). Name one or several: 'dataset.grouping=[ethnicity]'"
-    assert any(note["text"].endswith(advice) for note in cell(*mine, "method=baseline").result["warnings"])
+    assert any(note.text.endswith(advice) for note in cell(*mine, "method=baseline").result.warnings)
     refused = cell(*mine, "method=oracle")
     assert refused.status == "failed" and str(refused.error).endswith(advice)
     plain = cell(*mine, "method=oracle", "dataset.grouping=gender")
@@ -245,7 +245,7 @@ def test_pairs_without_folds_run_by_a_protocol_that_makes_some(cell: Any, write_
     pd.read_csv(path).drop(columns="fold").to_csv(path, index=False)
     options = (*MINE, *MYNET, f"data_root={root}", "method=baseline")
     made = cell(*options, "protocol=identity_disjoint", "protocol.splitter.folds=3")
-    assert made.status == "completed" and made.result["data"]["measured_folds"] == ["0", "1", "2"]
+    assert made.status == "completed" and made.result.data.measured_folds == ("0", "1", "2")
     refused = cell(*options)
     assert refused.status == "failed" and "have no folds: add protocol=identity_disjoint" in str(refused.error)
 
@@ -263,7 +263,7 @@ def test_dropped_pairs_leave_the_row_numbers_of_the_file(cell: Any, write_set: C
     assert 0 < len(kept) < len(pairs)
     assert frame["pair"].tolist() == kept.index.tolist()
     assert frame["left"].astype(str).tolist() == kept["left"].tolist()
-    assert any("left out" in warning["text"] for warning in outcome.result["warnings"])
+    assert any("left out" in warning.text for warning in outcome.result.warnings)
 
 
 def scores_only(root: Path) -> pd.DataFrame:
@@ -295,7 +295,9 @@ def test_scores_alone_are_enough_for_methods_without_embeddings(cell: Any, tmp_p
     assert outcome.folder.parent.parent.name == "vendor"
     asian = pairs[pairs["ethnicity"] == "asian"]
     by_fold = [roc_auc_score(f["same"], f["vendor"]) for _, f in asian.groupby("fold")]
-    assert summary(outcome.result, "auroc", "ethnicity", "first", "asian")["mean"] == pytest.approx(np.mean(by_fold))
+    assert summary(outcome.result.to_json(), "auroc", "ethnicity", "first", "asian")["mean"] == pytest.approx(
+        np.mean(by_fold)
+    )
 
 
 def test_scores_alone_are_not_enough_for_ac_linear(run_py: Any, tmp_path: Path) -> None:

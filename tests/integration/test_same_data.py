@@ -75,4 +75,4 @@ def test_a_cell_after_a_change_of_its_files_has_the_new_numbers(cell: Any, write
     pairs.write_text("\n".join([*lines[:-1], lines[-1][:-1] + "1"]) + "\n")  # the last label, in as many bytes
     after = cell(*options, f"data_root={root}")
     assert (before.status, after.status) == ("completed", "completed")
-    assert after.result["data"]["same"] == before.result["data"]["same"] + 1
+    assert after.result.data.same == before.result.data.same + 1

@@ -16,10 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from fairfr.core.errors import FairfrError
+from fairfr.core.run_result import RunResult
 from fairfr.core.storage import move_into_place
 from fairfr.core.wording import first_line
 from fairfr.store.mlflow import views
-from fairfr.store.reading import Result, key_of, read_result
+from fairfr.store.reading import read_result
 from fairfr.store.secrets import masked
 from fairfr.store.settings import PATIENCE, StoreSettings
 
@@ -152,7 +153,7 @@ def _create_database(path: Path) -> None:
     making.rmdir()
 
 
-def read_results(uri: str, experiment: str = EXPERIMENT) -> list[Result]:
+def read_results(uri: str, experiment: str = EXPERIMENT) -> list[RunResult]:
     """The result.json of every completed run that MLflow has, from MLflow alone, in the order of the run folders.
 
     Raises MlflowError when there is no such experiment or an artifact cannot be read.
@@ -164,10 +165,10 @@ def read_results(uri: str, experiment: str = EXPERIMENT) -> list[Result]:
         runs = search_runs(client, id, "attributes.status = 'FINISHED' and tags.run_key != ''")
         with ThreadPoolExecutor(DOWNLOADS_AT_ONCE) as pool:
             results = list(pool.map(lambda run: _stored_result(client, run), runs))
-    return sorted(results, key=lambda result: key_of(result).place)
+    return sorted(results, key=lambda result: result.run_key.place)
 
 
-def _stored_result(client: Any, run: Any) -> Result:
+def _stored_result(client: Any, run: Any) -> RunResult:
     from urllib.parse import urlparse
     from urllib.request import url2pathname
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from fairfr.core.findings import Finding
 from fairfr.core.readings import usual_reading
+from fairfr.core.run_result import DataSummary, RunResult
 from fairfr.core.variants import flatten, labelled, variant_text
-from fairfr.store.reading import Result
 
 MAX_NAME = 250  # characters of a metric's name that MLflow takes
 DATASET_DIGEST = 16  # of 64 digits: MLflow takes at most 36
@@ -31,121 +30,126 @@ Artifacts: `cells.csv` lists every cell, also those that failed; `tables` and `f
 """
 
 
-def run_name(result: Result) -> str:
+def run_name(result: RunResult) -> str:
     """What the MLflow page lists: ``AC-Linear (C=0.1) | synthetic | lfw | magface``.
 
     The page cuts long names at the end, so the method and what differs from its default come first.
     """
-    parts = [labelled(result["method"]["label"], result["differs"])]
-    if result["source"] == "synthetic":
+    parts = [labelled(result.method.label, result.origin.differs)]
+    if result.is_synthetic:
         parts.append("synthetic")
-    return " | ".join([*parts, result["dataset"]["id"], result["backbone"]["id"]])
+    return " | ".join([*parts, result.dataset.id, result.backbone.id])
 
 
-def times_of(result: Result) -> tuple[int, int]:
+def times_of(result: RunResult) -> tuple[int, int]:
     """Start and end of the run itself, in milliseconds, so that the page shows its duration, not the logging's."""
     from datetime import datetime
 
-    end = int(datetime.fromisoformat(result["finished"]).timestamp() * 1000)
-    return end - int(1000 * result.get("seconds", 0)), end
+    end = int(datetime.fromisoformat(result.origin.finished).timestamp() * 1000)
+    return end - int(1000 * (result.usage.seconds or 0)), end
 
 
-def measured_at(result: Result) -> str:
+def measured_at(result: RunResult) -> str:
     """When the numbers were made: a run that was measured anew is logged anew."""
-    return str(result.get("rescored") or result["finished"])
+    return result.origin.rescored or result.origin.finished
 
 
-def tags_of(result: Result, folder: Path) -> Iterator[tuple[str, Any]]:
+def tags_of(result: RunResult, folder: Path) -> Iterator[tuple[str, Any]]:
     """Tags to filter and group by."""
     yield "mlflow.source.name", "run.py"
     yield "mlflow.source.type", "LOCAL"
     yield "mlflow.note.content", note_of(result)
-    yield "run_key", result["key"]
-    yield "status", result["status"]
-    yield "source", result["source"]
-    yield "reading", usual_reading(result)
-    for noun in ("dataset", "backbone", "method"):
-        yield noun, result[noun]["id"]
-    yield "variant", variant_text(result["differs"]) or "default"
-    yield "needs", ", ".join(result["method"]["needs"]) or "scores only"
+    yield "run_key", result.key
+    yield "status", result.status
+    yield "source", result.source
+    yield "reading", usual_reading(result.to_json(with_metrics=False))
+    yield "dataset", result.dataset.id
+    yield "backbone", result.backbone.id
+    yield "method", result.method.id
+    yield "variant", variant_text(result.origin.differs) or "default"
+    yield "needs", ", ".join(result.method.needs) or "scores only"
     yield "run_folder", folder.resolve()
     yield "finished", measured_at(result)
-    yield from _code_tags(result.get("code"))
-    if "threads" in result:
-        yield "threads", result["threads"]
-    if "error" in result:
-        yield "error", result["error"]
+    yield from _code_tags(result.origin.code)
+    if result.usage.threads is not None:
+        yield "threads", result.usage.threads
+    if result.error is not None:
+        yield "error", result.error
 
 
-def _code_tags(code: dict[str, Any] | None) -> Iterator[tuple[str, Any]]:
+def _code_tags(code: Mapping[str, Any] | None) -> Iterator[tuple[str, Any]]:
     """MLflow's own names for the commit; unknown where fairfr was no checkout."""
     if code is not None:
         yield "mlflow.source.git.commit", code["commit"]
         yield "mlflow.source.git.dirty", code["dirty"]
 
 
-def params_of(result: Result, folder: Path) -> Iterator[tuple[str, Any]]:
+def params_of(result: RunResult, folder: Path) -> Iterator[tuple[str, Any]]:
     """The configuration, flattened: what was chosen; of the stand-in only what differs from its yaml."""
     config = _config_of(folder)
     for noun in ("dataset", "backbone", "method", "protocol"):
         for name, value in flatten(config.get(noun, {}), f"{noun}.").items():
-            hidden = name.startswith("dataset.standin") and name not in result["differs"]
+            hidden = name.startswith("dataset.standin") and name not in result.origin.differs
             if not hidden and not name.endswith("_target_"):
                 yield name, value
     yield "seed", config.get("seed")
 
 
-def note_of(result: Result) -> str:
+def note_of(result: RunResult) -> str:
     """The description on a run's page (Markdown): what it is, on which data, and what to know about its numbers."""
-    where = f"{result['dataset'].get('label', result['dataset']['id'])} x "
-    where += str(result["backbone"].get("label", result["backbone"]["id"]))
-    lines = [f"**{result['method'].get('label', result['method']['id'])}** on **{where}**."]
-    if result["source"] == "synthetic":
+    where = f"{result.dataset.label} x {result.backbone.label}"
+    lines = [f"**{result.method.label}** on **{where}**."]
+    if result.is_synthetic:
         lines.append("**SYNTHETIC stand-in, not faces:** the numbers say nothing about a real matcher.")
-    variant = variant_text(result["differs"])
+    variant = variant_text(result.origin.differs)
     lines.append(f"Differs from its yaml: {variant}." if variant else "Default configuration.")
-    needs = ", ".join(result["method"]["needs"]) or "scores only"
+    needs = ", ".join(result.method.needs) or "scores only"
     lines.append(f"The method needs: {needs}.")
-    if "data" in result:
-        lines.append(_data_line(result["data"]))
-    if "error" in result:
-        lines.append(f"**Failed:** {result['error']}")
-    warnings = (*result.get("warnings", ()), *result.get("metric_warnings", ()))
-    lines += [f"Note: {Finding.from_dict(warning)}" for warning in warnings]
+    if result.data != DataSummary():
+        lines.append(_data_line(result.data))
+    if result.error is not None:
+        lines.append(f"**Failed:** {result.error}")
+    warnings = list(result.warnings)
+    if result.metrics is not None:
+        warnings += result.metrics.warnings
+    lines += [f"Note: {warning}" for warning in warnings]
     return "\n\n".join(lines)
 
 
-def _data_line(data: dict[str, Any]) -> str:
-    grouping = f"groups by {data['grouping']}" if data.get("grouping") else "no groups"
-    size = f"{data['pairs']:,} pairs ({data['same']:,} genuine) of {data['images']:,} images"
-    return f"Held-out scores of {size} in {len(data['folds'])} folds; {grouping}."
+def _data_line(data: DataSummary) -> str:
+    grouping = f"groups by {data.grouping}" if data.grouping else "no groups"
+    size = f"{data.pairs:,} pairs ({data.same:,} genuine) of {data.images:,} images"
+    return f"Held-out scores of {size} in {len(data.folds)} folds; {grouping}."
 
 
-def dataset_of(result: Result, folder: Path) -> dict[str, str] | None:
+def dataset_of(result: RunResult, folder: Path) -> dict[str, str] | None:
     """The data set as MLflow's own entity: name, digest, source and size; None where the digest is not known.
 
     The digest covers the embeddings, so the name has the backbone in it.
     """
-    digest = result["identity"].get("data")
+    digest = result.origin.configuration.get("data")
     if digest is None:
         return None
-    name = f"{result['dataset']['id']} x {result['backbone']['id']}"
-    is_synthetic = result["source"] == "synthetic"
-    source: dict[str, Any] = {"uri": str(Path(_config_of(folder).get("data_root", "")) / result["dataset"]["id"])}
-    if is_synthetic:
+    name = f"{result.dataset.id} x {result.backbone.id}"
+    source: dict[str, Any] = {"uri": str(Path(_config_of(folder).get("data_root", "")) / result.dataset.id)}
+    if result.is_synthetic:
+        name = f"{name} (synthetic)"
         source = {"tags": {"mlflow.source.name": "fairfr/data/synthetic.py"}}
     return {
-        "name": f"{name} (synthetic)" if is_synthetic else name,
+        "name": name,
         "digest": str(digest)[:DATASET_DIGEST],
-        "source_type": "code" if is_synthetic else "local",
+        "source_type": "code" if result.is_synthetic else "local",
         "source": json.dumps(source),
-        "profile": json.dumps(_profile(result.get("data", {}))),
+        "profile": json.dumps(_profile(result.data)),
     }
 
 
-def _profile(data: dict[str, Any]) -> dict[str, Any]:
-    sizes = {name: data[name] for name in ("images", "dimensions", "grouping") if data.get(name) is not None}
-    return {"num_rows": data.get("pairs"), "genuine": data.get("same"), "folds": len(data.get("folds", [])), **sizes}
+def _profile(data: DataSummary) -> dict[str, Any]:
+    profile: dict[str, Any] = {"num_rows": data.pairs, "genuine": data.same, "folds": len(data.folds)}
+    for name in ("images", "dimensions", "grouping"):
+        if getattr(data, name) is not None:
+            profile[name] = getattr(data, name)
+    return profile
 
 
 def _config_of(folder: Path) -> dict[str, Any]:

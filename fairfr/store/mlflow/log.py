@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from fairfr.core.errors import FairfrError
+from fairfr.core.run_result import RunResult
 from fairfr.store.locks import this_machine
 from fairfr.store.mlflow import views
 from fairfr.store.mlflow.client import (
@@ -39,14 +40,14 @@ from fairfr.store.mlflow.describe import (
     tags_of,
     times_of,
 )
-from fairfr.store.reading import Result, read_result
+from fairfr.store.reading import read_result
 from fairfr.store.secrets import masked
 from fairfr.store.settings import StoreSettings
 from fairfr.store.sweep import Sweep, SweepEnd
 
 Metrics: TypeAlias = Mapping[str, Sequence[float | None]]
 """Values of each metric by step; a metric that is one number has one step. None: no value at that step."""
-DescribeRun: TypeAlias = Callable[[Result, Path, Path], Metrics]
+DescribeRun: TypeAlias = Callable[[RunResult, Path, Path], Metrics]
 Task: TypeAlias = "Callable[[MlflowWriter], object]"
 
 ARTIFACTS = ("result.json", "config.yaml", "metrics.parquet", "run.log", "error.txt")
@@ -173,8 +174,8 @@ class MlflowWriter:
             metrics = describe_run(result, folder, Path(artifacts))
             self._log(result, folder, metrics, Path(artifacts), sweep)
 
-    def _log(self, result: Result, folder: Path, metrics: Metrics, artifacts: Path, sweep: Sweep | None) -> None:
-        tags = self._links(result["key"]) | _origin(result)
+    def _log(self, result: RunResult, folder: Path, metrics: Metrics, artifacts: Path, sweep: Sweep | None) -> None:
+        tags = self._links(result.key) | _origin(result)
         if sweep is not None:
             tags[PARENT] = self.open_sweep(sweep)
             tags["sweeps"] = _joined(tags.get("sweeps", ""), sweep.id)
@@ -186,8 +187,8 @@ class MlflowWriter:
         for path in (*(folder / name for name in ARTIFACTS), *artifacts.iterdir()):
             if path.exists():
                 self._client.log_artifact(run_id, str(path))
-        self._client.set_terminated(run_id, "FINISHED" if result["status"] == "completed" else "FAILED", end)
-        self._remove(replaced(self._search(f"tags.run_key = '{result['key']}'")))
+        self._client.set_terminated(run_id, "FINISHED" if result.is_completed else "FAILED", end)
+        self._remove(replaced(self._search(f"tags.run_key = '{result.key}'")))
 
     def logged(self) -> dict[str, list[str]]:
         """When the runs that MLflow has were finished, by key; parent runs by the id of their sweep."""
@@ -264,7 +265,7 @@ class MlflowWriter:
     def _search(self, condition: str) -> list[Any]:
         return search_runs(self._client, self._experiment, condition)
 
-    def _log_dataset(self, run_id: str, result: Result, folder: Path) -> None:
+    def _log_dataset(self, run_id: str, result: RunResult, folder: Path) -> None:
         from mlflow.entities import Dataset, DatasetInput, InputTag
         from mlflow.exceptions import MlflowException
 
@@ -315,10 +316,10 @@ def _joined(listed: str, name: str) -> str:
     return ", ".join(dict.fromkeys([*filter(None, listed.split(", ")), name]))
 
 
-def _origin(result: Result) -> dict[str, str]:
+def _origin(result: RunResult) -> dict[str, str]:
     """What a run is from its first moment, so that one that is never finished can be recognised and removed."""
     writer = f"{this_machine()} {os.getpid()}"
-    return {"run_key": result["key"], "logged_at": str(time.time()), "writer": writer}
+    return {"run_key": result.key, "logged_at": str(time.time()), "writer": writer}
 
 
 def replaced(runs: Sequence[Any]) -> list[Any]:

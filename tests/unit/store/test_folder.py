@@ -6,6 +6,7 @@ import json
 import multiprocessing
 import os
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import pandas as pd
 import pytest
 
 from fairfr.core.keys import RunKey
+from fairfr.core.run_result import DataSummary, RunResult
 from fairfr.core.types import MetricRow
 from fairfr.store.folder import ABANDONED, LOCK, RunFolders, write_metrics, write_scores
 from fairfr.store.locks import locked, this_machine
@@ -22,20 +24,22 @@ from fairfr.store.reading import read_result
 KEY = RunKey("lfw", "magface", "platt", "files", "0123456789abcdef")
 SYNTHETIC = RunKey("lfw", "magface", "platt", "synthetic", "0123456789abcdef")
 NAMES = {"dataset": {"id": "lfw"}, "backbone": {"id": "magface"}, "method": {"id": "platt"}}
-DONE = {
-    "key": str(KEY),
-    "status": "completed",
-    "source": "files",
-    "finished": "",
-    "identity": {},
-    "differs": {},
-    **NAMES,
-}
-FAILED = {**DONE, "status": "failed"}
+DONE = RunResult.from_json(
+    {
+        "key": str(KEY),
+        "status": "completed",
+        "source": "files",
+        "finished": "",
+        "identity": {},
+        "differs": {},
+        **NAMES,
+    }
+)
+FAILED = replace(DONE, status="failed")
 
 
-def without_files(result: dict[str, Any] | None) -> dict[str, Any] | None:
-    return None if result is None else {key: value for key, value in result.items() if key not in ("files", "seal")}
+def without_files(result: RunResult | None) -> RunResult | None:
+    return None if result is None else replace(result, files={})
 
 
 def drafts(out: Path) -> list[str]:
@@ -71,9 +75,9 @@ def test_publishing_again_replaces_the_whole_folder(tmp_path: Path) -> None:
     for name in ("first", "second"):
         with runs.draft(KEY) as draft:
             (draft / name).write_text("")
-            runs.publish(draft, KEY, {**DONE, "name": name})
+            runs.publish(draft, KEY, replace(DONE, protocol=name))
     assert sorted(os.listdir(runs.path(KEY))) == ["result.json", "second"]
-    assert without_files(runs.completed(KEY)) == {**DONE, "name": "second"} and drafts(tmp_path) == []
+    assert without_files(runs.completed(KEY)) == replace(DONE, protocol="second") and drafts(tmp_path) == []
 
 
 def test_a_failed_run_is_not_completed(tmp_path: Path) -> None:
@@ -86,7 +90,7 @@ def test_a_failed_run_is_not_completed(tmp_path: Path) -> None:
 def test_a_result_with_nan_is_refused_before_it_stands(tmp_path: Path) -> None:
     runs = RunFolders(tmp_path)
     with pytest.raises(ValueError, match="JSON"), runs.draft(KEY) as draft:
-        runs.publish(draft, KEY, {**DONE, "mean": float("nan")})
+        runs.publish(draft, KEY, replace(DONE, fit_report={"mean": float("nan")}, data=DataSummary(pairs=1)))
     assert not runs.path(KEY).exists()
 
 
@@ -257,7 +261,7 @@ def test_folders_that_cannot_be_synced_are_no_fault(tmp_path: Path, monkeypatch:
     monkeypatch.setattr(os, "fsync", broken)
     with runs.draft(SYNTHETIC) as draft, pytest.raises(OSError, match="Input/output"):
         (draft / "scores.parquet").write_text("scores")
-        runs.publish(draft, SYNTHETIC, {**DONE, "key": str(SYNTHETIC)})
+        runs.publish(draft, SYNTHETIC, replace(DONE, key=str(SYNTHETIC)))
     assert not runs.path(SYNTHETIC).exists()
 
 
@@ -268,18 +272,18 @@ def test_an_older_run_that_another_process_moves_meanwhile_is_no_fault(
     runs = RunFolders(tmp_path)
     rename = os.rename
     with runs.draft(KEY) as first, runs.draft(KEY) as second:
-        runs.publish(first, KEY, {**DONE, "name": "first"})
+        runs.publish(first, KEY, replace(DONE, protocol="first"))
 
         def renamed(old: Path, new: Path) -> None:
             rename(old, new)
             if "replaced" in str(new):  # now the other one puts its own there
                 monkeypatch.setattr(os, "rename", rename)
                 with runs.draft(KEY) as third:
-                    runs.publish(third, KEY, {**DONE, "name": "third"})
+                    runs.publish(third, KEY, replace(DONE, protocol="third"))
 
         monkeypatch.setattr(os, "rename", renamed)
-        runs.publish(second, KEY, {**DONE, "name": "second"})
-    assert without_files(runs.completed(KEY)) == {**DONE, "name": "second"} and drafts(tmp_path) == []
+        runs.publish(second, KEY, replace(DONE, protocol="second"))
+    assert without_files(runs.completed(KEY)) == replace(DONE, protocol="second") and drafts(tmp_path) == []
 
 
 def test_looking_again_leaves_nothing_behind(tmp_path: Path) -> None:

@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 
 from fairfr.core.keys import RunKey
+from fairfr.core.run_result import RunResult
 from fairfr.report.runs import read_results
 from fairfr.store.folder import RunFolders
-from fairfr.store.reading import RESULT_FILE, read_head, read_run, write_result
+from fairfr.store.reading import RESULT_FILE, read_head, read_run, write_sealed
 
 NAMES = {"dataset": {"id": "lfw"}, "backbone": {"id": "net"}, "method": {"id": "platt"}}
 REST = {"status": "completed", "source": "files", "finished": "", "identity": {}, "differs": {}}
@@ -35,7 +36,7 @@ def publish(out: Path, digest: str) -> Path:
         (draft / "scores.parquet").write_bytes(b"scores of " + digest.encode())
         (draft / "metrics.parquet").write_bytes(b"metrics of " + digest.encode())
         rows = [{"metric": "auroc", "mean": 0.5}]
-        return runs.publish(draft, key, {**NAMES, "key": digest, **REST, "metrics": rows, "metric_warnings": []})
+        return runs.publish(draft, key, RunResult.from_json({**NAMES, "key": digest, **REST, "metrics": rows}))
 
 
 def cut(path: Path) -> None:
@@ -49,10 +50,9 @@ def turn_into_a_folder(path: Path) -> None:
 
 def test_a_whole_run_is_read_with_and_without_its_metrics(folder: Path, out: Path) -> None:
     whole = read_run(folder)
-    assert whole is not None and whole["metrics"] == [{"metric": "auroc", "mean": 0.5}]
+    assert whole is not None and whole.metrics is not None and whole.metrics.rows == [{"metric": "auroc", "mean": 0.5}]
     head = read_head(folder)
-    assert head is not None and "metrics" not in head.head and head.metrics() == whole["metrics"]
-    assert head.result() == whole and head.folder == folder
+    assert head is not None and head.to_json() == whole.to_json()
     results, damaged = read_results(out)
     assert [result.stored["key"] for result in results] == ["a" * 16] and damaged == []
 
@@ -68,9 +68,9 @@ def test_a_whole_run_is_read_with_and_without_its_metrics(folder: Path, out: Pat
         (lambda f: (f / RESULT_FILE).write_bytes(b"\xff\xfe\n\n"), "no seal"),
         (lambda f: turn_into_a_folder(f / RESULT_FILE), "cannot be read"),
         (lambda f: (f / RESULT_FILE).unlink(), "no result.json"),
-        (lambda f: write_result(f, {"key": "a" * 16}), "whose run"),
-        (lambda f: write_result(f, {"key": "a" * 16, **NAMES}), "another version"),
-        (lambda f: write_result(f, {**NAMES, **REST, "key": "b" * 16}), "belongs to another run"),
+        (lambda f: write_sealed(f, {"key": "a" * 16}), "whose run"),
+        (lambda f: write_sealed(f, {"key": "a" * 16, **NAMES}), "another version"),
+        (lambda f: write_sealed(f, {**NAMES, **REST, "key": "b" * 16}), "belongs to another run"),
         (lambda f: cut(f / "scores.parquet"), r"scores\.parquet is not as it was written"),
         (lambda f: (f / "metrics.parquet").unlink(), r"metrics\.parquet is missing"),
     ],

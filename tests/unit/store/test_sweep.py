@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from fairfr.core.run_result import RunResult
 from fairfr.store.mlflow import views
 from fairfr.store.mlflow.describe import run_name
 from fairfr.store.reading import write_result
@@ -36,7 +37,7 @@ def outcome(tmp_path: Path, status: str = "completed", **about: Any) -> dict[str
     stored = result(**about)
     folder = tmp_path / stored["key"]
     folder.mkdir()
-    write_result(folder, stored)
+    write_result(folder, RunResult.from_json(stored))
     return {"status": status, "folder": str(folder), "choices": "a / b / c", "error": None}
 
 
@@ -132,9 +133,9 @@ def test_a_sweep_over_parameters_shows_them_in_names_columns_and_cells(tmp_path:
         differs = {"protocol": "mine"} if c is None else {"method.estimator.C": c, "protocol": "mine"}
         stored = result("platt") | {"key": f"platt-{c}", "differs": differs}
         (tmp_path / stored["key"]).mkdir()
-        write_result(tmp_path / stored["key"], stored)
+        write_result(tmp_path / stored["key"], RunResult.from_json(stored))
         outcomes.append({"status": "completed", "folder": str(tmp_path / stored["key"]), "choices": "", "error": None})
-    assert run_name(stored) == "Platt (C=2, protocol=mine) | synthetic | lfw | magface"
+    assert run_name(RunResult.from_json(stored)) == "Platt (C=2, protocol=mine) | synthetic | lfw | magface"
     end = SweepEnd.of(Sweep.of(COMMAND, None, started=0.0).over(1.0, None, outcomes), outcomes)
     assert end.varied == ("method.estimator.C",), "every cell has the same protocol"
     assert [row["variant"] for row in csv.DictReader(io.StringIO(end.cells_csv))][2] == "C=2, protocol=mine"
@@ -154,7 +155,7 @@ def test_a_sweep_is_read_as_its_settings_are_and_strictly_where_they_differ(
     for backbone in backbones:
         stored = result("platt") | {"key": backbone, "backbone": {"id": backbone, "label": backbone}}
         (tmp_path / backbone).mkdir()
-        write_result(tmp_path / backbone, stored)
+        write_result(tmp_path / backbone, RunResult.from_json(stored))
         outcomes.append({"status": "completed", "folder": str(tmp_path / backbone), "choices": "", "error": None})
     end = SweepEnd.of(Sweep.of(COMMAND, None, started=0.0).over(1.0, None, outcomes), outcomes)
     assert end.tags["reading"] == reading and end.mixed == (len(backbones) > 1)

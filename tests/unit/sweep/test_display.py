@@ -11,6 +11,7 @@ import pytest
 from rich.console import Console
 
 from fairfr.core.findings import Finding
+from fairfr.core.run_result import RunResult
 from fairfr.store.reading import write_result
 from fairfr.store.sweep import write_outcome
 from fairfr.sweep.bars import SweepBars, make_bars, time_left
@@ -45,7 +46,7 @@ class Stage:
         about = {"id": method, "label": method, "needs": [], "native_probability": False}
         basics = {"key": method, "status": "completed", "source": "files", "finished": "", "identity": {}}
         rest = {"differs": {}, "data": {"folds": ["0"], "grouping": None}, "seconds": 20.0, "metrics": METRICS}
-        write_result(run, {**names, "method": about, **basics, **rest})
+        write_result(run, RunResult.from_json({**names, "method": about, **basics, **rest}))
         write_outcome(self.folder / str(job), {"status": status, "choices": method, "error": error, "folder": str(run)})
 
     def look(self, now: float) -> list[str]:

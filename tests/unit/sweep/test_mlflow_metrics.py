@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
+from fairfr.core.run_result import RunResult
 from fairfr.core.types import MetricRow
 from fairfr.metrics.summary import summarise
 from fairfr.store.folder import write_metrics
@@ -16,11 +16,13 @@ from fairfr.sweep.mlflow_metrics import listed_metrics
 LEVELS = ["a/b", "white"]
 
 
-def stored(rows: list[MetricRow], native: bool = True, dataset: str = "lfw") -> dict[str, Any]:
+def stored(rows: list[MetricRow], native: bool = True, dataset: str = "lfw") -> RunResult:
     metrics = [{**row, "mean": None if np.isnan(row["mean"]) else row["mean"]} for row in summarise(rows)]
     data = {"grouping": "ethnicity", "groups": {"ethnicity": LEVELS, "gender": ["f"]}}
-    place = {"dataset": {"id": dataset}, "backbone": {"id": "magface"}, "method": {"native_probability": native}}
-    return {"key": "k", **place, "data": data, "seconds": 1.5, "metrics": metrics}
+    method = {"id": "platt", "native_probability": native}
+    place = {"dataset": {"id": dataset}, "backbone": {"id": "magface"}, "method": method}
+    about = {"key": "k", "status": "completed", "source": "files", "finished": "", "identity": {}, "differs": {}}
+    return RunResult.from_json({**about, **place, "data": data, "seconds": 1.5, "metrics": metrics})
 
 
 def number(row: tuple[str, str, str, str], *by_fold: float) -> list[MetricRow]:

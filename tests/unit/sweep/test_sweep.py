@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from fairfr.core.run_result import RunResult
 from fairfr.store.reading import write_result
 from fairfr.sweep.sweep import write_sweep_report
 
@@ -29,7 +30,7 @@ def outcome(folder: Path, backbone: str) -> dict[str, Any]:
         "metrics": [{**row, **counts}],
     }
     (folder / backbone).mkdir()
-    write_result(folder / backbone, stored)
+    write_result(folder / backbone, RunResult.from_json(stored))
     return {"status": "completed", "folder": str(folder / backbone)}
 
 

@@ -10,6 +10,7 @@ import pytest
 from rich.console import Console
 
 from fairfr.core.findings import Finding
+from fairfr.core.run_result import RunResult
 from fairfr.store.reading import write_result
 from fairfr.sweep.results_table import results_table
 from fairfr.sweep.terminal import Terminal
@@ -172,7 +173,7 @@ def test_a_sweep_report_counts_and_repeats_every_failure(
     outcomes: list[dict[str, Any]] = []
     for label, source in (("Platt", "files"), ("Beta", "synthetic")):
         (tmp_path / label).mkdir()
-        write_result(tmp_path / label, stored(label, 0.9, source=source))
+        write_result(tmp_path / label, RunResult.from_json(stored(label, 0.9, source=source)))
         outcomes.append({"status": "completed", "folder": str(tmp_path / label), "choices": label, "error": None})
     outcomes.append({"status": "failed", "choices": "lfw / magface / gst", "error": "DataError: x.csv is empty."})
     assert terminal.sweep_report(outcomes, tmp_path) == 1

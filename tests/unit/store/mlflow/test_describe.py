@@ -11,6 +11,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from fairfr.core.run_result import RunResult
 from fairfr.store.mlflow.describe import dataset_of, metric_name, note_of, run_name, tags_of
 
 ACCEPTED = re.compile(r"[/\w.\- ]+")  # metric names: by MLflow, of every version and on every system
@@ -27,46 +28,49 @@ RESULT: dict[str, Any] = {
     "data": {"pairs": 6000, "same": 3000, "images": 7701, "folds": ["0", "1"], "grouping": "gender"},
     "warnings": [{"code": "few", "severity": "note", "text": "12 images have no group."}],
     "metric_warnings": [{"code": "few", "severity": "note", "text": "TPR rests on 3 false matches."}],
+    "metrics": [],
 }
 
 
 @pytest.mark.parametrize("code", [None, {"commit": "ab12", "dirty": True}])
 def test_mlflow_gets_the_commit_under_its_own_names(code: Any, tmp_path: Path) -> None:
-    tags = dict(tags_of(RESULT | {"code": code}, tmp_path))
+    tags = dict(tags_of(RunResult.from_json(RESULT | {"code": code}), tmp_path))
     assert tags.get("mlflow.source.git.commit") == (code and "ab12")
     assert tags.get("mlflow.source.git.dirty") == (code and True)
 
 
 def test_the_description_says_what_was_run_on_what_and_what_to_beware_of() -> None:
-    note = note_of(RESULT)
+    note = note_of(RunResult.from_json(RESULT))
     for part in ("AC-Linear", "My set x Net", "C=2", "embeddings", "6,000 pairs (3,000 genuine)", "2 folds", "gender"):
         assert part in note, part
     assert "12 images have no group." in note and "3 false matches" in note
     assert "synthetic" not in note.lower()
-    plain = note_of(RESULT | {"source": "synthetic", "differs": {}})
+    plain = note_of(RunResult.from_json(RESULT | {"source": "synthetic", "differs": {}}))
     assert "SYNTHETIC stand-in" in plain and "Default configuration" in plain
 
 
 def test_a_name_begins_with_what_differs_and_says_synthetic_before_the_page_cuts_it() -> None:
-    assert run_name(RESULT) == "AC-Linear (C=2) | mine | net"
-    assert run_name(RESULT | {"source": "synthetic"}) == "AC-Linear (C=2) | synthetic | mine | net"
+    assert run_name(RunResult.from_json(RESULT)) == "AC-Linear (C=2) | mine | net"
+    assert run_name(RunResult.from_json(RESULT | {"source": "synthetic"})) == "AC-Linear (C=2) | synthetic | mine | net"
 
 
 def test_a_failed_run_says_why() -> None:
-    failed = {key: value for key, value in RESULT.items() if key not in ("data", "warnings", "metric_warnings")}
-    assert "no room" in note_of(failed | {"status": "failed", "error": "no room"})
+    failed = {
+        key: value for key, value in RESULT.items() if key not in ("data", "warnings", "metric_warnings", "metrics")
+    }
+    assert "no room" in note_of(RunResult.from_json(failed | {"status": "failed", "error": "no room"}))
 
 
 def test_the_data_set_names_its_bytes_and_its_folder(tmp_path: Path) -> None:
     (tmp_path / "config.yaml").write_text("data_root: /there\n")
-    about = dataset_of(RESULT, tmp_path)
+    about = dataset_of(RunResult.from_json(RESULT), tmp_path)
     assert about is not None and about["name"] == "mine x net" and about["source_type"] == "local"
     assert RESULT["identity"]["data"].startswith(about["digest"]) and 8 <= len(about["digest"]) <= 36
     assert json.loads(about["source"]) == {"uri": "/there/mine"}
     assert {"num_rows": 6000, "genuine": 3000, "folds": 2}.items() <= json.loads(about["profile"]).items()
-    synthetic = dataset_of(RESULT | {"source": "synthetic"}, tmp_path)
+    synthetic = dataset_of(RunResult.from_json(RESULT | {"source": "synthetic"}), tmp_path)
     assert synthetic is not None and "synthetic" in synthetic["name"] and synthetic["source_type"] == "code"
-    assert dataset_of(RESULT | {"identity": {}}, tmp_path) is None
+    assert dataset_of(RunResult.from_json(RESULT | {"identity": {}}), tmp_path) is None
 
 
 def test_no_group_takes_the_place_of_another() -> None:
