@@ -61,7 +61,7 @@ class ACMLP:
     native_probability: ClassVar[bool] = True
     side_by_side: ClassVar[bool] = True
     # torch.optim imports torch._dynamo when it is first used
-    imports: ClassVar[tuple[str, ...]] = ("torch", "torch._dynamo", "fairfr.pairs._gather")
+    imports: ClassVar[tuple[str, ...]] = ("torch", "torch._dynamo")
 
     hidden: int = 1024
     epochs: int = 5

@@ -85,7 +85,7 @@ class Frappe:
     native_probability: ClassVar[bool] = True
     side_by_side: ClassVar[bool] = True
     # torch.optim imports torch._dynamo when it is first used
-    imports: ClassVar[tuple[str, ...]] = ("torch", "torch._dynamo", "scipy.cluster.hierarchy", "fairfr.pairs._gather")
+    imports: ClassVar[tuple[str, ...]] = ("torch", "torch._dynamo", "scipy.cluster.hierarchy")
 
     clusters: int = 20
     strength: float = 1.0

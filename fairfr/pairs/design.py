@@ -141,30 +141,32 @@ class PairDesign:
 
     def rows(self, index: I64) -> F64:
         """Rows of the matrix, (len(index), d + e): the only gather; ask for a minibatch at a time."""
-        if self.dense:
-            midpoints = self._rows[index]
-        else:
-            midpoints = (self._rows[self._left[index]] + self._rows[self._right[index]]) / 2
-        return np.concatenate([midpoints, self._extra[index]], axis=1)
+        return np.concatenate([self._built(index), self._extra[index]], axis=1)
 
     def standardised(self, index: I64, mean: F64, scale: F64, out: F32) -> None:
         """(midpoint - mean) / scale of some pairs into the first d columns of ``out`` (len(index), >= d)."""
-        from fairfr.pairs._gather import standardised
-
-        # the compiled loop would read past the end of shorter arrays, such as those of a damaged file
+        # a damaged file may have shorter ones, which numpy would stretch
         if mean.shape != (self.shape[1],) or scale.shape != mean.shape:
             raise ValueError(f"mean and scale must have {self.shape[1]} entries, not {mean.shape} and {scale.shape}")
-        standardised(self._rows, *self._ends(index), mean, scale, out)
+        midpoints = self._built(index)
+        midpoints -= mean
+        midpoints /= scale
+        out[:, : len(mean)] = midpoints
 
     def directions(self, index: I64, length: F64, out: F32) -> None:
         """midpoint / length of some pairs into the first d columns of ``out``; ``length`` (len(index),)."""
-        from fairfr.pairs._gather import directions
+        midpoints = self._built(index)
+        midpoints /= length[:, None]
+        out[:, : midpoints.shape[1]] = midpoints
 
-        directions(self._rows, *self._ends(index), length, out)
-
-    def _ends(self, index: I64) -> tuple[I64, I64]:
-        """Two rows whose mean is the midpoint: a midpoint that is kept is the mean of itself and itself."""
-        return (index, index) if self.dense else (self._left[index], self._right[index])
+    def _built(self, index: I64) -> F64:
+        """The midpoints of some pairs, (len(index), d), to be overwritten."""
+        if self.dense:
+            return self._rows[index]
+        midpoints = self._rows[self._left[index]]
+        midpoints += self._rows[self._right[index]]
+        midpoints /= 2
+        return midpoints
 
     def _per_image(self, values: F64) -> F64:
         n = len(self._rows)

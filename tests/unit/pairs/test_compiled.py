@@ -17,11 +17,11 @@ LOAD_AND_SCORE = """
 import sys, numpy as np, fairfr
 rng = np.random.default_rng(0)
 vectors, pairs = rng.standard_normal((40, 8)), rng.integers(40, size=(60, 2))
-model = fairfr.ACMLP(hidden=4, epochs=1).fit(vectors, pairs, np.arange(60) % 2 == 0)
+model = fairfr.ACDensity(k=3).fit(vectors, pairs, np.arange(60) % 2 == 0)
 model.save(sys.argv[1])
 assert np.array_equal(fairfr.load(sys.argv[1]).probability(vectors, pairs), model.probability(vectors, pairs))
-from fairfr.pairs import _gather
-assert not _gather.directions.stats.cache_path, "this test tests nothing"
+from fairfr.pairs import _scan
+assert not _scan.measure.stats.cache_path, "this test tests nothing"
 """
 
 
