@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from fairfr.core.findings import Finding
 from fairfr.data.locate import LocatedData
-from fairfr.experiment.machine import give_back_freed_memory
 
 if TYPE_CHECKING:
     from fairfr.pairs.table import PairTable
@@ -50,7 +49,6 @@ class LastTables:
 
         table = PairTable(located.load(), threads)
         table.data = replace(table.data, warnings=(*table.data.warnings, *_reversed(table)))
-        give_back_freed_memory()
         self._kept.append(_Kept(located, threads, table))
         return table
 

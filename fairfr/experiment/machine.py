@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 import subprocess
 import sys
 from functools import cache
 from pathlib import Path
 from typing import Any
-
-from fairfr.core.loaded import loaded
-
-M_TRIM_THRESHOLD, M_MMAP_THRESHOLD, M_ARENA_MAX = -1, -3, -8  # malloc.h
 
 
 @cache
@@ -39,38 +34,6 @@ def _git(folder: Path, *arguments: str) -> str | None:
     except (OSError, subprocess.SubprocessError):
         return None
     return done.stdout.strip() if done.returncode == 0 else None
-
-
-def keep_freed_memory() -> None:
-    """Ask the C library to use freed memory again instead of giving it back at once (glibc; elsewhere nothing).
-
-    Arrays of millions of pairs come and go: else the system clears fresh pages for every one of them. What an earlier
-    cell has left free is given back.
-    """
-    libc = _glibc()
-    if libc is None:
-        return
-    # larger arrays are mapped, and unmapped when freed; glibc before 2.35 refuses more than 32 MB
-    if libc.mallopt(M_MMAP_THRESHOLD, 64 * 2**20) or libc.mallopt(M_MMAP_THRESHOLD, 32 * 2**20):
-        libc.mallopt(M_TRIM_THRESHOLD, 128 * 2**20)  # so much may lie free at the end of the heap
-        libc.mallopt(M_ARENA_MAX, 1)  # threads have heaps of their own else, too small for such arrays
-    libc.malloc_trim(0)
-
-
-def give_back_freed_memory() -> None:
-    """What lies free now goes back to the system, Arrow's included: reading a table needs more than is left of it."""
-    pyarrow = loaded("pyarrow")
-    if pyarrow is not None:
-        pyarrow.default_memory_pool().release_unused()
-    libc = _glibc()
-    if libc is not None:
-        libc.malloc_trim(0)
-
-
-def _glibc() -> Any:
-    """The C library, if it is one that can be told what to do with freed memory; else None."""
-    libc = ctypes.CDLL(None) if sys.platform == "linux" else None
-    return libc if hasattr(libc, "mallopt") and hasattr(libc, "malloc_trim") else None
 
 
 def reset_peak_memory() -> None:

@@ -18,7 +18,6 @@ from omegaconf import DictConfig
 from fairfr.core.errors import FairfrError, StorageError
 from fairfr.core.storage import storing
 from fairfr.experiment.cell import FinishedCell, run_cell
-from fairfr.experiment.machine import keep_freed_memory
 from fairfr.store.mlflow.log import MlflowLogger
 from fairfr.store.secrets import mask_files
 from fairfr.store.settings import StoreSettings
@@ -55,7 +54,6 @@ def guarded(main: Callable[[], Any], arguments: Sequence[str], conf: Path) -> No
 
 def run_job(config: DictConfig) -> None:
     """One cell: compute or skip, show, log. In a sweep the process that started it shows and logs what cells leave."""
-    keep_freed_memory()
     terminal = Terminal()
     in_sweep, folder = HydraConfig.get().mode == RunMode.MULTIRUN, Path(HydraConfig.get().runtime.output_dir)
     shown_by_parent = in_sweep and Sweep.read(Path(HydraConfig.get().sweep.dir)) is not None

@@ -1,14 +1,10 @@
-"""The commit that a run names, and memory that is used again."""
+"""The commit that a run names."""
 
 from __future__ import annotations
 
-import platform
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
-
-import pytest
 
 from fairfr.experiment.machine import code_version
 
@@ -43,44 +39,3 @@ def test_the_commit_is_that_of_the_checkout_and_dirty_means_other_code(tmp_path:
     assert code_version(package) == {"commit": commit, "dirty": True}, "asked once"
     assert now() == {"commit": commit, "dirty": True}
     assert code_version(installed) is None, "installed inside somebody else's repository"
-
-
-@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="another C library")
-def test_freed_memory_is_used_again() -> None:
-    """Without it the second text of 24 MB gets fresh pages: 6,144 faults, or twelve where they are huge."""
-    code = """
-import resource
-from fairfr.experiment.machine import keep_freed_memory
-
-def faults_of_a_text():
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
-    len(b"x" * (24 * 2**20))
-    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
-
-keep_freed_memory()
-faults_of_a_text()
-print(faults_of_a_text())
-"""
-    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
-    assert int(done.stdout) < 6
-
-
-@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="another C library")
-def test_freed_memory_is_given_back() -> None:
-    code = """
-from pathlib import Path
-from fairfr.experiment.machine import give_back_freed_memory, keep_freed_memory
-
-def resident_mb():
-    return int(Path("/proc/self/statm").read_text().split()[1]) * 4096 // 2**20
-
-keep_freed_memory()
-before = resident_mb()
-texts = [b"x" * (2 * 2**20) for _ in range(50)]
-last = b"y" * 1000
-del texts
-give_back_freed_memory()
-print(resident_mb() - before)
-"""
-    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
-    assert int(done.stdout) < 50
