@@ -192,7 +192,7 @@ def _score(
             log.info("fold %s: fitted on %d pairs, scored %d", split.id, len(split.train_rows()), len(split.test))
             progress.fold_done(split.id)
 
-    import_what_fits_use(method, (training or table).data)
+    import_what_fits_use(method)
     limit_threads(division.threads)
     try:
         make, thresholds = (lambda: make_method(settings)), settings.training_thresholds

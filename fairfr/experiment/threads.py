@@ -13,12 +13,10 @@ from typing import NamedTuple, TypeVar
 from fairfr.core.calibrator import Calibrator
 from fairfr.core.errors import ConfigError
 from fairfr.core.loaded import loaded
-from fairfr.core.types import VerificationSet
 
 MOST_AT_ONCE = 4  # fits side by side: each has its own memory
 # what most methods import, and the beta map of methods without a probability of their own
 SHARED_IMPORTS = ("scipy.linalg", "scipy.optimize", "scipy.sparse", "scipy.special")
-COMPILED_FROM = 2**13  # pairs or images: with fewer, methods that do not name numba do without compiled loops
 
 Item = TypeVar("Item")
 Made = TypeVar("Made")
@@ -68,16 +66,13 @@ def limit_threads(threads: int) -> None:
         faiss.omp_set_num_threads(threads)
 
 
-def import_what_fits_use(method: Calibrator, data: VerificationSet) -> None:
+def import_what_fits_use(method: Calibrator) -> None:
     """Import what the method's ``fit`` and ``predict`` import when they are called: in one thread, before others start.
 
     Threads that import the same libraries at the same time may meet modules that are not complete yet. A library that
     is missing is left to the fit, which may say how to get it.
     """
-    names = [*SHARED_IMPORTS, *getattr(method, "imports", ())]
-    if max(data.n_pairs, len(data.images)) >= COMPILED_FROM:
-        names.append("numba")
-    for name in names:
+    for name in (*SHARED_IMPORTS, *getattr(method, "imports", ())):
         with suppress(ModuleNotFoundError):
             import_module(name)
 

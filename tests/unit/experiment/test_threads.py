@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -16,7 +16,6 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from fairfr.core.errors import ConfigError
 from fairfr.core.loaded import loaded
-from fairfr.core.types import VerificationSet
 from fairfr.experiment import threads
 from fairfr.methods.ac_linear import ACLinear
 from fairfr.methods.baseline import Baseline
@@ -106,9 +105,9 @@ def test_a_library_that_another_thread_still_imports_is_left_alone(
     del sys.modules[name]  # not by monkeypatch, which would bring the toy back; the real one, if loaded, comes back
 
 
-def test_a_library_that_is_missing_is_left_to_the_fit(synthetic_set: Callable[..., VerificationSet]) -> None:
+def test_a_library_that_is_missing_is_left_to_the_fit() -> None:
     method = type("Method", (Baseline,), {"imports": ("no_such_library",)})()
-    threads.import_what_fits_use(method, synthetic_set("lfw", scale=0.02))
+    threads.import_what_fits_use(method)
 
 
 def test_one_cell_does_not_decide_for_the_next() -> None:
