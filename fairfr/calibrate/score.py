@@ -12,8 +12,8 @@ import numpy as np
 from fairfr.calibrate.blocks import PairFile, in_file
 from fairfr.calibrate.faces import Scorer, Vectors, load_model, result_columns
 from fairfr.calibrate.gallery import Gallery
-from fairfr.calibrate.parts import Parts, check_ending
 from fairfr.core.errors import ConfigError, DataError, UnmetNeedError
+from fairfr.core.storage import ResumableOutput, storing
 from fairfr.core.types import I32
 from fairfr.data.files import DataFile
 from fairfr.experiment.threads import limit_threads, resolve_threads
@@ -25,6 +25,7 @@ from fairfr.pairs.cosine import no_cosine
 BLOCK = 2**18
 """Pairs at a time: some hundred MB at the most, whatever the method."""
 EVERY = "all"
+ENDINGS = (".parquet", ".csv")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,16 +63,52 @@ def score_file(wanted: Wanted, progress: Progress) -> int:
     limit_threads(threads)
     model = load_model(wanted.model)
     files = _files(wanted)
-    parts = Parts(wanted.out, {name: file.digest for name, file in files.items()} | _shape(wanted))
-    with parts.writing() as done:
-        work = (
-            _gallery(model, files, wanted, threads) if wanted.pairs == EVERY else _pairs(model, files, wanted, threads)
-        )
+    made_from = {name: file.digest for name, file in files.items()} | _shape(wanted)
+    output = ResumableOutput(wanted.out, made_from, discard_others=True)
+    with storing(wanted.out), output.writing() as done:
+        work: _Pairs | Gallery
+        if wanted.pairs == EVERY:
+            work = _gallery(model, files, wanted, threads)
+        else:
+            work = _pairs(model, files, wanted, threads)
         progress.start(work.n_blocks, done)
         for number, table in enumerate(work.tables(done), start=done):
-            parts.write(number, table)
+            _write_part(output, number, table)
             progress.block_done()
-        return parts.finish()
+        return _join(output)
+
+
+def check_ending(out: Path) -> None:
+    """ConfigError for a file that could not be written; checked before anything is computed."""
+    if out.suffix not in ENDINGS:
+        raise ConfigError(f"--out {out}: scores are written as .parquet or .csv. Give the file one of these endings.")
+    if not out.absolute().parent.is_dir():
+        raise ConfigError(f"--out {out}: there is no folder {out.absolute().parent}.")
+
+
+def _write_part(output: ResumableOutput, number: int, table: Any) -> None:
+    from pyarrow import parquet
+
+    with output.part(number) as draft:
+        parquet.write_table(table, draft)
+
+
+def _join(output: ResumableOutput) -> int:
+    """The number of rows."""
+    from pyarrow import csv, parquet
+
+    paths = output.parts()
+    schema = parquet.read_schema(paths[0])
+    open_writer = parquet.ParquetWriter
+    if output.out.suffix == ".csv":
+        open_writer = csv.CSVWriter
+    rows = 0
+    with output.finishing() as draft, open_writer(draft, schema) as writer:
+        for path in paths:
+            part = parquet.read_table(path)
+            writer.write_table(part)
+            rows += part.num_rows
+    return rows
 
 
 def _shape(wanted: Wanted) -> dict[str, Any]:

@@ -1,12 +1,15 @@
-"""Write files whole or not at all, and say what to do when a place cannot be written."""
+"""Write files whole or not at all, in parts where they take long, and say what to do when a place is not writable."""
 
 from __future__ import annotations
 
+import json
 import os
+import shutil
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from fairfr.core.errors import StorageError
 
@@ -63,3 +66,85 @@ def sync(path: Path) -> None:
             raise
     finally:
         os.close(file)
+
+
+class ResumableOutput:
+    """An output file that is made in parts, so that an interrupted command continues after its last part.
+
+    Parts are in the folder ``<out>.partial``, each complete or not there, with a note of what they were made from. The
+    output gets its name only when it is complete.
+
+    Parameters
+    ----------
+    out : Path
+        The output file.
+    made_from : mapping
+        Everything that decides the content, as JSON: parts that were made from something else are not used.
+    discard_others : bool
+        Whether such parts are deleted. Otherwise they raise a StorageError: they may have taken hours.
+    """
+
+    NOTE = "made_from.json"
+
+    def __init__(self, out: Path, made_from: Mapping[str, Any], discard_others: bool) -> None:
+        self.out = out
+        self.folder = out.with_name(f"{out.name}.partial")
+        self._made_from = dict(made_from)
+        self._discard_others = discard_others
+
+    @contextmanager
+    def writing(self) -> Iterator[int]:
+        """Lock the folder against other processes; gives the number of parts that are there already."""
+        from filelock import FileLock, Timeout
+
+        self.folder.mkdir(parents=True, exist_ok=True)
+        lock = FileLock(self.folder / "lock")
+        try:
+            lock.acquire(timeout=0)
+        except Timeout:
+            raise StorageError(f"another process is writing {self.out}. Wait for it, or name another file.") from None
+        try:
+            self._check_note()
+            yield len(self.parts())
+        finally:
+            lock.release()
+
+    @contextmanager
+    def part(self, number: int) -> Iterator[Path]:
+        """A file to write the part to. A kill leaves the part complete or not there."""
+        with replacing(self._part_path(number)) as draft:
+            yield draft
+
+    def parts(self) -> list[Path]:
+        """The parts that are there, from 0 up to the first that is missing."""
+        paths: list[Path] = []
+        while self._part_path(len(paths)).is_file():
+            paths.append(self._part_path(len(paths)))
+        return paths
+
+    @contextmanager
+    def finishing(self) -> Iterator[Path]:
+        """A file to join the parts in. It becomes the output afterwards, and the parts are removed."""
+        draft = self.folder / "joined"
+        yield draft
+        move_into_place(draft, self.out)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _check_note(self) -> None:
+        note = self.folder / self.NOTE
+        found = None
+        if note.is_file():
+            found = json.loads(note.read_text(encoding="utf-8") or "null")
+        if found == self._made_from:
+            return
+        if found is not None and not self._discard_others:
+            raise StorageError(
+                f"{self.folder} has parts that were made from other files or with other options. "
+                "Remove that folder to start again."
+            )
+        for path in self.folder.glob("part-*"):
+            path.unlink()
+        replace_text(note, json.dumps(self._made_from))
+
+    def _part_path(self, number: int) -> Path:
+        return self.folder / f"part-{number:08}"

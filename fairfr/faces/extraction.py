@@ -1,14 +1,9 @@
-"""Vectors of many images, in parts: killed at any moment, the next call goes on where this one stopped.
-
-Parts lie in ``<out>.partial``, each renamed to its place when whole; the last step joins them and renames the result
-to ``out``. So ``out`` is never incomplete.
-"""
+"""Vectors of many images, in parts: killed at any moment, the next call goes on where this one stopped."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-import shutil
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -19,12 +14,12 @@ import numpy as np
 from fairfr.core.errors import ConfigError, DataError
 from fairfr.core.extras import explain_missing_extra
 from fairfr.core.npz import UnreadableArrayError, read_npz
-from fairfr.core.storage import replace_text, replacing
+from fairfr.core.storage import ResumableOutput
 from fairfr.core.types import F32
 from fairfr.faces.alignment import BAD_FIT, Landmarks, align, misfit, read_text
 from fairfr.faces.onnx_model import OnnxModel, Preparation
 
-PART = 256  # images; what a kill can lose
+IMAGES_PER_PART = 256  # what a kill can lose
 
 
 class Entry(NamedTuple):
@@ -44,10 +39,6 @@ class Job:
     out: Path
     batch: int = 64
     skip_unreadable: bool = False
-
-    @property
-    def partial(self) -> Path:
-        return self.out.with_name(self.out.name + ".partial")
 
 
 class Extracted(NamedTuple):
@@ -82,14 +73,16 @@ def extract(job: Job, model: OnnxModel, fingerprint: str, progress: Callable[[in
     if job.landmarks is not None:
         for entry in job.entries:  # what is missing is said now, not after hours
             job.landmarks.of(entry.listed)
-    _claim(job, fingerprint)
-    for number, start in enumerate(range(0, len(job.entries), PART)):
-        entries, path = job.entries[start : start + PART], job.partial / f"part-{number:06d}.npz"
-        if path.exists():
-            progress(len(entries))
-        else:
-            _save(path, **_part(job, model, entries, progress))
-    return _join(job)
+    output = ResumableOutput(job.out, {"fingerprint": fingerprint}, discard_others=False)
+    with output.writing() as n_done:
+        for number, start in enumerate(range(0, len(job.entries), IMAGES_PER_PART)):
+            entries = job.entries[start : start + IMAGES_PER_PART]
+            if number < n_done:
+                progress(len(entries))
+                continue
+            with output.part(number) as draft:
+                _save(draft, **_part(job, model, entries, progress))
+        return _join(job, output)
 
 
 def fingerprint_of(entries: Sequence[Entry], files: Sequence[Path], preparation: Preparation) -> str:
@@ -99,21 +92,6 @@ def fingerprint_of(entries: Sequence[Entry], files: Sequence[Path], preparation:
         with path.open("rb") as handle:
             digest.update(hashlib.file_digest(handle, "sha256").digest())
     return digest.hexdigest()
-
-
-def _claim(job: Job, fingerprint: str) -> None:
-    """Make the folder of parts, or make sure that the one there is of the same job."""
-    mark = job.partial / "job.txt"
-    if mark.exists():
-        if mark.read_text() != fingerprint:
-            raise DataError(
-                f"{job.partial} has parts of an extraction with another list, model, landmarks or options. "
-                "Remove that folder to start again."
-            )
-        return
-    shutil.rmtree(job.partial, ignore_errors=True)  # killed before it was marked: nothing is in it
-    job.partial.mkdir(parents=True)
-    replace_text(mark, fingerprint)
 
 
 def _part(
@@ -181,7 +159,7 @@ def _checked(vectors: F32, ids: Sequence[str]) -> F32:
 
 
 def _save(path: Path, **arrays: np.typing.NDArray[Any]) -> None:
-    with replacing(path) as draft, draft.open("wb") as handle:
+    with path.open("wb") as handle:
         np.savez(handle, allow_pickle=False, **arrays)
 
 
@@ -196,9 +174,11 @@ def _read_part(path: Path) -> dict[str, np.typing.NDArray[Any]]:
     return part
 
 
-def _join(job: Job) -> Extracted:
-    image, vectors, skipped = [], [], []
-    for path in sorted(job.partial.glob("part-*.npz")):
+def _join(job: Job, output: ResumableOutput) -> Extracted:
+    image: list[np.typing.NDArray[Any]] = []
+    vectors: list[F32] = []
+    skipped: list[str] = []
+    for path in output.parts():
         part = _read_part(path)
         skipped += part["skipped"].tolist()
         if len(part["image"]):
@@ -207,8 +187,8 @@ def _join(job: Job) -> Extracted:
     if not image:
         raise DataError(f"none of the {len(job.entries):,} images could be read (first: {job.entries[0].file}).")
     joined = np.concatenate(vectors)
-    _save(job.out, image=np.concatenate(image), vectors=joined)
-    shutil.rmtree(job.partial)
+    with output.finishing() as draft:
+        _save(draft, image=np.concatenate(image), vectors=joined)
     marks = job.landmarks
     bad = 0 if marks is None else sum(misfit(marks.of(entry.listed)) > BAD_FIT for entry in job.entries)
     return Extracted(len(joined), joined.shape[1], tuple(skipped), bad)

@@ -94,7 +94,7 @@ def test_what_other_inputs_left_is_not_used(scene: Any) -> None:
 def test_a_part_that_was_cut_short_does_not_count(scene: Any) -> None:
     with pytest.raises(KeyboardInterrupt):
         score_file(wanted(scene, block=100), Heard(stop_after=2))
-    (scene / ".scores.parquet.partial" / "unfinished").write_bytes(b"PAR1 half of")
+    (scene / "scores.parquet.partial" / ".part-00000002.unfinished").write_bytes(b"PAR1 half of")
     score_file(wanted(scene, block=100), Heard())
     assert len(read(scene / "scores.parquet")) == 500
 

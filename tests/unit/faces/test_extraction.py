@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from fairfr.core.errors import ConfigError, DataError
+from fairfr.core.errors import ConfigError, DataError, StorageError
 from fairfr.faces import extraction
 from fairfr.faces.alignment import TEMPLATE, align, read_landmarks
 from fairfr.faces.extraction import Extracted, Job, extract, fingerprint_of, read_list
@@ -166,7 +166,7 @@ class _Killed(BaseException):
 def test_a_killed_extraction_goes_on(
     images: Path, model: OnnxModel, monkeypatch: pytest.MonkeyPatch, calls: int
 ) -> None:
-    monkeypatch.setattr(extraction, "PART", 2)
+    monkeypatch.setattr(extraction, "IMAGES_PER_PART", 2)
     extract(job(images, out=images / "whole.npz"), model, "f", ignore)
     real, count, rows = os.replace, 0, []
 
@@ -191,8 +191,8 @@ def test_a_killed_extraction_goes_on(
 
 def test_parts_of_another_job_are_not_mixed_in(images: Path, model: OnnxModel) -> None:
     (images / "net.npz.partial").mkdir()
-    (images / "net.npz.partial" / "job.txt").write_text("another")
-    with pytest.raises(DataError, match="Remove that folder"):
+    (images / "net.npz.partial" / "made_from.json").write_text('{"fingerprint": "another"}')
+    with pytest.raises(StorageError, match="Remove that folder"):
         extract(job(images), model, "f", ignore)
 
 
