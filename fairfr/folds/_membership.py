@@ -11,7 +11,7 @@ from fairfr.pairs.copies import copies
 from fairfr.pairs.people import components, connected_people
 
 
-def touches(pairs: Pairs, of_image: I64, wanted: I64) -> Bool:
+def pairs_with_any(pairs: Pairs, of_image: I64, wanted: I64) -> Bool:
     """Whether a pair has an image whose value in ``of_image`` (n,) is one of ``wanted``, (p,)."""
     highest = max(int(of_image.max(initial=-1)), int(wanted.max(initial=-1)))
     is_wanted = np.zeros(highest + 1, dtype=bool)
@@ -19,28 +19,28 @@ def touches(pairs: Pairs, of_image: I64, wanted: I64) -> Bool:
     return is_wanted[of_image[pairs.left]] | is_wanted[of_image[pairs.right]]
 
 
-def distinct_images(data: VerificationSet) -> I64:
+def unique_image_codes(data: VerificationSet) -> I64:
     """A number for each image, (n,): the same for copies of one image, whatever they are called."""
     n = len(data.images)
     return np.arange(n) if data.embeddings is None else components(n, *copies(data.embeddings.vectors))
 
 
-def people_of(data: VerificationSet) -> I64:
+def image_identities(data: VerificationSet) -> I64:
     """A number for each image's person, (n,); where identities are unknown, genuine pairs connect images."""
     return connected_people(data.identity, data.pairs.left[data.same], data.pairs.right[data.same])
 
 
-def names_people(data: VerificationSet) -> bool:
+def has_identities(data: VerificationSet) -> bool:
     """Whether it can be seen who is on an image: not where pairs come as scores alone, without ids."""
     return not is_unnamed(str(data.images[0])) or bool(np.any(data.identity >= 0))
 
 
-def people_of_both(one: VerificationSet, other: VerificationSet) -> tuple[I64, I64]:
+def shared_identities(one: VerificationSet, other: VerificationSet) -> tuple[I64, I64]:
     """Numbers for the people of two data sets, (n,) and (m,): the same number is the same person.
 
     They are the same if both sets give them the same name, or if they share an image: by its id, or by its vector.
     """
-    own, theirs = people_of(one), people_of(other)
+    own, theirs = image_identities(one), image_identities(other)
     people = np.concatenate([own, int(own.max(initial=-1)) + 1 + theirs])
     size = int(people.max(initial=-1)) + 1
     links = [(people[a], people[b]) for a, b in _copies_in(one, other)]
@@ -60,7 +60,7 @@ def _texts_in_common(one: VerificationSet, other: VerificationSet) -> list[StrAr
     if one.source == "synthetic" and not _same_people(one, other):
         return []  # stand-ins of two benchmarks have the same ids, which mean nothing
     texts = [np.concatenate([_names(one), _names(other)])]
-    if names_people(one) and names_people(other):
+    if has_identities(one) and has_identities(other):
         texts.append(np.concatenate([one.images, other.images]))
     return texts
 
@@ -83,7 +83,7 @@ def _names(data: VerificationSet) -> StrArray:
     return np.append(np.array(data.people, dtype=str), "")[data.identity]
 
 
-def grouping_of(data: VerificationSet, name: str | None, protocol: str) -> Grouping:
+def protocol_grouping(data: VerificationSet, name: str | None, protocol: str) -> Grouping:
     """The grouping called ``name`` of a data set; None: the one that group-aware methods use."""
     if data.grouping is None:
         raise no_groups(f"protocol={protocol}", data.id)
@@ -94,7 +94,7 @@ def grouping_of(data: VerificationSet, name: str | None, protocol: str) -> Group
     return data.groupings[name or data.grouping]
 
 
-def level_of(grouping: Grouping, group: str, dataset: str) -> int:
+def group_code(grouping: Grouping, group: str, dataset: str) -> int:
     """The code of a group; capitals do not matter."""
     names = [level.casefold() for level in grouping.levels]
     if group.casefold() not in names:

@@ -16,7 +16,7 @@ import numpy as np
 from fairfr.core.errors import ConfigError
 from fairfr.core.findings import Finding
 from fairfr.core.types import I64, FoldSplit, VerificationSet
-from fairfr.folds._membership import distinct_images, people_of, touches
+from fairfr.folds._membership import image_identities, pairs_with_any, unique_image_codes
 from fairfr.pairs.deal import deal, linked_units
 
 DEFAULT_FOLDS = 10  # where the pairs have none of their own
@@ -60,7 +60,7 @@ def _strata(data: VerificationSet) -> I64:
 def _split(data: VerificationSet, member: I64, fold: I64, code: int, label: str) -> FoldSplit:
     test = np.flatnonzero(fold == code)
     tested = data.pairs.take(test)
-    met = touches(data.pairs, member, np.concatenate([member[tested.left], member[tested.right]]))
+    met = pairs_with_any(data.pairs, member, np.concatenate([member[tested.left], member[tested.right]]))
     return FoldSplit(label, np.flatnonzero((fold != code) & ~met), test)
 
 
@@ -117,7 +117,7 @@ class EndpointDisjoint:
     folds: int | None = None
 
     def split(self, data: VerificationSet) -> Iterator[FoldSplit]:
-        yield from disjoint_splits(data, distinct_images(data), self.folds, "images")
+        yield from disjoint_splits(data, unique_image_codes(data), self.folds, "images")
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,4 +131,4 @@ class IdentityDisjoint:
     folds: int | None = None
 
     def split(self, data: VerificationSet) -> Iterator[FoldSplit]:
-        yield from disjoint_splits(data, people_of(data), self.folds, "people")
+        yield from disjoint_splits(data, image_identities(data), self.folds, "people")

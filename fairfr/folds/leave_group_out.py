@@ -10,7 +10,7 @@ import numpy as np
 from fairfr.core.errors import DataError
 from fairfr.core.findings import Finding
 from fairfr.core.types import I16, I64, UNKNOWN, Bool, FoldSplit, Grouping, VerificationSet
-from fairfr.folds._membership import grouping_of, people_of, touches
+from fairfr.folds._membership import image_identities, pairs_with_any, protocol_grouping
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,9 +25,9 @@ class LeaveOneGroupOut:
     grouping: str | None = None
 
     def split(self, data: VerificationSet) -> Iterator[FoldSplit]:
-        grouping = grouping_of(data, self.grouping, "leave_group_out")
+        grouping = protocol_grouping(data, self.grouping, "leave_group_out")
         inside = grouping.of(data.pairs, "both")
-        people = people_of(data)
+        people = image_identities(data)
         fits = {
             code: (_without(data, grouping, code, people), np.flatnonzero(inside == code))
             for code in range(len(grouping.levels))
@@ -50,7 +50,7 @@ def _without(data: VerificationSet, grouping: Grouping, code: int, people: I64) 
     """Rows that say nothing about a group; ``people`` (n,) are those on the images."""
     left, right = (grouping.codes[side] for side in (data.pairs.left, data.pairs.right))
     apart: Bool = (left != UNKNOWN) & (right != UNKNOWN) & (left != code) & (right != code)
-    return np.flatnonzero(apart & ~touches(data.pairs, people, people[grouping.codes == code]))
+    return np.flatnonzero(apart & ~pairs_with_any(data.pairs, people, people[grouping.codes == code]))
 
 
 def _finding(data: VerificationSet, grouping: Grouping, inside: I16) -> Finding:

@@ -15,7 +15,7 @@ import numpy as np
 from fairfr.core.calibrator import rng_for
 from fairfr.core.errors import ConfigError
 from fairfr.core.types import I16, I64, Bool, FoldSplit, VerificationSet
-from fairfr.folds._membership import grouping_of, level_of
+from fairfr.folds._membership import group_code, protocol_grouping
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class FewerTrainingPairs:
                 f"when fold {split.id} is held out. Ask for no more than that, or for null: all of them."
             )
         rng = rng_for("calibration_size", split.id, self.repeat)
-        return rows[stratified(data.same[rows], size, rng)]
+        return rows[stratified_sample(data.same[rows], size, rng)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +87,8 @@ class LessOfOneGroup:
             raise ConfigError(f"protocol.splitter.repeat must not be negative, found {self.repeat}.")
 
     def split(self, data: VerificationSet) -> Iterator[FoldSplit]:
-        grouping = grouping_of(data, self.grouping, "coverage")
-        code = level_of(grouping, self.group, data.id)
+        grouping = protocol_grouping(data, self.grouping, "coverage")
+        code = group_code(grouping, self.group, data.id)
         in_group = (grouping.codes[data.pairs.left] == code) | (grouping.codes[data.pairs.right] == code)
         for split in LeaveOneFoldOut().split(data):
             yield replace(split, train=self._thinned(split, data, in_group))
@@ -98,11 +98,11 @@ class LessOfOneGroup:
         inside = in_group[rows]
         theirs = rows[inside]
         rng = rng_for("coverage", split.id, self.repeat)
-        kept = theirs[stratified(data.same[theirs], round(self.keep * len(theirs)), rng)]
+        kept = theirs[stratified_sample(data.same[theirs], round(self.keep * len(theirs)), rng)]
         return np.sort(np.concatenate([rows[~inside], kept]))
 
 
-def stratified(same: Bool, size: int, rng: np.random.Generator) -> I64:
+def stratified_sample(same: Bool, size: int, rng: np.random.Generator) -> I64:
     """``size`` of the pairs with labels ``same`` (p,), as ascending positions (size,).
 
     The sample keeps the share of genuine pairs, to a pair. Of a generator in the same state, a smaller sample is part

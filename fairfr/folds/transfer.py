@@ -11,13 +11,13 @@ import numpy as np
 from fairfr.core.errors import ConfigError, DataError
 from fairfr.core.findings import Finding
 from fairfr.core.types import I64, FoldSplit, VerificationSet
-from fairfr.folds._membership import names_people, people_of_both, touches
+from fairfr.folds._membership import has_identities, pairs_with_any, shared_identities
 
 ALL = "all"
 
 
 @dataclass(frozen=True, slots=True)
-class FitElsewhere:
+class FitOnOtherDataset:
     """Fit on the pairs of the training set, score all pairs of the data set, and measure by its published folds.
 
     ``leave_out``: what a fit may not see when a fold is tested.
@@ -35,7 +35,7 @@ class FitElsewhere:
     needs_training_set: ClassVar[bool] = True
 
     def split(self, data: VerificationSet, training: VerificationSet) -> Iterator[FoldSplit]:
-        both = people_of_both(data, training)
+        both = shared_identities(data, training)
         tests = {label: np.flatnonzero(data.fold == code) for code, label in enumerate(data.fold_labels)}
         trains = {label: self._rows(data, training, (label, test), both) for label, test in tests.items()}
         findings = self._findings(data, training, (tests, trains), both)
@@ -60,7 +60,7 @@ class FitElsewhere:
                 )
             return np.flatnonzero(training.fold != training.fold_labels.index(label))
         if self.leave_out == "people":
-            return np.flatnonzero(~touches(training.pairs, both[1], _people_in(data, test, both[0])))
+            return np.flatnonzero(~pairs_with_any(training.pairs, both[1], _people_in(data, test, both[0])))
         return np.arange(training.n_pairs)
 
     def _findings(
@@ -72,10 +72,10 @@ class FitElsewhere:
     ) -> tuple[Finding, ...]:
         """What is known of people on both sides; DataError where they are not wanted there."""
         tests, trains = rows
-        if not (names_people(data) and names_people(training)):
+        if not (has_identities(data) and has_identities(training)):
             return (_cannot_be_seen(data, training, self.leave_out),)
         shared = {
-            label: int(touches(data.pairs, both[0], _people_in(training, trains[label], both[1]))[test].sum())
+            label: int(pairs_with_any(data.pairs, both[0], _people_in(training, trains[label], both[1]))[test].sum())
             for label, test in tests.items()
         }
         n_shared = sum(shared.values())
@@ -103,7 +103,7 @@ def _people_in(data: VerificationSet, rows: I64, people: I64) -> I64:
 
 def _cannot_be_seen(data: VerificationSet, training: VerificationSet, leave_out: str) -> Finding:
     kept_apart = " Folds of the same label are kept apart." if leave_out == "fold" else ""
-    nameless = " and ".join(side.id for side in (data, training) if not names_people(side))
+    nameless = " and ".join(side.id for side in (data, training) if not has_identities(side))
     return Finding(
         "people-unknown",
         "note" if kept_apart else "warning",

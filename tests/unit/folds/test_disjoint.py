@@ -10,7 +10,7 @@ import pytest
 
 from fairfr.core.errors import ConfigError
 from fairfr.core.types import EmbeddingSet, FoldSplit, VerificationSet
-from fairfr.folds._membership import distinct_images
+from fairfr.folds._membership import unique_image_codes
 from fairfr.folds.disjoint import EndpointDisjoint, IdentityDisjoint
 
 
@@ -55,7 +55,7 @@ def test_copies_of_an_image_count_as_one_whatever_they_are_called(rfw: Verificat
     a, b = int(rfw.pairs.left[0]), int(rfw.pairs.left[np.flatnonzero(rfw.fold != rfw.fold[0])[0]])
     vectors[b] = vectors[a].astype(np.float16)  # as another file format would have it
     copied = replace(rfw, embeddings=EmbeddingSet("net", "0", rfw.images, vectors))
-    image = distinct_images(copied)
+    image = unique_image_codes(copied)
     assert image[a] == image[b] and len(set(image.tolist())) == len(rfw.images) - 1
     check_disjoint(copied, list(EndpointDisjoint().split(copied)), image)
 

@@ -10,7 +10,7 @@ import pytest
 
 from fairfr.core.errors import ConfigError, DataError
 from fairfr.core.types import EmbeddingSet, VerificationSet
-from fairfr.folds.transfer import FitElsewhere
+from fairfr.folds.transfer import FitOnOtherDataset
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +30,7 @@ def renamed(data: VerificationSet, prefix: str) -> VerificationSet:
 
 def test_strangers_one_fit_on_everything(lfw: VerificationSet) -> None:
     other = renamed(lfw, "x")
-    splits = list(FitElsewhere().split(replace(lfw, source="files"), other))
+    splits = list(FitOnOtherDataset().split(replace(lfw, source="files"), other))
     assert {split.fit_id for split in splits} == {"all"} and [split.fold for split in splits] == list(lfw.fold_labels)
     assert all(split.train_rows().tolist() == list(range(other.n_pairs)) for split in splits)
     assert splits[0].findings[0].code == "fitted-elsewhere"
@@ -39,7 +39,7 @@ def test_strangers_one_fit_on_everything(lfw: VerificationSet) -> None:
 def test_stand_ins_of_two_benchmarks_have_nobody_in_common(
     lfw: VerificationSet, synthetic_set: Callable[..., VerificationSet]
 ) -> None:
-    splits = list(FitElsewhere().split(lfw, synthetic_set("rfw", scale=0.03)))
+    splits = list(FitOnOtherDataset().split(lfw, synthetic_set("rfw", scale=0.03)))
     assert splits[0].findings[0].counts["shared"] == 0
 
 
@@ -68,27 +68,27 @@ def test_whoever_is_on_both_sides_is_refused_allowed_or_left_out(lfw: Verificati
     pairs = np.column_stack([lfw.identity[lfw.pairs.left], lfw.identity[lfw.pairs.right]])
     with_person = np.any(pairs == person, axis=1)
     with pytest.raises(DataError, match=rf"{with_person.sum():,} of {lfw.n_pairs:,} pairs of lfw .*leave_out=people"):
-        list(FitElsewhere().split(one, other))
-    allowed = list(FitElsewhere(shared="allow").split(one, other))
+        list(FitOnOtherDataset().split(one, other))
+    allowed = list(FitOnOtherDataset(shared="allow").split(one, other))
     assert allowed[0].findings[0].severity == "serious"
     assert allowed[0].findings[0].counts["shared"] == with_person.sum()
-    for split in FitElsewhere(leave_out="people").split(one, other):
+    for split in FitOnOtherDataset(leave_out="people").split(one, other):
         expected = ~with_person if with_person[split.test].any() else np.ones(lfw.n_pairs, dtype=bool)
         assert split.train_rows().tolist() == np.flatnonzero(expected).tolist()
 
 
 def test_the_same_pairs_in_another_condition_leave_out_the_fold(lfw: VerificationSet) -> None:
-    for code, split in enumerate(FitElsewhere(leave_out="fold").split(lfw, lfw)):
+    for code, split in enumerate(FitOnOtherDataset(leave_out="fold").split(lfw, lfw)):
         assert split.train_rows().tolist() == np.flatnonzero(lfw.fold != code).tolist()
         assert split.test.tolist() == np.flatnonzero(lfw.fold == code).tolist()
     with pytest.raises(ConfigError, match="has no fold"):
-        list(FitElsewhere(leave_out="fold").split(lfw, replace(lfw, fold_labels=tuple("abcdefghij"))))
+        list(FitOnOtherDataset(leave_out="fold").split(lfw, replace(lfw, fold_labels=tuple("abcdefghij"))))
 
 
 def test_where_images_have_no_ids_it_says_that_nothing_can_be_seen(lfw: VerificationSet) -> None:
     images = np.array([f"row{i}_left" for i in range(len(lfw.images))])
     nameless = replace(lfw, images=images, identity=np.full_like(lfw.identity, -1), embeddings=None, source="files")
-    (finding,) = next(FitElsewhere(leave_out="fold").split(nameless, nameless)).findings
+    (finding,) = next(FitOnOtherDataset(leave_out="fold").split(nameless, nameless)).findings
     assert finding.code == "people-unknown" and "kept apart" in finding.text and finding.severity == "note"
-    (finding,) = next(FitElsewhere().split(nameless, nameless)).findings
+    (finding,) = next(FitOnOtherDataset().split(nameless, nameless)).findings
     assert finding.severity == "warning"

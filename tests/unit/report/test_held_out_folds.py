@@ -14,7 +14,7 @@ from fairfr.experiment.held_out import score_held_out
 from fairfr.experiment.record import jsonable, score_columns
 from fairfr.folds.leave_group_out import LeaveOneGroupOut
 from fairfr.folds.published import LeaveOneFoldOut
-from fairfr.folds.transfer import FitElsewhere
+from fairfr.folds.transfer import FitOnOtherDataset
 from fairfr.methods.baseline import Baseline
 from fairfr.pairs.table import PairTable
 from fairfr.report.held_out_folds import folds_of
@@ -37,7 +37,7 @@ def split_up(
     protocol: str, data: VerificationSet, other: VerificationSet
 ) -> tuple[list[FoldSplit], VerificationSet | None]:
     if protocol == "transfer":
-        return list(FitElsewhere(shared="allow").split(data, other)), other
+        return list(FitOnOtherDataset(shared="allow").split(data, other)), other
     splitter = LeaveOneGroupOut() if protocol == "leave_group_out" else LeaveOneFoldOut()
     return list(splitter.split(data)), None
 
