@@ -21,8 +21,11 @@ def pairs_with_any(pairs: Pairs, of_image: I64, wanted: I64) -> Bool:
 
 def unique_image_codes(data: VerificationSet) -> I64:
     """A number for each image, (n,): the same for copies of one image, whatever they are called."""
-    n = len(data.images)
-    return np.arange(n) if data.embeddings is None else components(n, *copies(data.embeddings.vectors))
+    n_images = len(data.images)
+    if data.embeddings is None:
+        return np.arange(n_images)
+    heads, tails = copies(data.embeddings.vectors)
+    return components(n_images, heads, tails)
 
 
 def image_identities(data: VerificationSet) -> I64:
@@ -40,18 +43,20 @@ def shared_identities(one: VerificationSet, other: VerificationSet) -> tuple[I64
 
     They are the same if both sets give them the same name, or if they share an image: by its id, or by its vector.
     """
-    own, theirs = image_identities(one), image_identities(other)
+    own = image_identities(one)
+    theirs = image_identities(other)
     people = np.concatenate([own, int(own.max(initial=-1)) + 1 + theirs])
-    size = int(people.max(initial=-1)) + 1
-    links = [(people[a], people[b]) for a, b in _copies_in(one, other)]
+    n_nodes = int(people.max(initial=-1)) + 1
+    left, right = _copies_in(one, other)
+    heads = [people[left]]
+    tails = [people[right]]
     for texts in _texts_in_common(one, other):
         known = texts != ""
         codes = np.unique(texts[known], return_inverse=True)[1]
-        links.append((people[known], size + codes))  # a node for each text connects those who have it
-        size += int(codes.max(initial=-1)) + 1
-    none = np.empty(0, dtype=np.int64)
-    heads, tails = (np.concatenate([none, *(link[side] for link in links)]) for side in (0, 1))
-    numbers = components(size, heads, tails)[people]
+        heads.append(people[known])
+        tails.append(n_nodes + codes)  # a node for each text connects those who have it
+        n_nodes += int(codes.max(initial=-1)) + 1
+    numbers = components(n_nodes, np.concatenate(heads), np.concatenate(tails))[people]
     return numbers[: len(own)], numbers[len(own) :]
 
 
@@ -70,10 +75,16 @@ def _same_people(one: VerificationSet, other: VerificationSet) -> bool:
     return np.array_equal(one.images, other.images) and np.array_equal(one.identity, other.identity)
 
 
-def _copies_in(one: VerificationSet, other: VerificationSet) -> list[tuple[I64, I64]]:
+def _copies_in(one: VerificationSet, other: VerificationSet) -> tuple[I64, I64]:
     """Images whose vectors are the same, as rows of both sets together; none without vectors to compare."""
-    sets = [side.embeddings.vectors for side in (one, other) if side.embeddings is not None]
-    return [copies(np.concatenate(sets))] if len(sets) == 2 and sets[0].shape[1] == sets[1].shape[1] else []
+    none = np.empty(0, dtype=np.int64)
+    if one.embeddings is None or other.embeddings is None:
+        return none, none
+    own = one.embeddings.vectors
+    theirs = other.embeddings.vectors
+    if own.shape[1] != theirs.shape[1]:
+        return none, none
+    return copies(np.concatenate([own, theirs]))
 
 
 def _names(data: VerificationSet) -> StrArray:

@@ -23,14 +23,31 @@ DEFAULT_FOLDS = 10  # where the pairs have none of their own
 
 
 def disjoint_splits(data: VerificationSet, member: I64, n_folds: int | None, what: str) -> Iterator[FoldSplit]:
-    """Leave one new fold out; ``member`` (n,) is who (or which image) no two folds may share, ``what`` in words.
+    """Leave one new fold out, so that no fold shares a member with another one's training pairs.
 
-    There are as many folds as published ones (ten if there are none) unless ``n_folds`` is given. Folds have the
-    shares of classes and groups of the whole as nearly as units allow, and a unit stays in the published fold of most
-    of its pairs where that is as good.
+    Folds have the shares of classes and groups of the whole as nearly as units allow, and a unit stays in the published
+    fold of most of its pairs where that is as good.
+
+    Parameters
+    ----------
+    data : VerificationSet
+        The pairs to divide.
+    member : ndarray of int64, shape (n_images,)
+        The person on each image, or the image itself.
+    n_folds : int or None
+        How many folds; None: as many as published, ten if there are none.
+    what : str
+        What members are, in messages: ``people`` or ``images``.
+
+    Yields
+    ------
+    FoldSplit
+        One per fold, each with a finding that says what the new folds cost.
     """
     published = len(data.fold_labels)
-    count = n_folds or (published if published > 1 else DEFAULT_FOLDS)
+    count = n_folds or published
+    if n_folds is None and published == 1:
+        count = DEFAULT_FOLDS
     if count < 2:
         raise ConfigError(f"protocol.splitter.folds={count}: at least two folds are needed.")
     unit, n_cut = linked_units(member[data.pairs.left], member[data.pairs.right], count)
@@ -42,7 +59,9 @@ def disjoint_splits(data: VerificationSet, member: I64, n_folds: int | None, wha
         )
     strata = _strata(data)
     fold = deal(unit, strata, count, data.fold.astype(np.int64))
-    labels = data.fold_labels if count == published else tuple(map(str, range(count)))
+    labels = data.fold_labels
+    if count != published:
+        labels = tuple(str(code) for code in range(count))
     splits = [_split(data, member, fold, code, label) for code, label in enumerate(labels)]
     finding = _finding(data, fold, splits, (n_cut, what), _imbalance(fold, strata, count))
     for split in splits:
@@ -60,8 +79,8 @@ def _strata(data: VerificationSet) -> I64:
 def _split(data: VerificationSet, member: I64, fold: I64, code: int, label: str) -> FoldSplit:
     test = np.flatnonzero(fold == code)
     tested = data.pairs.take(test)
-    met = pairs_with_any(data.pairs, member, np.concatenate([member[tested.left], member[tested.right]]))
-    return FoldSplit(label, np.flatnonzero((fold != code) & ~met), test)
+    shared = pairs_with_any(data.pairs, member, np.concatenate([member[tested.left], member[tested.right]]))
+    return FoldSplit(label, np.flatnonzero((fold != code) & ~shared), test)
 
 
 def _imbalance(fold: I64, strata: I64, count: int) -> int:
@@ -100,8 +119,10 @@ def _moved(fold: I64, published: I64) -> int:
     """How many pairs are not in the fold that has most in common with their published one, folds matched one to one."""
     from scipy.optimize import linear_sum_assignment
 
-    shape = int(fold.max()) + 1, int(published.max()) + 1
-    common = np.bincount(fold * shape[1] + published, minlength=shape[0] * shape[1]).reshape(shape)
+    n_folds = int(fold.max()) + 1
+    n_published = int(published.max()) + 1
+    counts = np.bincount(fold * n_published + published, minlength=n_folds * n_published)
+    common = counts.reshape(n_folds, n_published)
     rows, columns = linear_sum_assignment(common, maximize=True)
     return int(len(fold) - common[rows, columns].sum())
 

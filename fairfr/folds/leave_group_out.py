@@ -19,7 +19,11 @@ class LeaveOneGroupOut:
 
     A pair is fitted on only if the groups of both of its images are known and are others, and if it shares no person
     with the tested pairs: an image of unknown group may be of this one. Pairs of two groups are not scored.
-    ``grouping`` names the property of images (None: the data set's own).
+
+    Parameters
+    ----------
+    grouping : str or None, default None
+        The property of images; None: the one that group-aware methods use.
     """
 
     grouping: str | None = None
@@ -28,34 +32,39 @@ class LeaveOneGroupOut:
         grouping = protocol_grouping(data, self.grouping, "leave_group_out")
         inside = grouping.of(data.pairs, "both")
         people = image_identities(data)
-        fits = {
-            code: (_without(data, grouping, code, people), np.flatnonzero(inside == code))
-            for code in range(len(grouping.levels))
-        }
-        for code, (train, test) in fits.items():
+        trains = []
+        tests = []
+        for code, level in enumerate(grouping.levels):
+            train = _without(data, grouping, code, people)
+            test = np.flatnonzero(inside == code)
             if len(test) and not len(train):
                 raise DataError(
-                    f"{data.id}: no pairs are left to fit on without {grouping.levels[code]}: every other pair has an "
+                    f"{data.id}: no pairs are left to fit on without {level}: every other pair has an "
                     f"image of unknown {grouping.id}, or a person in common with that group."
                 )
+            trains.append(train)
+            tests.append(test)
         findings = (_finding(data, grouping, inside),)
-        for code, (train, test) in fits.items():
-            level = grouping.levels[code]
+        for level, train, test in zip(grouping.levels, trains, tests, strict=True):
             for fold in np.unique(data.fold[test]):
-                label, rows = data.fold_labels[fold], test[data.fold[test] == fold]
+                label = data.fold_labels[fold]
+                rows = test[data.fold[test] == fold]
                 yield FoldSplit(f"{level} {label}", train, rows, fold=label, fit_id=level, findings=findings)
 
 
 def _without(data: VerificationSet, grouping: Grouping, code: int, people: I64) -> I64:
     """Rows that say nothing about a group; ``people`` (n,) are those on the images."""
-    left, right = (grouping.codes[side] for side in (data.pairs.left, data.pairs.right))
-    apart: Bool = (left != UNKNOWN) & (right != UNKNOWN) & (left != code) & (right != code)
-    return np.flatnonzero(apart & ~pairs_with_any(data.pairs, people, people[grouping.codes == code]))
+    left = grouping.codes[data.pairs.left]
+    right = grouping.codes[data.pairs.right]
+    elsewhere: Bool = (left != UNKNOWN) & (right != UNKNOWN) & (left != code) & (right != code)
+    shared = pairs_with_any(data.pairs, people, people[grouping.codes == code])
+    return np.flatnonzero(elsewhere & ~shared)
 
 
 def _finding(data: VerificationSet, grouping: Grouping, inside: I16) -> Finding:
     scored = int(np.count_nonzero(inside != UNKNOWN))
-    left, right = (grouping.codes[side] for side in (data.pairs.left, data.pairs.right))
+    left = grouping.codes[data.pairs.left]
+    right = grouping.codes[data.pairs.right]
     unknown = int(np.count_nonzero((left == UNKNOWN) | (right == UNKNOWN)))
     return Finding(
         "group-left-out",

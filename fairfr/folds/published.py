@@ -33,10 +33,17 @@ def _all_but(fold: I16, code: int) -> I64:
 
 @dataclass(frozen=True, slots=True)
 class FewerTrainingPairs:
-    """Leave one published fold out, and fit on ``size`` of the other pairs (None: on all).
+    """Leave one published fold out, and fit on a random part of the other pairs.
 
-    The sample keeps the share of genuine pairs, to a pair. ``repeat`` is another sample of the same size. A smaller
-    sample is part of every larger one of its repeat: a curve over sizes shows what more pairs add.
+    The sample keeps the share of genuine pairs, to a pair. A smaller sample is part of every larger one of its repeat:
+    a curve over sizes shows what more pairs add.
+
+    Parameters
+    ----------
+    size : int or None, default None
+        How many pairs to fit on; None: all.
+    repeat : int, default 0
+        Number of the sample; each is another one of the same size.
     """
 
     size: int | None = None
@@ -68,11 +75,22 @@ class FewerTrainingPairs:
 
 @dataclass(frozen=True, slots=True)
 class LessOfOneGroup:
-    """Leave one published fold out, and fit on all other pairs but only the share ``keep`` of those of ``group``.
+    """Leave one published fold out, and fit on all other pairs but only a share of those of one group.
 
     A pair counts to the group if one of its images does: a pair of two groups covers both. The sample keeps the share
-    of genuine pairs, to a pair; a smaller one is part of every larger one of its ``repeat``. ``grouping`` names the
-    property of images that ``group`` is a level of (None: the data set's own). The test folds stay as they are.
+    of genuine pairs, to a pair; a smaller one is part of every larger one of its repeat. The test folds stay as they
+    are.
+
+    Parameters
+    ----------
+    group : str
+        The group to thin out.
+    keep : float, default 1.0
+        Share of its training pairs to fit on.
+    grouping : str or None, default None
+        The property of images that ``group`` is a level of; None: the one that group-aware methods use.
+    repeat : int, default 0
+        Number of the sample; each is another one of the same size.
     """
 
     group: str
@@ -103,12 +121,27 @@ class LessOfOneGroup:
 
 
 def stratified_sample(same: Bool, size: int, rng: np.random.Generator) -> I64:
-    """``size`` of the pairs with labels ``same`` (p,), as ascending positions (size,).
+    """Draw pairs without replacement, keeping the share of genuine pairs, to a pair.
 
-    The sample keeps the share of genuine pairs, to a pair. Of a generator in the same state, a smaller sample is part
-    of every larger one.
+    Of a generator in the same state, a smaller sample is part of every larger one.
+
+    Parameters
+    ----------
+    same : ndarray of bool, shape (n_pairs,)
+        Whether a pair shows one person.
+    size : int
+        How many pairs to draw.
+    rng : numpy.random.Generator
+        Where the random order comes from.
+
+    Returns
+    -------
+    ndarray of int64, shape (size,)
+        Positions of the pairs drawn, ascending.
     """
-    n_same = round(size * float(same.mean())) if len(same) else 0
+    n_same = 0
+    if len(same):
+        n_same = round(size * float(same.mean()))
     order = rng.permutation(len(same))
     kept = [order[same[order]][:n_same], order[~same[order]][: size - n_same]]
     return np.sort(np.concatenate(kept))

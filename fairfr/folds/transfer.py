@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -20,14 +20,16 @@ ALL = "all"
 class FitOnOtherDataset:
     """Fit on the pairs of the training set, score all pairs of the data set, and measure by its published folds.
 
-    ``leave_out``: what a fit may not see when a fold is tested.
+    Parameters
+    ----------
+    leave_out : {"nothing", "fold", "people"}, default "nothing"
+        What a fit may not see when a fold is tested.
 
-    * ``nothing``: one fit on the whole training set.
-    * ``fold``: the training set's fold of the same label; for the same pairs in another condition.
-    * ``people``: the training pairs with a person of the tested fold; for sets that overlap.
-
-    ``shared``: what to do where people or images are still met on both sides: ``refuse`` it, or ``allow`` it and say
-    so.
+        * ``nothing``: one fit on the whole training set.
+        * ``fold``: the training set's fold of the same label; for the same pairs in another condition.
+        * ``people``: the training pairs with a person of the tested fold; for sets that overlap.
+    shared : {"refuse", "allow"}, default "refuse"
+        What to do where people or images are still on both sides: refuse it, or allow it and say so.
     """
 
     leave_out: Literal["nothing", "fold", "people"] = "nothing"
@@ -35,23 +37,21 @@ class FitOnOtherDataset:
     needs_training_set: ClassVar[bool] = True
 
     def split(self, data: VerificationSet, training: VerificationSet) -> Iterator[FoldSplit]:
-        both = shared_identities(data, training)
-        tests = {label: np.flatnonzero(data.fold == code) for code, label in enumerate(data.fold_labels)}
-        trains = {label: self._rows(data, training, (label, test), both) for label, test in tests.items()}
-        findings = self._findings(data, training, (tests, trains), both)
-        shared_fit = self.leave_out == "nothing"
-        for label, test in tests.items():
-            yield FoldSplit(label, trains[label], test, fit_id=ALL if shared_fit else "", findings=findings)
+        people = shared_identities(data, training)
+        splits = []
+        for code, label in enumerate(data.fold_labels):
+            test = np.flatnonzero(data.fold == code)
+            train = self._train_rows(data, training, label, test, people)
+            fit_id = ALL if self.leave_out == "nothing" else label
+            splits.append(FoldSplit(label, train, test, fit_id=fit_id))
+        findings = self._findings(data, training, splits, people)
+        for split in splits:
+            yield replace(split, findings=findings)
 
-    def _rows(
-        self,
-        data: VerificationSet,
-        training: VerificationSet,
-        fold: tuple[str, I64],
-        both: tuple[I64, I64],
+    def _train_rows(
+        self, data: VerificationSet, training: VerificationSet, label: str, test: I64, people: tuple[I64, I64]
     ) -> I64:
-        """The training rows for one tested fold, its label and rows."""
-        label, test = fold
+        """The training rows for one tested fold; ``people`` are those on the images of both sets."""
         if self.leave_out == "fold":
             if label not in training.fold_labels:
                 raise ConfigError(
@@ -60,30 +60,31 @@ class FitOnOtherDataset:
                 )
             return np.flatnonzero(training.fold != training.fold_labels.index(label))
         if self.leave_out == "people":
-            return np.flatnonzero(~pairs_with_any(training.pairs, both[1], _people_in(data, test, both[0])))
+            tested, fitted = people
+            return np.flatnonzero(~pairs_with_any(training.pairs, fitted, _people_in(data, test, tested)))
         return np.arange(training.n_pairs)
 
     def _findings(
         self,
         data: VerificationSet,
         training: VerificationSet,
-        rows: tuple[dict[str, I64], dict[str, I64]],
-        both: tuple[I64, I64],
+        splits: list[FoldSplit],
+        people: tuple[I64, I64],
     ) -> tuple[Finding, ...]:
         """What is known of people on both sides; DataError where they are not wanted there."""
-        tests, trains = rows
         if not (has_identities(data) and has_identities(training)):
             return (_cannot_be_seen(data, training, self.leave_out),)
-        shared = {
-            label: int(pairs_with_any(data.pairs, both[0], _people_in(training, trains[label], both[1]))[test].sum())
-            for label, test in tests.items()
-        }
-        n_shared = sum(shared.values())
+        tested, fitted = people
+        n_shared = 0
+        for split in splits:
+            shared = pairs_with_any(data.pairs, tested, _people_in(training, split.train_rows(), fitted))
+            n_shared += int(shared[split.test].sum())
         if not n_shared:
-            fewest = min(len(train) for train in trains.values())
+            fewest = min(len(split.train_rows()) for split in splits)
             text = f"fitted on {training.id}: no person or image of a tested pair was fitted on"
-            left = f"; at least {fewest:,} of its {training.n_pairs:,} pairs" if fewest < training.n_pairs else ""
-            return (Finding("fitted-elsewhere", "note", f"{text}{left}.", {"shared": 0, "training_pairs": fewest}),)
+            if fewest < training.n_pairs:
+                text += f"; at least {fewest:,} of its {training.n_pairs:,} pairs"
+            return (Finding("fitted-elsewhere", "note", f"{text}.", {"shared": 0, "training_pairs": fewest}),)
         if self.shared == "refuse":
             raise DataError(
                 f"{n_shared:,} of {data.n_pairs:,} pairs of {data.id} show people or images that the fit on "
@@ -102,10 +103,8 @@ def _people_in(data: VerificationSet, rows: I64, people: I64) -> I64:
 
 
 def _cannot_be_seen(data: VerificationSet, training: VerificationSet, leave_out: str) -> Finding:
-    kept_apart = " Folds of the same label are kept apart." if leave_out == "fold" else ""
     nameless = " and ".join(side.id for side in (data, training) if not has_identities(side))
-    return Finding(
-        "people-unknown",
-        "note" if kept_apart else "warning",
-        f"{nameless}: images have no ids, so whether people were fitted on and tested cannot be seen.{kept_apart}",
-    )
+    text = f"{nameless}: images have no ids, so whether people were fitted on and tested cannot be seen."
+    if leave_out == "fold":
+        return Finding("people-unknown", "note", f"{text} Folds of the same label are kept apart.")
+    return Finding("people-unknown", "warning", text)
