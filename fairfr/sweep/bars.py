@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, Progress, ProgressColumn, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Column
 
 from fairfr.core.findings import Finding
@@ -15,16 +15,21 @@ from fairfr.core.visible import visible
 from fairfr.sweep.progress import CellState, waits_for
 
 BAR_WIDTH = 24
+WIDE = 100  # columns of a terminal that shows the elapsed time too
 READING, MEASURING, STORING, ELSEWHERE = "reading data", "measuring", "storing", "computed elsewhere"
 
 
 def make_bars(console: Console) -> Progress:
-    """Columns: title, bar, how many of how many, elapsed time, time left."""
-    return Progress(
+    """Columns: title, bar, how many of how many, elapsed time where there is space for it, time left."""
+    columns: list[ProgressColumn] = [
         TextColumn("{task.description}", markup=False, table_column=Column(no_wrap=True, overflow="ellipsis")),
         BarColumn(bar_width=BAR_WIDTH),
         TextColumn("{task.fields[count]}"),
-        TimeElapsedColumn(),
+    ]
+    if console.width >= WIDE:
+        columns.append(TimeElapsedColumn())
+    return Progress(
+        *columns,
         TextColumn("{task.fields[left]}"),
         console=console,
         transient=True,

@@ -153,3 +153,17 @@ def test_a_sweep_that_is_stopped_shows_the_cells_that_have_ended(tmp_path: Path)
 )
 def test_time_left_in_words(seconds: float, words: str) -> None:
     assert time_left(seconds) == f"about {words} left"
+
+
+@pytest.mark.parametrize(("width", "elapsed"), [(80, False), (110, True)])
+def test_nothing_but_the_bar_gets_shorter_in_a_narrow_terminal(width: int, elapsed: bool) -> None:
+    console = Console(file=io.StringIO(), width=width, force_terminal=True, color_system=None)
+    bars = make_bars(console)
+    bars.add_task(
+        "  6  LFW x mobileface_v3 x AC-Density (LOO)", total=11, completed=9, count="9/10 folds", left="about 40 s left"
+    )
+    with console.capture() as captured:
+        console.print(bars)
+    (line,) = captured.get().splitlines()
+    assert "…" not in line and "AC-Density (LOO)" in line and "9/10 folds" in line and "about 40 s left" in line
+    assert ("0:00:00" in line) is elapsed
