@@ -1,4 +1,4 @@
-"""fairfr extract, from a checkout: vectors of images with your own face model in ONNX."""
+"""fairfr extract, from a checkout: extract embeddings with your own ONNX face model."""
 
 from fairfr.commands.extract import main
 

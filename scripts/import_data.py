@@ -1,4 +1,4 @@
-"""fairfr import, from a checkout: files that you already hold -> the neutral layout."""
+"""fairfr import, from a checkout: convert existing files to fairfr's layout."""
 
 from fairfr.commands.import_ import main
 

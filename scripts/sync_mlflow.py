@@ -1,4 +1,4 @@
-"""fairfr sync, from a checkout: bring MLflow up to the run folders."""
+"""fairfr sync, from a checkout: sync MLflow with the run folders."""
 
 from fairfr.commands.sync import main
 

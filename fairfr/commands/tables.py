@@ -18,6 +18,7 @@ from pathlib import Path
 
 from fairfr.core.errors import FairfrError
 from fairfr.core.variants import variant_text
+from fairfr.core.wording import counted
 from fairfr.paper.definition import PAPER
 from fairfr.paper.reading import READINGS
 from fairfr.report.readings import Run
@@ -48,7 +49,10 @@ def main() -> None:
         place = f"{options.out_root / 'runs'}" if options.source == "runs" else "MLflow"
         sys.exit(_nothing_to_show(results, place))
     failed = sum(result.stored["status"] == "failed" for result in results)
-    print(f"{len(results)} runs read" + (f", {failed} of them failed: their cells are empty" if failed else ""))
+    read = f"{counted(len(results), 'run')} read"
+    if failed:
+        read += f", {failed} of them failed: their cells are empty"
+    print(read)
     passed_over = [one for page in pages for one in page.passed_over]
     note = not_shown(wanted, results, passed_over, options.out_root, reading)
     if note is not None:

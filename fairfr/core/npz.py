@@ -84,7 +84,7 @@ def _check_unfolding(handle: IO[bytes], entries: Iterable[zipfile.ZipInfo]) -> N
         raise UnreadableArrayError(f"its entries claim more bytes than the {size} of the file")
     unfolded = sum(entry.file_size for entry in entries)
     if unfolded > max(ALWAYS_ALLOWED, MOST_UNFOLDING * size):
-        raise UnreadableArrayError(f"its {size:,} bytes claim to unfold to {unfolded:,}; save it without compression")
+        raise UnreadableArrayError(f"its {size:,} bytes claim to expand to {unfolded:,}; save it without compression")
 
 
 def _read_entry(archive: zipfile.ZipFile, name: str, entry: zipfile.ZipInfo) -> npt.NDArray[Any]:

@@ -40,6 +40,7 @@ PLAINER = {
     "interval holds": "interval contains",
     "no run is chosen": "matches no run",
     "take home": "save",
+    "unfold": "expand",
 }
 """Phrases that readers stumble over, and what to write instead."""
 

@@ -34,7 +34,7 @@ class Near(NamedTuple):
     @property
     def form(self) -> str:
         if self.with_self == self.without:
-            return "alike"
+            return "equal"
         return "self" if self.with_self < self.without else "LOO"
 
     def __str__(self) -> str:
@@ -61,7 +61,7 @@ def _form_of(quantity: Quantity, numbers: Numbers) -> Verdict:
     columns = [near for near in compared if near is not None]
     if not columns:
         raise NotThereError(f"{numbers.absent}: {quantity.label} of both forms of AC-Density in one column")
-    by_form = {form: [near for near in columns if near.form == form] for form in ("self", "LOO", "alike")}
+    by_form = {form: [near for near in columns if near.form == form] for form in ("self", "LOO", "equal")}
     said = [f"{_HEAD[form]}: {'; '.join(map(str, where))}" for form, where in by_form.items() if where]
     n_self, n_loo = (sum(not near.far for near in by_form[form]) for form in ("self", "LOO"))
     decided = bool(n_self) != bool(n_loo)
@@ -69,7 +69,7 @@ def _form_of(quantity: Quantity, numbers: Numbers) -> Verdict:
     return Verdict(status, f"distances of self, LOO. {'. '.join(said)}", n_self - n_loo)
 
 
-_HEAD = {"self": "Nearer to self", "LOO": "Nearer to LOO", "alike": "Alike"}
+_HEAD = {"self": "Nearer to self", "LOO": "Nearer to LOO", "equal": "Equal"}
 CLAIMS = tuple(
     Claim(
         f"density-form-{quantity.metric}-{quantity.group}",

@@ -10,6 +10,7 @@ from functools import cached_property
 from fairfr.core.names import ALL
 from fairfr.core.rates import ALPHAS, ENOUGH_FALSE_MATCHES
 from fairfr.core.variants import variant_text
+from fairfr.core.wording import counted
 from fairfr.report.readings import STRICT, Reading, Run
 from fairfr.report.tables.commands import commands, experiment_command
 from fairfr.report.tables.grid import UNDEFINED, Grid, Missing, Note, Section, number_entry
@@ -70,7 +71,7 @@ class Provenance:
         if not self.used:
             yield "No run yet on the paper's data sets and backbones."
             return
-        yield f"{self.layout.reading.name.capitalize()} reading; {self._folds()}; {len(self.used)} runs."
+        yield f"{self.layout.reading.name.capitalize()} reading; {self._folds()}; {counted(len(self.used), 'run')}."
         if self.group_brier:
             yield from raw_brier(self.used, self.layout.reading)
 

@@ -30,7 +30,7 @@ DIGITS = 4
 PLACES = {"all": "All pairs", "worst": "Worst group"}
 MEANS = {
     "all": ("mean", "fold std", "pooled", "95 % interval"),
-    "worst": ("mean", "fold std", "pooled", "95 % of the expected worst", "95 % of the true worst"),
+    "worst": ("mean", "fold std", "pooled", "95 % CI, expected worst", "95 % CI, true worst group"),
 }
 LineOf: TypeAlias = Callable[[Bootstrapped, Row, str], Line]
 HEADINGS = dict(zip(METRICS, ("AUROC", "TPR@1e-3", "Brier"), strict=True))

@@ -56,6 +56,7 @@ def test_captions_name_reading_source_folds_and_runs(
             if grid.id == "appendix_brier":
                 continue  # the Baseline has no row there
             assert "Strict reading" in grid.caption and "RFW 10" in grid.caption and notes(grid, "keys")
+            assert "; 1 run." in grid.caption
 
 
 def test_ties_at_the_highest_value_are_said_with_the_value_by_the_score(
