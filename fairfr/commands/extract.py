@@ -17,8 +17,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from fairfr.core.errors import DataError, FairfrError
 from fairfr.faces.alignment import read_landmarks
-from fairfr.faces.extraction import Extracted, Job, extract, fingerprint_of, read_list
-from fairfr.faces.onnx_model import OnnxModel, Preparation
+from fairfr.faces.extraction import ExtractionJob, ExtractionSummary, extract, job_fingerprint, read_list
+from fairfr.faces.onnx_model import OnnxModel, Preprocessing
 
 SHOWN = 20  # skipped images named
 
@@ -36,25 +36,25 @@ def main() -> None:
         sys.exit(f"Stopped. The same command goes on from {arguments.out}.partial.")
 
 
-def run(arguments: argparse.Namespace) -> Extracted:
+def run(arguments: argparse.Namespace) -> ExtractionSummary:
     """Read what was named and extract under a progress bar."""
     if arguments.out.suffix != ".npz":
         raise DataError(f"--out {arguments.out}: must end in .npz.")
     if arguments.out.exists() and not arguments.overwrite:
         raise DataError(f"{arguments.out} is there already. Remove it, or pass --overwrite.")
-    preparation = Preparation(arguments.mean, arguments.std, arguments.bgr, arguments.flip)
+    preprocessing = Preprocessing(arguments.mean, arguments.std, arguments.bgr, arguments.flip)
     entries = read_list(arguments.list, arguments.images)
     landmarks = read_landmarks(*arguments.landmarks) if arguments.landmarks else None
-    model = OnnxModel(arguments.model, preparation, arguments.threads)
-    fingerprint = fingerprint_of(entries, [arguments.model, *arguments.landmarks], preparation)
-    job = Job(entries, landmarks, arguments.out, arguments.batch, arguments.skip_unreadable)
+    model = OnnxModel(arguments.model, preprocessing, arguments.threads)
+    fingerprint = job_fingerprint(entries, [arguments.model, *arguments.landmarks], preprocessing)
+    job = ExtractionJob(entries, landmarks, arguments.out, arguments.batch, arguments.skip_unreadable)
     columns = (TextColumn("images"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, transient=True) as progress:
         task = progress.add_task("images", total=len(entries))
         return extract(job, model, fingerprint, lambda done: progress.advance(task, done))
 
 
-def _report(out: Path, done: Extracted) -> str:
+def _report(out: Path, done: ExtractionSummary) -> str:
     lines = [f"{out}: {done.vectors:,} vectors of {done.dims} numbers"]
     if done.bad_fits:
         lines.append(

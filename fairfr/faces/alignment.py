@@ -19,7 +19,7 @@ TEMPLATE: F64 = np.array(
 )
 """Left eye, right eye, nose, left and right corner of the mouth, as (x, y) in a picture of 112 x 112 pixels."""
 TEMPLATE_SIZE = 112
-BAD_FIT = 12.0  # pixels: not the landmarks of a face, or in another order
+MAX_ALIGNMENT_ERROR = 12.0  # pixels: not the landmarks of a face, or in another order
 
 
 def template(size: int) -> F64:
@@ -27,7 +27,7 @@ def template(size: int) -> F64:
     return TEMPLATE * (size / TEMPLATE_SIZE)
 
 
-def similarity(source: F64, target: F64) -> F64:
+def similarity_transform(source: F64, target: F64) -> F64:
     """The scale, rotation and shift that bring ``source`` (m, 2) closest to ``target`` (m, 2), as a matrix (2, 3).
 
     Umeyama's least squares, without reflection: with the centred points, U D V' = T' S / m gives the rotation
@@ -43,16 +43,16 @@ def similarity(source: F64, target: F64) -> F64:
     return np.column_stack([scale * rotation, goal - scale * rotation @ middle])
 
 
-def misfit(points: F64) -> float:
+def alignment_error(points: F64) -> float:
     """Root mean square distance, in pixels of the 112 x 112 picture, that the aligned ``points`` (5, 2) are off."""
-    matrix = similarity(points, TEMPLATE)
+    matrix = similarity_transform(points, TEMPLATE)
     moved = points @ matrix[:, :2].T + matrix[:, 2]
     return float(np.sqrt(((moved - TEMPLATE) ** 2).sum(axis=1).mean()))
 
 
 def align(image: npt.NDArray[Any], points: F64, size: int) -> F32:
     """The face of ``image`` (h, w, 3) whose landmarks are ``points`` (5, 2), as a picture (size, size, 3)."""
-    return warp(image, similarity(points, template(size)), size)
+    return warp(image, similarity_transform(points, template(size)), size)
 
 
 def warp(image: npt.NDArray[Any], matrix: F64, size: int) -> F32:

@@ -16,13 +16,13 @@ from fairfr.core.extras import explain_missing_extra
 from fairfr.core.npz import UnreadableArrayError, read_npz
 from fairfr.core.storage import ResumableOutput
 from fairfr.core.types import F32
-from fairfr.faces.alignment import BAD_FIT, Landmarks, align, misfit, read_text
-from fairfr.faces.onnx_model import OnnxModel, Preparation
+from fairfr.faces.alignment import MAX_ALIGNMENT_ERROR, Landmarks, align, alignment_error, read_text
+from fairfr.faces.onnx_model import OnnxModel, Preprocessing
 
 IMAGES_PER_PART = 256  # what a kill can lose
 
 
-class Entry(NamedTuple):
+class ListedImage(NamedTuple):
     """An image: the id it gets, its path as listed (which landmarks go by), and its file."""
 
     id: str
@@ -31,17 +31,17 @@ class Entry(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class ExtractionJob:
     """What to extract. ``landmarks`` None: the images are aligned already."""
 
-    entries: tuple[Entry, ...]
+    entries: tuple[ListedImage, ...]
     landmarks: Landmarks | None
     out: Path
     batch: int = 64
     skip_unreadable: bool = False
 
 
-class Extracted(NamedTuple):
+class ExtractionSummary(NamedTuple):
     """How many vectors of how many numbers were saved, which images were skipped, and how many landmarks fit badly."""
 
     vectors: int
@@ -50,9 +50,9 @@ class Extracted(NamedTuple):
     bad_fits: int
 
 
-def read_list(path: Path, images: Path) -> tuple[Entry, ...]:
+def read_list(path: Path, images: Path) -> tuple[ListedImage, ...]:
     """One image on each line, below the folder ``images``: its file, which is also its id, or ``id<TAB>file``."""
-    entries: dict[str, Entry] = {}
+    entries: dict[str, ListedImage] = {}
     for number, line in enumerate(read_text(path).splitlines(), start=1):
         if not line.strip():
             continue
@@ -60,13 +60,15 @@ def read_list(path: Path, images: Path) -> tuple[Entry, ...]:
         if not name or name in entries:
             what = f"'{name}' was listed before" if name else "the id is blank"
             raise DataError(f"{path}, line {number}: {what}. Give each image one line.")
-        entries[name] = Entry(name, file or name, images / (file or name))
+        entries[name] = ListedImage(name, file or name, images / (file or name))
     if not entries:
         raise DataError(f"{path} lists no images.")
     return tuple(entries.values())
 
 
-def extract(job: Job, model: OnnxModel, fingerprint: str, progress: Callable[[int], object]) -> Extracted:
+def extract(
+    job: ExtractionJob, model: OnnxModel, fingerprint: str, progress: Callable[[int], object]
+) -> ExtractionSummary:
     """Save the vectors of ``job``; ``progress`` is called with the number of images that were done since."""
     if job.batch < 1:
         raise ConfigError(f"--batch {job.batch}: must be at least 1.")
@@ -85,9 +87,9 @@ def extract(job: Job, model: OnnxModel, fingerprint: str, progress: Callable[[in
         return _join(job, output)
 
 
-def fingerprint_of(entries: Sequence[Entry], files: Sequence[Path], preparation: Preparation) -> str:
+def job_fingerprint(entries: Sequence[ListedImage], files: Sequence[Path], preprocessing: Preprocessing) -> str:
     """A name for all that decides the vectors (``files``: model and landmarks), but the pictures themselves."""
-    digest = hashlib.sha256(json.dumps([asdict(preparation), [[e.id, str(e.file)] for e in entries]]).encode())
+    digest = hashlib.sha256(json.dumps([asdict(preprocessing), [[e.id, str(e.file)] for e in entries]]).encode())
     for path in files:
         with path.open("rb") as handle:
             digest.update(hashlib.file_digest(handle, "sha256").digest())
@@ -95,7 +97,7 @@ def fingerprint_of(entries: Sequence[Entry], files: Sequence[Path], preparation:
 
 
 def _part(
-    job: Job, model: OnnxModel, entries: Sequence[Entry], progress: Callable[[int], object]
+    job: ExtractionJob, model: OnnxModel, entries: Sequence[ListedImage], progress: Callable[[int], object]
 ) -> dict[str, np.typing.NDArray[Any]]:
     ids: list[str] = []
     vectors: list[F32] = []
@@ -117,7 +119,7 @@ def _part(
     return {"image": np.array(ids, dtype=np.str_), "vectors": joined, "skipped": np.array(skipped, dtype=np.str_)}
 
 
-def _batches(entries: Sequence[Entry], size: int) -> Iterator[Sequence[Entry]]:
+def _batches(entries: Sequence[ListedImage], size: int) -> Iterator[Sequence[ListedImage]]:
     for start in range(0, len(entries), size):
         yield entries[start : start + size]
 
@@ -126,7 +128,7 @@ class _UnreadableError(Exception):
     pass
 
 
-def _face(job: Job, entry: Entry, size: int) -> F32:
+def _face(job: ExtractionJob, entry: ListedImage, size: int) -> F32:
     """The aligned face (size, size, 3) of an image."""
     pixels = _read_image(entry.file)
     if job.landmarks is not None:
@@ -174,7 +176,7 @@ def _read_part(path: Path) -> dict[str, np.typing.NDArray[Any]]:
     return part
 
 
-def _join(job: Job, output: ResumableOutput) -> Extracted:
+def _join(job: ExtractionJob, output: ResumableOutput) -> ExtractionSummary:
     image: list[np.typing.NDArray[Any]] = []
     vectors: list[F32] = []
     skipped: list[str] = []
@@ -190,5 +192,9 @@ def _join(job: Job, output: ResumableOutput) -> Extracted:
     with output.finishing() as draft:
         _save(draft, image=np.concatenate(image), vectors=joined)
     marks = job.landmarks
-    bad = 0 if marks is None else sum(misfit(marks.of(entry.listed)) > BAD_FIT for entry in job.entries)
-    return Extracted(len(joined), joined.shape[1], tuple(skipped), bad)
+    bad = (
+        0
+        if marks is None
+        else sum(alignment_error(marks.of(entry.listed)) > MAX_ALIGNMENT_ERROR for entry in job.entries)
+    )
+    return ExtractionSummary(len(joined), joined.shape[1], tuple(skipped), bad)

@@ -18,7 +18,7 @@ FLOATS = {"tensor(float)": np.float32, "tensor(float16)": np.float16}
 
 
 @dataclass(frozen=True, slots=True)
-class Preparation:
+class Preprocessing:
     """What a model expects of pixels: (x - mean) / std of 0..255, RGB unless ``bgr``.
 
     ``flip`` adds the vector of the mirrored face.
@@ -37,9 +37,9 @@ class Preparation:
 class OnnxModel:
     """A model whose first input is pictures, NCHW or NHWC, and whose first output is one vector for each."""
 
-    def __init__(self, path: Path, preparation: Preparation, threads: int = 0) -> None:
+    def __init__(self, path: Path, preprocessing: Preprocessing, threads: int = 0) -> None:
         self.path = path
-        self._preparation = preparation
+        self._preprocessing = preprocessing
         self._session = _session(path, threads)
         entry = self._session.get_inputs()[0]
         self._input = entry.name
@@ -53,10 +53,10 @@ class OnnxModel:
     def vectors(self, faces: F32) -> F32:
         """The vectors (n, d) of ``faces`` (n, size, size, 3), RGB of 0..255."""
         out = self._run(faces)
-        return out + self._run(faces[:, :, ::-1]) if self._preparation.flip else out
+        return out + self._run(faces[:, :, ::-1]) if self._preprocessing.flip else out
 
     def _run(self, faces: F32) -> F32:
-        wanted = self._preparation
+        wanted = self._preprocessing
         pixels = (faces[..., ::-1] if wanted.bgr else faces) - np.float32(wanted.mean)
         pixels = (pixels / np.float32(wanted.std)).astype(np.float32)
         if self._channels_first:

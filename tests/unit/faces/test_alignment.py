@@ -5,7 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fairfr.faces.alignment import BAD_FIT, TEMPLATE, align, misfit, similarity, template, warp
+from fairfr.faces.alignment import (
+    MAX_ALIGNMENT_ERROR,
+    TEMPLATE,
+    align,
+    alignment_error,
+    similarity_transform,
+    template,
+    warp,
+)
 
 
 @pytest.mark.parametrize("degrees", [0, 30, -100, 180])
@@ -14,13 +22,13 @@ def test_scale_rotation_and_shift_are_recovered(degrees: float, scale: float) ->
     angle = np.deg2rad(degrees)
     turned = scale * np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
     source = np.array([[10.0, 20.0], [60.0, 22.0], [35.0, 50.0], [15.0, 80.0], [58.0, 75.0]])
-    found = similarity(source, source @ turned.T + [3.0, -7.0])
+    found = similarity_transform(source, source @ turned.T + [3.0, -7.0])
     np.testing.assert_allclose(found, np.column_stack([turned, [3.0, -7.0]]), atol=1e-9)
 
 
 def test_a_mirrored_face_is_not_mirrored_back() -> None:
     mirrored = TEMPLATE * [-1, 1] + [112, 0]
-    matrix = similarity(mirrored, TEMPLATE)
+    matrix = similarity_transform(mirrored, TEMPLATE)
     assert np.linalg.det(matrix[:, :2]) > 0
 
 
@@ -29,7 +37,7 @@ def test_it_is_the_least_squares_fit() -> None:
     # x' = a x - b y + c, y' = b x + a y + d is linear in (a, b, c, d)
     rows = [[x, -y, 1, 0] for x, y in noisy] + [[y, x, 0, 1] for x, y in noisy]
     a, b, c, d = np.linalg.lstsq(np.array(rows), TEMPLATE.T.ravel(), rcond=None)[0]
-    np.testing.assert_allclose(similarity(noisy, TEMPLATE), [[a, -b, c], [b, a, d]], atol=1e-9)
+    np.testing.assert_allclose(similarity_transform(noisy, TEMPLATE), [[a, -b, c], [b, a, d]], atol=1e-9)
 
 
 def test_whole_shifts_copy_pixels_and_leave_black_outside() -> None:
@@ -52,7 +60,7 @@ def test_a_ramp_stays_a_ramp_under_scale_and_rotation() -> None:
     points = (TEMPLATE - 56) @ (1.3 * np.array([[0.8, 0.6], [-0.6, 0.8]])) + 100
     out = align(image, points, 112)
     # bilinear sampling is exact on planes: at each template point the ramp reads the landmark's coordinates
-    fitted = similarity(points, TEMPLATE)
+    fitted = similarity_transform(points, TEMPLATE)
     at = np.array([[20, 30], [56, 56], [90, 70]])
     expected = (at - fitted[:, 2]) @ np.linalg.inv(fitted[:, :2]).T
     np.testing.assert_allclose(out[at[:, 1], at[:, 0], :2], expected, atol=1e-4)
@@ -61,6 +69,6 @@ def test_a_ramp_stays_a_ramp_under_scale_and_rotation() -> None:
 
 def test_template_follows_the_size_and_misfit_sees_another_order() -> None:
     np.testing.assert_allclose(template(224), 2 * TEMPLATE)
-    assert misfit(3 * TEMPLATE + 5) == pytest.approx(0, abs=1e-9)
+    assert alignment_error(3 * TEMPLATE + 5) == pytest.approx(0, abs=1e-9)
     all_x_then_all_y = TEMPLATE.T.ravel().reshape(5, 2)
-    assert misfit(all_x_then_all_y) > BAD_FIT
+    assert alignment_error(all_x_then_all_y) > MAX_ALIGNMENT_ERROR

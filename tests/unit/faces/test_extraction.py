@@ -16,8 +16,8 @@ from PIL import Image
 from fairfr.core.errors import ConfigError, DataError, StorageError
 from fairfr.faces import extraction
 from fairfr.faces.alignment import TEMPLATE, align, read_landmarks
-from fairfr.faces.extraction import Extracted, Job, extract, fingerprint_of, read_list
-from fairfr.faces.onnx_model import OnnxModel, Preparation
+from fairfr.faces.extraction import ExtractionJob, ExtractionSummary, extract, job_fingerprint, read_list
+from fairfr.faces.onnx_model import OnnxModel, Preprocessing
 
 onnx = pytest.importorskip("onnx")
 pytest.importorskip("onnxruntime")
@@ -54,11 +54,11 @@ def images(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def model(tmp_path: Path) -> OnnxModel:
-    return OnnxModel(write_model(tmp_path / "model.onnx", ["n", 3, SIZE, SIZE]), Preparation(), 1)
+    return OnnxModel(write_model(tmp_path / "model.onnx", ["n", 3, SIZE, SIZE]), Preprocessing(), 1)
 
 
-def job(images: Path, **changes: Any) -> Job:
-    return Job(
+def job(images: Path, **changes: Any) -> ExtractionJob:
+    return ExtractionJob(
         **{
             "entries": read_list(images / "names.txt", images),
             "landmarks": None,
@@ -84,7 +84,7 @@ def ignore(_: int) -> None:
 
 def test_vectors_of_aligned_images(images: Path, model: OnnxModel) -> None:
     done: list[int] = []
-    assert extract(job(images), model, "f", done.append) == Extracted(5, 3, (), 0)
+    assert extract(job(images), model, "f", done.append) == ExtractionSummary(5, 3, (), 0)
     found = vectors_of(images / "net.npz")
     assert list(found) == [f"p/{number}.png" for number in range(5)]
     for number in range(5):
@@ -103,35 +103,35 @@ def test_vectors_of_aligned_images(images: Path, model: OnnxModel) -> None:
     ],
 )
 def test_layout_and_batch_come_from_the_model(tmp_path: Path, shape: list[int | str], axes: tuple[int, ...]) -> None:
-    model = OnnxModel(write_model(tmp_path / "model.onnx", shape, axes), Preparation(), 1)
+    model = OnnxModel(write_model(tmp_path / "model.onnx", shape, axes), Preprocessing(), 1)
     faces = np.stack([picture(number) for number in range(4)]).astype(np.float32)
     assert model.size == SIZE
     np.testing.assert_allclose(model.vectors(faces), [expected(number) for number in range(4)], atol=1e-5)
 
 
 def test_half_precision_and_other_inputs(tmp_path: Path) -> None:
-    model = OnnxModel(write_model(tmp_path / "half.onnx", ["n", 3, SIZE, SIZE], kind="FLOAT16"), Preparation(), 1)
+    model = OnnxModel(write_model(tmp_path / "half.onnx", ["n", 3, SIZE, SIZE], kind="FLOAT16"), Preprocessing(), 1)
     np.testing.assert_allclose(model.vectors(picture(0)[None].astype(np.float32))[0], expected(0), atol=2e-3)
     with pytest.raises(DataError, match="int32"):
-        OnnxModel(write_model(tmp_path / "int.onnx", ["n", 3, SIZE, SIZE], kind="INT32"), Preparation())
+        OnnxModel(write_model(tmp_path / "int.onnx", ["n", 3, SIZE, SIZE], kind="INT32"), Preprocessing())
 
 
 def test_preparation(tmp_path: Path) -> None:
     path = write_model(tmp_path / "model.onnx", ["n", 3, SIZE, SIZE])
     face = picture(0)[None].astype(np.float32)
     colour = picture(0).mean(axis=(0, 1))
-    raw = OnnxModel(path, Preparation(mean=100, std=2, bgr=True), 1).vectors(face)[0]
+    raw = OnnxModel(path, Preprocessing(mean=100, std=2, bgr=True), 1).vectors(face)[0]
     np.testing.assert_allclose(raw, (colour[::-1] - 100) / 2, rtol=1e-4)
     with pytest.raises(ConfigError, match="--std"):
-        Preparation(std=0)
+        Preprocessing(std=0)
 
 
 def test_flip_adds_the_mirrored_face(tmp_path: Path) -> None:
     path = write_model(tmp_path / "model.onnx", ["n", 3, SIZE, SIZE], axes=(1, 2))  # one number for each column
     face = picture(0)[None].astype(np.float32)
-    plain = OnnxModel(path, Preparation(), 1).vectors(face)[0]
+    plain = OnnxModel(path, Preprocessing(), 1).vectors(face)[0]
     np.testing.assert_allclose(
-        OnnxModel(path, Preparation(flip=True), 1).vectors(face)[0], plain + plain[::-1], rtol=1e-5
+        OnnxModel(path, Preprocessing(flip=True), 1).vectors(face)[0], plain + plain[::-1], rtol=1e-5
     )
 
 
@@ -202,14 +202,14 @@ def test_fingerprint_sees_list_files_and_options(images: Path, tmp_path: Path) -
     one.write_text("1")
     two.write_text("2")
     prints = [
-        fingerprint_of(entries, [one], Preparation()),
-        fingerprint_of(entries[1:], [one], Preparation()),
-        fingerprint_of(entries, [two], Preparation()),
-        fingerprint_of(entries, [one, two], Preparation()),
-        fingerprint_of(entries, [one], Preparation(flip=True)),
+        job_fingerprint(entries, [one], Preprocessing()),
+        job_fingerprint(entries[1:], [one], Preprocessing()),
+        job_fingerprint(entries, [two], Preprocessing()),
+        job_fingerprint(entries, [one, two], Preprocessing()),
+        job_fingerprint(entries, [one], Preprocessing(flip=True)),
     ]
     assert len(set(prints)) == len(prints)
-    assert prints[0] == fingerprint_of(entries, [one], Preparation())
+    assert prints[0] == job_fingerprint(entries, [one], Preprocessing())
 
 
 @pytest.mark.parametrize("damage", ["gone", "empty", "text", "cut"])
@@ -232,13 +232,13 @@ def test_errors_that_a_user_can_act_on(images: Path, model: OnnxModel, tmp_path:
         extract(job(images), model, "f", ignore)
     (tmp_path / "bad.onnx").write_bytes(b"no model")
     with pytest.raises(DataError, match="not a model"):
-        OnnxModel(tmp_path / "bad.onnx", Preparation())
+        OnnxModel(tmp_path / "bad.onnx", Preprocessing())
     with pytest.raises(DataError, match="not found"):
-        OnnxModel(tmp_path / "none.onnx", Preparation())
+        OnnxModel(tmp_path / "none.onnx", Preprocessing())
     with pytest.raises(DataError, match="fails on pictures of shape"):
         model.vectors(np.zeros((1, 20, 20, 3), dtype=np.float32))
     with pytest.raises(DataError, match="three channels"):
-        OnnxModel(write_model(tmp_path / "grey.onnx", ["n", 1, SIZE, SIZE]), Preparation())
+        OnnxModel(write_model(tmp_path / "grey.onnx", ["n", 1, SIZE, SIZE]), Preprocessing())
 
 
 def test_lists(tmp_path: Path) -> None:
