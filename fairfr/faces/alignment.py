@@ -28,19 +28,34 @@ def template(size: int) -> F64:
 
 
 def similarity_transform(source: F64, target: F64) -> F64:
-    """The scale, rotation and shift that bring ``source`` (m, 2) closest to ``target`` (m, 2), as a matrix (2, 3).
+    """Find the scale, rotation and shift that bring one set of points closest to another.
 
     Umeyama's least squares, without reflection: with the centred points, U D V' = T' S / m gives the rotation
     R = U E V' (E turns a reflection back) and the scale tr(D E) / var(S).
+
+    Parameters
+    ----------
+    source : ndarray of float, shape (n_points, 2)
+        Points to move, as (x, y).
+    target : ndarray of float, shape (n_points, 2)
+        Where they should be.
+
+    Returns
+    -------
+    ndarray of float, shape (2, 3)
+        The linear part and the shift.
     """
-    middle, goal = source.mean(axis=0), target.mean(axis=0)
-    centred = source - middle
+    source_mean = source.mean(axis=0)
+    target_mean = target.mean(axis=0)
+    centred = source - source_mean
     variance = float((centred**2).sum()) / len(source)
-    u, d, vt = np.linalg.svd((target - goal).T @ centred / len(source))
-    upright = np.array([1.0, 1.0 if np.linalg.det(u @ vt) > 0 else -1.0])
-    rotation = (u * upright) @ vt
-    scale = float(d @ upright) / variance
-    return np.column_stack([scale * rotation, goal - scale * rotation @ middle])
+    u, d, vt = np.linalg.svd((target - target_mean).T @ centred / len(source))
+    signs = np.array([1.0, 1.0])
+    if np.linalg.det(u @ vt) <= 0:
+        signs[1] = -1.0
+    rotation = (u * signs) @ vt
+    scale = float(d @ signs) / variance
+    return np.column_stack([scale * rotation, target_mean - scale * rotation @ source_mean])
 
 
 def alignment_error(points: F64) -> float:
@@ -60,8 +75,10 @@ def warp(image: npt.NDArray[Any], matrix: F64, size: int) -> F32:
     inverse = np.linalg.inv(matrix[:, :2])
     y, x = np.mgrid[0:size, 0:size].reshape(2, -1).astype(np.float64)
     u, v = inverse @ (np.stack([x, y]) - matrix[:, 2:])
-    left, top = np.floor(u), np.floor(v)
-    across, down = (u - left)[:, None], (v - top)[:, None]
+    left = np.floor(u)
+    top = np.floor(v)
+    across = (u - left)[:, None]
+    down = (v - top)[:, None]
     out: F64 = (1 - across) * (1 - down) * _pixels(image, left, top)
     out += across * (1 - down) * _pixels(image, left + 1, top)
     out += (1 - across) * down * _pixels(image, left, top + 1)
@@ -146,8 +163,10 @@ def _lines(path: Path) -> Iterator[tuple[int, list[str]]]:
             continue
         if "," in line:
             fields = next(csv.reader([line]))
+        elif line.count("\t") >= N_COORDINATES:
+            fields = line.split("\t")
         else:
-            fields = line.split("\t") if line.count("\t") >= N_COORDINATES else line.split()
+            fields = line.split()
         yield number, [field.strip() for field in fields]
 
 

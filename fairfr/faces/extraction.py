@@ -57,9 +57,10 @@ def read_list(path: Path, images: Path) -> tuple[ListedImage, ...]:
         if not line.strip():
             continue
         name, _, file = (part.strip() for part in line.partition("\t"))
-        if not name or name in entries:
-            what = f"'{name}' was listed before" if name else "the id is blank"
-            raise DataError(f"{path}, line {number}: {what}. Give each image one line.")
+        if not name:
+            raise DataError(f"{path}, line {number}: the id is blank. Give each image one line.")
+        if name in entries:
+            raise DataError(f"{path}, line {number}: '{name}' was listed before. Give each image one line.")
         entries[name] = ListedImage(name, file or name, images / (file or name))
     if not entries:
         raise DataError(f"{path} lists no images.")
@@ -69,7 +70,24 @@ def read_list(path: Path, images: Path) -> tuple[ListedImage, ...]:
 def extract(
     job: ExtractionJob, model: OnnxModel, fingerprint: str, progress: Callable[[int], object]
 ) -> ExtractionSummary:
-    """Save the vectors of ``job``; ``progress`` is called with the number of images that were done since."""
+    """Save the vectors of a job.
+
+    Parameters
+    ----------
+    job : ExtractionJob
+        Which images, and where to.
+    model : OnnxModel
+        The network that gives the vectors.
+    fingerprint : str
+        That of ``job_fingerprint``: parts of another job are not continued.
+    progress : callable
+        Called with the number of images done since the last call.
+
+    Returns
+    -------
+    ExtractionSummary
+        What was saved and what was skipped.
+    """
     if job.batch < 1:
         raise ConfigError(f"--batch {job.batch}: must be at least 1.")
     if job.landmarks is not None:
@@ -89,7 +107,8 @@ def extract(
 
 def job_fingerprint(entries: Sequence[ListedImage], files: Sequence[Path], preprocessing: Preprocessing) -> str:
     """A name for all that decides the vectors (``files``: model and landmarks), but the pictures themselves."""
-    digest = hashlib.sha256(json.dumps([asdict(preprocessing), [[e.id, str(e.file)] for e in entries]]).encode())
+    listed = [[entry.id, str(entry.file)] for entry in entries]
+    digest = hashlib.sha256(json.dumps([asdict(preprocessing), listed]).encode())
     for path in files:
         with path.open("rb") as handle:
             digest.update(hashlib.file_digest(handle, "sha256").digest())
@@ -115,7 +134,9 @@ def _part(
         if faces:
             vectors.append(_checked(model.vectors(np.stack(faces)), ids[-len(faces) :]))
         progress(len(batch))
-    joined = np.concatenate(vectors) if vectors else np.zeros((0, 0), dtype=np.float32)
+    joined = np.zeros((0, 0), dtype=np.float32)
+    if vectors:
+        joined = np.concatenate(vectors)
     return {"image": np.array(ids, dtype=np.str_), "vectors": joined, "skipped": np.array(skipped, dtype=np.str_)}
 
 
@@ -191,10 +212,12 @@ def _join(job: ExtractionJob, output: ResumableOutput) -> ExtractionSummary:
     joined = np.concatenate(vectors)
     with output.finishing() as draft:
         _save(draft, image=np.concatenate(image), vectors=joined)
-    marks = job.landmarks
-    bad = (
-        0
-        if marks is None
-        else sum(alignment_error(marks.of(entry.listed)) > MAX_ALIGNMENT_ERROR for entry in job.entries)
-    )
-    return ExtractionSummary(len(joined), joined.shape[1], tuple(skipped), bad)
+    return ExtractionSummary(len(joined), joined.shape[1], tuple(skipped), _count_bad_fits(job))
+
+
+def _count_bad_fits(job: ExtractionJob) -> int:
+    """How many images have landmarks that do not fit the template."""
+    if job.landmarks is None:
+        return 0
+    errors = [alignment_error(job.landmarks.of(entry.listed)) for entry in job.entries]
+    return sum(error > MAX_ALIGNMENT_ERROR for error in errors)

@@ -19,9 +19,16 @@ FLOATS = {"tensor(float)": np.float32, "tensor(float16)": np.float16}
 
 @dataclass(frozen=True, slots=True)
 class Preprocessing:
-    """What a model expects of pixels: (x - mean) / std of 0..255, RGB unless ``bgr``.
+    """What a model expects of pixels: (x - mean) / std of 0..255.
 
-    ``flip`` adds the vector of the mirrored face.
+    Parameters
+    ----------
+    mean, std : float, default 127.5
+        What is subtracted from pixels of 0 to 255, and what they are divided by.
+    bgr : bool, default False
+        Blue comes first, not red.
+    flip : bool, default False
+        Add the vector of the mirrored face.
     """
 
     mean: float = 127.5
@@ -48,21 +55,27 @@ class OnnxModel:
             raise DataError(f"{path}: its input is a {entry.type}. Export it for {' or '.join(FLOATS)}.")
         self._float = FLOATS[entry.type]
         # some models take exactly so many pictures at once; None: any number
-        self._batch = entry.shape[0] if isinstance(entry.shape[0], int) else None
+        self._batch: int | None = None
+        if isinstance(entry.shape[0], int):
+            self._batch = entry.shape[0]
 
     def vectors(self, faces: F32) -> F32:
         """The vectors (n, d) of ``faces`` (n, size, size, 3), RGB of 0..255."""
         out = self._run(faces)
-        return out + self._run(faces[:, :, ::-1]) if self._preprocessing.flip else out
+        if self._preprocessing.flip:
+            out = out + self._run(faces[:, :, ::-1])
+        return out
 
     def _run(self, faces: F32) -> F32:
         wanted = self._preprocessing
-        pixels = (faces[..., ::-1] if wanted.bgr else faces) - np.float32(wanted.mean)
-        pixels = (pixels / np.float32(wanted.std)).astype(np.float32)
+        if wanted.bgr:
+            faces = faces[..., ::-1]
+        pixels = ((faces - np.float32(wanted.mean)) / np.float32(wanted.std)).astype(np.float32)
         if self._channels_first:
             pixels = pixels.transpose(0, 3, 1, 2)
         step = self._batch or len(pixels)
-        return np.concatenate([self._call(pixels[start : start + step]) for start in range(0, len(pixels), step)])
+        starts = range(0, len(pixels), step)
+        return np.concatenate([self._call(pixels[start : start + step]) for start in starts])
 
     def _call(self, pixels: F32) -> F32:
         n = len(pixels)
@@ -102,4 +115,6 @@ def _layout(path: Path, shape: list[Any]) -> tuple[bool, int]:
     known = {side for side in sides if isinstance(side, int)}
     if len(known) > 1:
         raise DataError(f"{path}: its pictures are {sides[1]} wide and {sides[0]} high; only squares can be aligned.")
-    return channels_first, known.pop() if known else TEMPLATE_SIZE
+    if not known:
+        return channels_first, TEMPLATE_SIZE
+    return channels_first, known.pop()
