@@ -17,6 +17,7 @@ from fairfr.data.pairs_file import position
 from fairfr.data.text_table import CodedColumn
 from fairfr.library.material import Faces, Labels, verification_set
 from fairfr.library.model import Model
+from fairfr.library.unlike import Unlike
 from fairfr.pairs.table import PairTable
 from fairfr.pairs.unit import unit_rows
 
@@ -42,10 +43,14 @@ class Vectors:
 
 
 class Scorer:
-    """A model and the images it is to compare, by their rows in ``vectors``: one npz, or two behind one another."""
+    """A model and the images it is to compare, by their rows in ``vectors``: one npz, or two behind one another.
+
+    ``unlike``: how many images were unlike those of training, in all calls; an image counts in each call that has it.
+    """
 
     def __init__(self, model: Model, sides: tuple[Vectors, ...], images: DataFile | None, threads: int) -> None:
         self.model, self._threads = model, threads
+        self.unlike = Unlike(0, 0)
         self._unit = sides[0].unit if len(sides) == 1 else np.concatenate([side.unit for side in sides])
         n = len(self._unit)
         no_pairs = Pairs(np.empty(0, np.int32), np.empty(0, np.int32))
@@ -58,12 +63,15 @@ class Scorer:
         n = len(self._unit)
         faces = Faces(Pairs(left, right), np.arange(n), n, False, self._unit)
         data = verification_set(faces, self._labels, np.zeros(0, dtype=bool))
-        return self.model.predict_table(PairTable(data, self._threads))
+        found = self.model.predict_table(PairTable(data, self._threads))
+        if self.model.unlike_training_ is not None:
+            self.unlike = self.unlike.plus(self.model.unlike_training_)
+        return found
 
 
 def _labels(model: Model, faces: Faces, ids: list[str], images: DataFile | None) -> Labels:
     """Groups and people of the images, where the method asks for them; blank for those that the table lacks."""
-    needs_people = "identities" in model.needs
+    needs_people = model.asks_for_people
     if not model.groups_ and not needs_people:
         return Labels.of(faces, {}, None)
     if images is None:

@@ -23,7 +23,7 @@ class Gallery:
     ) -> None:
         import faiss
 
-        self._left, self._right, self._scorer, self._top, self._probes = left, right, scorer, top, probes
+        self._left, self._right, self.scorer, self._top, self._probes = left, right, scorer, top, probes
         self._prior = prior
         self._itself = position(left.ids, right.ids)
         self._lookup = faiss.IndexFlatIP(right.unit.shape[1])
@@ -39,11 +39,11 @@ class Gallery:
 
         probe, match, cosine = self._matches(probes)
         n_left = len(self._left.ids)
-        score, probability = self._scorer(probe.astype(np.int32), (n_left + match).astype(np.int32))
+        score, probability = self.scorer(probe.astype(np.int32), (n_left + match).astype(np.int32))
         order = np.lexsort((-cosine, -score, probe))
         probe = probe[order]
         rank = np.arange(len(probe)) - np.searchsorted(probe, probe) + 1
-        columns = result_columns(self._scorer.model, score[order], probability[order], self._prior)
+        columns = result_columns(self.scorer.model, score[order], probability[order], self._prior)
         return pa.table(
             {
                 "left": pa.array(self._left.ids, pa.string()).take(pa.array(probe)),

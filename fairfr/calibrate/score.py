@@ -54,6 +54,9 @@ class Progress:
     def block_done(self) -> None:
         """One more."""
 
+    def say(self, text: str) -> None:
+        """Something to tell at the end."""
+
 
 def score_file(wanted: Wanted, progress: Progress) -> int:
     """Score and write; returns the number of rows."""
@@ -75,6 +78,8 @@ def score_file(wanted: Wanted, progress: Progress) -> int:
         for number, table in enumerate(work.tables(done), start=done):
             _write_part(output, number, table)
             progress.block_done()
+        if work.scorer is not None:
+            _tell_unlike(work.scorer, progress)
         return _join(output)
 
 
@@ -111,6 +116,14 @@ def _join(output: ResumableOutput) -> int:
     return rows
 
 
+def _tell_unlike(scorer: Scorer, progress: Progress) -> None:
+    """How many images were unlike those of training, where the method can tell."""
+    if scorer.unlike.is_too_many:
+        progress.say(f"warning: {scorer.unlike.warning(type(scorer.model).__name__)}")
+    elif scorer.unlike.images:
+        progress.say(scorer.unlike.text())
+
+
 def _shape(wanted: Wanted) -> dict[str, Any]:
     top = wanted.top if wanted.pairs == EVERY else None
     return {"block": wanted.block, "top": top, "ending": wanted.out.suffix, "prior": wanted.prior}
@@ -144,7 +157,7 @@ class _Pairs:
     ) -> None:
         columns = ("left", "right") if vectors is not None else ("cosine",)
         self._file = PairFile(file, columns, numbers=("cosine",))
-        self._model, self._vectors, self._scorer = model, vectors, scorer
+        self._model, self._vectors, self.scorer = model, vectors, scorer
         self._block, self._prior = wanted.block, wanted.prior
         self.n_blocks = -(-self._file.count() // wanted.block)
 
@@ -157,11 +170,11 @@ class _Pairs:
             raise DataError(f"{self._file.path} has no pairs.")
 
     def _scored(self, block: Any, first: int) -> Any:
-        if self._vectors is None or self._scorer is None:
+        if self._vectors is None or self.scorer is None:
             score, probability = self._model.prediction_scores(self._cosines(block, first))
         else:
             left, right = (self._rows(block, side, first) for side in ("left", "right"))
-            score, probability = self._scorer(left, right)
+            score, probability = self.scorer(left, right)
         for name, values in result_columns(self._model, score, probability, self._prior).items():
             block = block.append_column(name, [values])
         return block

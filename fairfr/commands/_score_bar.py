@@ -14,10 +14,14 @@ from fairfr.calibrate.score import Progress
 
 
 class ScoreBar(Progress):
-    """Blocks of pairs on a terminal's standard error; elsewhere nothing. ``kept``: blocks from an earlier call."""
+    """Blocks of pairs on a terminal's standard error; elsewhere nothing.
+
+    ``kept``: blocks from an earlier call; ``said``: what is to be told at the end.
+    """
 
     def __init__(self) -> None:
         self.kept = 0
+        self.said: list[str] = []
         columns = (
             TextColumn("scoring"),
             BarColumn(),
@@ -41,3 +45,6 @@ class ScoreBar(Progress):
 
     def block_done(self) -> None:
         self._bar.advance(self._task)
+
+    def say(self, text: str) -> None:
+        self.said.append(text)

@@ -188,7 +188,8 @@ def score(options: argparse.Namespace) -> str:
     names = ("model", "pairs", "out", "embeddings", "left", "right", "images", "top", "threads", "block", "prior")
     with ScoreBar() as bar:
         rows = score_file(Wanted(**{name: getattr(options, name) for name in names}), bar)
-    return f"{options.out}: {rows:,} pairs scored" + (f", {bar.kept} blocks from before" if bar.kept else "")
+    done = f"{options.out}: {rows:,} pairs scored" + (f", {bar.kept} blocks from before" if bar.kept else "")
+    return "\n".join([done, *bar.said])
 
 
 def threshold(options: argparse.Namespace) -> str:

@@ -72,6 +72,8 @@ class Calibrator(Protocol):
     for several threads to share may set ``side_by_side = True``: then the runner gives each thread a fit of its own, at
     the same time, so fit and predict must leave nothing behind outside the method. What they import only when they are
     called belongs in ``imports`` (names of modules): the runner imports it before any thread starts.
+    ``needs_to_predict`` is for methods that need less of new pairs than of training pairs. A method that can tell
+    images unlike those of training has ``unlike_training()``: how many of those it last predicted, and of how many.
     """
 
     needs: ClassVar[frozenset[Need]]

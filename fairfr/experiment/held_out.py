@@ -140,6 +140,9 @@ class _Fitted:
 
     def score(self, table: PairTable, split: FoldSplit) -> ScoredFold:
         held_out = self._method.predict(PairView(table, split.test, self._method.needs, self._name))
+        if hasattr(self._method, "unlike_training"):
+            unlike, images = self._method.unlike_training()
+            self._report["images_unlike_training"] = unlike / images
         probability = held_out.probability
         if probability is None:
             probability = self._overlay.probability(held_out.score)

@@ -143,7 +143,7 @@ def predict(model: Any, table: Any, prior: float | None = None) -> Any:
     else:
         vectors = tuple(_vectors(table[side], side) for side in SIDES)
         groups = {id: _both(table, id) for id in model.groups_}
-        people = _both(table, "identity") if "identities" in model.needs else None
+        people = _both(table, "identity") if model.asks_for_people else None
         score, probability = model.prediction(vectors, groups=groups, identities=people)
     if prior is None:
         return pd.DataFrame({"score": score, "probability": probability})
@@ -158,7 +158,7 @@ def takes_scores(model: Any) -> bool:
 
 def label_columns(model: Any) -> list[str]:
     """Names of the text columns that a model asks for."""
-    labels = [*model.groups_, *(["identity"] if "identities" in model.needs else [])]
+    labels = [*model.groups_, *(["identity"] if model.asks_for_people else [])]
     return [f"{side}_{label}" for label in labels for side in SIDES]
 
 

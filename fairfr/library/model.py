@@ -29,6 +29,7 @@ from fairfr.library.material import (
 )
 from fairfr.library.prior import check_prior, log_likelihood_ratio, with_prior
 from fairfr.library.thresholds import On, chosen
+from fairfr.library.unlike import Unlike
 from fairfr.numerics.direction import reversed_auroc
 from fairfr.pairs.table import PairTable
 from fairfr.pairs.view import PairView
@@ -78,6 +79,9 @@ class Model:
         Lowest and highest possible score, if it was fitted on scores that are not cosines; otherwise None.
     thresholds_
         Thresholds with their rates that ``fairfr calibrate threshold --keep`` wrote into the model's file.
+    unlike_training_
+        Of the images that were last predicted: how many are ``unlike`` those of training, out of how many
+        (``images``). None where the method cannot tell.
     """
 
     method_class: ClassVar[type[Any]]
@@ -95,6 +99,13 @@ class Model:
     origin_: dict[str, Any] | None = None
     score_range_: tuple[float, float] | None = None
     thresholds_: tuple[dict[str, Any], ...] = ()
+    unlike_training_: Unlike | None = None
+
+    @property
+    def asks_for_people(self) -> bool:
+        """Whether it uses the identities of new images, not only those of training."""
+        needs: frozenset[Need] = getattr(self.method_class, "needs_to_predict", self.needs)
+        return "identities" in needs
 
     # -- parameters ----------------------------------------------------------------------------------------------------
 
@@ -506,8 +517,11 @@ class Model:
         self, faces: Faces, groups: Mapping[str, Names] | None, identities: Names | None, threads: int
     ) -> tuple[F64, F64]:
         given = chosen_groups(groups, self.groups_, type(self).__name__) if "groups" in self.needs else {}
-        labels = Labels.of(faces, given, identities if "identities" in self.needs else None)
-        return self.predict_table(PairTable(verification_set(faces, labels, np.zeros(0, dtype=bool)), threads))
+        labels = Labels.of(faces, given, identities if self.asks_for_people else None)
+        found = self.predict_table(PairTable(verification_set(faces, labels, np.zeros(0, dtype=bool)), threads))
+        if self.unlike_training_ is not None and self.unlike_training_.is_too_many:
+            warnings.warn(self.unlike_training_.warning(type(self).__name__), stacklevel=4)
+        return found
 
     def predict_table(self, table: PairTable) -> tuple[F64, F64]:
         """Score and probability (p,) of all pairs of a table: the way in for data that fairfr itself has read."""
@@ -523,6 +537,8 @@ class Model:
             return np.empty(0), np.empty(0)
         view = PairView(table, np.arange(p), self.method_.needs, type(self).__name__)
         found: Prediction = self.method_.predict(view)
+        if hasattr(self.method_, "unlike_training"):
+            self.unlike_training_ = Unlike(*self.method_.unlike_training())
         if found.probability is not None:
             return found.score, found.probability
         assert self.overlay_ is not None

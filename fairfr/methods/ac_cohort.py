@@ -70,6 +70,7 @@ class ACCohort:
     """
 
     needs: ClassVar[frozenset[Need]] = frozenset({"embeddings", "identities"})
+    needs_to_predict: ClassVar[frozenset[Need]] = frozenset({"embeddings"})
     native_probability: ClassVar[bool] = True
 
     share: float = 0.02

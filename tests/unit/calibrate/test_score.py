@@ -19,6 +19,7 @@ class Heard(Progress):
 
     def __init__(self, stop_after: int = 10**9) -> None:
         self.before, self.blocks, self.stop_after = 0, 0, stop_after
+        self.said: list[str] = []
 
     def start(self, blocks: int, done: int) -> None:
         self.total, self.before = blocks, done
@@ -27,6 +28,9 @@ class Heard(Progress):
         self.blocks += 1
         if self.blocks == self.stop_after:
             raise KeyboardInterrupt
+
+    def say(self, text: str) -> None:
+        self.said.append(text)
 
 
 def wanted(scene: Any, out: str = "scores.parquet", **changed: Any) -> Wanted:
@@ -240,3 +244,29 @@ def test_a_missing_column_is_named(scene: Any) -> None:
     scene.table().rename(columns={"left": "Left"}).to_csv(scene / "new.csv", index=False)
     with pytest.raises(DataError, match=r"no column 'left'\. Did you mean 'Left'"):
         score_file(wanted(scene), Heard())
+
+
+def test_images_unlike_those_of_training_are_told(tmp_path: Path) -> None:
+    """As a plain line, or as a warning where they are many; nothing by methods that cannot tell."""
+    rng = np.random.default_rng(0)
+    person = np.repeat(np.arange(150), 3)
+    vectors = rng.normal(size=(150, 6))[person] + 0.3 * rng.normal(size=(450, 6)) + 2 * np.eye(6)[0]
+    pairs = np.column_stack([np.arange(450), rng.permutation(np.roll(np.arange(450), 1))])
+    pairs[:300, 1] = pairs[:300, 0] // 3 * 3 + (pairs[:300, 0] + 1) % 3
+    same = person[pairs[:, 0]] == person[pairs[:, 1]]
+    names = np.array([f"i{n}" for n in range(450)])
+    pd.DataFrame({"left": names[pairs[:, 0]], "right": names[pairs[:, 1]]}).to_csv(tmp_path / "new.csv", index=False)
+    said = {}
+    for what, new in (("same", vectors), ("other", -vectors)):
+        np.savez(tmp_path / f"{what}.npz", image=names, vectors=new)
+        for method in (fairfr.ACCohort, fairfr.ACHinge):
+            method().fit(vectors, pairs, same).save(tmp_path / "model.fairfr", with_faces=True)
+            heard = Heard()
+            out = tmp_path / f"{what}_{method.__name__}.csv"
+            paths = (tmp_path / "model.fairfr", str(tmp_path / "new.csv"), out, tmp_path / f"{what}.npz")
+            score_file(Wanted(*paths), heard)
+            said[what, method.__name__] = heard.said
+    (plain,), (warning,) = said["same", "ACCohort"], said["other", "ACCohort"]
+    assert "of 450 images" in plain and "warning" not in plain
+    assert warning.startswith("warning: ") and "unlabelled images of these people in the cohort" in warning
+    assert said["same", "ACHinge"] == said["other", "ACHinge"] == []

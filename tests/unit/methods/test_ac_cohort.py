@@ -336,3 +336,35 @@ def test_a_cohort_and_its_option_belong_together() -> None:
 def test_impossible_options_are_refused(options: dict[str, Any]) -> None:
     with pytest.raises(ConfigError, match=r"method\.estimator\."):
         ACCohort(**options)
+
+
+# -- images unlike those of training -----------------------------------------------------------------------------------
+
+
+def test_images_unlike_those_of_training_are_counted_and_warned_of() -> None:
+    vectors, pairs, same = faces()
+    model = fairfr.ACCohort().fit(vectors, pairs, same)
+    model.probability(vectors, pairs)
+    assert model.unlike_training_ is not None
+    assert model.unlike_training_.images == len(vectors)
+    assert 0 < model.unlike_training_.unlike <= 4 * np.ceil(0.005 * len(vectors)), "at both ends of two statistics"
+    apart, new_pairs, _ = faces(seed=3)
+    with pytest.warns(UserWarning, match="unlabelled images of these people in the cohort"):
+        model.probability(0.3 * apart + vectors[:1], new_pairs)
+    assert model.unlike_training_.share > 0.05
+
+
+def test_few_images_are_not_warned_of() -> None:
+    vectors, pairs, same = faces()
+    model = fairfr.ACCohort().fit(vectors, pairs, same)
+    few, few_pairs, _ = faces(n_people=5, seed=3)
+    model.probability(0.1 * few + vectors[:1], few_pairs)
+    assert model.unlike_training_.share > 0.05
+
+
+def test_people_are_asked_for_in_training_only() -> None:
+    vectors, pairs, same = faces()
+    model = fairfr.ACCohort().fit(vectors, pairs, same, identities=np.arange(len(vectors)) // 3)
+    assert not model.asks_for_people
+    assert fairfr.DemoNorm().asks_for_people
+    assert fairfr.ACHinge().fit(vectors, pairs, same).unlike_training_ is None
