@@ -345,7 +345,7 @@ def test_imported_data_run_by_their_names(run_py: Any, write_set: Callable[..., 
 def test_help_speaks_of_choices_and_keys(run_py: Any) -> None:
     done = run_py("--help")
     assert done.returncode == 0 and done.stderr == ""
-    for part in ("dataset: bfw, custom, lfw, rfw", "backbone: adaface", "method: ac_density", "data_root=data", "-m "):
+    for part in ("dataset: bfw, custom, lfw, rfw", "backbone: adaface", "method: ac_cohort", "data_root=data", "-m "):
         assert part in done.stdout
     assert "noise_spread" not in done.stdout, "the insides of the stand-in"
     assert "usage: fairfr run [-m] " in done.stdout and 'eval "$(fairfr run -sc install=bash)"' in done.stdout
