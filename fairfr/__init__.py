@@ -22,7 +22,11 @@ if TYPE_CHECKING:
 
 __version__ = "0.2.0"
 
-_MORE = {"Model": "fairfr.library.model", "as_model": "fairfr.library.catalogue", "load": "fairfr.library.file"}
+_MORE = {
+    "Model": "fairfr.library.model",
+    "as_model": "fairfr.library.method_classes",
+    "load": "fairfr.library.model_file",
+}
 
 
 def __getattr__(name: str) -> "Any":
@@ -31,7 +35,7 @@ def __getattr__(name: str) -> "Any":
         return getattr(_module(_MORE[name]), name)
     if not name[:1].isupper():
         raise AttributeError(f"module 'fairfr' has no attribute '{name}'", name=name)
-    catalogue = _module("fairfr.library.catalogue")
+    catalogue = _module("fairfr.library.method_classes")
     if name not in _METHODS and name not in catalogue.targets():
         known = _module("fairfr.core.errors").did_you_mean(name, catalogue.targets())
         raise AttributeError(f"fairfr has no method '{name}'.{known}", name=name)

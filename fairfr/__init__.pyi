@@ -8,9 +8,9 @@ from fairfr.core.errors import StorageError as StorageError
 from fairfr.core.errors import UndeclaredInputError as UndeclaredInputError
 from fairfr.core.errors import UnmetNeedError as UnmetNeedError
 from fairfr.core.extras import MissingExtraError as MissingExtraError
-from fairfr.library.catalogue import as_model as as_model
-from fairfr.library.file import load as load
+from fairfr.library.method_classes import as_model as as_model
 from fairfr.library.model import Model as Model
+from fairfr.library.model_file import load as load
 
 __version__: str
 

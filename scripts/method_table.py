@@ -18,7 +18,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import fairfr
 from fairfr.core.conform import instantiate
-from fairfr.library.catalogue import model_class, targets
+from fairfr.library.method_classes import model_class, targets
 from fairfr.sweep.config import read_method
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -16,7 +16,6 @@ from fairfr.core.errors import ConfigError
 from fairfr.core.types import F64, I16, Bool, PairRule, Pairs, ScoreFrame, VerificationSet
 from fairfr.data.settings import DatasetSettings
 from fairfr.data.synthetic import BackboneModel, generate
-from fairfr.experiment.held_out import score_held_out
 from fairfr.folds.published import LeaveOneFoldOut
 from fairfr.methods.ac_linear import ACLinear
 from fairfr.metrics.by_group import ALL, WORST, PairGroups, compute_metrics
@@ -25,6 +24,7 @@ from fairfr.metrics.summary import summarise
 from fairfr.numerics.regression import fit_logistic
 from fairfr.pairs.design import Columns
 from fairfr.pairs.table import PairTable
+from fairfr.runner.held_out import score_held_out
 
 Row: TypeAlias = Literal["cosine", "ac_linear", "gain"]
 

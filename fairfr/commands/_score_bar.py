@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
 
-from fairfr.calibrate.score import Progress
+from fairfr.library.scoring import Progress
 
 
 class ScoreBar(Progress):

@@ -139,8 +139,8 @@ def _run_and_fit(options: argparse.Namespace) -> None:
 
 
 def _fit_and_save(settings: Any, options: argparse.Namespace) -> None:
-    from fairfr.calibrate.fit import fit_on_all
     from fairfr.library.face_vectors import holds_text
+    from fairfr.sweep.final_fit import fit_on_all
 
     if options.register and settings.store.id == "folder":
         raise ConfigError("--register needs MLflow, and store=folder does without. Leave one of them out.")
@@ -182,8 +182,8 @@ def _check_place(out: Path, force: bool) -> None:
 
 def score(options: argparse.Namespace) -> str:
     """New pairs."""
-    from fairfr.calibrate.score import Wanted, score_file
     from fairfr.commands._score_bar import ScoreBar
+    from fairfr.library.scoring import Wanted, score_file
 
     names = ("model", "pairs", "out", "embeddings", "left", "right", "images", "top", "threads", "block", "prior")
     with ScoreBar() as bar:
@@ -194,9 +194,9 @@ def score(options: argparse.Namespace) -> str:
 
 def threshold(options: argparse.Namespace) -> str:
     """The operating point."""
-    from fairfr.calibrate.threshold import Wanted, as_dict, held_out_scores, operate
-    from fairfr.calibrate.threshold_text import as_text, kept_text
-    from fairfr.library.file import keep_thresholds
+    from fairfr.library.model_file import keep_thresholds
+    from fairfr.library.threshold_report import Wanted, as_dict, held_out_scores, operate
+    from fairfr.library.threshold_text import as_text, kept_text
 
     rates = [Wanted(fmr, options.confidence, options.on, options.rule, options.draws) for fmr in options.fmr]
     scores = held_out_scores(options.model, options.out_root, options.run)
@@ -215,7 +215,7 @@ def threshold(options: argparse.Namespace) -> str:
 
 def inspect(options: argparse.Namespace) -> str:
     """What is in the file."""
-    from fairfr.calibrate.inspect import as_text, inspect
+    from fairfr.library.model_card import as_text, inspect
 
     about = inspect(options.model)
     return json.dumps(about, indent=1) if options.json else as_text(about)

@@ -18,8 +18,8 @@ from pathlib import Path
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from fairfr.core.errors import FairfrError
-from fairfr.experiment.rescore import Wanted, rescore
-from fairfr.store.reading import run_folders
+from fairfr.runner.rescore import Wanted, rescore
+from fairfr.store.result_file import run_folders
 
 
 def main() -> None:

@@ -23,10 +23,10 @@ from fairfr.core.errors import FairfrError
 from fairfr.store.mlflow.client import EXPERIMENT, mlflow_errors, store_uri
 from fairfr.store.mlflow.describe import measured_at
 from fairfr.store.mlflow.log import MlflowWriter
-from fairfr.store.reading import StoredRun, stored_runs
+from fairfr.store.result_file import StoredRun, stored_runs
 from fairfr.store.secrets import masked
 from fairfr.store.settings import StoreSettings
-from fairfr.store.sweep import SweepEnd, stored_sweeps
+from fairfr.store.sweep_record import SweepEnd, stored_sweeps
 from fairfr.sweep.mlflow_metrics import describe_run
 from fairfr.sweep.sweep import write_sweep_report
 from fairfr.sweep.terminal import Terminal

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Mapping
 
-from fairfr.core.visible import visible
+from fairfr.core.escaping import visible
 
 
 class FairfrError(Exception):

@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
 from fairfr.core.findings import Finding
-from fairfr.core.keys import RunKey
+from fairfr.core.run_key import RunKey
 from fairfr.core.types import Source
 from fairfr.core.variants import Parameters
 

@@ -11,7 +11,7 @@ from typing import Literal
 
 from fairfr.core.errors import ConfigError, DataError, did_you_mean
 from fairfr.core.findings import STAND_IN_USED, Finding
-from fairfr.core.keys import check_id
+from fairfr.core.run_key import check_id
 from fairfr.core.types import Source, VerificationSet
 from fairfr.data.files import DataFile, find_table, import_hint, is_there, spell_table
 from fairfr.data.settings import BackboneSettings, DatasetSettings

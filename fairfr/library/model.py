@@ -16,7 +16,7 @@ from fairfr.core.errors import ConfigError, DataError, UnmetNeedError, did_you_m
 from fairfr.core.extras import explain_missing_extra
 from fairfr.core.types import F32, F64, Bool, Need, Prediction, VerificationSet
 from fairfr.library import arrays, face_vectors
-from fairfr.library.material import (
+from fairfr.library.image_pairs import (
     Faces,
     Labels,
     Names,
@@ -246,7 +246,7 @@ class Model:
         ``groups`` are the ids whose product ``ctx.grouping`` is; none: it is one grouping of that id. ``score_range``
         is that of the scores which the table's cosines were made of.
         """
-        from fairfr.library.state import settled
+        from fairfr.library.method_state import settled
         from fairfr.numerics.beta import fit_overlay
 
         data = table.data
@@ -281,8 +281,8 @@ class Model:
 
     def _counted(self, data: VerificationSet, cohort: F32 | None = None) -> dict[str, int]:
         """What is in the fitted arrays that should not leave the house unnoticed."""
-        from fairfr.core.state import pack
-        from fairfr.library.state import pack_method
+        from fairfr.core.serialization import pack
+        from fairfr.library.method_state import pack_method
 
         if data.embeddings is None:
             return {face_vectors.KEY: 0}
@@ -616,7 +616,7 @@ class Model:
         with_faces : bool
             True says that you know of the face vectors in it (``holds_``); without, a warning names them.
         """
-        from fairfr.library.file import save
+        from fairfr.library.model_file import save
 
         self._check_fitted()
         if self.holds_[face_vectors.KEY] and not with_faces:

@@ -9,7 +9,7 @@ import numpy as np
 
 from fairfr.core.calibrator import FitContext
 from fairfr.core.errors import DataError
-from fairfr.core.state import piece
+from fairfr.core.serialization import piece
 from fairfr.core.types import F64
 from fairfr.pairs.neighbours import Engine, Midpoints
 from fairfr.pairs.view import PairView

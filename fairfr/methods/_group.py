@@ -8,7 +8,7 @@ import numpy as np
 
 from fairfr.core.calibrator import FitContext
 from fairfr.core.errors import no_groups
-from fairfr.core.state import piece
+from fairfr.core.serialization import piece
 from fairfr.core.types import I16, UNKNOWN, PairRule, pair_groups
 from fairfr.pairs.view import PairView
 

@@ -8,7 +8,7 @@ from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
-from fairfr.core.state import piece
+from fairfr.core.serialization import piece
 from fairfr.core.types import F64, I16, Bool
 from fairfr.methods._group import names_of
 from fairfr.methods._moments import MIN_SCORES, MIN_SD

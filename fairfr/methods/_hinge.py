@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from fairfr.core.state import piece
+from fairfr.core.serialization import piece
 from fairfr.core.types import F32, F64, Bool
 from fairfr.numerics.newton import fit_newton
 from fairfr.pairs.design import PairDesign

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fairfr.core.calibrator import FitContext
-from fairfr.core.state import piece
+from fairfr.core.serialization import piece
 from fairfr.core.types import I32, UNKNOWN, Bool, StrArray
 from fairfr.pairs.people import connected_people
 from fairfr.pairs.unit import marks

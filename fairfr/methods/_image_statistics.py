@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from fairfr.core.state import piece
+from fairfr.core.serialization import piece
 from fairfr.core.types import F32, F64, Bool
 from fairfr.pairs.blas import one_blas_thread
 

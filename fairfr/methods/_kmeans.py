@@ -23,7 +23,7 @@ import numpy as np
 
 from fairfr.core.calibrator import FitContext
 from fairfr.core.npz import UnreadableArrayError, read_npz
-from fairfr.core.state import piece
+from fairfr.core.serialization import piece
 from fairfr.core.storage import replacing
 from fairfr.core.types import F32, I64
 from fairfr.pairs.blas import one_blas_thread

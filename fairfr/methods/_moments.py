@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fairfr.core.state import piece
+from fairfr.core.serialization import piece
 from fairfr.core.types import F64, I64, Bool
 
 MIN_SCORES = 20

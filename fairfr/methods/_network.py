@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairfr.core.errors import DataError
-from fairfr.core.state import piece
+from fairfr.core.serialization import piece
 from fairfr.core.types import F32
 
 if TYPE_CHECKING:

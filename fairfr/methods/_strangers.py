@@ -9,7 +9,7 @@ import numpy as np
 
 from fairfr.core.calibrator import FitContext
 from fairfr.core.errors import ConfigError
-from fairfr.core.state import piece
+from fairfr.core.serialization import piece
 from fairfr.core.types import F32, I64, Bool, StrArray
 from fairfr.pairs.unit import marks
 

@@ -28,7 +28,7 @@ from fairfr.core.calibrator import FitContext
 from fairfr.core.conform import above, at_least
 from fairfr.core.errors import DataError
 from fairfr.core.extras import explain_missing_extra
-from fairfr.core.state import Foreign, admit
+from fairfr.core.serialization import Foreign, admit
 from fairfr.core.types import F64, Bool, Need, Prediction
 from fairfr.numerics.regression import fit_logistic
 from fairfr.pairs.design import Columns, PairDesign

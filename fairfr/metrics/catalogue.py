@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from fairfr.core.code import code_digest
+from fairfr.core.code_digest import code_digest
 from fairfr.core.rates import ALPHAS
 from fairfr.core.types import F64, Bool
 from fairfr.metrics.calibration import brier, brier_raw, ece, ks

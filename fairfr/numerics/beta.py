@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fairfr.core.calibrator import Calibrator
-from fairfr.core.state import piece
+from fairfr.core.serialization import piece
 from fairfr.core.types import F64, Bool
 from fairfr.numerics.regression import LogisticModel, Solver, fit_logistic, sigmoid
 from fairfr.pairs.cosine import COSINE_RANGE

@@ -15,7 +15,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from fairfr.core.state import piece
+from fairfr.core.serialization import piece
 from fairfr.core.types import F64, Bool
 from fairfr.pairs.blas import one_blas_thread
 from fairfr.pairs.design import Design

@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from fairfr.core.state import piece
+from fairfr.core.serialization import piece
 from fairfr.core.types import F32, F64, I32, I64, Pairs
 
 Engine: TypeAlias = Literal["auto", "scan", "faiss"]

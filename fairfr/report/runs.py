@@ -12,7 +12,7 @@ from fairfr.core.types import Source
 from fairfr.report.configurations import newest_configurations
 from fairfr.report.readings import Run
 from fairfr.report.selection import Selection, is_cell, is_current, one_of
-from fairfr.store.reading import stored_runs
+from fairfr.store.result_file import stored_runs
 
 RESCORE = "fairfr rescore (in a checkout: python scripts/rescore.py)"
 LISTED = 5  # cells of each version in a message

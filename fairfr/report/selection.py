@@ -8,9 +8,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from fairfr.core.code import run_code
+from fairfr.core.code_digest import run_code
 from fairfr.core.errors import ConfigError, did_you_mean
-from fairfr.core.keys import RESULTS_VERSION
+from fairfr.core.run_key import RESULTS_VERSION
 from fairfr.core.variants import CARRIED, PUBLISHED, Parameters, common, flatten, typed, variant_text
 from fairfr.report.readings import Run
 

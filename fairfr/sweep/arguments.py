@@ -26,7 +26,7 @@ from hydra.errors import CompactHydraException, OverrideParseException
 
 from fairfr.core.errors import ConfigError, did_you_mean
 from fairfr.data.locate import stored_names
-from fairfr.experiment.settings import DATA_ROOT, CellSettings
+from fairfr.runner.settings import DATA_ROOT, CellSettings
 from fairfr.store.secrets import masked
 
 CONFIG = "config"

@@ -20,10 +20,10 @@ from hydra.types import HydraContext, TaskFunction
 from omegaconf import DictConfig, open_dict
 
 from fairfr.core.errors import ConfigError, FairfrError
-from fairfr.experiment.located import LocatedCell
-from fairfr.store.folder import RunFolders
+from fairfr.runner.located import LocatedCell
 from fairfr.store.owner import Owner
-from fairfr.store.sweep import Sweep
+from fairfr.store.run_folder import RunFolders
+from fairfr.store.sweep_record import Sweep
 from fairfr.sweep.config import build_store, read_settings
 from fairfr.sweep.display import SweepDisplay
 from fairfr.sweep.grids import Expansion, Job

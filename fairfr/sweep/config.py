@@ -16,7 +16,7 @@ from omegaconf.errors import OmegaConfBaseException
 from fairfr.core.conform import build
 from fairfr.core.errors import ConfigError
 from fairfr.data.settings import DatasetSettings
-from fairfr.experiment.settings import DATA_ROOT, CellSettings, MethodSettings
+from fairfr.runner.settings import DATA_ROOT, CellSettings, MethodSettings
 from fairfr.store.settings import StoreSettings
 from fairfr.sweep.arguments import check_out_root, is_imported
 

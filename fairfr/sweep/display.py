@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from fairfr.store.reading import read_json
-from fairfr.store.sweep import Outcome, read_outcome
+from fairfr.store.result_file import read_json
+from fairfr.store.sweep_record import Outcome, read_outcome
 from fairfr.sweep.bars import SweepBars, time_left
 from fairfr.sweep.progress import CellState, read_state
 from fairfr.sweep.terminal import Terminal

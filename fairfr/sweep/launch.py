@@ -23,7 +23,7 @@ from fairfr.core.loaded import loaded
 from fairfr.core.parent import end_with_parent
 from fairfr.store.owner import Owner
 from fairfr.store.secrets import mask_files
-from fairfr.store.sweep import Sweep, has_ended, has_started, is_postponed, write_outcome
+from fairfr.store.sweep_record import Sweep, has_ended, has_started, is_postponed, write_outcome
 from fairfr.sweep.slurm import cancel_jobs, wait_for_jobs
 from fairfr.sweep.terminal import Terminal
 from fairfr.sweep.workers import with_threads

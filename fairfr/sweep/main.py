@@ -17,11 +17,11 @@ from omegaconf import DictConfig
 
 from fairfr.core.errors import FairfrError, StorageError
 from fairfr.core.storage import storing
-from fairfr.experiment.cell import FinishedCell, run_cell
+from fairfr.runner.cell import FinishedCell, run_cell
 from fairfr.store.mlflow.log import MlflowLogger
 from fairfr.store.secrets import mask_files
 from fairfr.store.settings import StoreSettings
-from fairfr.store.sweep import Sweep, write_outcome
+from fairfr.store.sweep_record import Sweep, write_outcome
 from fairfr.sweep.arguments import prepare
 from fairfr.sweep.config import default_settings, read_settings
 from fairfr.sweep.interrupt import Interruption, end_workers

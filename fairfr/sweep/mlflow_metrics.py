@@ -19,7 +19,7 @@ from fairfr.core.run_result import RunResult, Usage
 from fairfr.metrics.catalogue import METRICS, GapOf
 from fairfr.paper.reading import READINGS, reading_of
 from fairfr.report.readings import Reading, Run
-from fairfr.store.metric_file import FILE, NumberId, fold_values
+from fairfr.store.metrics_file import FILE, NumberId, fold_values
 from fairfr.store.mlflow.describe import metric_name
 
 log = logging.getLogger("fairfr")

@@ -11,8 +11,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from fairfr.core.escaping import visible
 from fairfr.core.variants import Parameters, variant_text
-from fairfr.core.visible import visible
 from fairfr.paper.reading import reading_shared_by
 from fairfr.report.readings import Reading, Run
 from fairfr.report.selection import Selection

@@ -14,8 +14,8 @@ from fairfr.paper.reading import reading_shared_by
 from fairfr.report.readings import STRICT, Run
 from fairfr.report.selection import Selection
 from fairfr.store.mlflow.log import MlflowLogger
-from fairfr.store.reading import read_json
-from fairfr.store.sweep import Outcome, Sweep, SweepEnd, read_outcome, read_outcomes
+from fairfr.store.result_file import read_json
+from fairfr.store.sweep_record import Outcome, Sweep, SweepEnd, read_outcome, read_outcomes
 from fairfr.sweep.progress import read_state
 from fairfr.sweep.terminal import Terminal
 

@@ -12,15 +12,15 @@ from rich.console import Console
 from rich.panel import Panel
 from rich.text import Text
 
+from fairfr.core.escaping import visible
 from fairfr.core.findings import STAND_IN_USED, Finding
 from fairfr.core.variants import labelled
-from fairfr.core.visible import visible
 from fairfr.paper.reading import reading_of
 from fairfr.report.readings import Run
 from fairfr.store.mlflow.client import default_uri
 from fairfr.store.mlflow.log import MlflowLogger
-from fairfr.store.reading import read_json
-from fairfr.store.sweep import NOT_RUN
+from fairfr.store.result_file import read_json
+from fairfr.store.sweep_record import NOT_RUN
 from fairfr.sweep.bars import CellBar, SweepBars, make_bars
 from fairfr.sweep.results_table import results_table
 

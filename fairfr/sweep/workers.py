@@ -17,7 +17,7 @@ from hydra.core.utils import JobReturn
 from hydra.plugins.launcher import Launcher
 from omegaconf import DictConfig, OmegaConf, open_dict
 
-from fairfr.experiment.threads import available_cores, resolve_threads
+from fairfr.runner.threads import available_cores, resolve_threads
 
 
 class Share(NamedTuple):

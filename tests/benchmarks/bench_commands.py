@@ -90,7 +90,7 @@ def sweep(threads: int) -> Measured:
 
 def tables() -> Measured:
     """All tables from many stored results, which are copies of a real one with other seeds."""
-    from fairfr.store.reading import write_result
+    from fairfr.store.result_file import write_result
 
     printed: list[str] = []
     with tempfile.TemporaryDirectory() as folder:

@@ -13,7 +13,7 @@ from measured import Measured, seconds
 
 from fairfr.core.findings import Finding
 from fairfr.core.types import PAIR_RULES, ScoreFrame, VerificationSet
-from fairfr.experiment.settings import CellSettings
+from fairfr.runner.settings import CellSettings
 
 
 class Quiet:
@@ -93,9 +93,9 @@ def scores() -> Measured:
     """scores.parquet of a cell, against pandas with a text for each pair."""
     import pandas as pd
 
-    from fairfr.experiment.held_out import HeldOut
-    from fairfr.experiment.record import score_columns
-    from fairfr.store.score_file import Words, write_scores
+    from fairfr.runner.held_out import HeldOut
+    from fairfr.runner.record import score_columns
+    from fairfr.store.scores_file import Words, write_scores
 
     data, frame = bfw()
     held_out = HeldOut(frame, data.fold_labels)
@@ -123,8 +123,8 @@ def scores() -> Measured:
 
 def second_cell(threads: int) -> Measured:
     """Platt on BFW, after another cell on the same data, against the first one."""
-    from fairfr.experiment.cell import run_cell
-    from fairfr.experiment.last_tables import last_tables
+    from fairfr.runner.cell import run_cell
+    from fairfr.runner.last_tables import last_tables
 
     with tempfile.TemporaryDirectory() as folder:
         settings, plain = composed(threads, "method=platt", f"out_root={folder}")

@@ -20,7 +20,7 @@ BLOCK = 20_000
 PEAK = """
 import resource, sys
 from pathlib import Path
-from fairfr.calibrate.score import Progress, Wanted, score_file
+from fairfr.library.scoring import Progress, Wanted, score_file
 folder, pairs = Path(sys.argv[1]), sys.argv[2]
 score_file(Wanted(folder / "m.fairfr", pairs, folder / "out.parquet", folder / "new.npz"), Progress())
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)

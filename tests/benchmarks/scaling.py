@@ -19,10 +19,10 @@ from random_pairs import repeating_images
 from fairfr.core.calibrator import Calibrator, FitContext
 from fairfr.core.conform import instantiate
 from fairfr.core.types import PAIR_RULES, EmbeddingSet, Grouping, VerificationSet
-from fairfr.experiment.held_out import score_held_out
 from fairfr.folds.published import LeaveOneFoldOut
 from fairfr.metrics.by_group import PairGroups, compute_metrics
 from fairfr.pairs.table import PairTable
+from fairfr.runner.held_out import score_held_out
 from fairfr.sweep.config import read_method
 
 METHODS = ("platt", "ac_linear", "gst")

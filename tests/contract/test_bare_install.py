@@ -16,7 +16,7 @@ import pytest
 
 import fairfr
 from fairfr.core.extras import EXTRA_OF_MODULE
-from fairfr.library.catalogue import targets
+from fairfr.library.method_classes import targets
 
 NEEDS_EXTRA = {"ACMLP": "torch", "Frappe": "torch", "Multicalibration": "multicalibration"}
 ROOT = Path(__file__).parents[2]
@@ -68,7 +68,7 @@ sys.meta_path.insert(0, Absent())
 import numpy as np
 
 import fairfr
-from fairfr.library.catalogue import targets
+from fairfr.library.method_classes import targets
 
 rng = np.random.default_rng(0)
 people = rng.normal(size=(60, 16))

@@ -12,7 +12,7 @@ import pytest
 
 import fairfr
 from fairfr._methods import METHODS
-from fairfr.library.catalogue import model_class, targets
+from fairfr.library.method_classes import model_class, targets
 
 STUB = ast.parse((Path(fairfr.__file__).parent / "__init__.pyi").read_text(encoding="utf-8"))
 CLASSES = {node.name: node for node in STUB.body if isinstance(node, ast.ClassDef)}

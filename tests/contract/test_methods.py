@@ -18,10 +18,10 @@ from fairfr.core.conform import instantiate
 from fairfr.core.errors import ConfigError
 from fairfr.core.extras import MissingExtraError
 from fairfr.core.types import EmbeddingSet, Pairs, Prediction, VerificationSet
-from fairfr.experiment.settings import MethodSettings
-from fairfr.experiment.threads import SHARED_IMPORTS
 from fairfr.pairs.table import PairTable
 from fairfr.pairs.view import PairView
+from fairfr.runner.settings import MethodSettings
+from fairfr.runner.threads import SHARED_IMPORTS
 from fairfr.sweep.config import read_method
 
 METHODS = Path(__file__).parents[2] / "conf" / "method"

@@ -19,14 +19,8 @@ SAME_IDEA = {
 TO_BE_RENAMED = {
     "appendix",
     "by_setting",
-    "catalogue",
-    "rates",
-    "reading",
     "readings",
-    "state",
-    "sweep",
     "table",
-    "threshold",
 }
 
 

@@ -24,11 +24,11 @@ from fairfr.core.calibrator import Calibrator, FitContext
 from fairfr.core.conform import instantiate
 from fairfr.core.extras import MissingExtraError
 from fairfr.core.types import EmbeddingSet, FoldSplit, Grouping, Pairs, Prediction, VerificationSet
-from fairfr.experiment.held_out import score_held_out
-from fairfr.library.material import HERE
+from fairfr.library.image_pairs import HERE
 from fairfr.pairs.table import PairTable
 from fairfr.pairs.unit import marks, unit_rows
 from fairfr.pairs.view import PairView
+from fairfr.runner.held_out import score_held_out
 from fairfr.sweep.config import read_method
 
 METHODS = Path(__file__).parents[2] / "conf" / "method"

@@ -10,7 +10,7 @@ import pytest
 from numpydoc.docscrape import NumpyDocString
 
 import fairfr
-from fairfr.library.catalogue import targets
+from fairfr.library.method_classes import targets
 
 
 def explained(what: Any) -> dict[str, tuple[str, str]]:

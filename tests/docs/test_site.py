@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from fairfr.library.catalogue import targets
+from fairfr.library.method_classes import targets
 
 ROOT = Path(__file__).parents[2]
 

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 import fairfr
-from fairfr.core import state
-from fairfr.library.file import VERSION, _pieces_in, described, read_header
+from fairfr.core import serialization as state
+from fairfr.library.model_file import VERSION, _pieces_in, described, read_header
 
 FOLDER = Path(__file__).with_name("models")
 CASES: dict[str, tuple[str, dict[str, Any]]] = {

@@ -15,15 +15,15 @@ from typing import Any
 import pytest
 
 from fairfr.core.calibrator import Calibrator, FitContext
-from fairfr.core.code import run_code
+from fairfr.core.code_digest import run_code
 from fairfr.core.conform import instantiate
-from fairfr.core.keys import RESULTS_VERSION
+from fairfr.core.run_key import RESULTS_VERSION
 from fairfr.core.types import PAIR_RULES, VerificationSet
-from fairfr.experiment.held_out import score_held_out
 from fairfr.folds.published import LeaveOneFoldOut
 from fairfr.metrics.by_group import PairGroups, compute_metrics
 from fairfr.metrics.summary import summarise
 from fairfr.pairs.table import PairTable
+from fairfr.runner.held_out import score_held_out
 from fairfr.sweep.config import read_method
 
 GOLDEN = Path(__file__).with_name("small_synthetic_rfw.json")
@@ -104,7 +104,7 @@ def check_versions(golden: dict[str, Any], found: dict[str, Any]) -> None:
         old = golden["methods"].get(name, new)
         moved = old["numbers"] != pytest.approx(new["numbers"], abs=TOLERANCE)
         if moved and old["code"] == new["code"]:
-            pytest.fail(f"the numbers of {name} moved, its code did not: raise RESULTS_VERSION in fairfr/core/keys.py")
+            pytest.fail(f"{name}: the numbers moved, the code did not: raise RESULTS_VERSION in fairfr/core/run_key.py")
 
 
 def test_numbers_that_move_without_the_methods_code_need_a_new_version() -> None:

@@ -17,8 +17,8 @@ from filelock import FileLock
 from hydra import compose, initialize_config_dir
 
 from fairfr.core.findings import Finding
-from fairfr.experiment.cell import FinishedCell, run_cell
-from fairfr.experiment.threads import VARIABLES
+from fairfr.runner.cell import FinishedCell, run_cell
+from fairfr.runner.threads import VARIABLES
 from fairfr.store.mlflow.log import MlflowWriter
 from fairfr.store.settings import StoreSettings
 from fairfr.sweep import read_settings

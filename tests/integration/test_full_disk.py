@@ -19,7 +19,7 @@ from fairfr.core.types import MetricRow
 from fairfr.data.importers.embeddings import write_vectors
 from fairfr.methods import _kmeans
 from fairfr.report.write import write_tables
-from fairfr.store.folder import write_metrics, write_scores
+from fairfr.store.run_folder import write_metrics, write_scores
 
 ROOT = Path(__file__).parents[2]
 LEAST = ["dataset=lfw", "backbone=magface", "method=platt", "source=synthetic", "dataset.standin.scale=0.05"]
@@ -46,7 +46,7 @@ def test_a_disk_that_fills_up_during_a_run_leaves_nothing_behind(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The failure is stored if there is room for it; here there is none."""
-    from fairfr.experiment import cell
+    from fairfr.runner import cell
 
     monkeypatch.setattr(cell, "_compute", _fill_up)
     monkeypatch.setattr(cell, "_write_config", _fill_up)
@@ -63,7 +63,7 @@ def _run_cell(out_root: Path) -> None:
     from hydra import compose, initialize_config_dir
     from omegaconf import OmegaConf
 
-    from fairfr.experiment.cell import run_cell
+    from fairfr.runner.cell import run_cell
     from fairfr.sweep import read_settings
 
     with initialize_config_dir(str(ROOT / "conf"), version_base=None):

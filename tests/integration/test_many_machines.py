@@ -18,7 +18,7 @@ import pytest
 from fairfr.commands.sync import sync
 from fairfr.store.mlflow.client import MlflowError, default_uri
 from fairfr.store.mlflow.log import MlflowWriter
-from fairfr.store.reading import stored_runs
+from fairfr.store.result_file import stored_runs
 from fairfr.store.settings import StoreSettings
 
 pytestmark = pytest.mark.slow

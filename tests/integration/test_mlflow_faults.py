@@ -24,7 +24,7 @@ from fairfr.core.run_result import Usage
 from fairfr.store.locks import this_machine
 from fairfr.store.mlflow.client import MlflowError, default_uri, read_results
 from fairfr.store.mlflow.log import MlflowLogger, MlflowWriter
-from fairfr.store.reading import write_result
+from fairfr.store.result_file import write_result
 from fairfr.store.settings import StoreSettings
 from fairfr.sweep.mlflow_metrics import describe_run
 

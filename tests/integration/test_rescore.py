@@ -15,9 +15,9 @@ import pytest
 
 from fairfr.core.errors import DataError, UnmetNeedError
 from fairfr.core.run_result import RunResult
-from fairfr.experiment.rescore import Wanted, rescore
 from fairfr.metrics import catalogue
-from fairfr.store.reading import DamagedRunError, read_run, write_result
+from fairfr.runner.rescore import Wanted, rescore
+from fairfr.store.result_file import DamagedRunError, read_run, write_result
 
 ROOT = Path(__file__).parents[2]
 
@@ -29,8 +29,8 @@ def out(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def newer_metrics(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fairfr.experiment.rescore.metrics_version", lambda: "99-new")
-    monkeypatch.setattr("fairfr.experiment.record.metrics_version", lambda: "99-new")
+    monkeypatch.setattr("fairfr.runner.rescore.metrics_version", lambda: "99-new")
+    monkeypatch.setattr("fairfr.runner.record.metrics_version", lambda: "99-new")
 
 
 def settled(folder: Path) -> dict[str, Any]:

@@ -22,8 +22,8 @@ KILLED = """
 import json, os, shutil, signal, sys
 from pathlib import Path
 sys.path.insert(0, {root!r})
-from fairfr.store import folder
-from fairfr.core.keys import RunKey
+from fairfr.store import run_folder as folder
+from fairfr.core.run_key import RunKey
 from fairfr.core.run_result import RunResult
 
 fatal, out = int(sys.argv[1]), Path(sys.argv[2])
@@ -127,8 +127,8 @@ def _raise(*arguments: Any) -> None:
 @pytest.mark.parametrize("older", ["none", "completed"])
 def test_a_kill_inside_publish_leaves_the_old_state_or_the_new_one(tmp_path: Path, older: str) -> None:
     """At each step in turn: what stands under runs/ is whole, and the next run sees it or starts afresh."""
-    from fairfr.core.keys import RunKey
-    from fairfr.store.folder import RunFolders
+    from fairfr.core.run_key import RunKey
+    from fairfr.store.run_folder import RunFolders
 
     key = RunKey("set", "net", "platt", "files", "0123456789abcdef")
     script = KILLED.format(root=str(ROOT))
@@ -202,7 +202,7 @@ def test_a_killed_cell_starts_again_and_ends_with_the_same_bytes(
 def test_two_processes_publishing_one_key_at_once_both_succeed(tmp_path: Path) -> None:
     code = (
         "import sys\nfrom pathlib import Path\n"
-        "from fairfr.core.keys import RunKey\nfrom fairfr.store.folder import RunFolders\n"
+        "from fairfr.core.run_key import RunKey\nfrom fairfr.store.run_folder import RunFolders\n"
         "key = RunKey('set', 'net', 'platt', 'files', '0123456789abcdef')\n"
         "from fairfr.core.run_result import RunResult\n"
         "import json\n"

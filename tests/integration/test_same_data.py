@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from fairfr.data.locate import LocatedData
-from fairfr.experiment.last_tables import last_tables
+from fairfr.runner.last_tables import last_tables
 
 METHODS = (
     "platt",

@@ -15,9 +15,9 @@ from typing import Any
 
 import pytest
 
-from fairfr.core.keys import RunKey
+from fairfr.core.run_key import RunKey
 from fairfr.methods.platt import Platt
-from fairfr.store.folder import RunFolders
+from fairfr.store.run_folder import RunFolders
 
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[2]

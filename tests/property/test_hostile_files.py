@@ -29,13 +29,12 @@ from omegaconf import DictConfig
 from pyarrow import parquet
 
 from fairfr.core.errors import ConfigError, FairfrError
-from fairfr.core.keys import RunKey
+from fairfr.core.escaping import visible
+from fairfr.core.run_key import RunKey
 from fairfr.core.types import PAIR_RULES, ScoreFrame
-from fairfr.core.visible import visible
 from fairfr.data.importers.embedding_formats import read_source
 from fairfr.data.locate import locate
 from fairfr.data.settings import BackboneSettings, DatasetSettings
-from fairfr.experiment.record import jsonable
 from fairfr.faces.alignment import read_landmarks
 from fairfr.faces.extraction import read_list
 from fairfr.methods import _kmeans
@@ -44,7 +43,8 @@ from fairfr.metrics.summary import summarise
 from fairfr.paper.reading import PAPER_READING
 from fairfr.report import scores as stored_scores
 from fairfr.report.runs import read_results
-from fairfr.store.folder import RunFolders, write_metrics, write_scores
+from fairfr.runner.record import jsonable
+from fairfr.store.run_folder import RunFolders, write_metrics, write_scores
 
 ROOM = 3 * 2**29  # bytes that reading a file of a few kilobytes may take, beyond what the process has
 TIMES = int(os.environ.get("FAIRFR_FUZZ", "1"))  # how often as many mutations as usual
@@ -313,7 +313,7 @@ def read_config(folder: Path) -> object:
     from omegaconf import OmegaConf
     from omegaconf.errors import OmegaConfBaseException
 
-    from fairfr.experiment.method import make_method
+    from fairfr.runner.method import make_method
     from fairfr.sweep import read_settings
 
     try:
@@ -457,7 +457,7 @@ def odd_parquet(folder: Path, rng: np.random.Generator) -> None:
 def odd_config(folder: Path, rng: np.random.Generator) -> None:
     """A key goes, comes, or gets an odd value."""
     some = (None, "", "x" * 400, -1, 0, 2**70, 1e400, float("nan"), True, [], [1], {}, {"a": 1}, "???", "${seed}")
-    odd = (*some, "${nowhere}", "../x", "a/b", "\x1b[2J", "no.such.Class", "fairfr", ".", "fairfr.core.keys.RunKey")
+    odd = (*some, "${nowhere}", "../x", "a/b", "\x1b[2J", "no.such.Class", "fairfr", ".", "fairfr.core.run_key.RunKey")
     plain = node = _whole_config(folder)
     while True:
         key = list(node)[rng.integers(len(node))]

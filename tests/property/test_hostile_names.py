@@ -12,8 +12,8 @@ import pytest
 from rich.console import Console
 
 from fairfr.core.errors import DataError
+from fairfr.core.escaping import visible, visible_json
 from fairfr.core.findings import STAND_IN_USED, Finding
-from fairfr.core.visible import visible, visible_json
 from fairfr.report.tables.grid import Entry, Grid, Line, Note, Section, Spanner
 from fairfr.report.writers import csv, html, latex, markdown
 from fairfr.sweep.results_table import results_table

@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 
 from fairfr.core.findings import Finding
-from fairfr.core.keys import RunKey
+from fairfr.core.run_key import RunKey
 from fairfr.core.types import Grouping, Pairs, ScoreFrame
-from fairfr.experiment.record import jsonable, pair_level_names
 from fairfr.metrics.by_group import PairGroups, compute_metrics
 from fairfr.metrics.catalogue import METRIC_BY_ID
 from fairfr.metrics.summary import summarise
@@ -20,8 +19,9 @@ from fairfr.metrics.ties import ties_code
 from fairfr.report.readings import Run
 from fairfr.report.runs import Runs
 from fairfr.report.tables.grid import Entry, Grid, Line
-from fairfr.store.folder import write_scores
-from fairfr.store.reading import checksums
+from fairfr.runner.record import jsonable, pair_level_names
+from fairfr.store.result_file import checksums
+from fairfr.store.run_folder import write_scores
 
 Numbers: TypeAlias = Mapping[str, float | None]
 NEEDS_GROUPS = ("gst", "demonorm", "oracle")

@@ -38,10 +38,10 @@ from typing import Any
 import numpy as np
 
 from fairfr.core.errors import ConfigError, DataError, name_groups
+from fairfr.core.escaping import visible_json
 from fairfr.core.findings import Finding
 from fairfr.core.readings import DATASETS
 from fairfr.core.types import VerificationSet
-from fairfr.core.visible import visible_json
 from fairfr.data.check.facts import gather
 from fairfr.data.check.page import show_page
 from fairfr.data.check.rules import find

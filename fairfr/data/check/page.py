@@ -10,10 +10,10 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from fairfr.core.escaping import visible
 from fairfr.core.findings import SEVERITIES, Finding, Severity
 from fairfr.core.names import ALL, POOLED
 from fairfr.core.rates import ALPHAS, ENOUGH_FALSE_MATCHES
-from fairfr.core.visible import visible
 from fairfr.data.check.facts import Facts, FoldGroup
 
 Row: TypeAlias = tuple[str, ...]

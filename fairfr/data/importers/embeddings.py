@@ -21,10 +21,10 @@ import numpy as np
 import numpy.typing as npt
 
 from fairfr.core.errors import ConfigError, DataError
-from fairfr.core.keys import check_id
+from fairfr.core.escaping import visible
+from fairfr.core.run_key import check_id
 from fairfr.core.storage import replacing
 from fairfr.core.types import I64, UNKNOWN, Bool
-from fairfr.core.visible import visible
 from fairfr.core.wording import counted, first_few
 from fairfr.data.files import DataFile, find_table
 from fairfr.data.images_file import read_images

@@ -16,12 +16,12 @@ from pathlib import Path
 import numpy as np
 
 from fairfr.core.errors import DataError
+from fairfr.core.escaping import visible
 from fairfr.core.findings import Finding
-from fairfr.core.keys import check_id
 from fairfr.core.names import SIDES
 from fairfr.core.overlap import n_folds_of, pair_keys
+from fairfr.core.run_key import check_id
 from fairfr.core.types import F64, I32, UNKNOWN, RowIds
-from fairfr.core.visible import visible
 from fairfr.core.wording import counted, first_few
 from fairfr.data.files import TABLE_ENDINGS
 from fairfr.data.images_file import MOST_LEVELS, ImageTable

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fairfr.core.visible import visible
+from fairfr.core.escaping import visible
 
 
 def as_drawn(text: str) -> str:

@@ -7,7 +7,7 @@ import io
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from fairfr.core.visible import visible
+from fairfr.core.escaping import visible
 from fairfr.report.tables.grid import Grid, Line
 from fairfr.report.writers.shape import headings
 

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from fairfr.core.visible import visible
+from fairfr.core.escaping import visible
 from fairfr.report.tables.grid import SOURCE_LABEL, Entry, Grid, Note
 from fairfr.report.writers.shape import SENTENCE, by_chapter, headings, word_columns
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from fairfr.core.visible import visible
+from fairfr.core.escaping import visible
 from fairfr.report.tables.grid import Entry, Grid, Line, Note, Section, Tone
 from fairfr.report.writers.shape import SENTENCE, word_columns
 

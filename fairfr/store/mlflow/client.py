@@ -20,7 +20,7 @@ from fairfr.core.run_result import RunResult
 from fairfr.core.storage import move_into_place
 from fairfr.core.wording import first_line
 from fairfr.store.mlflow import views
-from fairfr.store.reading import read_result
+from fairfr.store.result_file import read_result
 from fairfr.store.secrets import masked
 from fairfr.store.settings import PATIENCE, StoreSettings
 

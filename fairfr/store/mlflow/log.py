@@ -40,10 +40,10 @@ from fairfr.store.mlflow.describe import (
     tags_of,
     times_of,
 )
-from fairfr.store.reading import read_result
+from fairfr.store.result_file import read_result
 from fairfr.store.secrets import masked
 from fairfr.store.settings import StoreSettings
-from fairfr.store.sweep import Sweep, SweepEnd
+from fairfr.store.sweep_record import Sweep, SweepEnd
 
 Metrics: TypeAlias = Mapping[str, Sequence[float | None]]
 """Values of each metric by step; a metric that is one number has one step. None: no value at that step."""

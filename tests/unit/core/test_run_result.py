@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from fairfr.core.run_result import DataSummary, RunResult
-from fairfr.store.reading import read_head, read_run, write_result
+from fairfr.store.result_file import read_head, read_run, write_result
 
 FINDING = {"code": "repeated-pairs", "severity": "note", "text": "2 pairs occur twice.", "counts": {"pairs": 2}}
 HEAD: dict[str, Any] = {

@@ -7,7 +7,7 @@ import pytest
 
 from fairfr.core.calibrator import Calibrator, FitContext, rng_for
 from fairfr.core.errors import ConfigError, DataError, FairfrError, did_you_mean
-from fairfr.core.keys import RunKey, digest_of
+from fairfr.core.run_key import RunKey, digest_of
 from fairfr.core.types import Grouping, Pairs, RowIds, product_of, read_only
 from fairfr.methods.baseline import Baseline
 

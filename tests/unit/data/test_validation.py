@@ -17,7 +17,7 @@ from fairfr.core.types import Grouping, Pairs, VerificationSet
 from fairfr.data.locate import locate
 from fairfr.data.settings import BackboneSettings, DatasetSettings
 from fairfr.data.validation import lookalikes
-from fairfr.experiment.record import pair_level_names
+from fairfr.runner.record import pair_level_names
 
 SEEN = (
     *("score", "probability", "cosine", "same", "fold", "pair", "left", "right", "split"),

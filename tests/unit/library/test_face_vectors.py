@@ -15,7 +15,7 @@ import fairfr
 from fairfr.core.calibrator import FitContext
 from fairfr.core.types import Bool, Need, Prediction
 from fairfr.library.face_vectors import count_face_vectors, holds_text
-from fairfr.library.file import describe
+from fairfr.library.model_file import describe
 from fairfr.pairs.view import PairView
 
 Faces = Any

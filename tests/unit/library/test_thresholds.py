@@ -10,7 +10,7 @@ from safetensors.numpy import load_file
 
 import fairfr
 from fairfr.core.errors import DataError
-from fairfr.library.file import describe, keep_thresholds
+from fairfr.library.model_file import describe, keep_thresholds
 from fairfr.library.thresholds import checked
 
 Faces = Any

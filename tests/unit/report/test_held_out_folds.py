@@ -10,8 +10,6 @@ import pytest
 
 from fairfr.core.calibrator import FitContext
 from fairfr.core.types import FoldSplit, VerificationSet
-from fairfr.experiment.held_out import score_held_out
-from fairfr.experiment.record import jsonable, score_columns
 from fairfr.folds.leave_group_out import LeaveOneGroupOut
 from fairfr.folds.published import LeaveOneFoldOut
 from fairfr.folds.transfer import FitOnOtherDataset
@@ -19,8 +17,10 @@ from fairfr.methods.baseline import Baseline
 from fairfr.pairs.table import PairTable
 from fairfr.report.held_out_folds import folds_of
 from fairfr.report.readings import STRICT, Run
-from fairfr.store.folder import write_scores
-from fairfr.store.reading import checksums
+from fairfr.runner.held_out import score_held_out
+from fairfr.runner.record import jsonable, score_columns
+from fairfr.store.result_file import checksums
+from fairfr.store.run_folder import write_scores
 
 
 def context(fold: str) -> FitContext:

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from fairfr.core.code import run_code
+from fairfr.core.code_digest import run_code
 from fairfr.core.errors import ConfigError
-from fairfr.core.keys import RESULTS_VERSION
+from fairfr.core.run_key import RESULTS_VERSION
 from fairfr.paper.paper_tables import paper_tables
 from fairfr.report.readings import STRICT, Run
 from fairfr.report.runs import MixedMetricsError, MixedResultsError, Runs

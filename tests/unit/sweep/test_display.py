@@ -12,8 +12,8 @@ from rich.console import Console
 
 from fairfr.core.findings import Finding
 from fairfr.core.run_result import RunResult
-from fairfr.store.reading import write_result
-from fairfr.store.sweep import write_outcome
+from fairfr.store.result_file import write_result
+from fairfr.store.sweep_record import write_outcome
 from fairfr.sweep.bars import SweepBars, make_bars, time_left
 from fairfr.sweep.display import SweepDisplay
 from fairfr.sweep.progress import PROGRESS_FILE, CellState

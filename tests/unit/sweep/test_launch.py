@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from fairfr.store.sweep import Sweep, is_postponed, postpone, read_outcomes, write_outcome
+from fairfr.store.sweep_record import Sweep, is_postponed, postpone, read_outcomes, write_outcome
 from fairfr.sweep.launch import Watched, WatchedLauncher
 
 

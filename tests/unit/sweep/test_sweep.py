@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from fairfr.core.run_result import RunResult
-from fairfr.store.reading import write_result
+from fairfr.store.result_file import write_result
 from fairfr.sweep.sweep import write_sweep_report
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from fairfr.store.sweep import Sweep, SweepEnd, write_outcome
+from fairfr.store.sweep_record import Sweep, SweepEnd, write_outcome
 from fairfr.sweep.progress import CellState
 from fairfr.sweep.sweep import FAILED, NOT_MIRRORED, RunningSweep
 

@@ -11,7 +11,7 @@ from rich.console import Console
 
 from fairfr.core.findings import Finding
 from fairfr.core.run_result import RunResult
-from fairfr.store.reading import write_result
+from fairfr.store.result_file import write_result
 from fairfr.sweep.results_table import results_table
 from fairfr.sweep.terminal import Terminal
 

@@ -13,7 +13,7 @@ from fairfr.paper.reading import PAPER_READING
 from fairfr.report.readings import STRICT, Run
 from fairfr.report.scores import Scores
 from fairfr.report.uncertainty.paired import compare
-from fairfr.store.reading import checksums
+from fairfr.store.result_file import checksums
 
 
 def scores_of(run: Run) -> Scores:

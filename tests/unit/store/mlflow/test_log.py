@@ -12,7 +12,7 @@ import pytest
 from fairfr.core.errors import FairfrError
 from fairfr.store.mlflow.log import MlflowLogger
 from fairfr.store.settings import StoreSettings
-from fairfr.store.sweep import Sweep, SweepEnd
+from fairfr.store.sweep_record import Sweep, SweepEnd
 
 SWEEP = Sweep.of(["dataset=lfw"], None, started=0.0)
 END = SweepEnd.of(SWEEP.over(1.0, None, []), [])

@@ -1,1 +1,0 @@
-"""Calibrators to deploy: fitted on all folds of a cell, saved with their held-out results, used on new pairs."""

@@ -1,0 +1,181 @@
+"""What a fitted method knows, as plain values and arrays: no code, so that it can be written to a file and read back.
+
+A method's fitted attributes (their names end in ``_``) may be numbers, text, None, arrays, lists, tuples, mappings
+and *pieces*: dataclasses marked with ``@piece``, such as a beta map. What another library made, such as a network, is
+``Foreign``: the code that uses it says how to take it apart. ``pack`` takes states apart, ``unpack`` puts them together
+again. Only marked classes are ever made, whatever a file says.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import fields, is_dataclass
+from typing import Any, NamedTuple, TypeAlias, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from fairfr.core.errors import DataError
+from fairfr.core.types import Pairs
+
+Node: TypeAlias = Any
+"""Plain JSON: a scalar, or ``{kind: content}``."""
+Arrays: TypeAlias = dict[str, npt.NDArray[Any]]
+
+T = TypeVar("T")
+DTYPES = ("bool", "uint8", "int16", "int32", "int64", "float32", "float64")
+
+_pieces: dict[str, type] = {}
+_foreign: dict[str, Foreign] = {}
+
+
+class Foreign(NamedTuple):
+    """How to take something of another library apart into what can be saved, and put it together again.
+
+    ``together`` gets whatever a file says, and raises DataError where that is nonsense.
+    """
+
+    recognises: Callable[[object], bool]
+    apart: Callable[[Any], object]
+    together: Callable[[Any], object]
+
+
+def admit(kind: str, foreign: Foreign) -> None:
+    """Allow such a thing in fitted states; ``kind`` names it in files."""
+    assert kind not in _READERS and kind != "piece"
+    _foreign[kind] = foreign
+
+
+def piece(cls: type[T]) -> type[T]:
+    """Mark a dataclass as a part of fitted states. Its name goes into files, so it must be the only one of its name."""
+    assert is_dataclass(cls), f"{cls.__name__} is not a dataclass"
+    known = _pieces.setdefault(cls.__name__, cls)
+    assert known.__module__ == cls.__module__, f"two pieces are called {cls.__name__}: {known.__module__} has one"
+    _pieces[cls.__name__] = cls
+    return cls
+
+
+def fields_of(name: str) -> list[str] | None:
+    """The fields of the piece of that name; None if there is none."""
+    cls = _pieces.get(name)
+    return None if cls is None else [f.name for f in fields(cls) if f.init]
+
+
+def pack(value: object, arrays: Arrays, at: str) -> Node:
+    """``value`` as JSON; its arrays go into ``arrays`` under names that begin with ``at``."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or isinstance(value, str | bool | int):
+        return value
+    if isinstance(value, float):
+        return value if np.isfinite(value) else {"float": repr(value)}
+    if isinstance(value, np.ndarray):
+        return _pack_array(value, arrays, at)
+    if isinstance(value, list | tuple):
+        kind = "list" if isinstance(value, list) else "tuple"
+        return {kind: [pack(item, arrays, f"{at}.{i}") for i, item in enumerate(value)]}
+    if isinstance(value, Mapping):
+        return {"map": [[key, pack(item, arrays, f"{at}.{key}")] for key, item in value.items()]}
+    if type(value) is _pieces.get(type(value).__name__):
+        content = {f.name: pack(getattr(value, f.name), arrays, f"{at}.{f.name}") for f in fields(value) if f.init}  # type: ignore[arg-type]
+        return {"piece": type(value).__name__, "fields": content}
+    for kind, foreign in _foreign.items():
+        if foreign.recognises(value):
+            return {kind: pack(foreign.apart(value), arrays, at)}
+    raise DataError(
+        f"{at} is a {type(value).__name__}, which cannot be saved. Fitted state is made of numbers, text, arrays "
+        "and dataclasses marked with fairfr.core.serialization.piece."
+    )
+
+
+def unpack(node: Node, arrays: Mapping[str, npt.NDArray[Any]]) -> Any:
+    """The value that ``pack`` took apart; DataError for what it never wrote."""
+    if node is None or isinstance(node, str | bool | int | float):
+        return node
+    if not isinstance(node, dict) or not node:
+        raise _unknown(node)
+    kind = next(iter(node))
+    if kind == "piece":
+        return _unpack_piece(node, arrays)
+    if len(node) != 1 or kind not in {*_READERS, *_foreign}:
+        raise _unknown(node)
+    if kind in _foreign:
+        return _foreign[kind].together(unpack(node[kind], arrays))
+    return _READERS[kind](node[kind], arrays)
+
+
+def _pack_array(value: npt.NDArray[Any], arrays: Arrays, at: str) -> Node:
+    if value.dtype.kind == "U":
+        text = json.dumps(value.ravel().tolist()).encode()
+        assert value.ndim == 1, f"{at}: text is kept in one dimension"
+        arrays[at] = np.frombuffer(text, dtype=np.uint8)
+        return {"names": at}
+    if value.dtype.name not in DTYPES:
+        raise DataError(f"{at} is an array of {value.dtype}, which cannot be saved. Use one of {', '.join(DTYPES)}.")
+    arrays[at] = np.ascontiguousarray(value)
+    return {"array": at}
+
+
+def _read_array(name: Node, arrays: Mapping[str, npt.NDArray[Any]]) -> npt.NDArray[Any]:
+    if not isinstance(name, str) or name not in arrays:
+        raise DataError(f"the array {name!r} is missing")
+    return arrays[name]
+
+
+def _read_names(name: Node, arrays: Mapping[str, npt.NDArray[Any]]) -> npt.NDArray[np.str_]:
+    try:
+        names = json.loads(_read_array(name, arrays).tobytes())
+    except ValueError as error:
+        raise DataError(f"the names {name!r} are not readable ({error})") from None
+    if not isinstance(names, list) or not all(isinstance(item, str) for item in names):
+        raise DataError(f"the names {name!r} are no list of text")
+    return np.array(names, dtype=np.str_)
+
+
+def _read_map(items: Node, arrays: Mapping[str, npt.NDArray[Any]]) -> dict[Any, Any]:
+    if not isinstance(items, list) or not all(isinstance(i, list) and len(i) == 2 for i in items):
+        raise _unknown(items)
+    if not all(isinstance(key, str | int) for key, _ in items):
+        raise _unknown(items)
+    return {key: unpack(item, arrays) for key, item in items}
+
+
+def _read_list(items: Node, arrays: Mapping[str, npt.NDArray[Any]]) -> list[Any]:
+    if not isinstance(items, list):
+        raise _unknown(items)
+    return [unpack(item, arrays) for item in items]
+
+
+def _read_float(text: Node, arrays: Mapping[str, npt.NDArray[Any]]) -> float:
+    if text not in ("inf", "-inf", "nan"):
+        raise _unknown(text)
+    return float(text)
+
+
+def _unpack_piece(node: Node, arrays: Mapping[str, npt.NDArray[Any]]) -> Any:
+    name, content = node.get("piece"), node.get("fields")
+    cls = _pieces.get(name) if isinstance(name, str) else None
+    if cls is None or not isinstance(content, dict) or set(node) != {"piece", "fields"}:
+        raise DataError(f"{name!r} is not a part of a fitted method that this version knows")
+    expected = {f.name for f in fields(cls) if f.init}
+    if set(content) != expected:
+        raise DataError(f"a {name} has the fields {', '.join(sorted(expected))}, found {', '.join(sorted(content))}")
+    return cls(**{key: unpack(item, arrays) for key, item in content.items()})
+
+
+_READERS: dict[str, Callable[[Node, Mapping[str, npt.NDArray[Any]]], Any]] = {
+    "array": _read_array,
+    "names": _read_names,
+    "map": _read_map,
+    "list": _read_list,
+    "tuple": lambda items, arrays: tuple(_read_list(items, arrays)),
+    "float": _read_float,
+}
+
+
+piece(Pairs)
+
+
+def _unknown(node: Node) -> DataError:
+    return DataError(f"{json.dumps(node)[:60]} is nothing that fairfr writes")

@@ -1,0 +1,375 @@
+"""A fitted model in one file: arrays as safetensors, everything else as JSON in its header. Never a pickle.
+
+The header's metadata has one key, ``fairfr``, with the JSON of
+
+    format       "fairfr model"
+    version      of this layout: a reader knows all versions from OLDEST up to its own
+    fingerprint  of the parts that the state is made of: a part that changed without a new version is noticed
+    checksum     crc32 of all the rest of this JSON and of the arrays, so that a damaged file is noticed
+    method       the class, and its parameters, needs and native_probability
+    width        of the vectors; null for a model of cosines
+    groups       ids of the groups that must be given
+    training     counts of what it was fitted on; digest: of the data; seed; report: what the fit did
+    holds        face_vectors: how many training vectors are among the arrays (fairfr.library.face_vectors)
+    score_range  lowest and highest possible score of a model of other scores than cosines; absent: cosines
+    origin       where the model comes from, such as the run that held pairs out; absent if nothing was noted
+    thresholds   those that fairfr calibrate threshold --keep found (fairfr.library.thresholds); absent if none
+    versions     of Python and of the packages that fitted it
+    arrays       dtype and shape of each array
+    state        the fitted attributes (fairfr.core.serialization), and overlay: the map from score to probability
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fairfr.core.errors import ConfigError, DataError, UndeclaredInputError, UnmetNeedError, did_you_mean
+from fairfr.core.run_key import digest_of
+from fairfr.core.serialization import DTYPES, Arrays, fields_of, pack, unpack
+from fairfr.core.storage import replacing
+from fairfr.core.types import Grouping, VerificationSet
+from fairfr.core.versions import versions
+from fairfr.library.arrays import checked_range
+from fairfr.library.face_vectors import KEY as FACE_VECTORS
+from fairfr.library.image_pairs import Faces, Labels, verification_set
+from fairfr.library.method_classes import as_model, model_class, targets
+from fairfr.library.method_state import pack_method, parameters_of, restore_method
+from fairfr.library.model import Model
+from fairfr.library.thresholds import Kept, checked, merged
+from fairfr.numerics.beta import BetaMap
+from fairfr.pairs.table import PairTable
+
+FORMAT, VERSION = "fairfr model", 2
+OLDEST = 2  # version 1, which no release wrote, did not say what is in a file
+KEY = "fairfr"
+# in which a calculation ends where parts of a state do not fit each other
+ALGEBRA = (
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    LookupError,
+    TypeError,
+    ValueError,
+    DataError,
+    UndeclaredInputError,
+    UnmetNeedError,
+)
+MAX_HEADER = 32 * 2**20  # bytes; ours are a few kB, text of any length is in arrays
+TYPES = {
+    "BOOL": "bool",
+    "U8": "uint8",
+    "I16": "int16",
+    "I32": "int32",
+    "I64": "int64",
+    "F32": "float32",
+    "F64": "float64",
+}
+
+
+def save(model: Model, path: Path) -> None:
+    """Write a fitted model; the file is there under its name only once it is whole."""
+    _write(path, *_describe(model))
+
+
+def keep_thresholds(path: Path, new: list[Kept]) -> None:
+    """Add thresholds to a saved model, or replace those for the same rates; all else in the file stays as it is."""
+    header = read_header(path)
+    about = described(path, header)
+    try:
+        arrays = _read_arrays(path, header, about)
+        _check_sum(about, arrays)
+        about["thresholds"] = merged(checked(about.get("thresholds", [])), new)
+    except DataError as error:
+        raise DataError(f"{path} cannot be used: {error.args[0]}.") from None
+    _write(path, about, arrays)
+
+
+def _write(path: Path, about: dict[str, Any], arrays: Arrays) -> None:
+    import safetensors.numpy
+
+    about["checksum"] = _checksum(about, arrays)
+    if not path.parent.is_dir():
+        raise DataError(f"{path} cannot be written: there is no folder {path.parent}.")
+    # save_file would make the file readable for its owner only
+    content = safetensors.numpy.save(arrays, metadata={KEY: json.dumps(about, allow_nan=False)})
+    try:
+        with replacing(path) as draft:
+            draft.write_bytes(content)
+    except OSError as error:
+        raise DataError(f"{path} cannot be written: {error}.") from None
+
+
+def load(path: str | Path, method: type[Any] | None = None) -> Model:
+    """The model that ``save`` wrote.
+
+    Parameters
+    ----------
+    path : str or Path
+        Of the file.
+    method : type, optional
+        The class of a method of your own, which no file can name; methods of fairfr need none.
+
+    Returns
+    -------
+    Model
+        Fitted, as it was saved. A file that is damaged, or that fairfr did not write, is a DataError.
+    """
+    path = Path(path)
+    header = read_header(path)
+    about = described(path, header)
+    try:
+        cls = _class_of(about, method)
+        _check_fingerprint(about)
+        arrays = _read_arrays(path, header, about)
+        _check_sum(about, arrays)
+        return _restored(cls, about, arrays)
+    except (DataError, ConfigError) as error:
+        raise DataError(f"{path} cannot be used: {error.args[0]}.") from None
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, RecursionError) as error:
+        raise DataError(f"{path} cannot be used: its description is not one that fairfr writes ({error!r}).") from None
+
+
+def describe(path: str | Path) -> dict[str, Any]:
+    """What the file says about itself, without its state and without reading its arrays."""
+    path = Path(path)
+    about = described(path, read_header(path))
+    return {name: value for name, value in about.items() if name not in ("state", "overlay", "checksum", "arrays")}
+
+
+def read_header(path: Path) -> dict[str, Any]:
+    """The header of a safetensors file, with every size in it checked against the file's own."""
+    try:
+        size = path.stat().st_size
+        with path.open("rb") as file:
+            length = int.from_bytes(file.read(8), "little")
+            if size < 8 or length > min(size - 8, MAX_HEADER):
+                raise DataError(f"{path} is not a fairfr model, or cut short: its header would not fit into it.")
+            text = file.read(length)
+    except OSError as error:
+        raise DataError(f"{path} cannot be read: {error.strerror}.") from None
+    try:
+        header = json.loads(text)
+        _check_sizes(header, size - 8 - length)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        raise DataError(f"{path} is not a fairfr model, or damaged: its header is not that of safetensors.") from None
+    except DataError as error:
+        raise DataError(f"{path} is cut short or damaged: {error.args[0]}.") from None
+    out: dict[str, Any] = header
+    return out
+
+
+def _check_sizes(header: dict[str, Any], room: int) -> None:
+    """Arrays lie one behind the other and fill the file, each as long as its shape says."""
+    spans = []
+    for name, entry in header.items():
+        if name == "__metadata__":
+            continue
+        shape, (start, stop) = entry["shape"], entry["data_offsets"]
+        if not all(type(n) is int and 0 <= n <= room + 1 for n in [*shape, start, stop]):
+            raise DataError(f"the array {name!r} has the shape {shape}, more than the file has room for")
+        length = int(np.dtype(TYPES[entry["dtype"]]).itemsize)
+        for n in shape:
+            length *= n
+        if stop - start != length:
+            raise DataError(f"the array {name!r} has the shape {shape}, but {stop - start:,} bytes are kept for it")
+        spans.append((start, stop))
+    end = 0
+    for start, stop in sorted(spans):
+        if start != end:
+            raise DataError("its arrays do not lie one behind the other")
+        end = stop
+    if end != room:
+        raise DataError(f"its arrays take {end:,} bytes, but {room:,} are there")
+
+
+def described(path: Path, header: dict[str, Any]) -> dict[str, Any]:
+    """The description in the header, of a version that this reader knows."""
+    try:
+        about = json.loads(header["__metadata__"][KEY])
+        known = about["format"] == FORMAT and type(about["version"]) is int
+    except (KeyError, TypeError, ValueError, RecursionError):
+        known = False
+    if not known:
+        raise DataError(f"{path} is not a fairfr model: a safetensors file without its description.")
+    if about["version"] < OLDEST:
+        raise DataError(
+            f"{path} was written by an older fairfr (version {about['version']} of the format; this one reads from "
+            f"{OLDEST} on). Fit it again."
+        )
+    if about["version"] > VERSION:
+        raise DataError(
+            f"{path} was written by a newer fairfr (version {about['version']} of the format; this one reads up to "
+            f"{VERSION}). Install a newer one: pip install -U fairfr."
+        )
+    out: dict[str, Any] = about
+    return out
+
+
+def _describe(model: Model) -> tuple[dict[str, Any], Arrays]:
+    state, arrays = pack_method(model.method_)
+    about = {
+        "format": FORMAT,
+        "version": VERSION,
+        "method": type(model).__name__,
+        # those that it was fitted with: the model's own may have been set since
+        "parameters": {n: list(v) if isinstance(v, tuple) else v for n, v in parameters_of(model.method_).items()},
+        "needs": sorted(model.needs),
+        "native_probability": bool(model.method_.native_probability),
+        "width": model.width_,
+        "groups": list(model.groups_),
+        "training": model.training_,
+        "digest": model.digest_,
+        "holds": model.holds_,
+        "seed": model.seed_,
+        "report": pack(model.report_, arrays, "report"),
+        "versions": versions(),
+        "state": state,
+        "overlay": pack(model.overlay_, arrays, "overlay"),
+    }
+    if model.origin_ is not None:
+        about["origin"] = model.origin_
+    if model.score_range_ is not None:
+        about["score_range"] = list(model.score_range_)
+    if model.thresholds_:
+        about["thresholds"] = list(model.thresholds_)
+    about["fingerprint"] = _fingerprint(about)
+    about["arrays"] = {name: [array.dtype.name, list(array.shape)] for name, array in sorted(arrays.items())}
+    return about, arrays
+
+
+def _class_of(about: dict[str, Any], method: type[Any] | None) -> type[Model]:
+    name = about["method"]
+    if method is not None:
+        if method.__name__ != name:
+            raise DataError(f"it was fitted by {name}, not by {method.__name__}")
+        return as_model(method)
+    if name not in targets():
+        raise DataError(
+            f"it was fitted by {name!r}, which this fairfr does not know.{did_you_mean(str(name), targets())} "
+            "A method of your own is passed along: fairfr.load(path, method=YourClass)"
+        )
+    return model_class(name)
+
+
+def _check_fingerprint(about: dict[str, Any]) -> None:
+    if about["fingerprint"] != _fingerprint(about):
+        raise DataError(
+            "its parts are not made as this fairfr makes them, although the version of the format is the same: "
+            f"it was written by fairfr {about['versions'].get('fairfr')}. Fit it again"
+        )
+
+
+def _fingerprint(about: dict[str, Any]) -> str:
+    """16 hex digits of the kinds of parts in a state and the names of their fields."""
+    kinds = sorted({*_pieces_in(about["state"]), *_pieces_in(about["overlay"])})
+    return digest_of({"version": VERSION, "pieces": {kind: fields_of(kind) for kind in kinds}})
+
+
+def _pieces_in(node: Any) -> Iterator[str]:
+    if isinstance(node, dict):
+        if isinstance(node.get("piece"), str):
+            yield node["piece"]
+        node = list(node.values())
+    if isinstance(node, list):
+        for item in node:
+            yield from _pieces_in(item)
+
+
+def _read_arrays(path: Path, header: dict[str, Any], about: dict[str, Any]) -> Arrays:
+    """The arrays in memory of their own, after the header and the description were found to agree on them."""
+    from safetensors import SafetensorError, safe_open
+
+    found = {name: [TYPES[entry["dtype"]], entry["shape"]] for name, entry in header.items() if name != "__metadata__"}
+    if found != about["arrays"]:
+        odd = sorted(name for name in {*found, *about["arrays"]} if found.get(name) != about["arrays"].get(name))
+        raise DataError(f"its arrays are not the described ones: {odd[0]!r} is {found.get(odd[0], 'missing')}")
+    try:
+        with safe_open(path, framework="np") as file:
+            return {name: np.array(file.get_tensor(name), order="C") for name in found}
+    except (SafetensorError, OSError) as error:
+        raise DataError(f"safetensors cannot read it ({error})") from None
+
+
+def _check_sum(about: dict[str, Any], arrays: Arrays) -> None:
+    """DataError for a damaged file; takes the checksum out of the description."""
+    if about.pop("checksum", None) != _checksum(about, arrays):
+        raise DataError("its content does not match its checksum, so it is damaged")
+
+
+def _checksum(about: dict[str, Any], arrays: Arrays) -> int:
+    value = zlib.crc32(json.dumps(about, sort_keys=True).encode())
+    for name in sorted(arrays):
+        value = zlib.crc32(_bytes(arrays[name]), value)
+    return value
+
+
+def _bytes(array: npt.NDArray[Any]) -> memoryview | bytes:
+    return array.reshape(-1).view(np.uint8).data if array.size else b""
+
+
+def _restored(cls: type[Model], about: dict[str, Any], arrays: Arrays) -> Model:
+    parameters = about["parameters"]
+    method = restore_method(cls.method_class, parameters, about["state"], arrays)
+    model = cls(**parameters)
+    model.set_params(**{name: getattr(method, name) for name in model.get_params()})
+    model.method_, model.overlay_ = method, unpack(about["overlay"], arrays)
+    if not isinstance(model.overlay_, BetaMap | None):
+        raise DataError("its overlay is not a beta map")
+    model.width_, model.groups_ = about["width"], tuple(about["groups"])
+    model.training_, model.digest_ = about["training"], about["digest"]
+    model.seed_, model.report_ = about["seed"], unpack(about["report"], arrays)
+    model.origin_, model.holds_ = about.get("origin"), _holds(about)
+    model.score_range_ = checked_range(about.get("score_range"))
+    model.thresholds_ = checked(about.get("thresholds", []))
+    if about["needs"] != sorted(cls.needs):
+        raise DataError(f"it says that {about['method']} needs {about['needs']}, not {sorted(cls.needs)}")
+    _check_prediction(model)
+    return model
+
+
+def _holds(about: dict[str, Any]) -> dict[str, int]:
+    count = about["holds"][FACE_VECTORS]
+    if type(count) is not int or count < 0:
+        raise DataError(f"it says that {count!r} face vectors are in it")
+    return {FACE_VECTORS: count}
+
+
+def _check_prediction(model: Model) -> None:
+    """One prediction of a made-up pair: a state whose parts do not fit each other, or the width, shows itself here."""
+    try:
+        score, probability = model.predict_table(PairTable(_probe(model)))
+        fine = score.shape == (1,) and bool(np.isfinite(score[0])) and bool(0 <= probability[0] <= 1)
+    except ALGEBRA as error:
+        raise _unfit(model, error) from None
+    except Exception as error:
+        if type(error).__module__.startswith("numba."):  # types that a compiled loop does not know
+            raise _unfit(model, error) from None
+        raise  # a library that is missing, no memory, no further thread: not the file's fault
+    if not fine:
+        raise DataError("it gives nonsense for a pair of vectors")
+
+
+def _unfit(model: Model, error: Exception) -> DataError:
+    return DataError(f"its parts do not fit together, or not vectors of width {model.width_} ({error})")
+
+
+def _probe(model: Model) -> VerificationSet:
+    """A pair with everything that the model needs."""
+    faces = Faces.scored(np.array([0.3]))
+    if model.width_ is not None:
+        faces = Faces.of((np.ones((1, model.width_)), np.arange(1.0, model.width_ + 1)[None]), None)
+    codes = np.zeros(2, dtype=np.int16)
+    level = next(iter(model.training_.get("groups", {})), "unknown")
+    groupings = (Grouping("_x_".join(model.groups_), (level,), codes),) if model.groups_ else ()
+    labels = Labels(groupings, codes.astype(np.int32), ("someone",))
+    return verification_set(faces, labels, np.zeros(0, dtype=bool))
+
+
+assert set(TYPES.values()) == set(DTYPES)

@@ -1,0 +1,231 @@
+"""Scores of new pairs, from files to a file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fairfr.core.errors import ConfigError, DataError, UnmetNeedError
+from fairfr.core.storage import ResumableOutput, storing
+from fairfr.core.types import I32
+from fairfr.data.files import DataFile
+from fairfr.library.arrays import allowed, on_cosine_scale
+from fairfr.library.gallery import Gallery
+from fairfr.library.model import Model
+from fairfr.library.pair_sources import PairFile, in_file
+from fairfr.library.prior import check_prior
+from fairfr.library.scored_embeddings import Scorer, Vectors, load_model, result_columns
+from fairfr.pairs.cosine import no_cosine
+from fairfr.runner.threads import limit_threads, resolve_threads
+
+BLOCK = 2**18
+"""Pairs at a time: some hundred MB at the most, whatever the method."""
+EVERY = "all"
+ENDINGS = (".parquet", ".csv")
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What the command line asks for. ``pairs`` is a file, or ``all``: every image of ``left`` among ``right``."""
+
+    model: Path
+    pairs: str
+    out: Path
+    embeddings: Path | None = None
+    left: Path | None = None
+    right: Path | None = None
+    images: Path | None = None
+    top: int = 10
+    threads: int | None = None
+    block: int = BLOCK
+    prior: float | None = None
+
+
+class Progress:
+    """Shows how far the scoring of blocks is; this one shows nothing."""
+
+    def start(self, blocks: int, done: int) -> None:
+        """Of about ``blocks`` blocks, ``done`` are there from an earlier call."""
+
+    def block_done(self) -> None:
+        """One more."""
+
+    def say(self, text: str) -> None:
+        """Something to tell at the end."""
+
+
+def score_file(wanted: Wanted, progress: Progress) -> int:
+    """Score and write; returns the number of rows."""
+    check_ending(wanted.out)
+    _check(wanted)
+    threads = resolve_threads(wanted.threads)
+    limit_threads(threads)
+    model = load_model(wanted.model)
+    files = _files(wanted)
+    made_from = {name: file.digest for name, file in files.items()} | _shape(wanted)
+    output = ResumableOutput(wanted.out, made_from, discard_others=True)
+    with storing(wanted.out), output.writing() as done:
+        work: _Pairs | Gallery
+        if wanted.pairs == EVERY:
+            work = _gallery(model, files, wanted, threads)
+        else:
+            work = _pairs(model, files, wanted, threads)
+        progress.start(work.n_blocks, done)
+        for number, table in enumerate(work.tables(done), start=done):
+            _write_part(output, number, table)
+            progress.block_done()
+        if work.scorer is not None:
+            _tell_unlike(work.scorer, progress)
+        return _join(output)
+
+
+def check_ending(out: Path) -> None:
+    """ConfigError for a file that could not be written; checked before anything is computed."""
+    if out.suffix not in ENDINGS:
+        raise ConfigError(f"--out {out}: scores are written as .parquet or .csv. Give the file one of these endings.")
+    if not out.absolute().parent.is_dir():
+        raise ConfigError(f"--out {out}: there is no folder {out.absolute().parent}.")
+
+
+def _write_part(output: ResumableOutput, number: int, table: Any) -> None:
+    from pyarrow import parquet
+
+    with output.part(number) as draft:
+        parquet.write_table(table, draft)
+
+
+def _join(output: ResumableOutput) -> int:
+    """The number of rows."""
+    from pyarrow import csv, parquet
+
+    paths = output.parts()
+    schema = parquet.read_schema(paths[0])
+    open_writer = parquet.ParquetWriter
+    if output.out.suffix == ".csv":
+        open_writer = csv.CSVWriter
+    rows = 0
+    with output.finishing() as draft, open_writer(draft, schema) as writer:
+        for path in paths:
+            part = parquet.read_table(path)
+            writer.write_table(part)
+            rows += part.num_rows
+    return rows
+
+
+def _tell_unlike(scorer: Scorer, progress: Progress) -> None:
+    """How many images were unlike those of training, where the method can tell."""
+    if scorer.unlike.is_too_many:
+        progress.say(f"warning: {scorer.unlike.warning(type(scorer.model).__name__)}")
+    elif scorer.unlike.images:
+        progress.say(scorer.unlike.text())
+
+
+def _shape(wanted: Wanted) -> dict[str, Any]:
+    top = wanted.top if wanted.pairs == EVERY else None
+    return {"block": wanted.block, "top": top, "ending": wanted.out.suffix, "prior": wanted.prior}
+
+
+def _check(wanted: Wanted) -> None:
+    every = wanted.pairs == EVERY
+    for name, needed in (("left", every), ("right", every), ("embeddings", False)):
+        given = getattr(wanted, name) is not None
+        if needed and not given:
+            raise ConfigError(f"--pairs all needs --left A.npz and --right B.npz; --{name} is missing.")
+        if given and every != (name != "embeddings"):
+            raise ConfigError(f"--{name} does not go with --pairs {wanted.pairs}. See fairfr calibrate score --help.")
+    if wanted.top < 1 or wanted.block < 1:
+        raise ConfigError("--top and --block must be at least 1.")
+    if wanted.prior is not None:
+        check_prior(wanted.prior)
+
+
+def _files(wanted: Wanted) -> dict[str, DataFile]:
+    paths = {name: getattr(wanted, name) for name in ("model", "embeddings", "left", "right", "images")}
+    paths["pairs"] = None if wanted.pairs == EVERY else Path(wanted.pairs)
+    return {name: DataFile.at(path) for name, path in paths.items() if path is not None}
+
+
+class _Pairs:
+    """The pairs of a file, with vectors, or with cosines alone (``scorer`` is None)."""
+
+    def __init__(
+        self, file: DataFile, model: Model, wanted: Wanted, vectors: Vectors | None, scorer: Scorer | None
+    ) -> None:
+        columns = ("left", "right") if vectors is not None else ("cosine",)
+        self._file = PairFile(file, columns, numbers=("cosine",))
+        self._model, self._vectors, self.scorer = model, vectors, scorer
+        self._block, self._prior = wanted.block, wanted.prior
+        self.n_blocks = -(-self._file.count() // wanted.block)
+
+    def tables(self, skip: int) -> Iterator[Any]:
+        empty = True
+        for number, block in enumerate(self._file.blocks(self._block, skip), start=skip):
+            empty = False
+            yield self._scored(block, number * self._block)
+        if empty and not skip:
+            raise DataError(f"{self._file.path} has no pairs.")
+
+    def _scored(self, block: Any, first: int) -> Any:
+        if self._vectors is None or self.scorer is None:
+            score, probability = self._model.prediction_scores(self._cosines(block, first))
+        else:
+            left, right = (self._rows(block, side, first) for side in ("left", "right"))
+            score, probability = self.scorer(left, right)
+        for name, values in result_columns(self._model, score, probability, self._prior).items():
+            block = block.append_column(name, [values])
+        return block
+
+    def _cosines(self, block: Any, first: int) -> Any:
+        given = block["cosine"].to_numpy()
+        wrong = no_cosine(on_cosine_scale(given, self._model.score_range_))
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            raise DataError(
+                f"{self._file.path}, {in_file(self._file.path, first + row)}: cosine is {given[row]:g}, but "
+                f"{allowed(self._model.score_range_)}"
+            )
+        return given
+
+    def _rows(self, block: Any, side: str, first: int) -> I32:
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        assert self._vectors is not None
+        found = pc.index_in(block[side], value_set=pa.array(self._vectors.ids, pa.string())).fill_null(-1)
+        rows = np.asarray(found.to_numpy(), dtype=np.int32)
+        if (rows < 0).any():
+            row = int(np.argmax(rows < 0))
+            raise DataError(
+                f"{self._file.path}, {in_file(self._file.path, first + row)}: {side} image '{block[side][row]}' has no "
+                f"vector in {self._vectors.path} (where the first is '{self._vectors.ids[0]}'). Add its vector or "
+                "remove the pair; ids must match exactly."
+            )
+        return rows
+
+
+def _pairs(model: Model, files: dict[str, DataFile], wanted: Wanted, threads: int) -> _Pairs:
+    if "embeddings" in files:
+        vectors = Vectors.read(files["embeddings"], model)
+        scorer = Scorer(model, (vectors,), files.get("images"), threads)
+        return _Pairs(files["pairs"], model, wanted, vectors, scorer)
+    if model.needs:
+        raise UnmetNeedError(
+            f"{type(model).__name__} needs {', '.join(sorted(model.needs))}: name the vectors, --embeddings FILE.npz. "
+            "Cosines alone (a column 'cosine' in the pairs file) are enough for methods such as Platt and Beta."
+        )
+    return _Pairs(files["pairs"], model, wanted, None, None)
+
+
+def _gallery(model: Model, files: dict[str, DataFile], wanted: Wanted, threads: int) -> Gallery:
+    left, right = Vectors.read(files["left"], model), Vectors.read(files["right"], model)
+    if left.unit.shape[1] != right.unit.shape[1]:
+        raise DataError(
+            f"{left.path} has vectors of width {left.unit.shape[1]} and {right.path} of width {right.unit.shape[1]}. "
+            "Compare vectors of one network."
+        )
+    scorer = Scorer(model, (left, right), files.get("images"), threads)
+    return Gallery(left, right, scorer, wanted.top, max(1, wanted.block // wanted.top), wanted.prior)

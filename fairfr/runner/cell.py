@@ -1,0 +1,239 @@
+"""One cell: a data set, a backbone, a method and a protocol, from files to a stored result."""
+
+from __future__ import annotations
+
+import logging
+import time
+import traceback
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
+
+from fairfr.core.calibrator import FitContext
+from fairfr.core.errors import FairfrError
+from fairfr.core.findings import Finding
+from fairfr.core.run_key import RunKey
+from fairfr.core.run_result import RunResult, Usage
+from fairfr.core.storage import storing
+from fairfr.core.types import PAIR_RULES, FoldSplit
+from fairfr.runner.held_out import HeldOut, check_needs, findings_of, score_held_out
+from fairfr.runner.last_tables import last_tables
+from fairfr.runner.located import LocatedCell
+from fairfr.runner.machine import peak_memory_mb, reset_peak_memory
+from fairfr.runner.method import make_method, make_splits, make_splitter
+from fairfr.runner.record import begin_result, completed_result, failed_result, score_columns
+from fairfr.runner.settings import CellSettings
+from fairfr.runner.threads import Division, import_what_fits_use, limit_threads, resolve_threads
+from fairfr.store.result_file import read_run
+from fairfr.store.run_folder import RunFolders, write_metrics, write_scores
+from fairfr.store.secrets import without_passwords
+
+if TYPE_CHECKING:
+    from fairfr.pairs.table import PairTable
+
+log = logging.getLogger("fairfr")
+
+
+class Progress(Protocol):
+    """Shows how far a running cell is."""
+
+    def warn(self, finding: Finding) -> None: ...
+    def wait_for(self, holder: str) -> None: ...
+    def start(self, n_folds: int) -> None: ...
+    def fold_done(self, fold: str) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class FinishedCell:
+    """How a cell ended. ``error`` is the message of a failed one; ``is_mistake``: of one in the input, which says
+    itself what to do, so that nobody needs the traceback.
+
+    ``is_current`` is False for a forced rerun that failed: the completed run stands, ``folder`` is outside ``runs/``.
+    """
+
+    status: Literal["completed", "skipped", "failed"]
+    key: RunKey
+    folder: Path
+    result: RunResult
+    error: str | None = None
+    is_mistake: bool = False
+    is_current: bool = True
+
+
+def run_cell(
+    settings: CellSettings,
+    config: dict[str, Any],
+    progress: Progress,
+    before_fitting: Callable[[], object] = lambda: None,
+    defaults: Callable[[], CellSettings] | None = None,
+) -> FinishedCell:
+    """Run one cell, or return its stored result when a completed run has the same key.
+
+    ``defaults`` gives the settings as the yaml files have them, to tell a default configuration from a variant (None:
+    these settings are the default). If another process computes the same run now, wait for it and take its result.
+    ``before_fitting`` is called when the data has been read, and not where there is a mistake in it.
+    Raises FairfrError for mistakes found before a key exists (unknown keys, missing files). Whatever goes wrong
+    afterwards is stored as a failed run and returned.
+    """
+    method = make_method(settings)  # a wrong target is the user's mistake, reported before anything is read
+    make_splitter(settings)
+    located = LocatedCell.of(settings)
+    key = located.key(settings)
+    runs = RunFolders(Path(settings.out_root))
+    stored = None if settings.force else runs.completed(key, lambda damage: progress.warn(_computed_anew(damage)))
+    if stored is not None:
+        return FinishedCell("skipped", key, runs.path(key), stored)
+    # with the code as it is now, before anybody edits it
+    begun = begin_result(settings, settings if defaults is None else defaults(), located, key, method)
+    with storing(runs.out_root), runs.locked(key, lambda: progress.wait_for("another process")):
+        runs.look_again(key)
+        stored = None if settings.force else runs.completed(key)
+        if stored is not None:
+            return FinishedCell("skipped", key, runs.path(key), stored)
+        if located.test.warning:
+            progress.warn(located.test.warning)
+        with runs.draft(key) as draft, _run_log(draft / "run.log"):
+            log.info("%s / %s / %s, key %s, source %s", key.dataset, key.backbone, key.method, key, key.source)
+            try:
+                result = _compute(settings, located, begun, _Workspace(draft, progress, before_fitting))
+            except Exception as error:
+                return _store_failure(runs, draft, begun, config, error)
+            _write_config(draft, config)
+            folder = runs.publish(draft, key, result)
+            return FinishedCell("completed", key, folder, read_run(folder) or result)
+
+
+def _computed_anew(damage: str) -> Finding:
+    return Finding("damaged-run", "warning", f"{damage} It is computed again.")
+
+
+class _Workspace(NamedTuple):
+    """What a running cell writes to: its draft folder, what shows its progress, and who is told before it fits."""
+
+    draft: Path
+    progress: Progress
+    before_fitting: Callable[[], object]
+
+
+def _compute(settings: CellSettings, located: LocatedCell, begun: RunResult, space: _Workspace) -> RunResult:
+    from fairfr.metrics.by_group import PairGroups, compute_metrics
+
+    started = time.perf_counter()
+    reset_peak_memory()
+    threads = resolve_threads(settings.threads)
+    limit_threads(threads)
+    table, training = _tables(settings, located, threads, space.progress)
+    space.before_fitting()
+    held_out = _score(settings, (table, training), threads, space.progress)
+    scored = slice(None) if held_out.rows is None else held_out.rows
+    data, cosine = table.data if held_out.rows is None else table.data.take(held_out.rows), table.cosine[scored]
+    groups = [PairGroups.of(grouping, data.pairs, rule) for grouping in data.groupings.values() for rule in PAIR_RULES]
+    rows = compute_metrics(held_out.frame, held_out.folds, groups, settings.dataset.min_pairs, threads)
+    write_scores(space.draft / "scores.parquet", score_columns(data, cosine, held_out))
+    write_metrics(space.draft / "metrics.parquet", rows)
+    seconds = round(time.perf_counter() - started, 3)
+    log.info("done in %.1f s", seconds)
+    usage = Usage(threads, seconds, peak_memory_mb())
+    result = completed_result(begun, data, held_out, rows, usage, settings.dataset.min_pairs)
+    assert result.metrics is not None
+    for finding in result.metrics.warnings:
+        space.progress.warn(finding)
+    return result
+
+
+def _tables(
+    settings: CellSettings, located: LocatedCell, threads: int, progress: Progress
+) -> tuple[PairTable, PairTable | None]:
+    """Of the set to test, and of the set to fit on where that is another one."""
+    tables = []
+    for table in last_tables.of(located.sets, threads):
+        _warn(table.data.warnings, progress)
+        check_needs(make_method(settings), settings.method.id, table.data)
+        tables.append(table)
+    return tables[0], tables[1] if len(tables) > 1 else None
+
+
+def _warn(findings: Iterable[Finding], progress: Progress) -> None:
+    for finding in findings:
+        log.warning(finding.text)
+        progress.warn(finding)
+
+
+def _score(
+    settings: CellSettings, tables: tuple[PairTable, PairTable | None], threads: int, progress: Progress
+) -> HeldOut:
+    """``tables`` as of ``_tables``."""
+    table, training = tables
+    splits = make_splits(settings, table.data, None if training is None else training.data)
+    _warn(findings_of(splits), progress)
+    progress.start(len(splits))
+    n_fits = len({split.fit_id for split in splits})
+    method = make_method(settings)
+    division = Division.of(method, n_fits, threads)
+
+    def context(fold: str) -> FitContext:
+        return FitContext(
+            seed=settings.seed,
+            dataset=settings.dataset.id,
+            backbone=settings.backbone.id,
+            fold=fold,
+            threads=division.threads,
+            grouping=(training or table).data.grouping,
+            cache=Path(settings.out_root) / "cache",
+        )
+
+    one_at_a_time = Lock()
+
+    def scored(split: FoldSplit) -> None:
+        with one_at_a_time:
+            log.info("fold %s: fitted on %d pairs, scored %d", split.id, len(split.train_rows()), len(split.test))
+            progress.fold_done(split.id)
+
+    import_what_fits_use(method)
+    limit_threads(division.threads)
+    try:
+        make, thresholds = (lambda: make_method(settings)), settings.training_thresholds
+        return score_held_out(table, splits, make, context, scored, training, thresholds, division)
+    finally:
+        limit_threads(threads)
+
+
+def _store_failure(
+    runs: RunFolders, draft: Path, begun: RunResult, config: dict[str, Any], error: Exception
+) -> FinishedCell:
+    """Keep the traceback with the run; a user's own mistake needs only its message on the screen."""
+    log.exception("the run failed")
+    for leftover in draft.glob("*.parquet"):
+        leftover.unlink()
+    (draft / "error.txt").write_text(traceback.format_exc(), encoding="utf-8")
+    _write_config(draft, config)
+    is_mistake = isinstance(error, FairfrError)
+    message = f"{type(error).__name__}: {error}"
+    key = begun.run_key
+    result = failed_result(begun, message)
+    is_current = runs.completed(key) is None  # a forced rerun that fails must not destroy the good run
+    folder = runs.publish(draft, key, result) if is_current else runs.set_apart(draft, key, result)
+    return FinishedCell("failed", key, folder, result, message, is_mistake, is_current)
+
+
+def _write_config(draft: Path, config: dict[str, Any]) -> None:
+    import yaml
+
+    (draft / "config.yaml").write_text(yaml.safe_dump(without_passwords(config), sort_keys=False), encoding="utf-8")
+
+
+@contextmanager
+def _run_log(path: Path) -> Iterator[None]:
+    """Everything that fairfr logs meanwhile, in the run's own file."""
+    handler = logging.FileHandler(path, encoding="utf-8")
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
+    log.setLevel(logging.INFO)
+    log.addHandler(handler)
+    try:
+        yield
+    finally:
+        log.removeHandler(handler)
+        handler.close()

@@ -1,0 +1,186 @@
+"""Fit on the training pairs of each split, score the held-out ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from itertools import chain, groupby
+from typing import Any
+
+import numpy as np
+
+from fairfr.core.calibrator import Calibrator, FitContext
+from fairfr.core.errors import UnmetNeedError, no_groups
+from fairfr.core.extras import explain_missing_extra
+from fairfr.core.findings import Finding
+from fairfr.core.types import F64, I16, I64, FoldSplit, Prediction, ScoreFrame, VerificationSet
+from fairfr.metrics.roc_metrics import training_thresholds
+from fairfr.numerics.beta import BetaMap, fit_overlay
+from fairfr.pairs.table import PairTable
+from fairfr.pairs.view import PairView
+from fairfr.runner.threads import Division
+
+THRESHOLDS = "training_thresholds"
+"""In a fit's report: thresholds that its training pairs set."""
+
+
+@dataclass(slots=True)
+class HeldOut:
+    """Held-out scores with what each fit reported.
+
+    ``frame.fold`` indexes ``folds``, what the scores are measured in; ``fit`` (q,) indexes ``fit_report``, the fits
+    that gave the scores. ``rows`` (q,) are the pairs that were scored, in the set's order (None: all). ``findings`` are
+    the protocol's.
+    """
+
+    frame: ScoreFrame
+    folds: tuple[str, ...]
+    fit_report: dict[str, dict[str, Any]] = field(default_factory=dict)
+    rows: I64 | None = None
+    fit: I16 | None = None
+    findings: tuple[Finding, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredFold:
+    """Score and probability (t,) of the held-out pairs of one split, and what its fit reported."""
+
+    score: F64
+    probability: F64
+    report: dict[str, Any]
+
+
+def score_held_out(
+    table: PairTable,
+    splits: list[FoldSplit],
+    make_method: Callable[[], Calibrator],
+    context: Callable[[str], FitContext],
+    on_split: Callable[[FoldSplit], object] = lambda split: None,
+    training: PairTable | None = None,
+    thresholds: bool = False,
+    division: Division | None = None,
+) -> HeldOut:
+    """Run one method over all splits. A fresh method for each fit: nothing learned crosses over.
+
+    ``on_split`` gets each split that was scored, possibly from several threads at the same time.
+    ``training``: the set that the splits' training rows belong to, if it is another one than ``table``.
+    ``thresholds``: each fit also reports the thresholds that its training pairs set.
+    ``division``: how many fits run at once (None: one after another); that changes no number.
+    """
+    division = division or Division()
+    fits = [list(several) for _, several in groupby(splits, key=lambda split: split.fit_id)]
+
+    def score(several: list[FoldSplit]) -> list[ScoredFold]:
+        first = several[0]
+        fitted = _Fitted(training or table, first, make_method(), context(first.fit_id), thresholds)
+        scored = []
+        for split in several:
+            scored.append(fitted.score(table, split))
+            on_split(split)
+        return scored
+
+    return _assembled(table.data, splits, chain.from_iterable(division.map(score, fits)))
+
+
+def _assembled(data: VerificationSet, splits: list[FoldSplit], scored: Iterable[ScoredFold]) -> HeldOut:
+    """The scores of all splits, in the order of the set's pairs."""
+    score, probability = np.full(data.n_pairs, np.nan), np.full(data.n_pairs, np.nan)
+    fold = np.full(data.n_pairs, -1, dtype=np.int16)
+    fit = np.full(data.n_pairs, -1, dtype=np.int16)
+    folds = tuple(dict.fromkeys(split.fold for split in splits))
+    fits = tuple(dict.fromkeys(split.fit_id for split in splits))
+    report: dict[str, dict[str, Any]] = {}
+    for split, of_split in zip(splits, scored, strict=True):
+        assert np.all(fold[split.test] < 0), "the splits' tests do not overlap"
+        score[split.test], probability[split.test] = of_split.score, of_split.probability
+        fold[split.test] = folds.index(split.fold)
+        fit[split.test] = fits.index(split.fit_id)
+        report[split.fit_id] = of_split.report
+    rows = np.flatnonzero(fold >= 0)
+    frame = ScoreFrame(fold[rows], data.same[rows], score[rows], probability[rows])
+    return HeldOut(frame, folds, report, rows, fit[rows], findings_of(splits))
+
+
+def findings_of(splits: Iterable[FoldSplit]) -> tuple[Finding, ...]:
+    """What the protocol says about the splits, each finding once."""
+    found: list[Finding] = []
+    for split in splits:
+        found += [finding for finding in split.findings if finding not in found]
+    return tuple(found)
+
+
+def check_needs(method: Calibrator, method_id: str, data: VerificationSet) -> None:
+    """Say early that a set lacks what the method needs."""
+    if "embeddings" in method.needs and data.embeddings is None:
+        raise UnmetNeedError(
+            f"{method_id} needs embeddings, but backbone '{data.backbone}' of '{data.id}' has scores only. "
+            "Use a backbone with an embeddings file, or a method that works on scores: baseline, platt, beta."
+        )
+    if "groups" in method.needs and data.grouping is None:
+        raise no_groups(method_id, data.id, data.group_columns)
+
+
+class _Fitted:
+    """A method fitted on the training rows of a split, which scores that split and those that share its fit.
+
+    ``thresholds``: it also reports those that its training pairs set, on the score and on the probability.
+    """
+
+    def __init__(
+        self, table: PairTable, split: FoldSplit, method: Calibrator, ctx: FitContext, thresholds: bool = False
+    ) -> None:
+        self._method, self._name, self._report = method, type(method).__name__, ctx.report
+        self._thresholds, rows = thresholds, split.train_rows()
+        self._train = PairView(table, rows, method.needs, self._name)
+        self._same = table.data.same[rows]
+        self._of_training: Prediction | None = None
+        self._map: BetaMap | None = None
+        with explain_missing_extra(type(method).__name__):
+            method.fit(self._train, self._same, ctx)
+
+    def score(self, table: PairTable, split: FoldSplit) -> ScoredFold:
+        held_out = self._method.predict(PairView(table, split.test, self._method.needs, self._name))
+        if hasattr(self._method, "unlike_training"):
+            unlike, images = self._method.unlike_training()
+            self._report["images_unlike_training"] = unlike / images
+        probability = held_out.probability
+        if probability is None:
+            probability = self._overlay.probability(held_out.score)
+        _check_prediction(self._name, split, held_out.score, probability)
+        if self._thresholds and THRESHOLDS not in self._report:
+            self._report[THRESHOLDS] = self._training_thresholds()
+        return ScoredFold(held_out.score, probability, dict(self._report))
+
+    def _training_thresholds(self) -> dict[str, Any]:
+        score, probability = self._on_training
+        probability = self._overlay.probability(score) if probability is None else probability
+        values = {"score": score, "probability": probability}
+        return {on: training_thresholds(self._same, of) for on, of in values.items()}
+
+    # Neither is a cached_property: before Python 3.12 fits side by side would wait for each other's.
+
+    @property
+    def _on_training(self) -> Prediction:
+        if self._of_training is None:
+            self._of_training = self._method.predict(self._train)
+        return self._of_training
+
+    @property
+    def _overlay(self) -> BetaMap:
+        """The probability of a method that returns none."""
+        if self._map is None:
+            self._map = fit_overlay(self._method, self._on_training.score, self._same)
+            self._report["overlay"] = {"a": self._map.a, "b": self._map.b, "c": self._map.c}
+        return self._map
+
+
+def _check_prediction(name: str, split: FoldSplit, score: F64, probability: F64) -> None:
+    """A method that breaks its contract fails loudly here, not in a table."""
+    for what, values in (("score", score), ("probability", probability)):
+        if values.shape != split.test.shape:
+            raise ValueError(f"{name} returned {values.shape} {what} values for {split.test.shape} pairs.")
+        if not np.isfinite(values).all():
+            bad = int(np.count_nonzero(~np.isfinite(values)))
+            raise ValueError(f"{name} returned {bad:,} non-finite {what} values in fold {split.id}.")
+    if probability.min() < 0 or probability.max() > 1:
+        raise ValueError(f"{name} returned probabilities outside [0, 1] in fold {split.id}.")

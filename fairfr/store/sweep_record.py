@@ -1,0 +1,261 @@
+"""What is known of a sweep outside MLflow: small files in its Hydra folder.
+
+``sweep.json`` says which sweep it is, so that workers in other processes, and a later rebuild, find the same parent
+run, which jobs were planned, and whether it goes on; ``<job>/outcome.json`` says how each cell ended. A planned job
+without one did not run to its end, or was postponed, because another sweep computes its cell (``<job>/postponed.txt``).
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from fairfr.core.readings import mixes_readings, shared_reading
+from fairfr.core.run_result import RunResult
+from fairfr.core.storage import replace_text
+from fairfr.core.variants import variant_text
+from fairfr.store.result_file import read_result
+
+SWEEP_FILE = "sweep.json"
+OUTCOME_FILE = "outcome.json"
+POSTPONED_FILE = "postponed.txt"
+NO_PART = ("out_root", "data_root", "store", "threads", "force", "on_error", "hydra")
+NAMED_AT_MOST = 3
+NOT_RUN = "not run"
+
+Outcome = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """One sweep. The same command is the same sweep: what a kill cut short goes on under the same parent run."""
+
+    id: str
+    title: str
+    overrides: tuple[str, ...]
+    started: float  # seconds since 1970
+    ended: float | None = None
+    status: str | None = None  # FINISHED, FAILED or KILLED, as MLflow spells it; None while it runs
+    planned: tuple[str, ...] = ()  # what each job overrides, in the order of the jobs
+    process: dict[str, Any] | None = None  # the Owner that started it
+
+    @classmethod
+    def of(cls, overrides: Iterable[str], study: str | None, started: float) -> Sweep:
+        """``overrides``: the command line; what chooses a machine, a store or a launcher is left out.
+
+        ``study``: the name of a sweep that has one, the yaml in ``conf/experiment``.
+        """
+        kept = tuple(sorted(o.lstrip("+") for o in overrides if not _is_no_part(o)))
+        digest = hashlib.sha256(json.dumps(kept).encode()).hexdigest()[:12]
+        return cls(digest, study or "sweep", kept, started)
+
+    @classmethod
+    def from_dict(cls, stored: dict[str, Any]) -> Sweep:
+        known = {field.name: stored[field.name] for field in fields(cls) if field.name in stored}
+        lists = {name: tuple(stored.get(name, ())) for name in ("overrides", "planned")}
+        return cls(**{**known, **lists})
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+    def write(self, folder: Path) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        replace_text(folder / SWEEP_FILE, json.dumps(self.as_dict()))  # on a full disk the plan stays as it was
+
+    @classmethod
+    def read(cls, folder: Path) -> Sweep | None:
+        try:
+            return cls.from_dict(json.loads((folder / SWEEP_FILE).read_text(encoding="utf-8")))
+        except (FileNotFoundError, ValueError, KeyError, TypeError):
+            return None
+
+    def with_jobs(self, first: int, jobs: Sequence[Sequence[str]]) -> Sweep:
+        """This sweep, with the jobs of one more launch, the first of which has the number ``first``."""
+        constant = set.intersection(*map(set, jobs)) if len(jobs) > 1 else set()
+        named = (" ".join(o.lstrip("+") for o in job if o not in constant and not _is_no_part(o)) for job in jobs)
+        numbered = (name or f"job {job}" for job, name in enumerate(named, first))
+        return replace(self, planned=(*self.planned[:first], *numbered))
+
+    def over(self, ended: float, status: str | None, outcomes: Sequence[Outcome]) -> Sweep:
+        """This sweep, ended. ``status`` only where it was cut short; else its cells decide."""
+        any_failed = any(outcome["status"] in ("failed", NOT_RUN) for outcome in outcomes)
+        return replace(self, ended=ended, status=status or ("FAILED" if any_failed else "FINISHED"))
+
+    @property
+    def first_name(self) -> str:
+        """The parent run's name until its cells are known."""
+        chosen = dict(o.split("=", 1) for o in self.overrides if "=" in o)
+        return " | ".join([self.title, *(chosen[noun] for noun in ("dataset", "backbone") if noun in chosen)])
+
+
+def write_outcome(folder: Path, outcome: Outcome) -> None:
+    """Write how a job ended: status, choices and error, and the run folder if there is one."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / OUTCOME_FILE).write_text(json.dumps(outcome), encoding="utf-8")
+
+
+def read_outcomes(folder: Path, planned: Sequence[str] = ()) -> list[Outcome]:
+    """How each job of a sweep ended, in the order of the jobs; they may have run in other processes.
+
+    ``planned``: what each job was to be. One that wrote no outcome gets the status ``not run``.
+    """
+    files = {int(path.parent.name): path for path in folder.glob(f"*/{OUTCOME_FILE}") if path.parent.name.isdigit()}
+    known = {job: outcome for job, path in files.items() if (outcome := read_outcome(path.parent)) is not None}
+    jobs = sorted({*known, *range(len(planned))})
+    return [known[job] if job in known else _not_run(folder / str(job), planned[job]) for job in jobs]
+
+
+def postpone(folder: Path, holder: str) -> None:
+    """Note that another process computes this job's cell: the job is started again when the others are through."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / POSTPONED_FILE).write_text(holder, encoding="utf-8")
+
+
+def is_postponed(folder: Path) -> bool:
+    """Whether the job whose folder this is was postponed, now or earlier."""
+    return (folder / POSTPONED_FILE).exists()
+
+
+def has_started(folder: Path, job: int) -> bool:
+    """Whether a job of a sweep has begun: its folder is the first thing that it makes."""
+    return (folder / str(job)).exists()
+
+
+def has_ended(folder: Path, job: int) -> bool:
+    """Whether a job of a sweep has written how it ended."""
+    return read_outcome(folder / str(job)) is not None
+
+
+def read_outcome(folder: Path) -> Outcome | None:
+    """How the job whose folder this is ended; None before it has."""
+    try:
+        outcome = json.loads((folder / OUTCOME_FILE).read_text(encoding="utf-8"))
+    except (OSError, ValueError):  # a full disk cuts it short
+        return None
+    return outcome if isinstance(outcome, dict) else None
+
+
+def _not_run(folder: Path, choices: str) -> Outcome:
+    error = "did not end: it was killed, or could not write its files." if folder.exists() else "did not start."
+    return {"status": NOT_RUN, "choices": choices, "error": error}
+
+
+def stored_sweeps(out_root: Path) -> Iterator[tuple[Sweep, list[Outcome]]]:
+    """The newest run of each sweep below ``<out_root>/hydra/sweep``; one without an end was killed."""
+    newest: dict[str, tuple[Sweep, Path]] = {}
+    for path in (out_root / "hydra" / "sweep").glob(f"*/*/{SWEEP_FILE}"):
+        sweep = Sweep.read(path.parent)
+        if sweep is not None and (sweep.id not in newest or sweep.started > newest[sweep.id][0].started):
+            newest[sweep.id] = (sweep, path.parent)
+    for sweep, folder in sorted(newest.values(), key=lambda found: found[0].started):
+        outcomes = [_found_below(out_root, outcome) for outcome in read_outcomes(folder, sweep.planned)]
+        yield sweep if sweep.ended is not None else sweep.over(folder.stat().st_mtime, "KILLED", outcomes), outcomes
+
+
+def _found_below(out_root: Path, outcome: Outcome) -> Outcome:
+    """The outcome with the place of its run here: a sweep may have been copied from another machine."""
+    here = out_root.joinpath("runs", *Path(outcome.get("folder", "")).parts[-4:])
+    return {**outcome, "folder": str(here)} if "folder" in outcome and here.is_dir() else outcome
+
+
+@dataclass(frozen=True, slots=True)
+class SweepEnd:
+    """What the parent run shows when its sweep is over."""
+
+    name: str
+    status: str
+    ended: float
+    metrics: dict[str, float]
+    tags: dict[str, str]
+    keys: tuple[str, ...]
+    cells_csv: str
+    varied: tuple[str, ...] = ()  # parameters that are not the same in every cell
+    mixed: bool = False  # some cells are read as the paper's, others strictly
+
+    @classmethod
+    def of(cls, sweep: Sweep, outcomes: Sequence[Outcome]) -> SweepEnd:
+        """``sweep``: one that is over."""
+        assert sweep.ended is not None and sweep.status is not None
+        results = [read_result(Path(o["folder"])) if "folder" in o else None for o in outcomes]
+        known = [result for result in results if result is not None]
+        counts = Counter(outcome["status"] for outcome in outcomes)
+        metrics = {
+            "sweep/cells": float(len(outcomes)),
+            "sweep/already_done": float(counts["skipped"]),
+            "sweep/failed": float(counts["failed"]),
+            "sweep/not_run": float(counts[NOT_RUN]),
+            "sweep/seconds": round(sweep.ended - sweep.started, 3),
+        }
+        heads = [result.to_json(with_metrics=False) for result in known]
+        tags = {noun: "+".join(_ids(known, noun)) for noun in ("dataset", "backbone")}
+        tags["reading"] = shared_reading(heads)
+        tags["source"] = "+".join(sorted({result.source for result in known}))
+        tags["finished"] = datetime.fromtimestamp(sweep.ended, UTC).isoformat(timespec="milliseconds")
+        keys = tuple(sorted({result.key for result in known}))
+        name = _name(sweep, known, len(outcomes))
+        varied = tuple(_parameter(key) for key in _varied([result.origin.differs for result in known]))
+        table, mixed = _cells_csv(outcomes, results), mixes_readings(heads)
+        return cls(name, sweep.status, sweep.ended, metrics, tags, keys, table, varied, mixed)
+
+    @classmethod
+    def from_dict(cls, stored: dict[str, Any]) -> SweepEnd:
+        return cls(**{**stored, "keys": tuple(stored["keys"]), "varied": tuple(stored["varied"])})
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def _is_no_part(override: str) -> bool:
+    return override.lstrip("+~").partition("=")[0].replace("/", ".").partition(".")[0] in NO_PART
+
+
+def _varied(differs: Sequence[dict[str, Any]]) -> list[str]:
+    """The keys in which these cells differ from each other."""
+    keys = dict.fromkeys(key for one in differs for key in one)
+    return [key for key in keys if not all(key in one and one[key] == differs[0].get(key) for one in differs)]
+
+
+def _parameter(key: str) -> str:
+    """A differing key as MLflow's parameters spell it."""
+    return "protocol.id" if key == "protocol" else key
+
+
+def _ids(results: Iterable[RunResult], noun: str) -> list[str]:
+    return list(dict.fromkeys(getattr(result, noun).id for result in results))
+
+
+def _name(sweep: Sweep, results: Sequence[RunResult], n_cells: int) -> str:
+    """``sweep | synthetic | lfw | magface | 12 cells``: the page cuts it at the end."""
+    parts = [sweep.title]
+    if any(result.is_synthetic for result in results):
+        parts.append("synthetic")
+    for noun, plural in (("dataset", "data sets"), ("backbone", "backbones")):
+        ids = _ids(results, noun)
+        if ids:
+            parts.append("+".join(ids) if len(ids) <= NAMED_AT_MOST else f"{len(ids)} {plural}")
+    parts.append("1 cell" if n_cells == 1 else f"{n_cells} cells")
+    return " | ".join(parts)
+
+
+def _cells_csv(outcomes: Sequence[Outcome], results: Sequence[RunResult | None]) -> str:
+    """Every cell of the sweep, also those that belong to an earlier sweep's parent run."""
+    text = io.StringIO()
+    table = csv.writer(text, lineterminator="\n")
+    table.writerow(["dataset", "backbone", "method", "variant", "source", "outcome", "run_key", "run_folder", "error"])
+    for outcome, result in zip(outcomes, results, strict=True):
+        if result is None:
+            names = [*outcome["choices"].split(" / "), "", "", "", ""][:5]
+        else:
+            names = [result.dataset.id, result.backbone.id, result.method.id]
+            names += [variant_text(result.origin.differs), result.source]
+        key = "" if result is None else result.key
+        table.writerow([*names, outcome["status"], key, outcome.get("folder", ""), outcome.get("error") or ""])
+    return text.getvalue()

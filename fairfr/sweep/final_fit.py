@@ -1,0 +1,79 @@
+"""A model of one cell's configuration, fitted on all its pairs, that knows what the method did on held-out ones."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from fairfr.core.calibrator import FitContext
+from fairfr.core.errors import DataError
+from fairfr.core.run_result import MetricSummary, RunResult
+from fairfr.core.types import VerificationSet
+from fairfr.data.locate import locate
+from fairfr.library.method_classes import as_model
+from fairfr.library.method_state import parameters_of
+from fairfr.library.model import Model
+from fairfr.pairs.table import PairTable
+from fairfr.runner.method import make_method
+from fairfr.runner.settings import CellSettings
+from fairfr.runner.threads import limit_threads, resolve_threads
+from fairfr.store.run_folder import RunFolders
+
+KEPT = ("auroc", "tpr_at_fpr_1e-3", "brier", "ece_15")
+GROUPS = ("all", "worst")
+
+
+def fit_on_all(settings: CellSettings) -> Model:
+    """Fit on the pairs of all folds. The cell itself must have run: its held-out summary goes with the model."""
+    located = locate(settings.dataset, settings.backbone, Path(settings.data_root), settings.source)
+    key = settings.key(located.source, located.digest)
+    result = RunFolders(Path(settings.out_root)).completed(key)
+    if result is None:
+        raise DataError(f"no completed run {key} below {settings.out_root}: run the cell first, with fairfr run.")
+    threads = resolve_threads(settings.threads)
+    limit_threads(threads)
+    data = located.load()
+    method = make_method(settings)
+    model = as_model(type(method))(**parameters_of(method))
+    groups = tuple(settings.dataset.grouping) if "groups" in method.needs else ()
+    model.fit_table(PairTable(data, threads), _context(settings, data, threads), groups)
+    model.origin_ = origin_of(result)
+    return model
+
+
+def origin_of(result: RunResult) -> dict[str, Any]:
+    """What a model keeps of the run that held its pairs out, fold by fold."""
+    rows = [] if result.metrics is None else result.metrics.rows
+    return {
+        "run": {
+            "dataset": result.dataset.id,
+            "backbone": result.backbone.id,
+            "method": result.method.id,
+            "key": result.key,
+        },
+        "source": result.source,
+        "data": result.data.digest,
+        "folds": len(result.data.folds),
+        "held_out": [_kept(row) for row in rows if row["metric"] in KEPT and _is_overview(row, result)],
+    }
+
+
+def _kept(row: MetricSummary) -> MetricSummary:
+    return {name: row[name] for name in ("metric", "group", "rule", "mean", "std", "pooled")}
+
+
+def _is_overview(row: MetricSummary, result: RunResult) -> bool:
+    """All pairs, and the worst group of the data set's own grouping."""
+    return row["group"] in GROUPS and row["grouping"] in ("all", result.data.grouping)
+
+
+def _context(settings: CellSettings, data: VerificationSet, threads: int) -> FitContext:
+    return FitContext(
+        seed=settings.seed,
+        dataset=settings.dataset.id,
+        backbone=settings.backbone.id,
+        fold="all",
+        threads=threads,
+        grouping=data.grouping,
+        cache=Path(settings.out_root) / "cache",
+    )

@@ -1,0 +1,138 @@
+"""One number of threads for every library."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
+
+from fairfr.core.errors import ConfigError
+from fairfr.core.loaded import loaded
+from fairfr.methods.ac_linear import ACLinear
+from fairfr.methods.baseline import Baseline
+from fairfr.runner import threads
+
+
+@pytest.fixture(autouse=True)
+def _as_before(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    for name in threads.VARIABLES:
+        monkeypatch.setenv(name, os.environ.get(name, "1"))
+    counts = max((pool["num_threads"] for pool in threadpool_info()), default=1)
+    yield
+    threadpool_limits(counts)
+
+
+def test_the_number_asked_for_comes_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(threads, "_AT_START", "7")
+    assert threads.resolve_threads(3) == 3
+    assert threads.resolve_threads(None) == 7
+
+
+@pytest.mark.parametrize("nonsense", ["", "0", "many", "-2", "2,1"])
+def test_else_the_cores_of_this_process(monkeypatch: pytest.MonkeyPatch, nonsense: str) -> None:
+    monkeypatch.setattr(threads, "_AT_START", nonsense)
+    monkeypatch.setattr("sys.platform", "linux")
+    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {0, 3, 5}, raising=False)
+    assert threads.resolve_threads(None) == 3
+
+
+def test_one_thread_where_two_openmp_libraries_crash(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(threads, "_AT_START", "")
+    monkeypatch.setattr("sys.platform", "darwin")
+    assert threads.resolve_threads(None) == 1 and threads.resolve_threads(2) == 2
+
+
+@pytest.mark.parametrize("wrong", [0, -1])
+def test_less_than_one_thread_is_a_config_error(wrong: int) -> None:
+    with pytest.raises(ConfigError, match="threads must be at least 1"):
+        threads.resolve_threads(wrong)
+
+
+def test_loaded_libraries_are_told() -> None:
+    np.ones((2, 2)) @ np.ones((2, 2))
+    for wanted in (1, 2):
+        threads.limit_threads(wanted)
+        pools = [pool for pool in threadpool_info() if pool["user_api"] == "blas"]
+        assert pools and {pool["num_threads"] for pool in pools} == {wanted}
+        assert {os.environ[name] for name in threads.VARIABLES} == {str(wanted)}
+
+
+def test_faiss_and_torch_are_told_if_they_are_loaded() -> None:
+    faiss = pytest.importorskip("faiss")
+    threads.limit_threads(1)
+    assert faiss.omp_get_max_threads() == 1
+    threads.limit_threads(2)
+    assert faiss.omp_get_max_threads() == 2
+
+
+@pytest.mark.parametrize("name", ["faiss", "torch"])
+def test_a_library_that_another_thread_still_imports_is_left_alone(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its import stays open until limit_threads is through; only then it gets the function that limit_threads calls."""
+    begun, go_on = threading.Event(), threading.Event()
+    gate: Any = ModuleType("gate")
+    gate.begun, gate.go_on = begun, go_on
+    (tmp_path / f"{name}.py").write_text(
+        "import gate\ngate.begun.set()\nassert gate.go_on.wait(60)\n"
+        "def set_num_threads(threads): told.append(threads)\nomp_set_num_threads = set_num_threads\ntold = []\n",
+        encoding="utf-8",
+    )
+    monkeypatch.setitem(sys.modules, "gate", gate)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, name, raising=False)
+    first = threading.Thread(target=__import__, args=(name,))
+    first.start()
+    try:
+        assert begun.wait(60)
+        assert name in sys.modules and loaded(name) is None
+        threads.limit_threads(1)
+    finally:
+        go_on.set()
+        first.join()
+    toy: Any = loaded(name)
+    assert toy is not None and toy.told == []
+    threads.limit_threads(2)
+    assert toy.told == [2]
+    del sys.modules[name]  # not by monkeypatch, which would bring the toy back; the real one, if loaded, comes back
+
+
+def test_a_library_that_is_missing_is_left_to_the_fit() -> None:
+    method = type("Method", (Baseline,), {"imports": ("no_such_library",)})()
+    threads.import_what_fits_use(method)
+
+
+def test_one_cell_does_not_decide_for_the_next() -> None:
+    before = threads.resolve_threads(None)
+    threads.limit_threads(before + 1)
+    assert threads.resolve_threads(None) == before
+
+
+@pytest.mark.parametrize(
+    ("side_by_side", "n_fits", "given", "expected"),
+    [
+        (True, 10, 2, (2, 1)),
+        (True, 10, 3, (3, 1)),
+        (True, 10, 16, (4, 4)),
+        (True, 2, 6, (2, 3)),
+        (True, 1, 4, (1, 4)),
+        (False, 10, 2, (1, 2)),
+    ],
+)
+def test_threads_are_divided_among_fits_that_may_stand_side_by_side(
+    side_by_side: bool, n_fits: int, given: int, expected: tuple[int, int]
+) -> None:
+    method = type("Method", (Baseline,), {"side_by_side": side_by_side})()
+    assert threads.Division.of(method, n_fits, given) == expected
+
+
+def test_a_method_that_says_nothing_is_fitted_once_at_a_time() -> None:
+    assert threads.Division.of(ACLinear(), 10, 4) == (1, 4)

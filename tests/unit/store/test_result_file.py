@@ -1,0 +1,96 @@
+"""What is wrong with a run folder is found and said; it is never half believed."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from fairfr.core.run_key import RunKey
+from fairfr.core.run_result import RunResult
+from fairfr.report.runs import read_results
+from fairfr.store.result_file import RESULT_FILE, read_head, read_run, write_sealed
+from fairfr.store.run_folder import RunFolders
+
+NAMES = {"dataset": {"id": "lfw"}, "backbone": {"id": "net"}, "method": {"id": "platt"}}
+REST = {"status": "completed", "source": "files", "finished": "", "identity": {}, "differs": {}}
+
+
+@pytest.fixture
+def out(tmp_path: Path) -> Path:
+    return tmp_path / "out"
+
+
+@pytest.fixture
+def folder(out: Path) -> Path:
+    return publish(out, "a" * 16)
+
+
+def publish(out: Path, digest: str) -> Path:
+    key, runs = RunKey("lfw", "net", "platt", "files", digest), RunFolders(out)
+    with runs.draft(key) as draft:
+        (draft / "scores.parquet").write_bytes(b"scores of " + digest.encode())
+        (draft / "metrics.parquet").write_bytes(b"metrics of " + digest.encode())
+        rows = [{"metric": "auroc", "mean": 0.5}]
+        return runs.publish(draft, key, RunResult.from_json({**NAMES, "key": digest, **REST, "metrics": rows}))
+
+
+def cut(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-3])
+
+
+def turn_into_a_folder(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
+def test_a_whole_run_is_read_with_and_without_its_metrics(folder: Path, out: Path) -> None:
+    whole = read_run(folder)
+    assert whole is not None and whole.metrics is not None and whole.metrics.rows == [{"metric": "auroc", "mean": 0.5}]
+    head = read_head(folder)
+    assert head is not None and head.to_json() == whole.to_json()
+    results, damaged = read_results(out)
+    assert [result.stored["key"] for result in results] == ["a" * 16] and damaged == []
+
+
+@pytest.mark.parametrize(
+    ("damage", "says"),
+    [
+        (lambda f: cut(f / RESULT_FILE), "cut short or edited"),
+        (lambda f: (f / RESULT_FILE).write_text((f / RESULT_FILE).read_text().replace("0.5", "0.9")), "edited"),
+        (lambda f: (f / RESULT_FILE).write_text(""), "no seal"),
+        (lambda f: (f / RESULT_FILE).write_text("{"), "no seal"),
+        (lambda f: (f / RESULT_FILE).write_text(json.dumps({"key": "a"})), "no seal"),
+        (lambda f: (f / RESULT_FILE).write_bytes(b"\xff\xfe\n\n"), "no seal"),
+        (lambda f: turn_into_a_folder(f / RESULT_FILE), "cannot be read"),
+        (lambda f: (f / RESULT_FILE).unlink(), "no result.json"),
+        (lambda f: write_sealed(f, {"key": "a" * 16}), "whose run"),
+        (lambda f: write_sealed(f, {"key": "a" * 16, **NAMES}), "another version"),
+        (lambda f: write_sealed(f, {**NAMES, **REST, "key": "b" * 16}), "belongs to another run"),
+        (lambda f: cut(f / "scores.parquet"), r"scores\.parquet is not as it was written"),
+        (lambda f: (f / "metrics.parquet").unlink(), r"metrics\.parquet is missing"),
+    ],
+)
+def test_damage_is_one_line_and_the_rest_goes_on(
+    folder: Path, out: Path, damage: Callable[[Path], object], says: str
+) -> None:
+    other = publish(out, "c" * 16)
+    damage(folder)
+    results, damaged = read_results(out)
+    assert [result.folder for result in results] == [other]
+    (line,) = damaged
+    assert str(folder) in line and "\n" not in line
+    assert re.search(says, line)
+
+
+def test_a_damaged_run_counts_as_not_done_and_the_reason_is_heard(folder: Path, out: Path) -> None:
+    key, heard = RunKey("lfw", "net", "platt", "files", "a" * 16), []
+    assert RunFolders(out).completed(key, heard.append) is not None and heard == []
+    # same size, other content: the scores of another run
+    shutil.copy(publish(out, "b" * 16) / "scores.parquet", folder / "scores.parquet")
+    assert RunFolders(out).completed(key, heard.append) is None
+    assert len(heard) == 1 and "scores.parquet" in heard[0]
