@@ -22,7 +22,7 @@ from fairfr.metrics.by_group import ALL, WORST, PairGroups, compute_metrics
 from fairfr.metrics.roc_metrics import best_accuracy_threshold
 from fairfr.metrics.summary import summarise
 from fairfr.numerics.regression import fit_logistic
-from fairfr.pairs.design import Columns
+from fairfr.pairs.design import DenseDesign
 from fairfr.pairs.table import PairTable
 from fairfr.runner.held_out import score_held_out
 
@@ -154,8 +154,8 @@ def _held_out_platt(same: Bool, cosine: F64, fold: I16) -> F64:
     probability = np.empty(len(cosine))
     for each in np.unique(fold):
         test = fold == each
-        model = fit_logistic(Columns(cosine[~test]), same[~test])
-        probability[test] = model.probability(Columns(cosine[test]))
+        model = fit_logistic(DenseDesign(cosine[~test]), same[~test])
+        probability[test] = model.probability(DenseDesign(cosine[test]))
     return probability
 
 

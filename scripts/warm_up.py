@@ -31,14 +31,14 @@ def main() -> None:
     import numpy as np
 
     from fairfr.core.types import Pairs, read_only
-    from fairfr.pairs.neighbours import Engine, Midpoints, nearest
+    from fairfr.pairs.neighbours import Engine, Midpoints, nearest_midpoints
 
     toy = Pairs(np.arange(4, dtype=np.int32), np.arange(4, 8, dtype=np.int32))
     vectors = np.eye(8, dtype=np.float32)
     for own in (vectors, read_only(vectors.copy())):  # a table's own may only be read, which numba compiles apart
         midpoints = Midpoints(own, toy)
         for engine in get_args(Engine):
-            nearest(midpoints, midpoints, k=2, engine=engine)
+            nearest_midpoints(midpoints, midpoints, k=2, engine=engine)
 
 
 if __name__ == "__main__":

@@ -36,7 +36,7 @@ from fairfr.data.validation import (
     without_groups,
 )
 from fairfr.numerics.direction import reversed_auroc
-from fairfr.pairs.cosine import COSINE_RANGE, no_cosine
+from fairfr.pairs.cosine import COSINE_RANGE, invalid_cosines
 from fairfr.pairs.unit import unit_rows
 
 
@@ -258,7 +258,7 @@ def _has_ids(table: Table) -> bool:
 
 def _read_cosine(table: Table, column: str) -> F64:
     cosine = table.numbers(column)
-    wrong = no_cosine(cosine)
+    wrong = invalid_cosines(cosine)
     if wrong.any():
         row = int(np.argmax(wrong))
         raise DataError(

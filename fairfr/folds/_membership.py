@@ -7,8 +7,8 @@ import numpy as np
 from fairfr.core.errors import ConfigError, did_you_mean, no_groups
 from fairfr.core.names import is_unnamed
 from fairfr.core.types import I64, Bool, Grouping, Pairs, StrArray, VerificationSet
-from fairfr.pairs.copies import copies
-from fairfr.pairs.people import components, connected_people
+from fairfr.pairs.copies import near_duplicates
+from fairfr.pairs.people import connected_components, infer_identities
 
 
 def pairs_with_any(pairs: Pairs, of_image: I64, wanted: I64) -> Bool:
@@ -24,13 +24,13 @@ def unique_image_codes(data: VerificationSet) -> I64:
     n_images = len(data.images)
     if data.embeddings is None:
         return np.arange(n_images)
-    heads, tails = copies(data.embeddings.vectors)
-    return components(n_images, heads, tails)
+    heads, tails = near_duplicates(data.embeddings.vectors)
+    return connected_components(n_images, heads, tails)
 
 
 def image_identities(data: VerificationSet) -> I64:
     """A number for each image's person, (n,); where identities are unknown, genuine pairs connect images."""
-    return connected_people(data.identity, data.pairs.left[data.same], data.pairs.right[data.same])
+    return infer_identities(data.identity, data.pairs.left[data.same], data.pairs.right[data.same])
 
 
 def has_identities(data: VerificationSet) -> bool:
@@ -56,7 +56,7 @@ def shared_identities(one: VerificationSet, other: VerificationSet) -> tuple[I64
         heads.append(people[known])
         tails.append(n_nodes + codes)  # a node for each text connects those who have it
         n_nodes += int(codes.max(initial=-1)) + 1
-    numbers = components(n_nodes, np.concatenate(heads), np.concatenate(tails))[people]
+    numbers = connected_components(n_nodes, np.concatenate(heads), np.concatenate(tails))[people]
     return numbers[: len(own)], numbers[len(own) :]
 
 
@@ -84,7 +84,7 @@ def _copies_in(one: VerificationSet, other: VerificationSet) -> tuple[I64, I64]:
     theirs = other.embeddings.vectors
     if own.shape[1] != theirs.shape[1]:
         return none, none
-    return copies(np.concatenate([own, theirs]))
+    return near_duplicates(np.concatenate([own, theirs]))
 
 
 def _names(data: VerificationSet) -> StrArray:

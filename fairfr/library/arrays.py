@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from fairfr.core.errors import DataError
 from fairfr.core.types import F64, I32, Bool, StrArray
-from fairfr.pairs.cosine import COSINE_RANGE, no_cosine
+from fairfr.pairs.cosine import COSINE_RANGE, invalid_cosines
 
 ScoreRange: TypeAlias = tuple[float, float]
 """The lowest and the highest possible score of a matcher that does not give cosines."""
@@ -76,7 +76,7 @@ def cosines(values: Any, score_range: ScoreRange | None = None) -> F64:
     if array.ndim != 1 or array.dtype.kind not in "fiu":
         raise DataError(f"cosine must be numbers of shape (p,), found {array.dtype} of shape {array.shape}.")
     cosine = on_cosine_scale(array.astype(np.float64), score_range)
-    wrong = no_cosine(cosine)
+    wrong = invalid_cosines(cosine)
     if wrong.any():
         row = int(np.argmax(wrong))
         raise DataError(f"cosine[{row}] is {array[row]:g}, but {allowed(score_range)}")

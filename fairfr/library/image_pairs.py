@@ -26,7 +26,7 @@ from fairfr.core.types import (
     product_of,
 )
 from fairfr.library import arrays
-from fairfr.pairs.unit import marks, unit_rows
+from fairfr.pairs.unit import fingerprints, unit_rows
 
 Names: TypeAlias = Any
 """(n,) of anything that has a name. Row by row: a tuple (left, right) of (p,) each, or (p,) for both images."""
@@ -146,7 +146,7 @@ def verification_set(faces: Faces, labels: Labels, same: Bool, ids: StrArray | N
 def image_ids(faces: Faces) -> StrArray:
     """An id for each image, (n,), from its vector: the order in which images are handed over means nothing."""
     if faces.vectors is not None:
-        return marks(faces.vectors)
+        return fingerprints(faces.vectors)
     return np.array([f"{i:012}" for i in range(len(faces.chosen))])
 
 

@@ -19,7 +19,7 @@ from fairfr.library.model import Model
 from fairfr.library.pair_sources import PairFile, in_file
 from fairfr.library.prior import check_prior
 from fairfr.library.scored_embeddings import Scorer, Vectors, load_model, result_columns
-from fairfr.pairs.cosine import no_cosine
+from fairfr.pairs.cosine import invalid_cosines
 from fairfr.runner.threads import limit_threads, resolve_threads
 
 BLOCK = 2**18
@@ -181,7 +181,7 @@ class _Pairs:
 
     def _cosines(self, block: Any, first: int) -> Any:
         given = block["cosine"].to_numpy()
-        wrong = no_cosine(on_cosine_scale(given, self._model.score_range_))
+        wrong = invalid_cosines(on_cosine_scale(given, self._model.score_range_))
         if wrong.any():
             row = int(np.argmax(wrong))
             raise DataError(

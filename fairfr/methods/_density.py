@@ -27,14 +27,14 @@ class LocalDensity:
 
     def of(self, view: PairView) -> F64:
         """rho of new pairs, (p,). A pair that happens to be a reference finds itself at distance 0."""
-        return view.mean_distance(self.references, self.k, self.engine)
+        return view.mean_knn_distance(self.references, self.k, self.engine)
 
     def of_training(self, view: PairView) -> F64:
         """rho of the pairs that the references were chosen from, (p,); without ``self_neighbour`` each leaves itself
         out, since no new pair will find itself there."""
         if self.self_neighbour:
             return self.of(view)
-        return view.mean_distance_to_others(self.references, self.k, self.engine)
+        return view.mean_knn_distance_to_others(self.references, self.k, self.engine)
 
 
 class DensityFields(Protocol):
@@ -54,7 +54,7 @@ def fit_density(method: DensityFields, view: PairView, ctx: FitContext) -> Local
     limit = method.max_references
     if limit is not None and limit < view.n_pairs:
         drawn = ctx.rng("references").choice(view.n_pairs, limit, replace=False)
-        chosen = view.by_id()[np.sort(drawn)]
+        chosen = view.order_by_id()[np.sort(drawn)]
     references = view.references(chosen)
     ctx.report["references"] = len(references)
     return LocalDensity(references, method.k, method.self_neighbour, method.engine)

@@ -10,8 +10,8 @@ import numpy as np
 from fairfr.core.calibrator import FitContext
 from fairfr.core.serialization import piece
 from fairfr.core.types import I32, UNKNOWN, Bool, StrArray
-from fairfr.pairs.people import connected_people
-from fairfr.pairs.unit import marks
+from fairfr.pairs.people import infer_identities
+from fairfr.pairs.unit import fingerprints
 from fairfr.pairs.view import PairView
 
 
@@ -38,7 +38,7 @@ class People:
         name = view.identity_names()[rows]
         named = name != ""
         names, first = np.unique(hashed_names(name[named], salt), return_index=True)
-        marked, first_marked = np.unique(marks(vectors[~named]), return_index=True)
+        marked, first_marked = np.unique(fingerprints(vectors[~named]), return_index=True)
         return cls(salt, names, identity[rows[named]][first], marked, identity[rows[~named]][first_marked])
 
     def of(self, view: PairView) -> I32:
@@ -50,7 +50,7 @@ class People:
         named = rows[~unnamed]
         out[named] = _look_up(self.names, self.by_name, hashed_names(name[named], self.salt))
         if len(self.marks):
-            out[rows[unnamed]] = _look_up(self.marks, self.by_mark, marks(vectors[unnamed]))
+            out[rows[unnamed]] = _look_up(self.marks, self.by_mark, fingerprints(vectors[unnamed]))
         return out
 
 
@@ -84,4 +84,4 @@ def identities_of(view: PairView, same: Bool, ctx: FitContext) -> I32:
     derived = int(np.count_nonzero(used & (known < 0)))
     ctx.report["identities"] = "genuine training pairs where unknown" if derived else "metadata"
     ctx.report["identities_derived"] = derived
-    return connected_people(known, left[same], right[same]).astype(np.int32) if np.any(known < 0) else known
+    return infer_identities(known, left[same], right[same]).astype(np.int32) if np.any(known < 0) else known

@@ -9,7 +9,7 @@ import numpy as np
 
 from fairfr.core.serialization import piece
 from fairfr.core.types import F32, F64, Bool
-from fairfr.pairs.blas import one_blas_thread
+from fairfr.pairs.blas import single_thread_blas
 
 Statistics: TypeAlias = tuple[F64, F64]
 """Mean and ln sd of each image's highest cosines, (n,) each."""
@@ -38,7 +38,7 @@ def meet(images: F32, cohort: F32, share: float) -> Statistics:
     """Of the cosines of each image (n, d) to the cohort (m, d)."""
     wide = cohort.astype(np.float64).T
     mean, log_sd = np.empty(len(images)), np.empty(len(images))
-    with one_blas_thread():
+    with single_thread_blas():
         for start in range(0, len(images), BLOCK):
             part = slice(start, start + BLOCK)
             mean[part], log_sd[part] = top_of(images[part].astype(np.float64) @ wide, share)

@@ -26,7 +26,7 @@ from fairfr.core.npz import UnreadableArrayError, read_npz
 from fairfr.core.serialization import piece
 from fairfr.core.storage import replacing
 from fairfr.core.types import F32, I64
-from fairfr.pairs.blas import one_blas_thread
+from fairfr.pairs.blas import single_thread_blas
 from fairfr.pairs.view import PairView
 
 log = logging.getLogger("fairfr")
@@ -117,7 +117,7 @@ def nearest_centre(vectors: F32, centres: F32) -> I64:
 def _run_faiss(vectors: F32, K: int, n_init: int, seed: int, threads: int) -> F32:
     """Starts run side by side, one thread each: quicker than sharing out the work inside a start, and the centres do
     not depend on the number of threads."""
-    with one_blas_thread(), ThreadPoolExecutor(threads) as pool:
+    with single_thread_blas(), ThreadPoolExecutor(threads) as pool:
         starts = pool.map(lambda i: _faiss(vectors, K, seed + i, START_ITERATIONS), range(n_init))
         best = sorted(starts, key=lambda start: start[0])[:FINALISTS]
         finished = pool.map(lambda start: _to_rest(vectors, K, seed, start), best)

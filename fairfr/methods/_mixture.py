@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from fairfr.core.types import F32, F64, I64
-from fairfr.pairs.blas import one_blas_thread
+from fairfr.pairs.blas import single_thread_blas
 
 IMAGES_EACH, MOST = 50, 64
 FEWEST_IMAGES = 20
@@ -23,7 +23,7 @@ def fit_mixture(cohort: F32, seed: int) -> Mixture:
 
     wide, n = cohort.astype(np.float64), len(cohort)
     K = max(1, min(MOST, n // IMAGES_EACH))
-    with one_blas_thread():
+    with single_thread_blas():
         labels = KMeans(n_clusters=K, n_init=1, random_state=seed).fit(wide).labels_.astype(np.int64)
     labels = _dissolved(wide, labels)
     K = int(labels.max()) + 1
@@ -53,7 +53,7 @@ def meet_mixture(images: F32, mixture: Mixture, share: float) -> tuple[F64, F64]
 
     wide = images.astype(np.float64)
     weights = mixture["weights"]
-    with one_blas_thread():
+    with single_thread_blas():
         m = wide @ mixture["means"].T
         v = np.einsum("ij,ij->i", wide @ mixture["covariance"], wide)
     r = np.sqrt(np.maximum(v, TINY))

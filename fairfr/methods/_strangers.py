@@ -11,7 +11,7 @@ from fairfr.core.calibrator import FitContext
 from fairfr.core.errors import ConfigError
 from fairfr.core.serialization import piece
 from fairfr.core.types import F32, I64, Bool, StrArray
-from fairfr.pairs.unit import marks
+from fairfr.pairs.unit import fingerprints
 
 NO_GROUP = -1
 
@@ -33,7 +33,7 @@ class Strangers:
     @classmethod
     def of(cls, vectors: F32, group: I64, images: F32, group_of_image: I64) -> Strangers:
         """From a cohort and all training images (n, d) with their groups (n,)."""
-        mark, first = np.unique(marks(images), return_index=True)
+        mark, first = np.unique(fingerprints(images), return_index=True)
         return cls(vectors, group, mark, group_of_image[first])
 
     def __len__(self) -> int:
@@ -45,7 +45,7 @@ class Strangers:
 
     def groups_of(self, images: F32) -> I64:
         """The group of each image (u, d), -1 for those that are not of training."""
-        mark = marks(images)
+        mark = fingerprints(images)
         place = np.minimum(np.searchsorted(self.marks, mark), len(self.marks) - 1)
         return np.where(self.marks[place] == mark, self.group_of_mark[place], NO_GROUP)
 
@@ -74,8 +74,8 @@ def draw_strangers(images: F32, group: I64, source: str, most: int, ctx: FitCont
 
 def without(cohort: F32, images: F32) -> F32:
     """The cohort, sorted by the marks of its vectors, without the images of the pairs and with each vector once."""
-    mark, first = np.unique(marks(cohort), return_index=True)
-    return cohort[first[~np.isin(mark, marks(images))]]
+    mark, first = np.unique(fingerprints(cohort), return_index=True)
+    return cohort[first[~np.isin(mark, fingerprints(images))]]
 
 
 def check_cohort(source: str, cohort: F32 | None, width: int) -> None:

@@ -30,7 +30,7 @@ from fairfr.core.conform import above, at_least
 from fairfr.core.types import Bool, Need, Prediction
 from fairfr.methods._density import fit_density
 from fairfr.numerics.regression import fit_logistic, fit_ridge_standardised
-from fairfr.pairs.design import Columns
+from fairfr.pairs.design import DenseDesign
 from fairfr.pairs.neighbours import Engine
 from fairfr.pairs.view import PairView
 
@@ -72,10 +72,10 @@ class ACDensity:
 
     def fit(self, view: PairView, same: Bool, ctx: FitContext) -> Self:
         cosine = view.cosine
-        self.base_ = fit_logistic(Columns(cosine), same, self.C)
+        self.base_ = fit_logistic(DenseDesign(cosine), same, self.C)
         self.density_ = fit_density(self, view, ctx)
         density = self.density_.of_training(view)
-        residual = same - self.base_.probability(Columns(cosine))
+        residual = same - self.base_.probability(DenseDesign(cosine))
         self.ridge_ = fit_ridge_standardised(view.midpoints().append(density, cosine), residual, self.alpha)
         ctx.report["mean_distance_train"] = float(density.mean())
         return self
@@ -83,5 +83,5 @@ class ACDensity:
     def predict(self, view: PairView) -> Prediction:
         cosine = view.cosine
         features = view.midpoints().append(self.density_.of(view), cosine)
-        score = self.base_.probability(Columns(cosine)) + self.ridge_.value(features)
+        score = self.base_.probability(DenseDesign(cosine)) + self.ridge_.value(features)
         return Prediction(score=score, probability=np.clip(score, 0.0, 1.0))

@@ -22,7 +22,7 @@ from fairfr.core.errors import ConfigError
 from fairfr.core.types import F64, Bool, Need, Prediction
 from fairfr.methods._density import LocalDensity, fit_density
 from fairfr.numerics.regression import fit_logistic
-from fairfr.pairs.design import Columns, Design
+from fairfr.pairs.design import DenseDesign, Design
 from fairfr.pairs.neighbours import Engine
 from fairfr.pairs.view import PairView
 
@@ -82,6 +82,6 @@ class ComponentLogistic:
         if "cosine" in self.inputs:
             columns.append(view.cosine)
         if "midpoint" not in self.inputs:
-            return Columns(np.column_stack(columns))
+            return DenseDesign(np.column_stack(columns))
         midpoints = view.midpoints()
         return midpoints.append(*columns) if columns else midpoints

@@ -31,7 +31,7 @@ from fairfr.core.extras import explain_missing_extra
 from fairfr.core.serialization import Foreign, admit
 from fairfr.core.types import F64, Bool, Need, Prediction
 from fairfr.numerics.regression import fit_logistic
-from fairfr.pairs.design import Columns, PairDesign
+from fairfr.pairs.design import DenseDesign, PairDesign
 from fairfr.pairs.view import PairView
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class Multicalibration:
 
     def fit(self, view: PairView, same: Bool, ctx: FitContext) -> Self:
         package = _mcgrad()
-        self.base_ = fit_logistic(Columns(view.cosine), same, self.C)
+        self.base_ = fit_logistic(DenseDesign(view.cosine), same, self.C)
         self.axes_ = principal_axes(view.midpoints(), self.components)
         self.model_: Any = None
         if same.all() or not same.any():
@@ -73,7 +73,7 @@ class Multicalibration:
         frame = self._features(view)
         features = list(frame.columns[1:])
         frame["same"] = same.astype(np.int64)
-        frame = frame.iloc[view.by_id()].reset_index(drop=True)  # the package draws its inner folds over rows
+        frame = frame.iloc[view.order_by_id()].reset_index(drop=True)  # the package draws its inner folds over rows
         model = package.MCGrad(random_state=ctx.seed_for("multicalibration"), early_stopping_timeout=None)
         with _quiet():
             self.model_ = model.fit(frame, "base", "same", numerical_feature_column_names=features)
@@ -94,7 +94,7 @@ class Multicalibration:
         import pandas as pd
 
         cosine, design = view.cosine, view.midpoints()
-        columns = {"base": self.base_.probability(Columns(cosine)), "cosine": cosine}
+        columns = {"base": self.base_.probability(DenseDesign(cosine)), "cosine": cosine}
         return pd.DataFrame(columns | {f"component_{i}": design.matvec(axis) for i, axis in enumerate(self.axes_)})
 
 

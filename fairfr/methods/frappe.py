@@ -41,7 +41,7 @@ from fairfr.methods._network import Network
 from fairfr.methods._pseudo_groups import nearest_mean, ward_means
 from fairfr.methods._torch import torch_threads
 from fairfr.numerics.regression import fit_logistic, sigmoid
-from fairfr.pairs.design import Columns, PairDesign
+from fairfr.pairs.design import DenseDesign, PairDesign
 from fairfr.pairs.view import PairView
 
 PAIRS_PER_CLUSTER = 50
@@ -110,23 +110,23 @@ class Frappe:
 
     def fit(self, view: PairView, same: Bool, ctx: FitContext) -> Self:
         cosine, design = view.cosine, view.midpoints()
-        self.base_ = fit_logistic(Columns(cosine), same, self.C)
+        self.base_ = fit_logistic(DenseDesign(cosine), same, self.C)
         self.network_: Network | None = None
         k = min(self.clusters, view.n_pairs // PAIRS_PER_CLUSTER)
         ctx.report.update(clusters=max(k, 1), steps=0)
         if k < 2:
             return self
-        order = view.by_id()
+        order = view.order_by_id()
         self.means_ = self._cluster(design, cosine, order, k, ctx)
         group = nearest_mean(design, cosine, self.means_)
         self.mean_, self.scale_ = moments(design)
         inputs = StandardisedMidpoints(design, self.mean_, self.scale_)
-        base = self.base_.logit(Columns(cosine))
+        base = self.base_.logit(DenseDesign(cosine))
         self._train(TrainingPairs(inputs, base, same, group, len(self.means_), order), ctx)
         return self
 
     def predict(self, view: PairView) -> Prediction:
-        probability = sigmoid(self.base_.logit(Columns(view.cosine)) + self._correction(view))
+        probability = sigmoid(self.base_.logit(DenseDesign(view.cosine)) + self._correction(view))
         return Prediction(score=probability, probability=probability)
 
     def _cluster(self, design: PairDesign, cosine: F64, order: I64, k: int, ctx: FitContext) -> F64:

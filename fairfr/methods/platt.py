@@ -18,7 +18,7 @@ from fairfr.core.calibrator import FitContext
 from fairfr.core.conform import above
 from fairfr.core.types import F64, Bool, Need, Prediction
 from fairfr.numerics.regression import Solver, fit_logistic
-from fairfr.pairs.design import Columns
+from fairfr.pairs.design import DenseDesign
 from fairfr.pairs.view import PairView
 
 
@@ -49,12 +49,12 @@ class Platt:
 
     def fit(self, view: PairView, same: Bool, ctx: FitContext) -> Self:
         target = _smoothed(same) if self.smooth_targets else same
-        self.model_ = fit_logistic(Columns(view.cosine), target, self.C, self.solver)
+        self.model_ = fit_logistic(DenseDesign(view.cosine), target, self.C, self.solver)
         ctx.report["iterations"] = self.model_.iterations
         return self
 
     def predict(self, view: PairView) -> Prediction:
-        probability = self.model_.probability(Columns(view.cosine))
+        probability = self.model_.probability(DenseDesign(view.cosine))
         return Prediction(score=probability, probability=probability)
 
 

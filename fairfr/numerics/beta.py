@@ -11,7 +11,7 @@ from fairfr.core.serialization import piece
 from fairfr.core.types import F64, Bool
 from fairfr.numerics.regression import LogisticModel, Solver, fit_logistic, sigmoid
 from fairfr.pairs.cosine import COSINE_RANGE
-from fairfr.pairs.design import Columns
+from fairfr.pairs.design import DenseDesign
 
 UNREGULARISED = 99_999_999_999.0  # the C of the published implementation
 
@@ -52,7 +52,7 @@ def fit_beta(
     features = _log_features(score, low, high, epsilon)
 
     def fit(columns: slice) -> LogisticModel:
-        return fit_logistic(Columns(features[:, columns]), same, UNREGULARISED, solver)
+        return fit_logistic(DenseDesign(features[:, columns]), same, UNREGULARISED, solver)
 
     full = fit(slice(0, 2))
     a, b, c = float(full.weights[0]), float(full.weights[1]), full.intercept

@@ -6,7 +6,7 @@ import numpy as np
 
 from fairfr.core.types import F64, Bool
 from fairfr.numerics.regression import LogisticModel, sigmoid
-from fairfr.pairs.blas import one_blas_thread
+from fairfr.pairs.blas import single_thread_blas
 from fairfr.pairs.design import Design
 
 MAX_STEPS = 60
@@ -24,7 +24,7 @@ def fit_newton(design: Design, same: Bool, penalty: F64) -> LogisticModel:
         return LogisticModel(np.zeros(design.shape[1]), _log_odds(float(target[0])), 0)
     parameters, logit, steps = np.zeros(design.shape[1] + 1), np.zeros(len(target)), 0
     objective, fell = _objective(logit, target, parameters, penalty), np.inf
-    with one_blas_thread():
+    with single_thread_blas():
         while steps < MAX_STEPS and fell >= TOLERANCE * (abs(objective) + 1):
             direction, before, scale = _direction(design, logit, target, parameters, penalty), objective, 1.0
             candidate = parameters - direction

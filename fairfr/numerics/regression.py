@@ -17,7 +17,7 @@ import numpy as np
 
 from fairfr.core.serialization import piece
 from fairfr.core.types import F64, Bool
-from fairfr.pairs.blas import one_blas_thread
+from fairfr.pairs.blas import single_thread_blas
 from fairfr.pairs.design import Design
 
 Solver: TypeAlias = Literal["paper", "converged"]
@@ -69,7 +69,7 @@ def fit_logistic(design: Design, target: Bool | F64, C: float = 1.0, solver: Sol
     p, c = design.shape
     if np.all(target == target[0]) and target[0] in (0.0, 1.0):
         return _constant(target, c)
-    with one_blas_thread():
+    with single_thread_blas():
         result = minimize(
             _loss_and_gradient,
             np.zeros(c + 1),

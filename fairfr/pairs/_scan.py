@@ -35,7 +35,7 @@ import numpy as np
 from fairfr.core.overlap import pair_keys
 from fairfr.core.types import F32, F64, I32, I64, Bool, Pairs
 from fairfr.pairs.compiled import compiled
-from fairfr.pairs.shares import in_threads
+from fairfr.pairs.shares import parallel_rows
 
 if TYPE_CHECKING:
     from fairfr.pairs.neighbours import Midpoints
@@ -63,11 +63,11 @@ def scan(queries: Midpoints, references: Midpoints, k: int, threads: int) -> tup
     block = min(BLOCK, max(1, BLOCK_BYTES // (4 * len(images))))
     for start in range(0, len(references), block):
         rows = np.arange(start, min(start + block, len(references)))
-        others = references.build_exactly(rows) - centre
+        others = references.dense_rows(rows) - centre
         longest = max(longest, _longest(others))
         half_squares = np.einsum("ij,ij->i", others, others) / 2
         sums = images @ _with_column(others, -half_squares).T
-        in_threads(threads, order, partial(keep_nearest, sums, start, left, right, nearness, position))
+        parallel_rows(threads, order, partial(keep_nearest, sums, start, left, right, nearness, position))
     del nearness, sums
     distance = measured(queries, references, position, threads)
     # a sum of d + 1 products in float32, of vectors that were rounded themselves; there are two of them
@@ -82,7 +82,7 @@ def measured(queries: Midpoints, references: Midpoints, position: I32 | I64, thr
     vectors = np.ascontiguousarray(queries.vectors), np.ascontiguousarray(references.vectors)
     sides = queries.pairs.left, queries.pairs.right, references.pairs.left, references.pairs.right
     ends = [side.astype(np.int64) for side in sides]
-    in_threads(threads, _by_image(queries.pairs), partial(measure, *vectors, *ends, position, distance))
+    parallel_rows(threads, _by_image(queries.pairs), partial(measure, *vectors, *ends, position, distance))
     return distance
 
 

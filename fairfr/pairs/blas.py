@@ -18,7 +18,7 @@ def _controller() -> Any:
     return ThreadpoolController()
 
 
-def one_blas_thread() -> AbstractContextManager[object]:
+def single_thread_blas() -> AbstractContextManager[object]:
     """Inside, matrix-vector products run on one thread.
 
     They wait for memory, not for arithmetic, so a second thread gains little; on a busy machine it loses much, because

@@ -10,7 +10,7 @@ TOLERANCE = 1e-3  # distance of unit vectors; half precision costs 3e-4, other i
 SHADOWS = 8  # random directions that are compared first
 
 
-def copies(vectors: F32) -> tuple[I64, I64]:
+def near_duplicates(vectors: F32) -> tuple[I64, I64]:
     """Pairs of rows of ``vectors`` (n, d) that are no farther apart than ``TOLERANCE``, (m,) and (m,).
 
     Not by equal fingerprints of rounded values: a value next to a rounding boundary would hide a copy. Distances can

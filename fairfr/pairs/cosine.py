@@ -21,7 +21,7 @@ def pair_cosines(vectors: F32, pairs: Pairs) -> F64:
     return np.clip(out, *COSINE_RANGE, out=out)
 
 
-def no_cosine(values: F64) -> Bool:
+def invalid_cosines(values: F64) -> Bool:
     """Which of the numbers (p,) cannot be cosines; nan is none either."""
     wrong: Bool = ~(np.abs(values) <= 1 + TOLERANCE)
     return wrong

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from fairfr.core.types import I64
-from fairfr.pairs.people import components
+from fairfr.pairs.people import connected_components
 
 ROOM = 1.25  # a unit may be so many times the size of a fold
 PARTS_OF_A_FOLD = 8  # a unit that is cut is cut into parts that balance well
@@ -18,7 +18,7 @@ def linked_units(left: I64, right: I64, count: int) -> tuple[I64, int]:
     directly or through other pairs, are one unit.
     """
     n_members = int(max(left.max(), right.max())) + 1
-    unit = components(n_members, left, right)[left]
+    unit = connected_components(n_members, left, right)[left]
     sizes = np.bincount(unit)
     too_large = np.flatnonzero(sizes > ROOM * len(left) / count)
     part = np.zeros(len(unit), dtype=np.int64)

@@ -35,7 +35,7 @@ class Design(Protocol):
         ...
 
 
-class Columns:
+class DenseDesign:
     """A small dense design: a few columns, such as the cosine alone."""
 
     def __init__(self, columns: F64) -> None:

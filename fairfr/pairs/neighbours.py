@@ -51,12 +51,12 @@ class Midpoints:
         """Some of them, over the same vectors."""
         return Midpoints(self.vectors, self.pairs.take(rows))
 
-    def build(self, start: int, stop: int) -> F32:
+    def dense(self, start: int, stop: int) -> F32:
         """Some of them in float32, (stop - start, d)."""
         pairs = self.pairs.take(np.arange(start, stop))
         return (self.vectors[pairs.left] + self.vectors[pairs.right]) / np.float32(2)
 
-    def build_exactly(self, rows: I64) -> F64:
+    def dense_rows(self, rows: I64) -> F64:
         """Some of them in float64, (r, d)."""
         pairs = self.pairs.take(rows)
         out: F64 = self.vectors[pairs.left].astype(np.float64)
@@ -67,7 +67,7 @@ class Midpoints:
     def centre(self) -> F64:
         """A place near all of them, (d,): the mean of some, in float32 numbers."""
         some = np.linspace(0, len(self) - 1, min(CENTRE_OF, len(self))).astype(np.int64)
-        mean: F64 = self.build_exactly(some).mean(axis=0).astype(np.float32).astype(np.float64)
+        mean: F64 = self.dense_rows(some).mean(axis=0).astype(np.float32).astype(np.float64)
         return mean
 
 
@@ -78,7 +78,9 @@ class Neighbours(NamedTuple):
     distance: F64
 
 
-def nearest(queries: Midpoints, references: Midpoints, k: int, engine: Engine = "auto", threads: int = 1) -> Neighbours:
+def nearest_midpoints(
+    queries: Midpoints, references: Midpoints, k: int, engine: Engine = "auto", threads: int = 1
+) -> Neighbours:
     """The k nearest reference midpoints of each query midpoint (k is capped at the number of references)."""
     from fairfr.pairs._scan import measured
 
@@ -122,23 +124,23 @@ def _search_faiss(queries: Midpoints, references: Midpoints, k: int, threads: in
 
     faiss.omp_set_num_threads(threads)
     lookup = faiss.IndexFlatL2(references.vectors.shape[1])
-    lookup.add(references.build(0, len(references)))
+    lookup.add(references.dense(0, len(references)))
     position = np.empty((len(queries), k), dtype=np.int64)
     for start in range(0, len(queries), FAISS_BLOCK):
         stop = min(start + FAISS_BLOCK, len(queries))
-        position[start:stop] = lookup.search(queries.build(start, stop), k)[1]
+        position[start:stop] = lookup.search(queries.dense(start, stop), k)[1]
     return position
 
 
 def _search_product(queries: Midpoints, references: Midpoints, k: int) -> I64:
     """Places (q, k) of the nearest references R, those with the largest m.R - |R|^2 / 2, about a centre of them."""
     centre = references.centre()
-    own = queries.build_exactly(np.arange(len(queries))) - centre
+    own = queries.dense_rows(np.arange(len(queries))) - centre
     nearness = np.empty((len(queries), 0))
     position = np.empty((len(queries), 0), dtype=np.int64)
     for start in range(0, len(references), REFERENCE_BLOCK):
         rows = np.arange(start, min(start + REFERENCE_BLOCK, len(references)))
-        others = references.build_exactly(rows) - centre
+        others = references.dense_rows(rows) - centre
         new = own @ others.T - np.einsum("ij,ij->i", others, others) / 2
         nearness = np.concatenate([nearness, new], axis=1)
         position = np.concatenate([position, np.broadcast_to(rows, new.shape)], axis=1)

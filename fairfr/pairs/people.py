@@ -7,16 +7,15 @@ import numpy as np
 from fairfr.core.types import I32, I64, UNKNOWN
 
 
-def components(n: int, a: I64, b: I64) -> I64:
+def connected_components(n: int, a: I64, b: I64) -> I64:
     """The connected component of each of ``n`` nodes, (n,), numbered from 0; ``a`` and ``b`` (m,) are linked."""
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
+    from scipy.sparse import coo_array, csgraph
 
     links = coo_array((np.ones(len(a), dtype=np.int8), (a, b)), shape=(n, n))
-    return np.asarray(connected_components(links, directed=False)[1], dtype=np.int64)
+    return np.asarray(csgraph.connected_components(links, directed=False)[1], dtype=np.int64)
 
 
-def connected_people(known: I32 | I64, left: I32 | I64, right: I32 | I64) -> I64:
+def infer_identities(known: I32 | I64, left: I32 | I64, right: I32 | I64) -> I64:
     """The person on each image, (n,), numbered from 0.
 
     ``known`` (n,): identities, -1 where unknown. Images of unknown identity that the genuine pairs ``left``, ``right``
@@ -29,6 +28,6 @@ def connected_people(known: I32 | I64, left: I32 | I64, right: I32 | I64) -> I64
     # beside the n images a node for each identity: it connects the images of one person
     heads = np.concatenate([named, left[open_pair]])
     tails = np.concatenate([n + known[named].astype(np.int64), right[open_pair]])
-    linked = components(n + int(known.max(initial=UNKNOWN)) + 1, heads, tails)[:n]
+    linked = connected_components(n + int(known.max(initial=UNKNOWN)) + 1, heads, tails)[:n]
     people: I64 = np.unique(linked, return_inverse=True)[1]
     return people

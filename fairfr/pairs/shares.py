@@ -10,7 +10,7 @@ import numpy as np
 from fairfr.core.types import I64
 
 
-def in_threads(threads: int, rows: I64, work: Callable[[I64], None]) -> None:
+def parallel_rows(threads: int, rows: I64, work: Callable[[I64], None]) -> None:
     """``work`` on an equal share of ``rows`` in each thread."""
     with ThreadPoolExecutor(threads) as pool:
         for _ in pool.map(work, np.array_split(rows, threads)):

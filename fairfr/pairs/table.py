@@ -11,7 +11,7 @@ from fairfr.core.overlap import pair_keys
 from fairfr.core.types import F32, F64, I64, UNKNOWN, Bool, StrArray, VerificationSet
 from fairfr.pairs.cosine import pair_cosines
 from fairfr.pairs.design import PairDesign
-from fairfr.pairs.neighbours import Engine, Midpoints, Neighbours, nearest
+from fairfr.pairs.neighbours import Engine, Midpoints, Neighbours, nearest_midpoints
 
 SPARE_NEIGHBOURS = 8
 QUERIES_AT_ONCE = 2**15
@@ -88,7 +88,7 @@ class PairTable:
             self._fold_grams[code] = PairDesign(self.vectors, self.data.pairs.take(rows)).gram()
         return self._fold_grams[code]
 
-    def forget_neighbours(self) -> None:
+    def clear_neighbours(self) -> None:
         """Before another cell uses the table: how wide a graph is must not depend on which cells were there before."""
         self._graph = None
 
@@ -105,18 +105,22 @@ class PairTable:
         """The rows of this table that ``references`` were made from; None if they come from elsewhere."""
         return self._reference_rows.get(references)
 
-    def distance_to(self, references: Midpoints, queries: I64, k: int, engine: Engine = "auto") -> F64:
+    def mean_knn_distance(self, references: Midpoints, queries: I64, k: int, engine: Engine = "auto") -> F64:
         """Mean distance of the midpoints of some rows to their k nearest references, wherever these are from, (q,).
 
         For references of this table the neighbour graph, where it pays, saves the search: the same numbers.
         """
         rows = self.rows_of(references)
         if rows is not None:
-            return self.mean_distance(queries, rows, k, True, engine)
-        out: F64 = nearest(self._midpoints_of(queries), references, k, engine, self.threads).distance.mean(axis=1)
+            return self.mean_knn_distance_within(queries, rows, k, True, engine)
+        out: F64 = nearest_midpoints(self._midpoints_of(queries), references, k, engine, self.threads).distance.mean(
+            axis=1
+        )
         return out
 
-    def mean_distance(self, queries: I64, references: I64, k: int, include_self: bool, engine: Engine = "auto") -> F64:
+    def mean_knn_distance_within(
+        self, queries: I64, references: I64, k: int, include_self: bool, engine: Engine = "auto"
+    ) -> F64:
         """Mean distance of each query pair's midpoint to its k nearest reference midpoints, (q,).
 
         ``queries`` and ``references`` are rows of this table. With ``include_self`` a query that is itself a
@@ -140,7 +144,7 @@ class PairTable:
     def _search(self, queries: I64, references: I64, k: int, include_self: bool, engine: Engine) -> F64:
         spare = 0 if include_self else 1
         sides = self._midpoints_of(queries), self._midpoints_of(references)
-        found = nearest(*sides, k + spare, engine, self.threads)
+        found = nearest_midpoints(*sides, k + spare, engine, self.threads)
         if include_self:
             mean: F64 = found.distance.mean(axis=1)
             return mean
@@ -153,7 +157,7 @@ class PairTable:
         width = min(int(np.ceil((k + 1) / kept)) + SPARE_NEIGHBOURS, self.data.n_pairs)
         if self._graph is None or self._graph.position.shape[1] < width:
             everything = Midpoints(self.vectors, self.data.pairs)
-            self._graph = nearest(everything, everything, width, engine, self.threads)
+            self._graph = nearest_midpoints(everything, everything, width, engine, self.threads)
         return self._graph
 
     def _midpoints_of(self, rows: I64) -> Midpoints:

@@ -24,7 +24,7 @@ def unit_rows(vectors: npt.NDArray[np.floating[Any]], rows: I64) -> F32:
     return read_only(unit)
 
 
-def marks(vectors: F32) -> StrArray:
+def fingerprints(vectors: F32) -> StrArray:
     """A mark of each row, (n,): 16 hex digits, the same for the same numbers in any table, and practically unique."""
     rows = np.ascontiguousarray(vectors, dtype=np.float32)
     return np.array([hashlib.blake2b(row.data, digest_size=8).hexdigest() for row in rows], dtype="<U16")

@@ -48,7 +48,7 @@ class PairView:
         """The view of some of its own pairs; ``index`` strictly increasing."""
         return PairView(self._table, self._rows[index], self._needs, self._asker)
 
-    def by_id(self) -> I64:
+    def order_by_id(self) -> I64:
         """Positions of these pairs sorted by the ids of their images, (p,).
 
         What a method draws, it draws over pairs (and images) in this order: that of the files means nothing.
@@ -101,17 +101,17 @@ class PairView:
         self._check("embeddings", "references()")
         return self._table.references(self._rows if index is None else self._rows[index])
 
-    def mean_distance(self, references: Midpoints, k: int, engine: Engine = "auto") -> F64:
+    def mean_knn_distance(self, references: Midpoints, k: int, engine: Engine = "auto") -> F64:
         """Mean distance of each midpoint to its k nearest reference midpoints, (p,)."""
-        self._check("embeddings", "mean_distance()")
-        return self._table.distance_to(references, self._rows, k, engine)
+        self._check("embeddings", "mean_knn_distance()")
+        return self._table.mean_knn_distance(references, self._rows, k, engine)
 
-    def mean_distance_to_others(self, references: Midpoints, k: int, engine: Engine = "auto") -> F64:
-        """As ``mean_distance``, but a pair that is itself a reference (of this very table) is left out."""
-        self._check("embeddings", "mean_distance_to_others()")
+    def mean_knn_distance_to_others(self, references: Midpoints, k: int, engine: Engine = "auto") -> F64:
+        """As ``mean_knn_distance``, but a pair that is itself a reference (of this very table) is left out."""
+        self._check("embeddings", "mean_knn_distance_to_others()")
         rows = self._table.rows_of(references)
         assert rows is not None, "who is left out is known only among references of the same table"
-        return self._table.mean_distance(self._rows, rows, k, False, engine)
+        return self._table.mean_knn_distance_within(self._rows, rows, k, False, engine)
 
     def _grouping(self, id: str) -> Grouping:
         groupings = self._table.data.groupings

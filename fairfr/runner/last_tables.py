@@ -41,7 +41,7 @@ class LastTables:
     def _kept_table(self, located: LocatedData) -> PairTable | None:
         table = next((kept.table for kept in self._kept if kept.located == located), None)
         if table is not None:
-            table.forget_neighbours()
+            table.clear_neighbours()
         return table
 
     def _load(self, located: LocatedData, threads: int) -> PairTable:

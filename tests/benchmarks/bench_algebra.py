@@ -62,20 +62,20 @@ def scan(threads: int) -> Measured:
     """k-NN of 200k pairs over 20k images to 6,000 references."""
     import faiss
 
-    from fairfr.pairs.neighbours import Midpoints, nearest
+    from fairfr.pairs.neighbours import Midpoints, nearest_midpoints
 
     faiss.omp_set_num_threads(threads)
     vectors, pairs = repeating_images(20_000, 200_000)
     references = pairs.take(np.arange(6000))
     few, many = Midpoints(vectors, pairs.take(np.arange(100))), Midpoints(vectors, references)
-    nearest(few, many, 20, "scan", threads)  # compile
+    nearest_midpoints(few, many, 20, "scan", threads)  # compile
 
     def plain() -> None:
         lookup = faiss.IndexFlatL2(vectors.shape[1])
         lookup.add(built_midpoints(vectors, references, np.float32))
         lookup.search(built_midpoints(vectors, pairs, np.float32), 20)
 
-    ours = seconds(lambda: nearest(Midpoints(vectors, pairs), many, 20, "auto", threads))
+    ours = seconds(lambda: nearest_midpoints(Midpoints(vectors, pairs), many, 20, "auto", threads))
     distances = len(pairs) * len(references)
     return Measured(
         "20 nearest of 6,000 references, 200k pairs of 20k images, against faiss on built midpoints",
@@ -89,7 +89,7 @@ def shared_graph(threads: int) -> Measured:
     """Local density in all ten folds of 12,000 pairs whose images barely repeat."""
     import faiss
 
-    from fairfr.pairs.neighbours import Midpoints, nearest
+    from fairfr.pairs.neighbours import Midpoints, nearest_midpoints
 
     faiss.omp_set_num_threads(threads)
     vectors, pairs = repeating_images(20_000, 12_000)
@@ -102,7 +102,7 @@ def shared_graph(threads: int) -> Measured:
             lookup.add(midpoints[fold != held_out])
             lookup.search(midpoints, 20)
 
-    ours = seconds(lambda: nearest(Midpoints(vectors, pairs), Midpoints(vectors, pairs), 32, "auto", threads))
+    ours = seconds(lambda: nearest_midpoints(Midpoints(vectors, pairs), Midpoints(vectors, pairs), 32, "auto", threads))
     flops = 2 * len(pairs) ** 2 * WIDTH
     return Measured(
         "20 nearest training midpoints in ten folds, 12k pairs, against ten faiss searches",

@@ -7,7 +7,7 @@ from measured import Measured, seconds
 
 from fairfr.core.types import F32, Pairs
 from fairfr.pairs._scan import SPARE
-from fairfr.pairs.neighbours import Midpoints, nearest
+from fairfr.pairs.neighbours import Midpoints, nearest_midpoints
 
 DIMS = 512
 K = 20
@@ -39,8 +39,8 @@ def faiss_seconds(queries: Midpoints, references: Midpoints, k: int, threads: in
 
     def search() -> None:
         lookup = faiss.IndexFlatL2(DIMS)
-        lookup.add(references.build(0, len(references)))
-        lookup.search(queries.build(0, len(queries)), k)
+        lookup.add(references.dense(0, len(references)))
+        lookup.search(queries.dense(0, len(queries)), k)
 
     return seconds(search)
 
@@ -54,8 +54,8 @@ def measure_scan(threads: int, n: int = 16_000, p: int = 740_000, n_references: 
     vectors, pairs = faces(n), random_pairs(n, p)
     queries = Midpoints(vectors, pairs)
     references = every(queries, p // n_references)
-    nearest(every(queries, 1000), references, K, "scan", threads)  # compile
-    ours = seconds(lambda: nearest(queries, references, K, "scan", threads), repeats=2)
+    nearest_midpoints(every(queries, 1000), references, K, "scan", threads)  # compile
+    ours = seconds(lambda: nearest_midpoints(queries, references, K, "scan", threads), repeats=2)
     plain = FAISS_SHARE * faiss_seconds(every(queries, FAISS_SHARE), references, K, threads)
     flops = 2 * n * len(references) * DIMS
     read = p * (2 * len(references) * 4 + (K + SPARE) * DIMS * 8)

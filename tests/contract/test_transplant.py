@@ -26,7 +26,7 @@ from fairfr.core.extras import MissingExtraError
 from fairfr.core.types import EmbeddingSet, FoldSplit, Grouping, Pairs, Prediction, VerificationSet
 from fairfr.library.image_pairs import HERE
 from fairfr.pairs.table import PairTable
-from fairfr.pairs.unit import marks, unit_rows
+from fairfr.pairs.unit import fingerprints, unit_rows
 from fairfr.pairs.view import PairView
 from fairfr.runner.held_out import score_held_out
 from fairfr.sweep.config import read_method
@@ -310,7 +310,9 @@ def test_the_model_is_the_method(path: Path, given: Given, data: VerificationSet
     )
     # ids as the library gives them, so that what is drawn is drawn alike
     vectors = unit_rows(given.embeddings, np.arange(len(given.embeddings)))
-    twice = replace(twice, images=marks(vectors), embeddings=EmbeddingSet("cut", "0", marks(vectors), vectors))
+    twice = replace(
+        twice, images=fingerprints(vectors), embeddings=EmbeddingSet("cut", "0", fingerprints(vectors), vectors)
+    )
     split = [FoldSplit("all", np.arange(data.n_pairs), again), FoldSplit("rest", again, np.arange(data.n_pairs))]
 
     def context(fold: str) -> FitContext:

@@ -27,7 +27,7 @@ def unit(rows: np.ndarray) -> np.ndarray:
 
 def nearest(vectors: np.ndarray, queries: Pairs, references: Pairs, *rest: object) -> Neighbours:
     """Both kinds of midpoints over the same vectors."""
-    return neighbours.nearest(Midpoints(vectors, queries), Midpoints(vectors, references), *rest)  # type: ignore[arg-type]
+    return neighbours.nearest_midpoints(Midpoints(vectors, queries), Midpoints(vectors, references), *rest)  # type: ignore[arg-type]
 
 
 def distances(vectors: np.ndarray, queries: Pairs, references: Pairs) -> np.ndarray:
@@ -228,7 +228,7 @@ def test_mean_distance_equals_brute_force(
     make_set: MakeSet, engine: Engine, case: Case, k: int, include_self: bool
 ) -> None:
     data = make_set(case.vectors, case.left, case.right)
-    found = PairTable(data).mean_distance(case.queries, case.references, k, include_self, engine)
+    found = PairTable(data).mean_knn_distance_within(case.queries, case.references, k, include_self, engine)
     expected = brute_mean(data, case.queries, case.references, k, include_self)
     np.testing.assert_allclose(found, expected, atol=1e-4)
 
@@ -279,7 +279,7 @@ def test_queries_left_short_by_the_shared_graph_are_searched_anew(
     calls = counted(table, monkeypatch)
     train, test = np.flatnonzero(faces.fold != 0), np.flatnonzero(faces.fold == 0)
     for queries in (train, test):
-        found = table.mean_distance(queries, train, 5, include_self, engine)
+        found = table.mean_knn_distance_within(queries, train, 5, include_self, engine)
         np.testing.assert_allclose(found, brute_mean(faces, queries, train, 5, include_self), atol=NOISE)
     assert calls.graphs == 2
     assert calls.searched >= len(test)  # the held-out crowd sees only itself in the graph
@@ -295,7 +295,7 @@ def test_the_shared_graph_serves_every_fold(
     for held_out in (1, 2):
         train = np.flatnonzero(faces.fold != held_out)
         queries = np.flatnonzero(faces.fold == 0)
-        found = table.mean_distance(queries, train, 5, include_self, engine)
+        found = table.mean_knn_distance_within(queries, train, 5, include_self, engine)
         np.testing.assert_allclose(found, brute_mean(faces, queries, train, 5, include_self), atol=NOISE)
     assert calls.searched == 0
 
@@ -307,7 +307,7 @@ def test_few_references_are_searched_directly(
     table = PairTable(faces)
     calls = counted(table, monkeypatch)
     references, queries = np.arange(3, 300, 4), np.arange(300)
-    found = table.mean_distance(queries, references, 20, include_self)
+    found = table.mean_knn_distance_within(queries, references, 20, include_self)
     np.testing.assert_allclose(found, brute_mean(faces, queries, references, 20, include_self), atol=NOISE)
     assert (calls.graphs, calls.searched) == (0, 300)
 
@@ -318,15 +318,15 @@ def test_how_many_queries_are_answered_at_once_changes_no_bit(
     faces: VerificationSet, monkeypatch: pytest.MonkeyPatch, references: np.ndarray, include_self: bool
 ) -> None:
     queries = np.arange(0, 300, 2)
-    whole = PairTable(faces).mean_distance(queries, references, 5, include_self)
+    whole = PairTable(faces).mean_knn_distance_within(queries, references, 5, include_self)
     monkeypatch.setattr("fairfr.pairs.table.QUERIES_AT_ONCE", 7)
-    assert PairTable(faces).mean_distance(queries, references, 5, include_self).tobytes() == whole.tobytes()
+    assert PairTable(faces).mean_knn_distance_within(queries, references, 5, include_self).tobytes() == whole.tobytes()
 
 
 def test_one_table_answers_for_any_k_in_any_order(faces: VerificationSet) -> None:
     table, train = PairTable(faces), np.flatnonzero(faces.fold != 2)
     for k in (3, 12, 1, 150, 3):
-        found = table.mean_distance(train, train, k, False)
+        found = table.mean_knn_distance_within(train, train, k, False)
         np.testing.assert_allclose(found, brute_mean(faces, train, train, k, False), atol=NOISE)
         assert table._graph is not None
         assert table._graph.position.shape[1] > k  # a wider question makes a wider graph
@@ -341,7 +341,7 @@ def test_fewer_references_than_k_give_the_mean_over_what_there_is(
     rng = np.random.default_rng(8)
     data = make_set(unit(rng.standard_normal((50, 6))), rng.integers(50, size=40), rng.integers(50, size=40))
     references, queries = np.arange(n_references), np.arange(40)
-    found = PairTable(data).mean_distance(queries, references, 35, include_self, engine)
+    found = PairTable(data).mean_knn_distance_within(queries, references, 35, include_self, engine)
     expected = brute_mean(data, queries, references, 35, include_self)
     np.testing.assert_allclose(found, expected, atol=NOISE)
     assert np.isnan(found).sum() == (n_references == 1 and not include_self)
@@ -360,5 +360,5 @@ def test_duplicate_midpoints(make_set: MakeSet, copies: int, include_self: bool,
     data = make_set(vectors, left, right)
     rows = np.arange(len(left))
     for references in (rows, rows[1:], rows[: len(rows) // 3]):
-        found = PairTable(data).mean_distance(rows, references, 5, include_self, engine)
+        found = PairTable(data).mean_knn_distance_within(rows, references, 5, include_self, engine)
         np.testing.assert_allclose(found, brute_mean(data, rows, references, 5, include_self), atol=NOISE)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairfr.core.types import Pairs, VerificationSet
-from fairfr.pairs.design import Columns, PairDesign
+from fairfr.pairs.design import DenseDesign, PairDesign
 from fairfr.pairs.table import PairTable
 
 MakeSet = Callable[..., VerificationSet]
@@ -91,7 +91,7 @@ def test_columns_are_a_plain_matrix(drawn: tuple[np.ndarray, Pairs, np.random.Ge
     rng = drawn[2]
     matrix = rng.standard_normal((len(drawn[1]), width))
     weights, values = rng.standard_normal(width), rng.standard_normal(len(matrix))
-    design = Columns(matrix)
+    design = DenseDesign(matrix)
     assert design.shape == matrix.shape
     np.testing.assert_allclose(design.matvec(weights), matrix @ weights, atol=1e-12)
     np.testing.assert_allclose(design.rmatvec(values), matrix.T @ values, atol=1e-12)
@@ -100,7 +100,7 @@ def test_columns_are_a_plain_matrix(drawn: tuple[np.ndarray, Pairs, np.random.Ge
 
 
 def test_one_column_may_be_given_flat() -> None:
-    assert Columns(np.arange(5.0)).shape == (5, 1)
+    assert DenseDesign(np.arange(5.0)).shape == (5, 1)
 
 
 @pytest.mark.parametrize(("n_pairs", "dense"), [(3, True), (20, False)])

@@ -15,7 +15,7 @@ from fairfr.core.types import F64, I16, I32, I64, UNKNOWN, Bool, Grouping, Verif
 from fairfr.data.files import DataFile
 from fairfr.data.neutral_layout import STRUCTURE, attribute_columns
 from fairfr.data.text_table import read_table
-from fairfr.pairs.cosine import no_cosine, pair_cosines
+from fairfr.pairs.cosine import invalid_cosines, pair_cosines
 
 DIFFERS = 0.01  # a cosine stored with two decimals is off by half of this
 ALIKE = 0.95  # no model sees two people as this close, unless it sees one picture twice
@@ -230,7 +230,7 @@ def _stored(file: DataFile, names: list[str], cosine: F64, row: I64 | None) -> I
             values = table.numbers(name)
         except DataError:  # words: no cosines
             continue
-        if no_cosine(values).any() or (values == np.round(values)).all():  # whole numbers are labels or counts
+        if invalid_cosines(values).any() or (values == np.round(values)).all():  # whole numbers are labels or counts
             continue
         values = values if row is None else values[row]
         difference = np.abs(values - cosine)

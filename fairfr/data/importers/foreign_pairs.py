@@ -26,7 +26,7 @@ from fairfr.data.importers.pickles import PICKLE_ENDINGS, load_trusted, pickle_r
 from fairfr.data.pairs_file import LABELS, LabelledPairs
 from fairfr.data.pairs_file import read_same as read_labels
 from fairfr.data.text_table import MAX_CELL, CodedColumn, Table, check_text, header_of, read_table
-from fairfr.pairs.cosine import no_cosine
+from fairfr.pairs.cosine import invalid_cosines
 
 
 def open_table(path: Path, trust_pickle: bool = False) -> Table:
@@ -117,7 +117,7 @@ def _cosines(table: Table, name: str) -> tuple[F64, str]:
     if not _is_number(table.arrays[name][0].as_py()):
         return nothing, "it does not contain numbers"
     values = table.numbers(name)  # a column that starts with a number must go on with numbers
-    wrong = no_cosine(values)
+    wrong = invalid_cosines(values)
     if wrong.any():
         row = int(np.argmax(wrong))
         return nothing, f"{values[row]:g} in {table.where(row)} is not a cosine (-1..1)"

@@ -9,7 +9,7 @@ from fairfr.core.findings import Finding
 from fairfr.core.types import I32, I64, UNKNOWN, Bool
 from fairfr.data.text_table import CodedColumn
 from fairfr.pairs.deal import deal, linked_units
-from fairfr.pairs.people import connected_people
+from fairfr.pairs.people import infer_identities
 
 
 def folds_of_rows(same: Bool, count: int) -> tuple[CodedColumn, Finding]:
@@ -24,7 +24,7 @@ def folds_of_rows(same: Bool, count: int) -> tuple[CodedColumn, Finding]:
 
 def folds_of_people(identity: I32, left: I32, right: I32, same: Bool, count: int) -> tuple[CodedColumn, Finding]:
     """Folds (p,) for pairs of images ``left``, ``right`` (p,) of people ``identity`` (n,), -1 = unknown."""
-    people = connected_people(identity, left[same], right[same])
+    people = infer_identities(identity, left[same], right[same])
     unit, n_cut = linked_units(people[left], people[right], count)
     n_units = int(unit.max()) + 1
     if n_units < count:

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fairfr.core.types import F64, I16, I32, I64, UNKNOWN, Bool
-from fairfr.pairs.people import components, connected_people
+from fairfr.pairs.people import connected_components, infer_identities
 from fairfr.report.quantity import higher_is_better
 
 METRICS = ("auroc", "tpr_at_fpr_1e-3", "brier")
@@ -78,7 +78,7 @@ def identities(left: I64, right: I64, same: Bool, codes: tuple[I32, I32] | None 
     code = np.full(n, UNKNOWN, dtype=np.int64)
     if codes is not None:
         code[left], code[right] = codes
-    return connected_people(code, left[same], right[same])
+    return infer_identities(code, left[same], right[same])
 
 
 def resampling_units(left: I64, right: I64, same: Bool, codes: tuple[I32, I32] | None = None) -> I32:
@@ -87,7 +87,7 @@ def resampling_units(left: I64, right: I64, same: Bool, codes: tuple[I32, I32] |
     a, b = person[left], person[right]
     pairs_of = np.bincount(a, minlength=person.max() + 1) + np.bincount(b[a != b], minlength=person.max() + 1)
     alone = (a != b) & ((pairs_of[a] == 1) | (pairs_of[b] == 1))
-    unit = components(len(pairs_of), a[alone], b[alone])
+    unit = connected_components(len(pairs_of), a[alone], b[alone])
     return np.stack([unit[a], unit[b]]).astype(np.int32)
 
 

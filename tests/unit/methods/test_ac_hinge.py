@@ -13,7 +13,7 @@ from fairfr.core.types import EmbeddingSet, VerificationSet
 from fairfr.methods import _hinge
 from fairfr.methods.ac_hinge import ACHinge
 from fairfr.numerics.newton import fit_newton
-from fairfr.pairs.design import Columns
+from fairfr.pairs.design import DenseDesign
 from fairfr.pairs.view import PairView
 
 Fit = Callable[..., tuple[Any, PairView]]
@@ -96,17 +96,17 @@ def test_the_fit_is_at_the_optimum() -> None:
     X = rng.normal(size=(400, 3))
     same = rng.random(400) < 1 / (1 + np.exp(-X @ [2.0, -1.0, 0.0]))
     penalty = np.array([1e-3, 0.1, 1.0])
-    fitted = fit_newton(Columns(X), same, penalty)
-    residual = fitted.probability(Columns(X)) - same
+    fitted = fit_newton(DenseDesign(X), same, penalty)
+    residual = fitted.probability(DenseDesign(X)) - same
     gradient = np.append(X.T @ residual + penalty * fitted.weights, residual.sum())
     assert np.abs(gradient).max() / 400 < 1e-8
 
 
 def test_separable_pairs_have_an_optimum() -> None:
     X = np.linspace(-1, 1, 40)[:, None]
-    fitted = fit_newton(Columns(X), X[:, 0] > 0, np.array([1e-3]))
+    fitted = fit_newton(DenseDesign(X), X[:, 0] > 0, np.array([1e-3]))
     assert np.isfinite(fitted.weights).all()
-    assert ((fitted.probability(Columns(X)) > 0.5) == (X[:, 0] > 0)).all()
+    assert ((fitted.probability(DenseDesign(X)) > 0.5) == (X[:, 0] > 0)).all()
 
 
 @pytest.mark.parametrize("answer", [True, False])

@@ -160,7 +160,7 @@ def test_training_is_that_of_a_plain_loop_bit_for_bit(view: PairView, same: np.n
     unit = rows / np.linalg.norm(rows, axis=1, keepdims=True)
     inputs = torch.from_numpy(np.column_stack([unit, view.cosine]).astype(np.float32))
     for _ in range(2):
-        order = shuffle.permutation(view.by_id())
+        order = shuffle.permutation(view.order_by_id())
         for start in range(0, view.n_pairs, 96):
             index = torch.from_numpy(order[start : start + 96])
             optimiser.zero_grad()

@@ -15,7 +15,7 @@ from fairfr.core.types import VerificationSet
 from fairfr.methods.ac_linear import ACLinear
 from fairfr.methods.platt import Platt
 from fairfr.numerics.regression import Solver, _loss_and_gradient, fit_logistic, sigmoid
-from fairfr.pairs.design import Columns, PairDesign
+from fairfr.pairs.design import DenseDesign, PairDesign
 from fairfr.pairs.table import PairTable
 from fairfr.pairs.view import PairView
 
@@ -125,16 +125,16 @@ def test_loss_and_gradient_agree_with_finite_differences(problem: Problem) -> No
 @pytest.mark.parametrize("label", [False, True])
 def test_one_class_gives_the_base_rate(label: bool, solver: Solver) -> None:
     cosine = np.linspace(-1, 1, 50)
-    model = fit_logistic(Columns(cosine), np.full(50, label), 1.0, solver)
-    np.testing.assert_allclose(model.probability(Columns(cosine)), float(label), atol=1e-12)
+    model = fit_logistic(DenseDesign(cosine), np.full(50, label), 1.0, solver)
+    np.testing.assert_allclose(model.probability(DenseDesign(cosine)), float(label), atol=1e-12)
 
 
 @pytest.mark.parametrize("solver", ["paper", "converged"])
 def test_separable_labels_stay_finite(solver: Solver) -> None:
     cosine = np.linspace(-1, 1, 60)
-    model = fit_logistic(Columns(cosine), cosine > 0, 1e6, solver)
+    model = fit_logistic(DenseDesign(cosine), cosine > 0, 1e6, solver)
     assert np.isfinite(model.weights).all()
-    assert (np.diff(model.probability(Columns(cosine))) >= 0).all()
+    assert (np.diff(model.probability(DenseDesign(cosine))) >= 0).all()
 
 
 def test_smoothed_targets_are_those_of_platt(problem: Problem) -> None:
@@ -159,7 +159,7 @@ def test_loss_and_gradient_are_the_formula_wherever_logits_lie(n: int, spread: f
     rng = np.random.default_rng(n)
     features, target = rng.standard_normal((n, 2)), rng.choice([0.0, 1.0, 0.3], n)
     parameters = spread * np.array([1.0, -0.5, 0.2])
-    loss, gradient = _loss_and_gradient(parameters, Columns(features), target, 0.0)
+    loss, gradient = _loss_and_gradient(parameters, DenseDesign(features), target, 0.0)
     logit = features @ parameters[:2] + parameters[2]
     slope = expit(logit) - target
     assert loss == pytest.approx(np.mean(np.logaddexp(0, logit) - target * logit), rel=1e-13)
@@ -170,6 +170,6 @@ def test_loss_and_gradient_are_the_formula_wherever_logits_lie(n: int, spread: f
 def test_extreme_logits_have_a_finite_loss(label: float) -> None:
     logit = np.array([0.0, -0.0, 5e-324, -1e-300, 36.7, -36.8, 707.9, -708.1, 745.2, -1e4])
     target = np.full(len(logit), label)
-    loss, gradient = _loss_and_gradient(np.array([1.0, 0.0]), Columns(logit), target, 0.0)
+    loss, gradient = _loss_and_gradient(np.array([1.0, 0.0]), DenseDesign(logit), target, 0.0)
     assert loss == pytest.approx(np.mean(np.logaddexp(0, logit) - label * logit), rel=1e-15)
     assert np.isfinite(gradient).all()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fairfr.pairs.copies import TOLERANCE, copies
+from fairfr.pairs.copies import TOLERANCE, near_duplicates
 
 
 def unit(rows: np.ndarray) -> np.ndarray:
@@ -23,4 +23,6 @@ def test_exactly_those_that_all_distances_say(d: int) -> None:
     gaps = np.linalg.norm(vectors[:, None].astype(np.float64) - vectors[None], axis=2)
     expected = {(a, b) for a, b in np.argwhere(gaps <= TOLERANCE).tolist() if a < b}
     assert {(7, 100), (3, 200), (3, 201), (200, 201)} <= expected
-    assert {tuple(sorted(pair)) for pair in zip(*(side.tolist() for side in copies(vectors)), strict=True)} == expected
+    assert {
+        tuple(sorted(pair)) for pair in zip(*(side.tolist() for side in near_duplicates(vectors)), strict=True)
+    } == expected

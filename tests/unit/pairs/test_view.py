@@ -55,8 +55,8 @@ def test_undeclared_input_names_the_method_the_call_and_the_needs(data: Verifica
 def test_mean_distance_is_an_input_from_embeddings(data: VerificationSet) -> None:
     table = PairTable(data)
     references = PairView(table, ROWS, frozenset({"embeddings"})).references()
-    with pytest.raises(UndeclaredInputError, match=r"mean_distance\(\) but declares needs=\{\}"):
-        PairView(table, ROWS, frozenset()).mean_distance(references, 2)
+    with pytest.raises(UndeclaredInputError, match=r"mean_knn_distance\(\) but declares needs=\{\}"):
+        PairView(table, ROWS, frozenset()).mean_knn_distance(references, 2)
 
 
 def test_a_subset_declares_no_more_than_the_whole(data: VerificationSet) -> None:
@@ -68,8 +68,8 @@ def test_a_view_offers_no_labels(data: VerificationSet) -> None:
     view = view_of(data, "embeddings", "groups", "identities")
     offered = {name for name in dir(view) if not name.startswith("_")}
     assert offered == {
-        "by_id", "cosine", "ends", "folds", "group_levels", "groups", "identities", "identity_names", "images",
-        "mean_distance", "mean_distance_to_others", "midpoints", "n_pairs", "references", "subset",
+        "order_by_id", "cosine", "ends", "folds", "group_levels", "groups", "identities", "identity_names", "images",
+        "mean_knn_distance", "mean_knn_distance_to_others", "midpoints", "n_pairs", "references", "subset",
     }  # fmt: skip
     assert not hasattr(view, "same")
     assert not hasattr(view, "fold")
@@ -103,8 +103,8 @@ def test_identities_have_names_that_hold_in_other_tables(data: VerificationSet) 
 def test_pairs_by_id_are_sorted_by_both_images_whichever_is_left(make_set: Callable[..., VerificationSet]) -> None:
     data = make_set(np.eye(12), [2, 11, 3, 10, 2], [10, 1, 2, 2, 1])  # as text, image-10 and image-11 precede image-2
     view = PairView(PairTable(data), np.arange(5), frozenset())
-    assert view.by_id().tolist() == [1, 4, 0, 3, 2]
-    assert view.subset(np.array([0, 2, 4])).by_id().tolist() == [2, 0, 1]
+    assert view.order_by_id().tolist() == [1, 4, 0, 3, 2]
+    assert view.subset(np.array([0, 2, 4])).order_by_id().tolist() == [2, 0, 1]
 
 
 def test_a_subset_is_the_same_pairs(data: VerificationSet) -> None:
@@ -118,7 +118,7 @@ def test_references_may_be_some_of_the_pairs(data: VerificationSet) -> None:
     view = view_of(data, "embeddings")
     references = view.references(np.array([0, 2]))
     assert len(references) == 2
-    np.testing.assert_array_equal(references.build(0, 2), view.midpoints().rows(np.array([0, 2])).astype(np.float32))
+    np.testing.assert_array_equal(references.dense(0, 2), view.midpoints().rows(np.array([0, 2])).astype(np.float32))
     assert len(view.references()) == 4
 
 
@@ -143,6 +143,8 @@ def test_rows_must_increase(data: VerificationSet, rows: list[int]) -> None:
 
 def test_references_of_another_table_are_measured_as_ones_own(data: VerificationSet) -> None:
     view, other = view_of(data, "embeddings"), view_of(data, "embeddings")
-    assert view.mean_distance(other.references(), 2).tolist() == view.mean_distance(view.references(), 2).tolist()
+    assert (
+        view.mean_knn_distance(other.references(), 2).tolist() == view.mean_knn_distance(view.references(), 2).tolist()
+    )
     with pytest.raises(AssertionError, match="same table"):
-        view.mean_distance_to_others(other.references(), 2)
+        view.mean_knn_distance_to_others(other.references(), 2)

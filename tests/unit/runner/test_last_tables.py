@@ -84,7 +84,7 @@ def test_no_cell_sees_the_neighbours_that_another_looked_for(data: VerificationS
     tables = LastTables()
     (table,) = tables.of([located(data, "a", [])], 1)
     rows = np.arange(data.n_pairs)
-    table.mean_distance(rows, rows, 5, True)
+    table.mean_knn_distance_within(rows, rows, 5, True)
     assert table._graph is not None
     (again,) = tables.of([located(data, "a", [])], 1)
     assert again is table and table._graph is None
