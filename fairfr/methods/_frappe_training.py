@@ -10,7 +10,7 @@ import numpy as np
 
 from fairfr.core.types import F32, F64, I64, Bool
 from fairfr.methods._torch import tensor_of, torch_seed
-from fairfr.numerics.regression import unit_scale
+from fairfr.numerics.regression import safe_std
 from fairfr.pairs.design import PairDesign
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def moments(design: PairDesign) -> tuple[F64, F64]:
     """Mean and population std of each midpoint coordinate, (d,) each; a constant coordinate is scaled by 1."""
     p = design.shape[0]
     mean = design.rmatvec(np.ones(p)) / p
-    return mean, unit_scale(mean, np.diag(design.gram()) / p - mean**2)[0]
+    return mean, safe_std(mean, np.diag(design.gram()) / p - mean**2)[0]
 
 
 def train(pairs: TrainingPairs, how: Training, seed: int, shuffle: np.random.Generator) -> tuple[torch.nn.Module, int]:

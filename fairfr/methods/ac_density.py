@@ -29,7 +29,7 @@ from fairfr.core.calibrator import FitContext
 from fairfr.core.conform import above, at_least
 from fairfr.core.types import Bool, Need, Prediction
 from fairfr.methods._density import fit_density
-from fairfr.numerics.regression import fit_logistic, fit_ridge_standardised
+from fairfr.numerics.regression import fit_logistic, fit_ridge
 from fairfr.pairs.design import DenseDesign
 from fairfr.pairs.neighbours import Engine
 from fairfr.pairs.view import PairView
@@ -76,7 +76,7 @@ class ACDensity:
         self.density_ = fit_density(self, view, ctx)
         density = self.density_.of_training(view)
         residual = same - self.base_.probability(DenseDesign(cosine))
-        self.ridge_ = fit_ridge_standardised(view.midpoints().append(density, cosine), residual, self.alpha)
+        self.ridge_ = fit_ridge(view.midpoints().append(density, cosine), residual, self.alpha)
         ctx.report["mean_distance_train"] = float(density.mean())
         return self
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from fairfr.core.types import F64, I64, Bool
-from fairfr.numerics.roc import run_ends, sort_descending
+from fairfr.numerics.roc import last_of_ties, sort_descending
 
 BINS = 15
 
@@ -99,5 +99,5 @@ def ks(same: Bool, probability: F64) -> float:
         return float("nan")
     same, probability = sort_descending(same, probability)
     rising = probability[::-1]
-    running = np.cumsum(rising - same[::-1])[run_ends(rising)]
+    running = np.cumsum(rising - same[::-1])[last_of_ties(rising)]
     return float(np.max(np.abs(running)) / len(same))

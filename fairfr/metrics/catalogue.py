@@ -12,7 +12,7 @@ from fairfr.core.types import F64, Bool
 from fairfr.metrics.calibration import brier, brier_raw, ece, ks
 from fairfr.metrics.differentials import GAP_RATES
 from fairfr.metrics.roc_metrics import Rate
-from fairfr.numerics.roc import RocCurve, area, partial_area
+from fairfr.numerics.roc import RocCurve, auroc_of, pauc_of
 
 On: TypeAlias = Literal["score", "probability"]
 Better: TypeAlias = Literal["higher", "lower"]
@@ -73,8 +73,8 @@ def _ranking(on: On) -> Iterator[Metric]:
     if on == "probability":
         suffix = "_on_probability"
         note = " (probability)"
-    yield Metric(f"auroc{suffix}", FromRoc(area), on, "higher", f"AUROC{note}")
-    yield Metric(f"pauc{suffix}", FromRoc(partial_area), on, "higher", f"pAUC, FPR<=0.1{note}")
+    yield Metric(f"auroc{suffix}", FromRoc(auroc_of), on, "higher", f"AUROC{note}")
+    yield Metric(f"pauc{suffix}", FromRoc(pauc_of), on, "higher", f"pAUC, FPR<=0.1{note}")
     for text, alpha in ALPHAS.items():
         at = f"FPR={text}{note}"
         rates: tuple[tuple[Rate, Better | None, str], ...] = (

@@ -68,7 +68,7 @@ class OperatingPoint:
     @classmethod
     def from_curve(cls, curve: RocCurve, alpha: float, convention: Convention = "interp") -> OperatingPoint:
         """As ``from_pairs``, on the curve of all pairs."""
-        if not curve.has_both:
+        if not curve.has_both_classes:
             return cls(alpha, (NAN, NAN), (NAN, NAN))
         low, high = _bracket(curve, alpha, convention)
         n_diff = float(curve.n_false[-1])
@@ -105,7 +105,7 @@ class OperatingPoint:
             return Rates(NAN, NAN, NAN)
         accepted = []
         for threshold in self.thresholds:
-            at = curve.at_threshold(threshold)
+            at = curve.index_at_threshold(threshold)
             accepted.append((int(curve.n_true[at]), int(curve.n_false[at])))
         return self._interpolated(accepted, int(curve.n_true[-1]), int(curve.n_false[-1]))
 
@@ -129,7 +129,7 @@ def _bracket(curve: RocCurve, alpha: float, convention: Convention) -> tuple[int
         distance = np.abs(curve.fpr - alpha)
         nearest = int(np.flatnonzero(distance == distance.min())[-1])
         return nearest, nearest
-    below = curve.at_fpr(alpha)
+    below = curve.index_at_fpr(alpha)
     if convention == "conservative":
         return below, below
     return below, min(below + 1, len(curve.n_false) - 1)

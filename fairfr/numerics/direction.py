@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from fairfr.core.types import F64, Bool
-from fairfr.numerics.roc import area, roc_curve
+from fairfr.numerics.roc import auroc_of, roc_curve
 
 Z_99 = 2.5758293035489004  # two-sided 99 %
 HALF = 0.5
@@ -23,7 +23,7 @@ def reversed_auroc(values: F64, same: Bool, n_images: int) -> float | None:
     independent = min(n_same, len(same) - n_same, n_images // 2)
     if independent == 0:
         return None
-    auroc = area(roc_curve(same, values))
+    auroc = auroc_of(roc_curve(same, values))
     return auroc if upper_limit(auroc, independent) < HALF else None
 
 

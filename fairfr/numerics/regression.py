@@ -149,7 +149,7 @@ class RidgeModel:
         return design.matvec(self.weights) + self.intercept
 
 
-def fit_ridge_standardised(design: Design, target: F64, alpha: float) -> RidgeModel:
+def fit_ridge(design: Design, target: F64, alpha: float) -> RidgeModel:
     """Minimise sum of squared residuals + alpha |weights of the standardised features|^2; the intercept is free.
 
     ``design`` is an operator (p, d), ``target`` (p,).
@@ -160,7 +160,7 @@ def fit_ridge_standardised(design: Design, target: F64, alpha: float) -> RidgeMo
     p, _ = design.shape
     mean = design.rmatvec(np.ones(p)) / p
     covariance = design.gram() / p - np.outer(mean, mean)
-    scale, constant = unit_scale(mean, np.diag(covariance))
+    scale, constant = safe_std(mean, np.diag(covariance))
     centred = target - target.mean()
     right = (design.rmatvec(centred) - centred.sum() * mean) / scale
     left = covariance / np.outer(scale, scale) * p
@@ -172,7 +172,7 @@ def fit_ridge_standardised(design: Design, target: F64, alpha: float) -> RidgeMo
     return RidgeModel(weights, float(target.mean() - mean @ weights))
 
 
-def unit_scale(mean: F64, variance: F64) -> tuple[F64, Bool]:
+def safe_std(mean: F64, variance: F64) -> tuple[F64, Bool]:
     """Population std of each feature, (c,), with 1 in place of a constant one's; and which are constant.
 
     ``variance`` is a mean of squares less a squared mean: a constant feature leaves only the rounding of its square.

@@ -30,16 +30,16 @@ class RocCurve:
     n_false: I64
 
     @property
-    def has_both(self) -> bool:
+    def has_both_classes(self) -> bool:
         """Whether there are genuine pairs and impostors; the rates are undefined otherwise."""
         return bool(self.n_true[-1] > 0 and self.n_false[-1] > 0)
 
-    def at_fpr(self, fpr: float) -> int:
+    def index_at_fpr(self, fpr: float) -> int:
         """The last point whose FPR is not above ``fpr``: on a vertical segment its upper end, as in ``np.interp``."""
         n_diff = float(self.n_false[-1])
         return bisect_right(self.n_false, fpr, key=lambda count: count / n_diff) - 1
 
-    def at_threshold(self, threshold: float) -> int:
+    def index_at_threshold(self, threshold: float) -> int:
         """The point that accepts the pairs whose value is not below ``threshold``."""
         return bisect_right(self.thresholds, -threshold, key=lambda value: -value) - 1
 
@@ -75,7 +75,7 @@ def descending_order(values: F64) -> I64:
     return order
 
 
-def run_ends(values: F64) -> I64:
+def last_of_ties(values: F64) -> I64:
     """Position of the last element of each run of equal neighbours in sorted ``values`` (p,)."""
     if len(values) == 0:
         return np.zeros(0, dtype=np.int64)
@@ -85,7 +85,7 @@ def run_ends(values: F64) -> I64:
 def roc_curve(same: Bool, values: F64) -> RocCurve:
     """The ROC curve, one point for each distinct value and one for "accept nothing"."""
     same, values = sort_descending(same, values)
-    ends = run_ends(values)
+    ends = last_of_ties(values)
     thresholds, n_true, n_false = np.empty(len(ends) + 1), *np.zeros((2, len(ends) + 1), dtype=np.int64)
     thresholds[0] = np.inf
     if len(ends) == len(values):  # all are distinct: nothing to pick
@@ -98,12 +98,12 @@ def roc_curve(same: Bool, values: F64) -> RocCurve:
     return RocCurve(thresholds, n_true, n_false)
 
 
-def area(curve: RocCurve) -> float:
+def auroc_of(curve: RocCurve) -> float:
     """AUROC: the probability that a genuine pair outranks an impostor, with ties as one half; NaN without both classes.
 
     Summed in integers (trapezoids under the counts), hence exact up to one division.
     """
-    if not curve.has_both:
+    if not curve.has_both_classes:
         return float("nan")
     doubled_area = np.dot(np.diff(curve.n_false), curve.n_true[1:] + curve.n_true[:-1])
     return float(doubled_area / (2 * curve.n_true[-1] * curve.n_false[-1]))
@@ -111,15 +111,15 @@ def area(curve: RocCurve) -> float:
 
 def _area_up_to(curve: RocCurve, max_fpr: float) -> float:
     """Integral of TPR over FPR from 0 to ``max_fpr``; at most ``max_fpr``. NaN without both classes."""
-    if not curve.has_both:
+    if not curve.has_both_classes:
         return float("nan")
-    inside = curve.at_fpr(max_fpr) + 1
+    inside = curve.index_at_fpr(max_fpr) + 1
     fpr, tpr = (counts[: inside + 1] / float(counts[-1]) for counts in (curve.n_false, curve.n_true))
     end = np.interp(max_fpr, fpr, tpr)
     return float(np.trapezoid(np.append(tpr[:inside], end), np.append(fpr[:inside], max_fpr)))
 
 
-def partial_area(curve: RocCurve, max_fpr: float = MAX_FPR) -> float:
+def pauc_of(curve: RocCurve, max_fpr: float = MAX_FPR) -> float:
     """Partial AUC: the area up to ``max_fpr``, standardised so that chance is 0.5 and perfect is 1.
 
     Source: McClish (1989), Medical Decision Making 9. NaN without both classes.

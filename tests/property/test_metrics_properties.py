@@ -14,7 +14,7 @@ from fairfr.metrics.by_group import PairGroups, compute_metrics
 from fairfr.metrics.calibration import brier, ece, ks
 from fairfr.metrics.differentials import max_min_gap
 from fairfr.metrics.roc_metrics import OperatingPoint
-from fairfr.numerics.roc import area, partial_area, roc_curve
+from fairfr.numerics.roc import auroc_of, pauc_of, roc_curve
 
 relaxed = settings(deadline=None, max_examples=100)
 
@@ -25,11 +25,11 @@ conventions = st.sampled_from(["interp", "conservative", "nearest"])
 
 
 def auroc(same: Bool, values: F64) -> float:
-    return area(roc_curve(same, values))
+    return auroc_of(roc_curve(same, values))
 
 
 def pauc(same: Bool, values: F64, max_fpr: float = 0.1) -> float:
-    return partial_area(roc_curve(same, values), max_fpr)
+    return pauc_of(roc_curve(same, values), max_fpr)
 
 
 def arrays(pairs: list[tuple[bool, int, int]]) -> tuple[Bool, F64, I16]:

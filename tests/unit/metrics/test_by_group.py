@@ -11,7 +11,7 @@ from fairfr.core.types import F64, Bool, Grouping, MetricRow, Pairs, ScoreFrame
 from fairfr.metrics.by_group import PairGroups, compute_metrics
 from fairfr.metrics.calibration import brier, brier_raw, ece, ks
 from fairfr.metrics.roc_metrics import OperatingPoint
-from fairfr.numerics.roc import area, partial_area, roc_curve
+from fairfr.numerics.roc import auroc_of, pauc_of, roc_curve
 
 FOLDS = ("1", "2")
 Key = tuple[str, str, str, str, str]
@@ -26,11 +26,11 @@ def a_frame(n: int = 2000, seed: int = 0) -> ScoreFrame:
 
 
 def auroc(same: Bool, values: F64) -> float:
-    return area(roc_curve(same, values))
+    return auroc_of(roc_curve(same, values))
 
 
 def pauc(same: Bool, values: F64, max_fpr: float = 0.1) -> float:
-    return partial_area(roc_curve(same, values), max_fpr)
+    return pauc_of(roc_curve(same, values), max_fpr)
 
 
 def some_groups(n: int = 2000, seed: int = 1) -> PairGroups:

@@ -5,18 +5,18 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from fairfr.core.types import F64, Bool
-from fairfr.numerics.roc import area, descending_order, partial_area, roc_curve
+from fairfr.numerics.roc import auroc_of, descending_order, pauc_of, roc_curve
 
 SAME = np.array([True, True, False, True, False, False])
 VALUES = np.array([0.9, 0.8, 0.8, 0.4, 0.3, 0.1])
 
 
 def auroc(same: Bool, values: F64) -> float:
-    return area(roc_curve(same, values))
+    return auroc_of(roc_curve(same, values))
 
 
 def pauc(same: Bool, values: F64, max_fpr: float = 0.1) -> float:
-    return partial_area(roc_curve(same, values), max_fpr)
+    return pauc_of(roc_curve(same, values), max_fpr)
 
 
 def random_pairs(seed: int, levels: int) -> tuple[Bool, F64]:
@@ -34,8 +34,8 @@ def test_roc_curve_counts_each_distinct_value_once() -> None:
 
 def test_points_of_the_curve_are_found_by_fpr_and_by_threshold() -> None:
     curve = roc_curve(SAME, VALUES)
-    assert [curve.at_fpr(fpr) for fpr in (0.0, 0.3, 1 / 3, 0.5, 1.0)] == [1, 1, 3, 3, 5]
-    assert [curve.at_threshold(at) for at in (np.inf, 0.95, 0.9, 0.85, 0.8, 0.1, -1.0)] == [0, 0, 1, 1, 2, 5, 5]
+    assert [curve.index_at_fpr(fpr) for fpr in (0.0, 0.3, 1 / 3, 0.5, 1.0)] == [1, 1, 3, 3, 5]
+    assert [curve.index_at_threshold(at) for at in (np.inf, 0.95, 0.9, 0.85, 0.8, 0.1, -1.0)] == [0, 0, 1, 1, 2, 5, 5]
 
 
 @pytest.mark.parametrize("levels", [1, 3, 1000, 10**12])
