@@ -94,17 +94,17 @@ class ACLinear(Model):
     ----------
     C : float, default 1.0
         Inverse strength of the L2 penalty, as in scikit-learn: larger values shrink the weights less.
-    solver : {"paper", "converged"}, default "paper"
+    solver : {"sklearn", "converged"}, default "sklearn"
         Where the optimiser stops: where scikit-learn's default stops, or at the optimum.
     """
 
     C: float
-    solver: Literal["paper", "converged"]
+    solver: Literal["sklearn", "converged"]
     def __init__(
         self,
         *,
         C: float = 1.0,
-        solver: Literal["paper", "converged"] = "paper",
+        solver: Literal["sklearn", "converged"] = "sklearn",
     ) -> None: ...
 
 class ACMLP(Model):
@@ -149,20 +149,20 @@ class Beta(Model):
 
     Parameters
     ----------
-    variant : {"constrained", "paper"}, default "constrained"
+    variant : {"constrained", "unconstrained"}, default "constrained"
         As published (a, b >= 0, cosines from -1 to 1), or as the Adaptive Calibration paper describes it (free a and b,
         range of the training cosines).
-    solver : {"paper", "converged"}, default "paper"
+    solver : {"sklearn", "converged"}, default "sklearn"
         Where the optimiser stops: where scikit-learn's default stops, or at the optimum.
     """
 
-    variant: Literal["constrained", "paper"]
-    solver: Literal["paper", "converged"]
+    variant: Literal["constrained", "unconstrained"]
+    solver: Literal["sklearn", "converged"]
     def __init__(
         self,
         *,
-        variant: Literal["constrained", "paper"] = "constrained",
-        solver: Literal["paper", "converged"] = "paper",
+        variant: Literal["constrained", "unconstrained"] = "constrained",
+        solver: Literal["sklearn", "converged"] = "sklearn",
     ) -> None: ...
 
 class ComponentLogistic(Model):
@@ -483,19 +483,19 @@ class Platt(Model):
         Inverse strength of the L2 penalty, as in scikit-learn: larger values shrink the weights less.
     smooth_targets : bool, default False
         Smooth the labels as Platt (1999) proposed.
-    solver : {"paper", "converged"}, default "paper"
+    solver : {"sklearn", "converged"}, default "sklearn"
         Where the optimiser stops: where scikit-learn's default stops, or at the optimum.
     """
 
     C: float
     smooth_targets: bool
-    solver: Literal["paper", "converged"]
+    solver: Literal["sklearn", "converged"]
     def __init__(
         self,
         *,
         C: float = 1.0,
         smooth_targets: bool = False,
-        solver: Literal["paper", "converged"] = "paper",
+        solver: Literal["sklearn", "converged"] = "sklearn",
     ) -> None: ...
 
 class Temperature(Model):

@@ -49,6 +49,7 @@ from fairfr.pairs.table import PairTable
 FORMAT, VERSION = "fairfr model", 2
 OLDEST = 2  # version 1, which no release wrote, did not say what is in a file
 KEY = "fairfr"
+RENAMED_VALUES = (("solver", "paper", "sklearn"), ("variant", "paper", "unconstrained"))  # parameter, old, new
 # in which a calculation ends where parts of a state do not fit each other
 ALGEBRA = (
     ArithmeticError,
@@ -314,8 +315,17 @@ def _bytes(array: npt.NDArray[Any]) -> memoryview | bytes:
     return array.reshape(-1).view(np.uint8).data if array.size else b""
 
 
+def _current_values(parameters: dict[str, Any]) -> dict[str, Any]:
+    """Parameters whose values had other names when the file was written, by their names of today."""
+    current = dict(parameters)
+    for name, old, new in RENAMED_VALUES:
+        if current.get(name) == old:
+            current[name] = new
+    return current
+
+
 def _restored(cls: type[Model], about: dict[str, Any], arrays: Arrays) -> Model:
-    parameters = about["parameters"]
+    parameters = _current_values(about["parameters"])
     method = restore_method(cls.method_class, parameters, about["state"], arrays)
     model = cls(**parameters)
     model.set_params(**{name: getattr(method, name) for name in model.get_params()})

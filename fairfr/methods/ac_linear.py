@@ -1,7 +1,7 @@
 """AC-Linear: logistic regression on [midpoint, cosine] (paper, section 3.3).
 
 p = sigmoid(w . [m, s] + b), m = (z_left + z_right) / 2. L2 penalty with C = 1, free intercept, no standardisation, the
-sign of the weight on s unconstrained. ``solver="paper"`` stops where scikit-learn's default stops, which is what
+sign of the weight on s unconstrained. ``solver="sklearn"`` stops where scikit-learn's default stops, which is what
 "implementation default" means and what the published numbers rest on; ``solver="converged"`` goes to the optimum.
 
 Source: the Adaptive Calibration paper. Needs embeddings. Emits a probability, which is also its score.
@@ -30,7 +30,7 @@ class ACLinear:
     ----------
     C : float, default 1.0
         Inverse strength of the L2 penalty, as in scikit-learn: larger values shrink the weights less.
-    solver : {"paper", "converged"}, default "paper"
+    solver : {"sklearn", "converged"}, default "sklearn"
         Where the optimiser stops: where scikit-learn's default stops, or at the optimum.
     """
 
@@ -38,7 +38,7 @@ class ACLinear:
     native_probability: ClassVar[bool] = True
 
     C: float = 1.0
-    solver: Solver = "paper"
+    solver: Solver = "sklearn"
 
     def __post_init__(self) -> None:
         above(0, C=self.C)

@@ -1,7 +1,7 @@
 """Beta calibration of the cosine (Kull et al. 2017): a richer curve than Platt's, still one for all pairs.
 
 p = sigmoid(a ln u - b ln(1 - u) + c), u the cosine mapped to [0, 1]. ``variant="constrained"`` (as published, and as
-FairCal uses it) maps -1..1 and keeps a, b >= 0, so that ranks are preserved; ``variant="paper"`` is the one the
+FairCal uses it) maps -1..1 and keeps a, b >= 0, so that ranks are preserved; ``variant="unconstrained"`` is the one the
 Adaptive Calibration paper describes: free a and b, range from the training cosines, test cosines clipped into it.
 
 Needs nothing but the cosine. Emits a probability, which is also its score.
@@ -29,10 +29,10 @@ class Beta:
 
     Parameters
     ----------
-    variant : {"constrained", "paper"}, default "constrained"
+    variant : {"constrained", "unconstrained"}, default "constrained"
         As published (a, b >= 0, cosines from -1 to 1), or as the Adaptive Calibration paper describes it (free a and b,
         range of the training cosines).
-    solver : {"paper", "converged"}, default "paper"
+    solver : {"sklearn", "converged"}, default "sklearn"
         Where the optimiser stops: where scikit-learn's default stops, or at the optimum.
     """
 
@@ -40,12 +40,12 @@ class Beta:
     native_probability: ClassVar[bool] = True
     side_by_side: ClassVar[bool] = True
 
-    variant: Literal["constrained", "paper"] = "constrained"
-    solver: Solver = "paper"
+    variant: Literal["constrained", "unconstrained"] = "constrained"
+    solver: Solver = "sklearn"
 
     def fit(self, view: PairView, same: Bool, ctx: FitContext) -> Self:
         cosine = view.cosine
-        if self.variant == "paper":
+        if self.variant == "unconstrained":
             training_range = (float(cosine.min()), float(cosine.max()))
             self.map_ = fit_beta(cosine, same, training_range, False, PAPER_EPSILON, self.solver)
         else:

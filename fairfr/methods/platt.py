@@ -32,7 +32,7 @@ class Platt:
         Inverse strength of the L2 penalty, as in scikit-learn: larger values shrink the weights less.
     smooth_targets : bool, default False
         Smooth the labels as Platt (1999) proposed.
-    solver : {"paper", "converged"}, default "paper"
+    solver : {"sklearn", "converged"}, default "sklearn"
         Where the optimiser stops: where scikit-learn's default stops, or at the optimum.
     """
 
@@ -42,7 +42,7 @@ class Platt:
 
     C: float = 1.0
     smooth_targets: bool = False
-    solver: Solver = "paper"
+    solver: Solver = "sklearn"
 
     def __post_init__(self) -> None:
         above(0, C=self.C)

@@ -39,7 +39,7 @@ def fit_beta(
     score_range: tuple[float, float] = COSINE_RANGE,
     constrained: bool = True,
     epsilon: float = float(np.finfo(np.float64).eps),
-    solver: Solver = "paper",
+    solver: Solver = "sklearn",
 ) -> BetaMap:
     """Fit the map on scores (p,) and labels (p,).
 

@@ -3,7 +3,7 @@
 Logistic regression has scikit-learn's stopping rule.
 
 Where an optimiser stops is part of a published number: on 733k pairs the default stopping leaves probabilities up to
-0.2 away from the optimum. ``solver="paper"`` therefore minimises what scikit-learn's LogisticRegression minimises,
+0.2 away from the optimum. ``solver="sklearn"`` therefore minimises what scikit-learn's LogisticRegression minimises,
 with the same L-BFGS settings from the same start, but never builds the features. ``solver="converged"`` goes on to
 the optimum.
 """
@@ -20,10 +20,10 @@ from fairfr.core.types import F64, Bool
 from fairfr.pairs.blas import single_thread_blas
 from fairfr.pairs.design import Design
 
-Solver: TypeAlias = Literal["paper", "converged"]
+Solver: TypeAlias = Literal["sklearn", "converged"]
 
-MAX_ITERATIONS = {"paper": 100, "converged": 10_000}
-GRADIENT_TOLERANCE = {"paper": 1e-4, "converged": 1e-8}
+MAX_ITERATIONS = {"sklearn": 100, "converged": 10_000}
+GRADIENT_TOLERANCE = {"sklearn": 1e-4, "converged": 1e-8}
 MAX_NEWTON_STEPS = 30
 
 
@@ -51,7 +51,7 @@ class LogisticModel:
         return sigmoid(self.logit(design))
 
 
-def fit_logistic(design: Design, target: Bool | F64, C: float = 1.0, solver: Solver = "paper") -> LogisticModel:
+def fit_logistic(design: Design, target: Bool | F64, C: float = 1.0, solver: Solver = "sklearn") -> LogisticModel:
     """Minimise mean log-loss + |weights|^2 / (2 C p); the intercept is free.
 
     Parameters

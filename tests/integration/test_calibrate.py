@@ -92,7 +92,7 @@ def test_from_data_to_a_threshold(tmp_path: Path, write_set: Callable[..., Path]
         model.threshold(fmr=1e-3)
 
     page = calibrate(tmp_path, "inspect", "mine.fairfr").stdout
-    assert "ACLinear(C=1.0, solver='paper')" in page and "of width 12" in page and "worst group" in page
+    assert "ACLinear(C=1.0, solver='sklearn')" in page and "of width 12" in page and "worst group" in page
     assert "contains      no face vectors" in page and "threshold     probability for FMR 0.2: >= 0." in page
 
 

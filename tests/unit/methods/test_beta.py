@@ -145,7 +145,7 @@ def test_paper_variant_is_free_and_clips_to_the_training_range(synthetic_set: Ca
         return np.column_stack([np.log(u), -np.log(1 - u)])
 
     oracle = LogisticRegression(C=99999999999).fit(features(cosine[train]), data.same[train])
-    probability, fitted = method_on(data, train, test, "paper")
+    probability, fitted = method_on(data, train, test, "unconstrained")
     np.testing.assert_allclose(probability, oracle.predict_proba(features(cosine[test]))[:, 1], atol=1e-8)
     assert (fitted.low, fitted.high, fitted.epsilon) == (low, high, 1e-6)
     assert len(np.unique(probability)) == 2  # everything beyond the range is at one of its ends

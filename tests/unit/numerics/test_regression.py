@@ -64,7 +64,7 @@ def context() -> FitContext:
 
 @pytest.mark.parametrize("C", [0.1, 1.0, 30.0])
 @pytest.mark.parametrize("dense", [True, False])
-def test_paper_solver_stops_where_scikit_learn_stops(problem: Problem, C: float, dense: bool) -> None:
+def test_sklearn_solver_stops_where_scikit_learn_stops(problem: Problem, C: float, dense: bool) -> None:
     expected = LogisticRegression(C=C).fit(problem.features, problem.same)
     model = fit_logistic(problem.design(dense), problem.same, C)
     assert model.iterations == expected.n_iter_[0]
@@ -103,7 +103,7 @@ def test_converged_solver_reaches_the_optimum(problem: Problem, dense: bool) -> 
 
 
 def test_stopping_is_part_of_the_result(problem: Problem) -> None:
-    early, late = (fit_logistic(problem.design(True), problem.same, 1.0, s) for s in ("paper", "converged"))
+    early, late = (fit_logistic(problem.design(True), problem.same, 1.0, s) for s in ("sklearn", "converged"))
     gap = np.abs(early.probability(problem.design(True)) - late.probability(problem.design(True))).max()
     assert gap > 1e-5
 
@@ -121,7 +121,7 @@ def test_loss_and_gradient_agree_with_finite_differences(problem: Problem) -> No
     assert gradient @ direction == pytest.approx((up - down) / 2e-5, rel=1e-6)
 
 
-@pytest.mark.parametrize("solver", ["paper", "converged"])
+@pytest.mark.parametrize("solver", ["sklearn", "converged"])
 @pytest.mark.parametrize("label", [False, True])
 def test_one_class_gives_the_base_rate(label: bool, solver: Solver) -> None:
     cosine = np.linspace(-1, 1, 50)
@@ -129,7 +129,7 @@ def test_one_class_gives_the_base_rate(label: bool, solver: Solver) -> None:
     np.testing.assert_allclose(model.probability(DenseDesign(cosine)), float(label), atol=1e-12)
 
 
-@pytest.mark.parametrize("solver", ["paper", "converged"])
+@pytest.mark.parametrize("solver", ["sklearn", "converged"])
 def test_separable_labels_stay_finite(solver: Solver) -> None:
     cosine = np.linspace(-1, 1, 60)
     model = fit_logistic(DenseDesign(cosine), cosine > 0, 1e6, solver)
