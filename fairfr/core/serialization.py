@@ -1,7 +1,7 @@
 """What a fitted method knows, as plain values and arrays: no code, so that it can be written to a file and read back.
 
 A method's fitted attributes (their names end in ``_``) may be numbers, text, None, arrays, lists, tuples, mappings
-and *pieces*: dataclasses marked with ``@piece``, such as a beta map. What another library made, such as a network, is
+and dataclasses marked with ``@serializable``, such as a beta map. What another library made, such as a network, is
 ``Foreign``: the code that uses it says how to take it apart. ``pack`` takes states apart, ``unpack`` puts them together
 again. Only marked classes are ever made, whatever a file says.
 """
@@ -26,7 +26,8 @@ Arrays: TypeAlias = dict[str, npt.NDArray[Any]]
 T = TypeVar("T")
 DTYPES = ("bool", "uint8", "int16", "int32", "int64", "float32", "float64")
 
-_pieces: dict[str, type] = {}
+_classes: dict[str, type] = {}
+_stored_names: dict[type, str] = {}
 _foreign: dict[str, Foreign] = {}
 
 
@@ -47,18 +48,23 @@ def admit(kind: str, foreign: Foreign) -> None:
     _foreign[kind] = foreign
 
 
-def piece(cls: type[T]) -> type[T]:
-    """Mark a dataclass as a part of fitted states. Its name goes into files, so it must be the only one of its name."""
-    assert is_dataclass(cls), f"{cls.__name__} is not a dataclass"
-    known = _pieces.setdefault(cls.__name__, cls)
-    assert known.__module__ == cls.__module__, f"two pieces are called {cls.__name__}: {known.__module__} has one"
-    _pieces[cls.__name__] = cls
-    return cls
+def serializable(stored_name: str) -> Callable[[type[T]], type[T]]:
+    """Mark a dataclass as a part of fitted states. Files know it by ``stored_name``, also when the class is renamed."""
+
+    def mark(cls: type[T]) -> type[T]:
+        assert is_dataclass(cls), f"{cls.__name__} is not a dataclass"
+        known = _classes.setdefault(stored_name, cls)
+        assert known.__module__ == cls.__module__, f"{known.__module__} has a class that is stored as {stored_name}"
+        _classes[stored_name] = cls
+        _stored_names[cls] = stored_name
+        return cls
+
+    return mark
 
 
 def fields_of(name: str) -> list[str] | None:
-    """The fields of the piece of that name; None if there is none."""
-    cls = _pieces.get(name)
+    """The fields of the class that is stored under that name; None if there is none."""
+    cls = _classes.get(name)
     return None if cls is None else [f.name for f in fields(cls) if f.init]
 
 
@@ -77,15 +83,16 @@ def pack(value: object, arrays: Arrays, at: str) -> Node:
         return {kind: [pack(item, arrays, f"{at}.{i}") for i, item in enumerate(value)]}
     if isinstance(value, Mapping):
         return {"map": [[key, pack(item, arrays, f"{at}.{key}")] for key, item in value.items()]}
-    if type(value) is _pieces.get(type(value).__name__):
+    stored_name = _stored_names.get(type(value))
+    if stored_name is not None:
         content = {f.name: pack(getattr(value, f.name), arrays, f"{at}.{f.name}") for f in fields(value) if f.init}  # type: ignore[arg-type]
-        return {"piece": type(value).__name__, "fields": content}
+        return {"piece": stored_name, "fields": content}
     for kind, foreign in _foreign.items():
         if foreign.recognises(value):
             return {kind: pack(foreign.apart(value), arrays, at)}
     raise DataError(
         f"{at} is a {type(value).__name__}, which cannot be saved. Fitted state is made of numbers, text, arrays "
-        "and dataclasses marked with fairfr.core.serialization.piece."
+        "and dataclasses marked with fairfr.core.serialization.serializable."
     )
 
 
@@ -155,7 +162,7 @@ def _read_float(text: Node, arrays: Mapping[str, npt.NDArray[Any]]) -> float:
 
 def _unpack_piece(node: Node, arrays: Mapping[str, npt.NDArray[Any]]) -> Any:
     name, content = node.get("piece"), node.get("fields")
-    cls = _pieces.get(name) if isinstance(name, str) else None
+    cls = _classes.get(name) if isinstance(name, str) else None
     if cls is None or not isinstance(content, dict) or set(node) != {"piece", "fields"}:
         raise DataError(f"{name!r} is not a part of a fitted method that this version knows")
     expected = {f.name for f in fields(cls) if f.init}
@@ -174,7 +181,7 @@ _READERS: dict[str, Callable[[Node, Mapping[str, npt.NDArray[Any]]], Any]] = {
 }
 
 
-piece(Pairs)
+serializable("Pairs")(Pairs)
 
 
 def _unknown(node: Node) -> DataError:

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fairfr.core.serialization import piece
+from fairfr.core.serialization import serializable
 from fairfr.core.types import F32, F64, I32, I64, Bool
 from fairfr.methods._moments import Moments
 
 BLOCK = 4096
 
 
-@piece
+@serializable("Cohort")
 @dataclass(frozen=True, slots=True)
 class Cohort:
     """One image each of some people: ``identity`` (k,) ascending, ``vectors`` (k, d).

@@ -9,13 +9,13 @@ import numpy as np
 
 from fairfr.core.calibrator import FitContext
 from fairfr.core.errors import DataError
-from fairfr.core.serialization import piece
+from fairfr.core.serialization import serializable
 from fairfr.core.types import F64
 from fairfr.pairs.neighbours import Engine, Midpoints
 from fairfr.pairs.view import PairView
 
 
-@piece
+@serializable("LocalDensity")
 @dataclass(frozen=True, slots=True)
 class LocalDensity:
     """rho(m) over a fixed set of reference midpoints; large where they are sparse."""

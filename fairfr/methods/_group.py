@@ -8,7 +8,7 @@ import numpy as np
 
 from fairfr.core.calibrator import FitContext
 from fairfr.core.errors import no_groups
-from fairfr.core.serialization import piece
+from fairfr.core.serialization import serializable
 from fairfr.core.types import I16, UNKNOWN, PairRule, pair_groups
 from fairfr.pairs.view import PairView
 
@@ -20,7 +20,7 @@ def grouping_of(ctx: FitContext, asker: str) -> str:
     return ctx.grouping
 
 
-@piece
+@serializable("Levels")
 @dataclass(frozen=True, slots=True)
 class Levels:
     """The groups that a method was fitted with: a grouping, and the ``names`` of its levels.
@@ -54,7 +54,7 @@ class Levels:
         return number[view.groups(self.grouping)]
 
 
-@piece
+@serializable("GroupRule")
 @dataclass(frozen=True, slots=True)
 class GroupRule:
     """Puts pairs into groups: made once, when a method is fitted, and asked again when it predicts.

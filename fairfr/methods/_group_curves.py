@@ -8,7 +8,7 @@ from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
-from fairfr.core.serialization import piece
+from fairfr.core.serialization import serializable
 from fairfr.core.types import F64, I16, Bool
 from fairfr.methods._group import names_of
 from fairfr.methods._moments import MIN_SCORES, MIN_SD
@@ -24,7 +24,7 @@ class Curve(Protocol):
 FitCurve: TypeAlias = Callable[[F64, Bool], Curve | None]
 
 
-@piece
+@serializable("GroupCurves")
 @dataclass(frozen=True, slots=True)
 class GroupCurves:
     """``curves`` (g,) by group code, None where the group has none of its own.
@@ -59,7 +59,7 @@ class GroupCurves:
         }
 
 
-@piece
+@serializable("Standard")
 @dataclass(frozen=True, slots=True)
 class Standard:
     """(s - mean) / sd."""
@@ -72,7 +72,7 @@ class Standard:
         return out
 
 
-@piece
+@serializable("LogisticCurve")
 @dataclass(frozen=True, slots=True)
 class LogisticCurve:
     """sigmoid(slope s + intercept)."""
@@ -84,7 +84,7 @@ class LogisticCurve:
         return sigmoid(self.slope * cosine + self.intercept)
 
 
-@piece
+@serializable("TwoGaussians")
 @dataclass(frozen=True, slots=True)
 class TwoGaussians:
     """Phi_genuine(s) - 1 + Phi_impostor(s)."""

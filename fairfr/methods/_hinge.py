@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from fairfr.core.serialization import piece
+from fairfr.core.serialization import serializable
 from fairfr.core.types import F32, F64, Bool
 from fairfr.numerics.newton import fit_newton
 from fairfr.pairs.design import PairDesign
@@ -21,7 +21,7 @@ CONTEXT_PENALTY = 1.0
 SPARE = 1e-12  # added to a standard deviation, so that a constant can be divided by it
 
 
-@piece
+@serializable("Standardisation")
 @dataclass(frozen=True, slots=True)
 class Standardisation:
     """Subtracts a mean, divides by a standard deviation."""
@@ -40,7 +40,7 @@ class Standardisation:
         return (values - self.mean) / self.sd
 
 
-@piece
+@serializable("HingeModel")
 @dataclass(frozen=True, slots=True)
 class HingeModel:
     """logit = intercept + slope t + bend max(t, 0)^2 + context . m + levels . L for midpoints m and columns L."""

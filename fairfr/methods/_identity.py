@@ -8,14 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from fairfr.core.calibrator import FitContext
-from fairfr.core.serialization import piece
+from fairfr.core.serialization import serializable
 from fairfr.core.types import I32, UNKNOWN, Bool, StrArray
 from fairfr.pairs.people import infer_identities
 from fairfr.pairs.unit import fingerprints
 from fairfr.pairs.view import PairView
 
 
-@piece
+@serializable("People")
 @dataclass(frozen=True, slots=True)
 class People:
     """Who the training images show, to be known again on any table.

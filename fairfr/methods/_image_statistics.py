@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from fairfr.core.serialization import piece
+from fairfr.core.serialization import serializable
 from fairfr.core.types import F32, F64, Bool
 from fairfr.pairs.blas import single_thread_blas
 
@@ -61,7 +61,7 @@ def _not_noise(values: F64, noise: float) -> float:
     return max(0.0, 1 - noise / variance)
 
 
-@piece
+@serializable("TrainingStatistics")
 @dataclass(frozen=True, slots=True)
 class TrainingStatistics:
     """Means over the training images, towards which all are shrunk; the lowest mean; and where training images lie."""

@@ -9,7 +9,7 @@ from typing import Any, Literal, Protocol, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from fairfr.core.serialization import piece
+from fairfr.core.serialization import serializable
 from fairfr.core.types import F32, F64
 
 Kernel: TypeAlias = Literal["linear", "poly2", "poly3", "rbf"]
@@ -51,7 +51,7 @@ def fit_kernel_ridge(vectors: F32, target: F64, kernel: Kernel, ridge: float, ga
     return PowerRidge.of(support, dual, powers), target - ridge * dual
 
 
-@piece
+@serializable("RadialRidge")
 @dataclass(frozen=True, slots=True)
 class RadialRidge:
     """f(z) = sum_j a_j exp(-gamma |z - x_j|^2)."""
@@ -67,7 +67,7 @@ class RadialRidge:
         return out
 
 
-@piece
+@serializable("PowerRidge")
 @dataclass(frozen=True, slots=True)
 class PowerRidge:
     """f(z) = sum_j a_j (c0 + c1 z.x_j + c2 (z.x_j)^2 + c3 (z.x_j)^3).

@@ -23,7 +23,7 @@ import numpy as np
 
 from fairfr.core.calibrator import FitContext
 from fairfr.core.npz import UnreadableArrayError, read_npz
-from fairfr.core.serialization import piece
+from fairfr.core.serialization import serializable
 from fairfr.core.storage import replacing
 from fairfr.core.types import F32, I64
 from fairfr.pairs.blas import single_thread_blas
@@ -46,7 +46,7 @@ BLOCK = 65_536  # images at a time, so that distances to all centres stay small
 CLOSE_CALL = 1e-4
 
 
-@piece
+@serializable("Clusters")
 @dataclass(frozen=True, slots=True)
 class Clusters:
     """``centres`` (K, d); an image belongs to the nearest."""

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fairfr.core.serialization import piece
+from fairfr.core.serialization import serializable
 from fairfr.core.types import F64, I64, Bool
 
 MIN_SCORES = 20
 MIN_SD = 1e-6
 
 
-@piece
+@serializable("Moments")
 @dataclass(frozen=True, slots=True)
 class Moments:
     """Of m sets: ``count`` (m,), ``mean`` (m,), and ``spread`` (m,), the sum of squared distances from the mean."""

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairfr.core.errors import DataError
-from fairfr.core.serialization import piece
+from fairfr.core.serialization import serializable
 from fairfr.core.types import F32
 
 if TYPE_CHECKING:
     import torch
 
 
-@piece
+@serializable("Network")
 @dataclass(frozen=True)
 class Network:
     """W2 relu(W1 x + b1) + b2, in float32.

@@ -9,14 +9,14 @@ import numpy as np
 
 from fairfr.core.calibrator import FitContext
 from fairfr.core.errors import ConfigError
-from fairfr.core.serialization import piece
+from fairfr.core.serialization import serializable
 from fairfr.core.types import F32, I64, Bool, StrArray
 from fairfr.pairs.unit import fingerprints
 
 NO_GROUP = -1
 
 
-@piece
+@serializable("Strangers")
 @dataclass(frozen=True, slots=True)
 class Strangers:
     """Cohort ``vectors`` (m, d) with the ``group`` (m,) of each, -1 for images that are in no training pair.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fairfr.core.calibrator import Calibrator
-from fairfr.core.serialization import piece
+from fairfr.core.serialization import serializable
 from fairfr.core.types import F64, Bool
 from fairfr.numerics.regression import LogisticModel, Solver, fit_logistic, sigmoid
 from fairfr.pairs.cosine import COSINE_RANGE
@@ -16,7 +16,7 @@ from fairfr.pairs.design import DenseDesign
 UNREGULARISED = 99_999_999_999.0  # the C of the published implementation
 
 
-@piece
+@serializable("BetaMap")
 @dataclass(frozen=True, slots=True)
 class BetaMap:
     """p = sigmoid(a ln u - b ln(1 - u) + c), u = (score - low) / (high - low) clipped to [epsilon, 1 - epsilon]."""

@@ -15,7 +15,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from fairfr.core.serialization import piece
+from fairfr.core.serialization import serializable
 from fairfr.core.types import F64, Bool
 from fairfr.pairs.blas import single_thread_blas
 from fairfr.pairs.design import Design
@@ -35,7 +35,7 @@ def sigmoid(logit: F64) -> F64:
     return out
 
 
-@piece
+@serializable("LogisticModel")
 @dataclass(frozen=True, slots=True)
 class LogisticModel:
     """p = sigmoid(X @ weights + intercept)."""
@@ -137,7 +137,7 @@ def _newton(parameters: F64, design: Design, target: F64, penalty: float) -> tup
     return parameters, MAX_NEWTON_STEPS
 
 
-@piece
+@serializable("RidgeModel")
 @dataclass(frozen=True, slots=True)
 class RidgeModel:
     """target ~ X @ weights + intercept, with the weights already in units of the raw features."""

@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from fairfr.core.serialization import piece
+from fairfr.core.serialization import serializable
 from fairfr.core.types import F32, F64, I32, I64, Pairs
 
 Engine: TypeAlias = Literal["auto", "scan", "faiss"]
@@ -26,7 +26,7 @@ REFERENCE_BLOCK = 4096
 CENTRE_OF = 1024  # references
 
 
-@piece
+@serializable("Midpoints")
 @dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
 class Midpoints:
     """Midpoints of ``pairs`` over image ``vectors`` (n, d), never built all at once."""

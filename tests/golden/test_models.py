@@ -108,4 +108,4 @@ def test_the_files_hold_every_kind_of_part() -> None:
     for name in dir(fairfr):
         if name[:1].isupper():
             getattr(fairfr, name)  # its parts are known once it is imported
-    assert found == set(state._pieces)
+    assert found == set(state._classes)
