@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 from fairfr.report.readings import STRICT, Run
-from fairfr.report.runs import read_results
+from fairfr.report.runs import read_runs
 
 BACKBONES = {"mobileface_v3": "#D55E00", "edgeface_xs": "#0072B2", "dlib_resnet": "#009E73"}
 NATURE = {"mobileface_v3": "weak", "edgeface_xs": "strong", "dlib_resnet": "cosines in a narrow range"}
@@ -64,7 +64,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("out_root", type=Path)
     out_root = parser.parse_args().out_root
-    results = [result for result in read_results(out_root)[0] if result.cell[0] == "lfw"]
+    results = [result for result in read_runs(out_root)[0] if result.cell[0] == "lfw"]
     folder = out_root / "tables" / "files" / READING.name
     found = {name: differences(folder / f"differences_lfw_{name}.csv") for name in BACKBONES}
     sys.stdout.write(

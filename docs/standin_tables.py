@@ -16,7 +16,7 @@ from fairfr.paper.prediction import compared_with_print, is_fitted, prediction
 from fairfr.paper.printed import QUANTITIES
 from fairfr.paper.reading import PAPER_READING
 from fairfr.report.figures.draw import save
-from fairfr.report.runs import Runs, read_results
+from fairfr.report.runs import SelectedRuns, read_runs
 from fairfr.report.selection import Selection
 from fairfr.report.tables.layout import Layout
 from fairfr.report.writers import markdown
@@ -28,8 +28,8 @@ def main() -> None:
     """Print the table of misses, and ours beside print for each metric."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("out_root", type=Path)
-    results, _ = read_results(parser.parse_args().out_root)
-    runs = Runs(results, "synthetic", Selection())
+    results, _ = read_runs(parser.parse_args().out_root)
+    runs = SelectedRuns(results, "synthetic", Selection())
     for grid in prediction(runs, PAPER_READING):
         sys.stdout.write(markdown.render(grid))
     compared = compared_with_print(runs, PAPER_READING)

@@ -22,9 +22,9 @@ from fairfr.core.wording import counted
 from fairfr.paper.definition import PAPER
 from fairfr.paper.reading import READINGS
 from fairfr.report.readings import Run
-from fairfr.report.runs import read_results
+from fairfr.report.runs import read_runs
 from fairfr.report.selection import Selection
-from fairfr.report.write import Wanted, not_shown, with_variant, write_report
+from fairfr.report.write import ReportOptions, not_shown, with_variant, write_report
 from fairfr.store.secrets import masked
 
 MOST_LISTED = 10
@@ -41,7 +41,7 @@ def main() -> None:
         draws = options.draws if options.uncertainty or options.against else 0
         selection = with_variant(options.against, Selection.where(options.where), results)
         figures = not options.no_figures
-        wanted = Wanted(draws, figures, selection, against=options.against, origin=_origin(options))
+        wanted = ReportOptions(draws, figures, selection, against=options.against, origin=_origin(options))
         pages = write_report(results, options.out_root, reading, wanted, PAPER)
     except FairfrError as error:
         sys.exit(error.named())
@@ -53,8 +53,8 @@ def main() -> None:
     if failed:
         read += f", {failed} of them failed: their cells are empty"
     print(read)
-    passed_over = [one for page in pages for one in page.passed_over]
-    note = not_shown(wanted, results, passed_over, options.out_root, reading)
+    superseded = [one for page in pages for one in page.superseded]
+    note = not_shown(wanted, results, superseded, options.out_root, reading)
     if note is not None:
         print(f"{note.lead.lower()}: {note.text}", *note.commands, sep="\n  ")
     for page in pages:
@@ -114,7 +114,7 @@ def _nothing_to_show(results: list[Run], place: str) -> str:
 def stored_results(options: argparse.Namespace) -> list[Run]:
     """Every run of the source."""
     if options.source == "runs":
-        results, damaged = read_results(options.out_root)
+        results, damaged = read_runs(options.out_root)
         for line in damaged:
             print(f"left out: {line}")
         return results

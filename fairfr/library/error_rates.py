@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fairfr.core.types import F64, I64, Bool
-from fairfr.report.uncertainty.bootstrap import Draws, interval
+from fairfr.report.uncertainty.bootstrap import BootstrapDraws, percentile_interval
 
 NAN = float("nan")
 
@@ -62,7 +62,7 @@ def fewest_pairs(rate: float, confidence: float) -> int:
 class Subset:
     """Some pairs (q,) and how often each counts in each draw: only what is asked for is spelled out."""
 
-    def __init__(self, draws: Draws, chosen: I64) -> None:
+    def __init__(self, draws: BootstrapDraws, chosen: I64) -> None:
         self.multiplicity = draws.multiplicity
         self._a, self._b = draws.ends[:, chosen]
         self.totals = np.array([self.weights(i).sum() for i in range(len(draws.multiplicity))], dtype=np.float64)
@@ -89,4 +89,6 @@ def measured(subset: Subset, error: Bool, confidence: float) -> Rate:
     bounds = clopper_pearson(len(at), len(subset), confidence)
     # no draw shows an error that no pair has: there the draws say nothing
     says = 0 < len(at) < len(subset)
-    return Rate(len(at), len(subset), bounds, interval(subset.shares(at), confidence) if says else (NAN, NAN))
+    return Rate(
+        len(at), len(subset), bounds, percentile_interval(subset.shares(at), confidence) if says else (NAN, NAN)
+    )

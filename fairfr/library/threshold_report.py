@@ -16,8 +16,8 @@ from fairfr.library.model_file import describe
 from fairfr.metrics.catalogue import On
 from fairfr.metrics.roc_metrics import OperatingPoint
 from fairfr.report.readings import Run
-from fairfr.report.scores import Scores
-from fairfr.report.uncertainty.bootstrap import Draws, draw_units, interval, resampling_units
+from fairfr.report.scores import RunScores
+from fairfr.report.uncertainty.bootstrap import BootstrapDraws, draw_bootstrap, percentile_interval, resampling_units
 from fairfr.store.result_file import check_files, read_run
 from fairfr.store.scores_file import FILE
 
@@ -89,7 +89,7 @@ class Operating:
     identities_known: bool
 
 
-def held_out_scores(model: Path, out_root: Path, run: Path | None = None) -> Scores:
+def held_out_scores(model: Path, out_root: Path, run: Path | None = None) -> RunScores:
     """The scores of the run that a model names, or of another run folder of the same run."""
     origin = describe(model).get("origin")
     if not isinstance(origin, dict) or "run" not in origin:
@@ -108,10 +108,10 @@ def held_out_scores(model: Path, out_root: Path, run: Path | None = None) -> Sco
     if stored.key != origin["run"]["key"]:
         raise DataError(f"{folder} is run {stored.key}, but {model} comes from run {origin['run']['key']}.")
     check_files(folder, stored.files, [FILE])
-    return Scores(Run.of(stored, folder))
+    return RunScores(Run.of(stored, folder))
 
 
-def operate(scores: Scores, wanted: Wanted) -> Operating:
+def operate(scores: RunScores, wanted: Wanted) -> Operating:
     """Find the threshold and measure what happens at it."""
     same, values = scores.same, scores.probability if wanted.on == "probability" else scores.score
     drawn = _drawn(scores, wanted.draws)
@@ -135,12 +135,12 @@ def operate(scores: Scores, wanted: Wanted) -> Operating:
     )
 
 
-def _drawn(scores: Scores, asked: int) -> Draws:
+def _drawn(scores: RunScores, asked: int) -> BootstrapDraws:
     units = resampling_units(*scores.images, scores.same, scores.identities)
-    return draw_units(units, max(1, min(asked, MOST_WORK // len(scores.same))))
+    return draw_bootstrap(units, max(1, min(asked, MOST_WORK // len(scores.same))))
 
 
-def _parts(scores: Scores, wanted: Wanted) -> Iterator[tuple[str, Bool]]:
+def _parts(scores: RunScores, wanted: Wanted) -> Iterator[tuple[str, Bool]]:
     """Which pairs (p,) are looked at, by name: all, each group's, and those of no group where there are some."""
     yield "all pairs", np.ones(len(scores.same), dtype=bool)
     group = scores.pair_groups(wanted.rule)
@@ -155,7 +155,7 @@ def _last(rows: list[list[Rates]], i: int) -> Rates | None:
 
 
 def _rates(
-    name: str, drawn: Draws, chosen: Bool, same: Bool, values: F64, thresholds: list[float], wanted: Wanted
+    name: str, drawn: BootstrapDraws, chosen: Bool, same: Bool, values: F64, thresholds: list[float], wanted: Wanted
 ) -> list[Rates]:
     """Of the chosen pairs, at each of the thresholds."""
     impostor, genuine = np.flatnonzero(chosen & ~same), np.flatnonzero(chosen & same)
@@ -183,7 +183,7 @@ def _span(impostors: Subset, values: F64, observed: F64, wanted: Wanted) -> tupl
             first_refused = min(int(np.searchsorted(passed, wanted.fmr * total, side="right")), len(order) - 1)
             above = np.searchsorted(observed, values[order[first_refused]], side="right")
             found[draw] = observed[min(above, len(observed) - 1)]
-    return interval(found, wanted.confidence)
+    return percentile_interval(found, wanted.confidence)
 
 
 def _confident(impostors: Subset, values: F64, same: Bool, all_values: F64, wanted: Wanted) -> float:
@@ -209,7 +209,7 @@ def _bound(impostors: Subset, errors: I64, wanted: Wanted) -> float:
     return max(exact, float(np.nanquantile(impostors.shares(errors), wanted.confidence)))
 
 
-def as_dict(found: Operating, wanted: Wanted, scores: Scores) -> dict[str, Any]:
+def as_dict(found: Operating, wanted: Wanted, scores: RunScores) -> dict[str, Any]:
     """For programs."""
 
     def rate(of: Rate, enough_pairs: bool) -> dict[str, Any]:

@@ -11,13 +11,13 @@ from fairfr.core.escaping import visible
 from fairfr.library.error_rates import Rate, fewest_pairs
 from fairfr.library.threshold_report import AtThreshold, Operating, Rates, Wanted
 from fairfr.library.thresholds import Kept
-from fairfr.report.scores import Scores
+from fairfr.report.scores import RunScores
 
 TOO_FEW = "too few pairs to say"
 SHARED = "too many impostors share the highest value"
 
 
-def as_text(found: Operating, wanted: Wanted, scores: Scores) -> str:
+def as_text(found: Operating, wanted: Wanted, scores: RunScores) -> str:
     """The page."""
     return visible("\n".join([*_header(found, wanted, scores), *_body(found, wanted), *_notes(found, wanted, scores)]))
 
@@ -38,7 +38,7 @@ def kept_text(model: Path, entries: Sequence[Kept]) -> str:
     return visible("\n".join(lines))
 
 
-def _header(found: Operating, wanted: Wanted, scores: Scores) -> Iterator[str]:
+def _header(found: Operating, wanted: Wanted, scores: RunScores) -> Iterator[str]:
     stored = scores.result.stored
     names = " x ".join(stored[noun]["label"] for noun in ("dataset", "backbone", "method"))
     synthetic = "   SYNTHETIC stand-in, not faces" if stored["source"] == "synthetic" else ""
@@ -117,7 +117,7 @@ def _percent(share: float) -> str:
     return f"{100 * share:.3g} %"
 
 
-def _notes(found: Operating, wanted: Wanted, scores: Scores) -> Iterator[str]:
+def _notes(found: Operating, wanted: Wanted, scores: RunScores) -> Iterator[str]:
     folds = len(scores.result.stored["data"]["folds"])
     yield ""
     yield (

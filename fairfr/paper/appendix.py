@@ -9,7 +9,7 @@ from fairfr.report.tables.by_setting import backbone_tables
 from fairfr.report.tables.columns import column, lifted
 from fairfr.report.tables.grid import Grid
 from fairfr.report.tables.layout import Layout
-from fairfr.report.tables.order import Row
+from fairfr.report.tables.order import MethodRow
 
 WITHOUT_PROBABILITY = ("baseline", "falcon", "fsn", "demonorm")
 BACKBONE_PARTS: dict[str, tuple[tuple[str, ...], ...]] = {
@@ -46,7 +46,7 @@ def _aggregates(layout: Layout) -> Iterator[Grid]:
     )
 
 
-def _native(layout: Layout, row: Row) -> bool:
+def _native(layout: Layout, row: MethodRow) -> bool:
     found = (layout.run(setting, row) for setting in layout.settings)
     return any(run.gives_probability for run in found if run is not None)
 

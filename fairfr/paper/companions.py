@@ -21,11 +21,11 @@ from fairfr.paper.order import DATASETS, HEADLINE, HEADLINE_BACKBONES, ORDER, RO
 from fairfr.paper.printed import QUANTITIES, TABLE_NAMES, WORST_BRIER, Published, headline
 from fairfr.report.quantity import LIFTED, Quantity
 from fairfr.report.readings import Reading
-from fairfr.report.runs import Runs
+from fairfr.report.runs import SelectedRuns
 from fairfr.report.tables.grid import Entry, Grid, Line, Note, Section, Spanner
 from fairfr.report.tables.layout import Layout
-from fairfr.report.tables.order import Row
-from fairfr.report.tables.provenance import Provenance
+from fairfr.report.tables.order import MethodRow
+from fairfr.report.tables.provenance import TableNotes
 
 COLUMNS = ("ours", "paper", "difference")
 ONE_PRINTED = Note(
@@ -35,7 +35,7 @@ ONE_PRINTED = Note(
 )
 
 
-def companions(runs: Runs, reading: Reading) -> list[Grid]:
+def companions(runs: SelectedRuns, reading: Reading) -> list[Grid]:
     """One table for each headline quantity: a panel for each data set, three columns for each backbone.
 
     Data sets, backbones and methods without a number of ours are left out, and so are tables without any: there is
@@ -75,7 +75,7 @@ def _companion(name: str, quantity: Quantity, compared: Mapping[Key, Compared], 
         ),
         chapter=CHAPTER,
     )
-    provenance = Provenance(
+    provenance = TableNotes(
         layout,
         rows,
         HEADLINE,
@@ -85,11 +85,11 @@ def _companion(name: str, quantity: Quantity, compared: Mapping[Key, Compared], 
         exact=True,
         group_brier=quantity == WORST_BRIER,
     )
-    return provenance.complete(bare)
+    return provenance.annotate(bare)
 
 
 def _line(
-    row: Row,
+    row: MethodRow,
     quantity: Quantity,
     dataset: str,
     backbones: Sequence[str],

@@ -25,7 +25,7 @@ from fairfr.paper.printed import (
 )
 from fairfr.report.quantity import LIFTED, Quantity
 from fairfr.report.readings import Reading
-from fairfr.report.runs import Runs
+from fairfr.report.runs import SelectedRuns
 from fairfr.report.tables.grid import Entry, fraction_entry, number_entry
 
 # What another seed, k-means start or embedding file moves. TPR at 1e-3 rests on about one false match in an RFW fold.
@@ -69,17 +69,17 @@ class Compared:
         return number_entry(self.difference, digits, sign="+", tone="beyond" if self.beyond else "plain")
 
 
-def compare(runs: Runs, reading: Reading) -> list[Compared]:
+def compare(runs: SelectedRuns, reading: Reading) -> list[Compared]:
     """Every headline number of the paper for which there is a run that gives it."""
     return _compare(runs, reading, headline())
 
 
-def compare_all_forms(runs: Runs, reading: Reading) -> dict[Key, Compared]:
+def compare_all_forms(runs: SelectedRuns, reading: Reading) -> dict[Key, Compared]:
     """As ``compare``, also the second form of a method, under that form's id."""
     return {key_of(c.published): c for c in _compare(runs, reading, [*headline(), *other_forms()])}
 
 
-def _compare(runs: Runs, reading: Reading, printed: Sequence[Published]) -> list[Compared]:
+def _compare(runs: SelectedRuns, reading: Reading, printed: Sequence[Published]) -> list[Compared]:
     numbers = RunNumbers(runs, reading)
     found = (_ours(numbers, published) for published in printed)
     return [compared for compared in found if compared is not None]
@@ -142,7 +142,7 @@ def _ranks(values: Sequence[float]) -> F64:
     return ranks
 
 
-def simulation(runs: Runs) -> tuple[str, ...]:
+def simulation(runs: SelectedRuns) -> tuple[str, ...]:
     """What a caption must say when our side was not computed on faces."""
     if runs.source == "files":
         return ()

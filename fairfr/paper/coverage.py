@@ -19,14 +19,14 @@ from fairfr.paper.order import DATASETS, HEADLINE, HEADLINE_BACKBONES, ORDER, RO
 from fairfr.paper.printed import QUANTITIES, headline
 from fairfr.report.quantity import LIFTED, Quantity
 from fairfr.report.readings import Reading
-from fairfr.report.runs import Runs
+from fairfr.report.runs import SelectedRuns
 from fairfr.report.tables.grid import Entry, Grid, Line, Note, Section, Spanner, number_entry
 from fairfr.report.tables.layout import Layout
 from fairfr.report.tables.order import Setting
-from fairfr.report.tables.provenance import Provenance
+from fairfr.report.tables.provenance import TableNotes
 
 
-def coverage(runs: Runs, reading: Reading) -> Grid:
+def coverage(runs: SelectedRuns, reading: Reading) -> Grid:
     """A row for each headline quantity, and one for all."""
     compared = compare(runs, reading)
     by_quantity = {q: [c for c in compared if c.published.quantity == q] for q in QUANTITIES.values()}
@@ -61,8 +61,8 @@ def coverage(runs: Runs, reading: Reading) -> Grid:
         chapter=CHAPTER,
     )
     alphas = frozenset(quantity.alpha for quantity in QUANTITIES.values() if quantity.alpha is not None)
-    provenance = Provenance(Layout(runs, reading, ORDER), ROWS, HEADLINE, alphas, exact=True, group_brier=True)
-    return provenance.complete(bare)
+    provenance = TableNotes(Layout(runs, reading, ORDER), ROWS, HEADLINE, alphas, exact=True, group_brier=True)
+    return provenance.annotate(bare)
 
 
 def _spanner(dataset: str, shown: Sequence[Setting]) -> Spanner:

@@ -18,7 +18,7 @@ from fairfr.report.paper_spec import Paper
 from fairfr.report.study_runs import StudyRuns
 from fairfr.report.tables.grid import Grid
 from fairfr.report.tables.layout import Layout
-from fairfr.report.uncertainty.by_setting import Bootstraps
+from fairfr.report.uncertainty.by_setting import BootstrapCache
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -34,7 +34,7 @@ def _tables(layout: Layout) -> Iterator[Grid]:
         yield from prediction(layout.runs, layout.reading)
 
 
-def _claims(layout: Layout, bootstraps: Bootstraps | None, studies: Mapping[str, StudyRuns]) -> Iterable[Grid]:
+def _claims(layout: Layout, bootstraps: BootstrapCache | None, studies: Mapping[str, StudyRuns]) -> Iterable[Grid]:
     return [claims(layout.runs, layout.reading, bootstraps, studies)]
 
 

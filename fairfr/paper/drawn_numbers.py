@@ -7,11 +7,11 @@ import numpy as np
 from fairfr.core.types import F64
 from fairfr.paper.numbers import DIGITS, GROUP_DIGITS
 from fairfr.report.quantity import LIFTED, Quantity
-from fairfr.report.study import StudyRow
+from fairfr.report.study import PrintedRow
 from fairfr.report.tables.levels import TOLERANCE
 from fairfr.report.tables.order import BASELINE, Setting
-from fairfr.report.uncertainty.bootstrap import METRICS
-from fairfr.report.uncertainty.by_setting import Bootstrapped, Bootstraps
+from fairfr.report.uncertainty.bootstrap import BOOTSTRAP_METRICS
+from fairfr.report.uncertainty.by_setting import BootstrapCache, SettingBootstrap
 
 
 class DrawnNumbers:
@@ -24,7 +24,7 @@ class DrawnNumbers:
     exact = False
     absent = "no draws give"
 
-    def __init__(self, bootstraps: Bootstraps) -> None:
+    def __init__(self, bootstraps: BootstrapCache) -> None:
         self._bootstraps = bootstraps
         self._values: dict[tuple[Quantity, str, str, str], F64 | None] = {}
         self._groups: dict[tuple[str, str, str, str], dict[str, F64]] = {}
@@ -49,7 +49,7 @@ class DrawnNumbers:
     def by_group(self, metric: str, dataset: str, backbone: str, method: str) -> dict[str, float]:
         key = (metric, dataset, backbone, method)
         if key not in self._groups:
-            found = self._bootstraps.of((dataset, backbone)) if metric in METRICS else None
+            found = self._bootstraps.of((dataset, backbone)) if metric in BOOTSTRAP_METRICS else None
             means = {} if found is None else _group_draws(found, metric, method)
             self._groups[key] = {group: np.round(100 * drawn, GROUP_DIGITS) for group, drawn in means.items()}
         groups = self._groups[key]
@@ -62,12 +62,12 @@ class DrawnNumbers:
     def parameters(self) -> int | None:
         return None
 
-    def study(self, name: str) -> tuple[StudyRow, ...]:
+    def study(self, name: str) -> tuple[PrintedRow, ...]:
         return ()
 
     def _drawn(self, quantity: Quantity, setting: Setting, method: str) -> F64 | None:
         found = self._bootstraps.of(setting)
-        if found is None or method not in found.measured or quantity.metric not in METRICS:
+        if found is None or method not in found.measured or quantity.metric not in BOOTSTRAP_METRICS:
             return None
         if quantity.group == LIFTED:
             return _levels(found, quantity.metric, method)
@@ -80,7 +80,7 @@ class DrawnNumbers:
         return None if np.isnan(moved).any() else moved
 
 
-def _group_draws(found: Bootstrapped, metric: str, method: str) -> dict[str, F64]:
+def _group_draws(found: SettingBootstrap, metric: str, method: str) -> dict[str, F64]:
     """Each group's fold mean in each draw, (draws,); empty without this method's scores."""
     if method not in found.measured:
         return {}
@@ -89,7 +89,7 @@ def _group_draws(found: Bootstrapped, metric: str, method: str) -> dict[str, F64
     return {group: mean + drawn[:, g] - pooled[g] for g, (group, mean) in enumerate(means.items()) if mean is not None}
 
 
-def _levels(found: Bootstrapped, metric: str, method: str) -> F64 | None:
+def _levels(found: SettingBootstrap, metric: str, method: str) -> F64 | None:
     """K/N of levels.py in each draw, (draws,)."""
     before, after = (_group_draws(found, metric, m) for m in (BASELINE.id, method))
     if not before or not after:

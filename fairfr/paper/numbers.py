@@ -11,11 +11,11 @@ from fairfr.paper.printed import headline, study
 from fairfr.paper.studies import STUDIES
 from fairfr.report.quantity import LIFTED, Quantity
 from fairfr.report.readings import Reading, Run
-from fairfr.report.runs import Runs
-from fairfr.report.study import StudyRow
+from fairfr.report.runs import SelectedRuns
+from fairfr.report.study import PrintedRow
 from fairfr.report.study_runs import StudyRuns
 from fairfr.report.tables.grid import number_entry
-from fairfr.report.tables.levels import Level, group_means, level, levels_of
+from fairfr.report.tables.levels import LiftedGroups, group_means, group_names, lifted_groups
 from fairfr.report.tables.order import BASELINE
 
 DIGITS = 3
@@ -47,7 +47,7 @@ class Numbers(Protocol):
     def parameters(self) -> int | None:
         """Parameters of the AC-MLP on 512-d embeddings."""
 
-    def study(self, name: str) -> tuple[StudyRow, ...]:
+    def study(self, name: str) -> tuple[PrintedRow, ...]:
         """The rows of an appendix study; empty where there are none."""
 
 
@@ -77,7 +77,7 @@ class PrintedNumbers:
         inputs, hidden = 512 + 1, 1024
         return (inputs + 1) * hidden + (hidden + 1)
 
-    def study(self, name: str) -> tuple[StudyRow, ...]:
+    def study(self, name: str) -> tuple[PrintedRow, ...]:
         return study(name)
 
 
@@ -87,7 +87,9 @@ class RunNumbers:
     exact = False
     absent = "missing run"
 
-    def __init__(self, runs: Runs, reading: Reading, studies: Mapping[str, StudyRuns] = MappingProxyType({})) -> None:
+    def __init__(
+        self, runs: SelectedRuns, reading: Reading, studies: Mapping[str, StudyRuns] = MappingProxyType({})
+    ) -> None:
         self._runs, self._studies = runs, studies
         self._reading: Reading = reading
         self._method = {row.id: row.method(reading) for row in ROWS}
@@ -111,12 +113,12 @@ class RunNumbers:
         by_score = number_entry(result.mean_by_score(quantity.metric, quantity.group, self._reading), DIGITS).text
         return f" (ties; by score {by_score})" if by_score != value else " (ties)"
 
-    def level(self, quantity: Quantity, dataset: str, backbone: str, method: str) -> Level | None:
+    def level(self, quantity: Quantity, dataset: str, backbone: str, method: str) -> LiftedGroups | None:
         """K and N of the worst groups lifted; None without both runs or without a group."""
         baseline, result = (self.result(dataset, backbone, m) for m in (BASELINE.id, method))
         if baseline is None or result is None:
             return None
-        return level(result, baseline, quantity.metric, self._reading)
+        return lifted_groups(result, baseline, quantity.metric, self._reading)
 
     def by_group(self, metric: str, dataset: str, backbone: str, method: str) -> dict[str, float]:
         result = self.result(dataset, backbone, method)
@@ -128,7 +130,7 @@ class RunNumbers:
             result = self.result(dataset, backbone, BASELINE.id)
             row = None if result is None else result.row("auroc", "all", self._reading)
             if result is not None and row is not None:
-                counts = [result.row("auroc", group, self._reading) for group in levels_of(result)]
+                counts = [result.row("auroc", group, self._reading) for group in group_names(result)]
                 by_group = [count["n_diff"] for count in counts if count is not None]
                 folds = row["folds_total"]
                 smallest = min(by_group) / folds if by_group else float("nan")
@@ -144,7 +146,7 @@ class RunNumbers:
                     return next((int(r["parameters"]) for r in reports if "parameters" in r), None)
         return None
 
-    def study(self, name: str) -> tuple[StudyRow, ...]:
+    def study(self, name: str) -> tuple[PrintedRow, ...]:
         """Numbers of the study's own runs."""
         runs = self._studies.get(name)
         if runs is None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from fairfr.report.tables.grid import Note
-from fairfr.report.tables.order import BASELINE, Row, Setting, TableOrder
+from fairfr.report.tables.order import BASELINE, MethodRow, Setting, TableOrder
 
 
-def _row(id: str, label: str, paper: str | None = None) -> Row:
-    return Row(id, label, id, paper or id, printed=id)
+def _row(id: str, label: str, paper: str | None = None) -> MethodRow:
+    return MethodRow(id, label, id, paper or id, printed=id)
 
 
 LABEL_FREE = (
@@ -23,11 +23,11 @@ GROUP_AWARE = (
     _row("oracle", "Oracle", "oracle_paper"),
 )
 DENSITY = _row("ac_density", "AC-Density")
-DENSITY_LOO = Row("ac_density_loo", "AC-Density (LOO)", "ac_density_loo", "ac_density_loo", printed=DENSITY.id)
+DENSITY_LOO = MethodRow("ac_density_loo", "AC-Density (LOO)", "ac_density_loo", "ac_density_loo", printed=DENSITY.id)
 ADAPTIVE = (_row("ac_mlp", "AC-MLP"), _row("ac_linear", "AC-Linear"), DENSITY, DENSITY_LOO)
 ROWS = (*LABEL_FREE, *GROUP_AWARE, *ADAPTIVE)
 PAPER_ROWS = tuple(row for row in ROWS if row.printed == row.id)
-SCORE_ONLY = (Row("platt", "Platt", "platt", "platt"), Row("beta", "Beta", "beta", "beta"))
+SCORE_ONLY = (MethodRow("platt", "Platt", "platt", "platt"), MethodRow("beta", "Beta", "beta", "beta"))
 """Calibrators of the score alone: no rows of the headline tables, but what a probability has to be better than."""
 BEYOND = ("ac_hinge", "ac_cohort")
 """Methods of ours: no rows of the paper, and nothing that is said of the paper counts them."""

@@ -9,14 +9,14 @@ from fairfr.paper.headline import headline_table
 from fairfr.paper.order import ORDER
 from fairfr.paper.wins import win_table
 from fairfr.report.readings import Reading
-from fairfr.report.runs import Runs
+from fairfr.report.runs import SelectedRuns
 from fairfr.report.tables.by_setting import tables_of_runs
 from fairfr.report.tables.columns import column, lifted
 from fairfr.report.tables.grid import Grid
 from fairfr.report.tables.layout import Layout
 
 
-def paper_tables(runs: Runs, reading: Reading) -> list[Grid]:
+def paper_tables(runs: SelectedRuns, reading: Reading) -> list[Grid]:
     """Data sets with backbones that have runs, then Tables 1 to 4 of the paper, then those of its appendix."""
     layout = Layout(runs, reading, ORDER)
     return [*tables_of_runs(layout), *main_tables(layout), *appendix_tables(layout)]

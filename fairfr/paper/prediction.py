@@ -16,9 +16,9 @@ from fairfr.paper.order import DATASETS, DENSITY_LOO, HEADLINE, HEADLINE_BACKBON
 from fairfr.paper.printed import AUROC, QUANTITIES, TPR, WORST_AUROC, WORST_BRIER, WORST_TPR
 from fairfr.report.quantity import LIFTED, Quantity
 from fairfr.report.readings import Reading, Run
-from fairfr.report.runs import Runs
+from fairfr.report.runs import SelectedRuns
 from fairfr.report.tables.grid import Entry, Grid, Line, Note, Section, Spanner, number_entry
-from fairfr.report.tables.order import Row
+from fairfr.report.tables.order import MethodRow
 from fairfr.report.tables.provenance import raw_brier
 
 FITTED_FIGURES: Mapping[str, tuple[Quantity, ...]] = {
@@ -35,12 +35,12 @@ def is_fitted(method: str, quantity: Quantity) -> bool:
     return quantity in FITTED_FIGURES.get(method, ())
 
 
-def compared_with_print(runs: Runs, reading: Reading) -> list[Compared]:
+def compared_with_print(runs: SelectedRuns, reading: Reading) -> list[Compared]:
     """Every headline number of the paper beside ours, both forms of AC-Density against the one that is printed."""
     return list(compare_all_forms(runs, reading).values())
 
 
-def prediction(runs: Runs, reading: Reading) -> list[Grid]:
+def prediction(runs: SelectedRuns, reading: Reading) -> list[Grid]:
     """One table: mean absolute difference by method and metric, rank correlation by setting; none without numbers."""
     compared = compared_with_print(runs, reading)
     if not compared:
@@ -99,7 +99,9 @@ def predicted(compared: Iterable[Compared], quantity: Quantity) -> list[Compared
     ]
 
 
-def _with_worst_brier(runs: Runs, reading: Reading, compared: Iterable[Compared]) -> Iterator[tuple[Row, Run]]:
+def _with_worst_brier(
+    runs: SelectedRuns, reading: Reading, compared: Iterable[Compared]
+) -> Iterator[tuple[MethodRow, Run]]:
     """The runs whose worst-group Brier score is here."""
     numbers = RunNumbers(runs, reading)
     rows = {row.id: row for row in ROWS}

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from fairfr.report.quantity import LIFTED, Quantity
-from fairfr.report.study import StudyRow
+from fairfr.report.study import PrintedRow
 
 AUROC = Quantity("auroc", "all", "AUROC")
 TPR = Quantity("tpr_at_fpr_1e-3", "all", "TPR at FPR=1e-3")
@@ -86,7 +86,7 @@ def headline() -> tuple[Published, ...]:
 
 
 @cache
-def study(name: str) -> tuple[StudyRow, ...]:
+def study(name: str) -> tuple[PrintedRow, ...]:
     """An appendix study, one of ``PRINTED_STUDIES``; of others the paper prints nothing."""
     rows = _rows(name) if name in PRINTED_STUDIES else []
     if not rows:
@@ -95,7 +95,7 @@ def study(name: str) -> tuple[StudyRow, ...]:
     for above, row in pairwise(rows):  # a blank label is that of the row above
         row |= {column: row[column] or above[column] for column in labels}
     return tuple(
-        StudyRow(
+        PrintedRow(
             tuple(row[column] for column in labels),
             MappingProxyType({k: _numbers(v) for k, v in row.items() if k not in _STUDY_LABELS}),
         )

@@ -10,10 +10,10 @@ from fairfr.paper.headline import CHAPTER
 from fairfr.paper.order import ADAPTIVE, DENSITY, DENSITY_LOO, LABEL_FREE, SETTINGS
 from fairfr.report.tables.by_setting import per_group
 from fairfr.report.tables.grid import Entry, Grid, Line, Note, Section, Spanner
-from fairfr.report.tables.layout import Layout, Place
-from fairfr.report.tables.levels import levels_of
-from fairfr.report.tables.order import Row
-from fairfr.report.tables.provenance import Provenance
+from fairfr.report.tables.layout import Layout, SettingColumn
+from fairfr.report.tables.levels import group_names
+from fairfr.report.tables.order import MethodRow
+from fairfr.report.tables.provenance import TableNotes
 
 METRICS = {"auroc": "Per-group AUROC", "pauc": "Per-group partial AUC"}
 N_VARIANTS = 2
@@ -55,7 +55,7 @@ def win_table(layout: Layout) -> Grid:
         about=(COMPETE,),
         chapter=CHAPTER,
     )
-    return Provenance(layout, (*LABEL_FREE, *ADAPTIVE), SETTINGS).complete(bare)
+    return TableNotes(layout, (*LABEL_FREE, *ADAPTIVE), SETTINGS).annotate(bare)
 
 
 def _lines(counts: Sequence[Wins]) -> tuple[Line, ...]:
@@ -67,7 +67,7 @@ def _lines(counts: Sequence[Wins]) -> tuple[Line, ...]:
     return tuple(lines)
 
 
-def count_wins(layout: Layout, metric: str, form: Row) -> Wins:
+def count_wins(layout: Layout, metric: str, form: MethodRow) -> Wins:
     """Wins of the AC variants; ``form`` is the AC-Density that competes.
 
     Groups without the LOO form do not count for it: it would be counted where it has not run.
@@ -89,12 +89,12 @@ def count_wins(layout: Layout, metric: str, form: Row) -> Wins:
     return Wins(at_best, groups, variants)
 
 
-def _printed(layout: Layout, metric: str, rows: Sequence[Row]) -> Iterator[dict[str, float]]:
+def _printed(layout: Layout, metric: str, rows: Sequence[MethodRow]) -> Iterator[dict[str, float]]:
     """For each group of each setting: the printed value of each label-free row that has one."""
     for setting in SETTINGS:
-        some = layout.some_run(setting)
-        groups = () if some is None else levels_of(some)
-        places = [Place(setting, per_group(metric, group)) for group in groups]
+        some = layout.any_run(setting)
+        groups = () if some is None else group_names(some)
+        places = [SettingColumn(setting, per_group(metric, group)) for group in groups]
         lines = [line for line in (layout.line(row, places) for row in rows) if not line.dagger]
         for column in range(len(places)):
             numbers = {line.label: line.entries[column].printed for line in lines}

@@ -14,7 +14,7 @@ NO_PART = ("training_thresholds",)  # adds numbers to a run and changes none
 SHORT_DIGEST = 8
 
 
-class PassedOver(NamedTuple):
+class SupersededRuns(NamedTuple):
     """Runs that a table does not show because a newer configuration has its setting.
 
     ``where``: data set and backbone. ``apart``: what sets them apart from those that it shows. ``options``: what to
@@ -32,7 +32,7 @@ class PassedOver(NamedTuple):
         return f"{self.where}: {self.runs} {several} another configuration ({self.apart}), and the newest decides."
 
 
-def newest_configurations(runs: Sequence[Run]) -> tuple[list[Run], list[PassedOver]]:
+def newest_configurations(runs: Sequence[Run]) -> tuple[list[Run], list[SupersededRuns]]:
     """The runs of the newest configuration of each setting, and the others.
 
     A row is never shown beside one of another configuration. Variants, which are labelled, compete among themselves.
@@ -41,7 +41,7 @@ def newest_configurations(runs: Sequence[Run]) -> tuple[list[Run], list[PassedOv
     for run in runs:
         by_place[(*run.cell[:2], variant_text(_of_setting(run, run.differs)))].append(run)
     kept: list[Run] = []
-    passed_over: list[PassedOver] = []
+    superseded: list[SupersededRuns] = []
     for several in by_place.values():
         newest = max(several, key=lambda run: str(run.stored["finished"]))
         chosen = configuration_of(newest)
@@ -52,8 +52,8 @@ def newest_configurations(runs: Sequence[Run]) -> tuple[list[Run], list[PassedOv
                 kept.append(run)
             else:
                 others[repr(found)].append(run)
-        passed_over += [_described(other, newest) for other in others.values()]
-    return kept, passed_over
+        superseded += [_described(other, newest) for other in others.values()]
+    return kept, superseded
 
 
 def configuration_of(run: Run) -> Parameters:
@@ -77,14 +77,14 @@ def _apart(configuration: Parameters, other: Parameters) -> Parameters:
     return {key: value for key, value in configuration.items() if key in other and other[key] != value}
 
 
-def _described(others: Sequence[Run], newest: Run) -> PassedOver:
+def _described(others: Sequence[Run], newest: Run) -> SupersededRuns:
     """The others differ from the newest in parameters, or else in the content of their files alone."""
     apart = _apart(configuration_of(others[0]), configuration_of(newest))
     digest = apart.pop(DATA, "")
     if not apart:
         apart = {DATA: str(digest)[:SHORT_DIGEST]}
     stored = newest.stored
-    return PassedOver(
+    return SupersededRuns(
         where=f"{stored['dataset']['label']} x {stored['backbone']['label']}",
         setting=newest.cell[:2],
         apart=variant_text(apart),

@@ -9,12 +9,12 @@ import numpy as np
 
 from fairfr.core.types import F64, I64, Bool
 from fairfr.report.readings import Reading, Run
-from fairfr.report.scores import Scores
+from fairfr.report.scores import RunScores
 
 REPORTED = "training_thresholds"
 
 
-class Fold(NamedTuple):
+class HeldOutFold(NamedTuple):
     """One held-out fold: labels and ranked values (p,), and their rows among all scores.
 
     ``thresholds`` by name, (p,) each: those of the fit that scored the pair.
@@ -27,21 +27,23 @@ class Fold(NamedTuple):
     thresholds: dict[str, F64]
 
 
-def folds_of(run: Run, reading: Reading) -> Iterator[Fold]:
+def held_out_folds(run: Run, reading: Reading) -> Iterator[HeldOutFold]:
     """The folds of a run whose scores are at hand; none otherwise."""
-    scores = Scores.at_hand(run)
+    scores = RunScores.if_available(run)
     if scores is None:
         return
     codes, names = scores.words("split")
-    values = scores.ranked(reading)
+    values = scores.ranking_values(reading)
     on = "probability" if values is scores.probability else "score"
     thresholds = _thresholds(run, scores, on)
     for code, name in enumerate(names):
         rows = np.flatnonzero(codes == code)
-        yield Fold(name, scores.same[rows], values[rows], rows, {what: of[rows] for what, of in thresholds.items()})
+        yield HeldOutFold(
+            name, scores.same[rows], values[rows], rows, {what: of[rows] for what, of in thresholds.items()}
+        )
 
 
-def _thresholds(run: Run, scores: Scores, on: str) -> dict[str, F64]:
+def _thresholds(run: Run, scores: RunScores, on: str) -> dict[str, F64]:
     """By name the threshold (p,) that the fit of each pair reported; none if the run did not ask for them."""
     codes, fits = scores.fits
     reports = [run.stored["fit_report"][fit].get(REPORTED) for fit in fits]

@@ -12,15 +12,15 @@ from fairfr.report.study_runs import StudyRuns
 from fairfr.report.tables.grid import Grid
 from fairfr.report.tables.layout import Layout
 from fairfr.report.tables.order import TableOrder
-from fairfr.report.uncertainty.by_setting import Bootstraps
+from fairfr.report.uncertainty.by_setting import BootstrapCache
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-Claims: TypeAlias = Callable[[Layout, Bootstraps | None, Mapping[str, StudyRuns]], Iterable[Grid]]
+Claims: TypeAlias = Callable[[Layout, BootstrapCache | None, Mapping[str, StudyRuns]], Iterable[Grid]]
 
 
-def no_claims(layout: Layout, bootstraps: Bootstraps | None, studies: Mapping[str, StudyRuns]) -> Iterable[Grid]:
+def no_claims(layout: Layout, bootstraps: BootstrapCache | None, studies: Mapping[str, StudyRuns]) -> Iterable[Grid]:
     """For a paper whose claims nobody wrote down."""
     return ()
 

@@ -11,11 +11,11 @@ from fairfr.core.errors import FairfrError
 from fairfr.core.types import Source
 from fairfr.report.configurations import newest_configurations
 from fairfr.report.readings import Run
-from fairfr.report.selection import Selection, is_cell, is_current, one_of
+from fairfr.report.selection import Selection, fills_tables, made_by_installed_code, pick_run
 from fairfr.store.result_file import stored_runs
 
 RESCORE = "fairfr rescore (in a checkout: python scripts/rescore.py)"
-LISTED = 5  # cells of each version in a message
+MAX_LISTED_CELLS = 5  # cells of each version in a message
 
 
 class MixedMetricsError(FairfrError):
@@ -26,12 +26,12 @@ class MixedResultsError(FairfrError):
     """Runs that different versions of fairfr computed."""
 
 
-class Runs:
+class SelectedRuns:
     """One run for each cell, all of one data source. Runs of a study are no cells: they never fill a row.
 
     ``belongs``: which runs are meant at all; None: every one.
 
-    ``shared`` are parameters that differ from the yaml in every one of them, ``passed_over`` older configurations of a
+    ``shared`` are parameters that differ from the yaml in every one of them, ``superseded`` older configurations of a
     setting, ``outdated`` the cells for which older runs of the same configuration were left out, ``stale`` those
     whose run was made by other code than is installed now. Raises MixedMetricsError and MixedResultsError.
     """
@@ -45,16 +45,18 @@ class Runs:
     ) -> None:
         self.source = source
         completed = [run for run in results if run.stored["status"] == "completed"]
-        of_source = [run for run in of_page(completed, source, belongs) if is_cell(run)]
-        chosen, self.shared = (selection or Selection()).of(of_source, completed)
-        chosen, self.passed_over = newest_configurations(chosen)
+        of_source = [run for run in runs_of_page(completed, source, belongs) if fills_tables(run)]
+        chosen, self.shared = (selection or Selection()).select(of_source, completed)
+        chosen, self.superseded = newest_configurations(chosen)
         places: dict[tuple[str, str, str], list[Run]] = defaultdict(list)
         for result in sorted(chosen, key=lambda r: (r.stored["finished"], r.stored["key"])):
             places[result.cell].append(result)
-        picked = {cell: one_of(candidates) for cell, candidates in places.items()}
+        picked = {cell: pick_run(candidates) for cell, candidates in places.items()}
         self._by_cell = {cell: result for cell, (result, _) in picked.items()}
-        self.outdated = {cell for cell, (_, passed_over) in picked.items() if passed_over}
-        self.stale = {cell for cell, run in self._by_cell.items() if "identity" in run.stored and not is_current(run)}
+        self.outdated = {cell for cell, (_, superseded) in picked.items() if superseded}
+        self.stale = {
+            cell for cell, run in self._by_cell.items() if "identity" in run.stored and not made_by_installed_code(run)
+        }
         _check_metrics(self)
         _check_results(self)
 
@@ -73,13 +75,13 @@ class Runs:
         return self._by_cell.get((dataset, backbone, method))
 
 
-def of_page(results: Iterable[Run], source: Source, belongs: Callable[[Run], bool] | None) -> list[Run]:
+def runs_of_page(results: Iterable[Run], source: Source, belongs: Callable[[Run], bool] | None) -> list[Run]:
     """The runs that one page of the report is about: of a source, and those that belong there (None: all)."""
     of_source = [run for run in results if run.stored["source"] == source]
     return [run for run in of_source if belongs is None or belongs(run)]
 
 
-def read_results(out_root: Path) -> tuple[list[Run], list[str]]:
+def read_runs(out_root: Path) -> tuple[list[Run], list[str]]:
     """Every run below ``<out_root>/runs``, each without its metrics until they are asked for.
 
     Also a line for each folder there that is not a complete run.
@@ -89,7 +91,7 @@ def read_results(out_root: Path) -> tuple[list[Run], list[str]]:
     return results, damaged
 
 
-def _check_metrics(runs: Runs) -> None:
+def _check_metrics(runs: SelectedRuns) -> None:
     """Numbers of one table must mean the same thing."""
     by_version: dict[str, int] = defaultdict(int)
     for result in runs:
@@ -102,13 +104,15 @@ def _check_metrics(runs: Runs) -> None:
         )
 
 
-def _check_results(runs: Runs) -> None:
+def _check_results(runs: SelectedRuns) -> None:
     """A new version of the results means that numbers of the older one no longer stand for what they say."""
     by_version: dict[Any, list[str]] = defaultdict(list)
     for run in runs:
         by_version[run.stored.get("identity", {}).get("results_version")].append(" x ".join(run.cell))
     if len(by_version) > 1:
-        listed = "; ".join(f"version {version}: {', '.join(cells[:LISTED])}" for version, cells in by_version.items())
+        listed = "; ".join(
+            f"version {version}: {', '.join(cells[:MAX_LISTED_CELLS])}" for version, cells in by_version.items()
+        )
         raise MixedResultsError(
             f"the runs were computed by different versions of fairfr ({listed}). Run the older ones again, or remove "
             "their folders."

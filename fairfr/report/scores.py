@@ -17,7 +17,7 @@ log = logging.getLogger("fairfr")
 _whole: set[Path] = set()  # folders whose scores were compared with their checksum
 
 
-class Scores(ScoreFile):
+class RunScores(ScoreFile):
     """The scores of one run, with what its result says about them."""
 
     def __init__(self, result: Run) -> None:
@@ -27,7 +27,7 @@ class Scores(ScoreFile):
         self.result = result
 
     @classmethod
-    def at_hand(cls, result: Run | None) -> Scores | None:
+    def if_available(cls, result: Run | None) -> RunScores | None:
         """The scores of a run, or None where the run or its file is missing (results may come without folders).
 
         Also None, with a line in the log, where the file is not the one that the run wrote.
@@ -36,7 +36,7 @@ class Scores(ScoreFile):
             return None
         return cls(result) if result.folder in _whole or _is_whole(result, result.folder) else None
 
-    def ranked(self, reading: Reading) -> F64:
+    def ranking_values(self, reading: Reading) -> F64:
         """What ranks the pairs, (p,): the probability of a method that has its own, where the reading asks for it."""
         if reading.ranks_by_probability and self.result.gives_probability:
             return self.probability
@@ -66,7 +66,7 @@ def _is_whole(result: Run, folder: Path) -> bool:
     return True
 
 
-def where(result: Run) -> str:
+def setting_label(result: Run) -> str:
     """Data set and backbone as a caption or title names them; a stand-in says so."""
     synthetic = f" ({SOURCE_LABEL['synthetic']})" if result.stored["source"] == "synthetic" else ""
     return f"{result.stored['dataset']['label']} x {result.stored['backbone']['label']}{synthetic}"

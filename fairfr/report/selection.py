@@ -16,7 +16,7 @@ from fairfr.report.readings import Run
 
 OF_METHOD = "method."
 OF_STUDY = ("study", "protocol", "train")
-LISTED = 5  # variants named in a message
+MAX_LISTED_VARIANTS = 5  # variants named in a message
 DATA, PROTOCOL = "data", "protocol"
 COMMA = re.compile(r",(?![^\[\]]*\])")  # outside of brackets
 NOT_CHOSEN = ("code", "data", "source", "results_version")
@@ -83,10 +83,10 @@ class Selection:
         return cls(tuple(Condition.parse(text) for text in texts))
 
     @classmethod
-    def like(cls, results: Sequence[Run], varied: Collection[str] = ()) -> Selection:
+    def shared_by(cls, results: Sequence[Run], varied: Collection[str] = ()) -> Selection:
         """What these runs share beside their study and protocol: a sweep's own changes of the data or the seed.
 
-        ``varied``: parameters of their studies, named as for ``whatever``, which are no changes.
+        ``varied``: parameters of their studies, named as for ``select_ignoring``, which are no changes.
         """
         shared = common(beyond_method(result.differs) for result in results)
         kept = {key: value for key, value in shared.items() if not _is_named(key, (*OF_STUDY, *varied))}
@@ -97,7 +97,7 @@ class Selection:
         added = (Condition(key, (value,)) for key, value in parameters.items())
         return replace(self, conditions=(*self.conditions, *added))
 
-    def of(self, results: Sequence[Run], among: Sequence[Run] = ()) -> tuple[list[Run], Parameters]:
+    def select(self, results: Sequence[Run], among: Sequence[Run] = ()) -> tuple[list[Run], Parameters]:
         """The chosen runs, each with what sets it apart from the others, and in what all differ from the yaml.
 
         ``among``: all runs that there are, of other sources and of studies too. A condition that none of them meets is
@@ -114,7 +114,7 @@ class Selection:
             result.variant = {key: value for key, value in result.differs.items() if key not in shared}
         return admitted, shared
 
-    def whatever(self, varied: Collection[str], results: Sequence[Run]) -> list[Run]:
+    def select_ignoring(self, varied: Collection[str], results: Sequence[Run]) -> list[Run]:
         """The chosen runs, whatever their values of ``varied`` parameters: for a study of these.
 
         Each is named by the whole, the first or the last part of its key.
@@ -125,7 +125,7 @@ class Selection:
     def hidden(self, results: Sequence[Run]) -> list[Run]:
         """The cells that are not chosen."""
         known = _known_keys(results)
-        cells = [run for run in results if is_cell(run)]
+        cells = [run for run in results if fills_tables(run)]
         return [] if self.everything else [run for run in cells if not self._admits(run, known)]
 
     def _admits(self, result: Run, known: Parameters, besides: Collection[str] = ()) -> bool:
@@ -143,13 +143,15 @@ class Selection:
     def _check_values(self, results: Sequence[Run], known: Parameters) -> None:
         """A condition that no chosen run meets is a mistake: say what the runs that meet it differ in besides."""
         admitted = [
-            run for run in results if not is_cell(run) or self._admits(run, known)
+            run for run in results if not fills_tables(run) or self._admits(run, known)
         ]  # studies vary what they vary
         singles = [single for condition in self.conditions for single in condition.single()]
         for condition in singles:
             if results and not any(condition.holds(_all_parameters(run)) for run in admitted):
                 near = {variant_text(run.differs) for run in results if condition.holds(_all_parameters(run))}
-                besides = f" Runs that have it differ by: {'; '.join(sorted(near)[:LISTED])}." if near else ""
+                besides = (
+                    f" Runs that have it differ by: {'; '.join(sorted(near)[:MAX_LISTED_VARIANTS])}." if near else ""
+                )
                 wanted = typed(condition.values[0])
                 raise ConfigError(f"--where {condition.key}={wanted} matches no run.{besides}")
 
@@ -161,7 +163,7 @@ class Selection:
                 )
 
 
-def is_cell(run: Run) -> bool:
+def fills_tables(run: Run) -> bool:
     """Whether a run can fill a row of the tables: completed, and not made for a study."""
     return run.stored["status"] == "completed" and not run.stored.get("study")
 
@@ -173,7 +175,7 @@ def options_that_show(hidden: Sequence[Run], results: Sequence[Run]) -> str:
     """
     values: dict[str, list[Any]] = {}
     for key in dict.fromkeys(key for run in hidden for key in run.differs):
-        asked = hidden if key.startswith(OF_METHOD) else [run for run in results if is_cell(run)]
+        asked = hidden if key.startswith(OF_METHOD) else [run for run in results if fills_tables(run)]
         found = [_all_parameters(run).get(key) for run in asked if key in run.differs or not key.startswith(OF_METHOD)]
         values[key] = [value for at, value in enumerate(found) if value not in found[:at]]
     return options_for(values)
@@ -213,18 +215,18 @@ def _known_keys(results: Iterable[Run]) -> Parameters:
     return dict.fromkeys(key for result in results for key in _all_parameters(result))
 
 
-def one_of(results: Sequence[Run]) -> tuple[Run, bool]:
+def pick_run(results: Sequence[Run]) -> tuple[Run, bool]:
     """The run that fills a place, of ``results`` in the order in which they finished, and whether there are others.
 
     What today's code made comes before what was computed before an edit; of several the newest counts. Those of one
     key are one run.
     """
     results = list({result.stored["key"]: result for result in results}.values())
-    current = [result for result in results if is_current(result)]
+    current = [result for result in results if made_by_installed_code(result)]
     return (current or results)[-1], len(results) > 1
 
 
-def is_current(result: Run) -> bool:
+def made_by_installed_code(result: Run) -> bool:
     """Whether a run is one that the code which is installed now would make, and name so."""
     identity = result.stored.get("identity", {})
     return (

@@ -24,7 +24,7 @@ DIGITS = 4  # of the paper's studies
 
 
 @dataclass(frozen=True, slots=True)
-class StudyRow:
+class PrintedRow:
     """One printed row of a paper's study: its label, and the printed means of each method's cell, without their std.
 
     A cell that prints two numbers (AUROC / Brier) has two.
@@ -34,7 +34,7 @@ class StudyRow:
     values: Mapping[str, tuple[float, ...]]
 
 
-class Number(NamedTuple):
+class Measurement(NamedTuple):
     """A number of ours, in the paper's unit, with its spread over folds where that is shown."""
 
     value: float | None
@@ -42,7 +42,7 @@ class Number(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class OurRow:
+class StudyRow:
     """A row of a study's table: its labels, and for each method one number or several (AUROC and Brier).
 
     ``section``: its heading, such as a data set with its backbone. ``paper``: the labels of the row that the
@@ -50,12 +50,12 @@ class OurRow:
     """
 
     label: tuple[str, ...]
-    values: Mapping[str, tuple[Number, ...]]
+    values: Mapping[str, tuple[Measurement, ...]]
     section: str = ""
     paper: tuple[str, ...] | None = None
 
 
-class Shown(NamedTuple):
+class ColumnSpec(NamedTuple):
     """A quantity of a table: its heading and its digits."""
 
     heading: str
@@ -75,13 +75,13 @@ class Study:
 
     name: str
     tables: Callable[[StudyRuns], list[Grid]]
-    rows: Callable[[StudyRuns], Sequence[OurRow]] = lambda runs: ()
+    rows: Callable[[StudyRuns], Sequence[StudyRow]] = lambda runs: ()
     figure: Callable[[StudyRuns], Figure | None] = lambda runs: None
     in_part: bool = False
     varies: tuple[str, ...] = ()
-    printed: tuple[StudyRow, ...] = ()
+    printed: tuple[PrintedRow, ...] = ()
 
-    def as_printed(self, runs: StudyRuns) -> tuple[StudyRow, ...]:
+    def as_printed(self, runs: StudyRuns) -> tuple[PrintedRow, ...]:
         """Our numbers in place of the paper's, in its order and with its digits; empty where some are missing.
 
         Of a study that the paper does not have: all of our rows.
@@ -95,7 +95,7 @@ class Study:
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
+class StudyTable:
     """How a table of ``rows`` beside the paper's looks.
 
     ``corner`` heads the labels, ``methods`` maps the columns to their headings, ``shown`` are the quantities of each.
@@ -105,12 +105,12 @@ class Beside:
     title: str
     corner: tuple[str, ...]
     methods: Mapping[str, str]
-    shown: tuple[Shown, ...]
+    shown: tuple[ColumnSpec, ...]
     about: tuple[str, ...] = ()
     notes: tuple[Note, ...] = field(default=())
-    printed: tuple[StudyRow, ...] = ()
+    printed: tuple[PrintedRow, ...] = ()
 
-    def grid(self, runs: StudyRuns, rows: Sequence[OurRow]) -> Grid:
+    def grid(self, runs: StudyRuns, rows: Sequence[StudyRow]) -> Grid:
         """Ours and, where the paper prints such a row, the paper's to the right of it."""
         paper = {row.label: row for row in self.printed}
         beside = {method for row in rows if row.paper in paper for method in paper[row.paper].values}
@@ -135,7 +135,7 @@ class Beside:
         """The columns of one method."""
         return tuple(head for shown in self.shown for head in ((shown.heading, "paper")[: 1 + has_paper]))
 
-    def _line(self, row: OurRow, printed: StudyRow | None, beside: Collection[str]) -> Line:
+    def _line(self, row: StudyRow, printed: PrintedRow | None, beside: Collection[str]) -> Line:
         """``beside``: the methods that the paper prints."""
         entries: list[Entry] = []
         for method in self.methods:
@@ -147,7 +147,7 @@ class Beside:
         return Line(", ".join(row.label), tuple(entries))
 
 
-def _entry(numbers: Sequence[Number], at: int, shown: Shown) -> Entry:
+def _entry(numbers: Sequence[Measurement], at: int, shown: ColumnSpec) -> Entry:
     if at >= len(numbers):
         return Entry()
     number = numbers[at]
@@ -155,7 +155,7 @@ def _entry(numbers: Sequence[Number], at: int, shown: Shown) -> Entry:
     return number_entry(number.value, shown.digits, spread=spread)
 
 
-def _is_full(printed: StudyRow, ours: OurRow) -> bool:
+def _is_full(printed: PrintedRow, ours: StudyRow) -> bool:
     return all(
         len(ours.values.get(method, ())) >= len(numbers)
         and all(number.value is not None for number in ours.values[method][: len(numbers)])
@@ -163,20 +163,20 @@ def _is_full(printed: StudyRow, ours: OurRow) -> bool:
     )
 
 
-def _in_full(ours: OurRow) -> StudyRow:
+def _in_full(ours: StudyRow) -> PrintedRow:
     values = {m: tuple(n.value for n in numbers if n.value is not None) for m, numbers in ours.values.items()}
-    return StudyRow((ours.section, *ours.label), MappingProxyType(values))
+    return PrintedRow((ours.section, *ours.label), MappingProxyType(values))
 
 
-def _in_print(printed: StudyRow, ours: OurRow) -> StudyRow:
+def _in_print(printed: PrintedRow, ours: StudyRow) -> PrintedRow:
     values = {
         method: tuple(round(n.value, DIGITS) for n in ours.values[method][: len(numbers)] if n.value is not None)
         for method, numbers in printed.values.items()
     }
-    return StudyRow(printed.label, MappingProxyType(values))
+    return PrintedRow(printed.label, MappingProxyType(values))
 
 
-def of_studies(
+def runs_by_study(
     studies: Iterable[Study], results: Iterable[Run], source: Source, reading: Reading, selection: Selection
 ) -> dict[str, StudyRuns]:
     """The runs of each study by its name, those that ``selection`` admits; runs of other studies are left out.
@@ -187,7 +187,7 @@ def of_studies(
     found: dict[str, StudyRuns] = {}
     for study in studies:
         own = [run for run in completed if run.stored.get("study") == study.name]
-        runs, _ = newest_configurations(selection.whatever((*OF_STUDY, *study.varies), own))
+        runs, _ = newest_configurations(selection.select_ignoring((*OF_STUDY, *study.varies), own))
         if runs:
             found[study.name] = StudyRuns(study.name, source, reading, runs)
     return found

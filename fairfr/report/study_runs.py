@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 from fairfr.core.types import Source
 from fairfr.report.readings import Reading, Run
-from fairfr.report.selection import is_current, parameters_of
+from fairfr.report.selection import made_by_installed_code, parameters_of
 
 Setting: TypeAlias = tuple[str, str]
 """A data set and a backbone."""
@@ -23,7 +23,7 @@ class StudyRuns:
         self.name, self.source = name, source
         self.reading: Reading = reading
         newest: dict[Any, Run] = {}
-        for run in sorted(runs, key=lambda run: (is_current(run), str(run.stored["finished"]))):
+        for run in sorted(runs, key=lambda run: (made_by_installed_code(run), str(run.stored["finished"]))):
             newest[_configuration(run)] = run
         self._runs = list(newest.values())
 

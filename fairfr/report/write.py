@@ -14,23 +14,23 @@ from fairfr.core.errors import ConfigError
 from fairfr.core.storage import storing
 from fairfr.core.types import Source
 from fairfr.core.variants import labelled
-from fairfr.report.configurations import PassedOver
+from fairfr.report.configurations import SupersededRuns
 from fairfr.report.paper_spec import Paper
 from fairfr.report.readings import Reading, Run
-from fairfr.report.runs import Runs, of_page
+from fairfr.report.runs import SelectedRuns, runs_of_page
 from fairfr.report.selection import OF_METHOD, Selection, options_that_show
-from fairfr.report.study import of_studies
+from fairfr.report.study import runs_by_study
 from fairfr.report.study_runs import StudyRuns
 from fairfr.report.tables.by_setting import tables_of_runs
 from fairfr.report.tables.grid import SOURCE_LABEL, Grid, Note
 from fairfr.report.tables.layout import Layout, is_called
 from fairfr.report.tables.order import rows_of
-from fairfr.report.uncertainty.by_setting import Bootstraps
+from fairfr.report.uncertainty.by_setting import BootstrapCache
 from fairfr.report.writers import csv, html, latex, markdown
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ReportOptions:
     """What to build beside tables. ``draws``: of the bootstrap over identities (0: none).
 
     ``selection``: which runs, where there are several of a method. ``studies``: their names; None: all that have runs.
@@ -50,11 +50,11 @@ class Page(NamedTuple):
     """Where the tables of one data source and reading are, and which runs they pass over for newer ones."""
 
     folder: Path
-    passed_over: tuple[PassedOver, ...]
+    superseded: tuple[SupersededRuns, ...]
 
 
 def write_report(
-    results: Iterable[Run], out_root: Path, reading: Reading | None, wanted: Wanted, paper: Paper
+    results: Iterable[Run], out_root: Path, reading: Reading | None, wanted: ReportOptions, paper: Paper
 ) -> list[Page]:
     """Write tables and figures below ``out_root``; returns the pages.
 
@@ -70,19 +70,19 @@ def write_report(
             belongs = None
             if reading is None:
                 belongs = partial(paper.reads, reading=one)
-            runs = Runs(results, source, wanted.selection, belongs)
-            found.append((Layout(runs, one, paper.order), of_page(results, source, belongs)))
+            runs = SelectedRuns(results, source, wanted.selection, belongs)
+            found.append((Layout(runs, one, paper.order), runs_of_page(results, source, belongs)))
     _check_against(wanted.against, [layout for layout, _ in found])
     pages = []
     for layout, of_this in found:
         runs = layout.runs
-        of_all = of_studies(paper.studies, of_this, runs.source, layout.reading, wanted.selection)
+        of_all = runs_by_study(paper.studies, of_this, runs.source, layout.reading, wanted.selection)
         studies = {name: of for name, of in of_all.items() if wanted.studies is None or name in wanted.studies}
         if len(runs) or studies:
             with storing(out_root):
-                note = not_shown(wanted, of_this, runs.passed_over, out_root, reading)
+                note = not_shown(wanted, of_this, runs.superseded, out_root, reading)
                 folder = _write_page(layout, studies, out_root, wanted, note, paper)
-            pages.append(Page(folder, tuple(runs.passed_over)))
+            pages.append(Page(folder, tuple(runs.superseded)))
     return pages
 
 
@@ -113,9 +113,9 @@ def _check_against(against: str | None, layouts: Sequence[Layout]) -> None:
 
 
 def not_shown(
-    wanted: Wanted,
+    wanted: ReportOptions,
     results: Sequence[Run],
-    passed_over: Iterable[PassedOver],
+    superseded: Iterable[SupersededRuns],
     out_root: Path,
     reading: Reading | None,
 ) -> Note | None:
@@ -136,7 +136,7 @@ def not_shown(
     if variants:
         said.append(f"{len(variants)} {_do(variants, 'differs', 'differ')} from the default configuration.")
         commands.append(f"{base} {options_that_show(variants, results)}")
-    for one in passed_over:
+    for one in superseded:
         said.append(str(one))
         commands.append(f"{base} {one.options}")
     if not said:
@@ -153,7 +153,7 @@ def _write_page(
     layout: Layout,
     studies: Mapping[str, StudyRuns],
     out_root: Path,
-    wanted: Wanted,
+    wanted: ReportOptions,
     note: Note | None,
     paper: Paper,
 ) -> Path:
@@ -162,11 +162,11 @@ def _write_page(
     grids = all_tables(layout, studies, wanted, paper)
     figures: list[Path] = []
     if wanted.figures:
-        from fairfr.report.figures.draw import draw, draw_studies, save
+        from fairfr.report.figures.draw import draw_figures, draw_studies, save
 
         target = out_root / "figures" / place
         target.mkdir(parents=True, exist_ok=True)
-        figures = draw(layout, target)
+        figures = draw_figures(layout, target)
         for name, figure in paper.figures(layout).items():
             figures += save(figure, target / name)
         figures += draw_studies(paper.studies, studies, target)
@@ -175,12 +175,12 @@ def _write_page(
     return folder
 
 
-def all_tables(layout: Layout, studies: Mapping[str, StudyRuns], wanted: Wanted, paper: Paper) -> list[Grid]:
+def all_tables(layout: Layout, studies: Mapping[str, StudyRuns], wanted: ReportOptions, paper: Paper) -> list[Grid]:
     """What has run and the paper's tables, the claims, uncertainty on request, and the studies.
 
     Own data alone has no use for what the paper says: uncertainty, if it is asked for, comes first.
     """
-    bootstraps = Bootstraps(layout, wanted.draws) if wanted.draws else None
+    bootstraps = BootstrapCache(layout, wanted.draws) if wanted.draws else None
     uncertainty: list[Grid] = []
     if bootstraps is not None:
         from fairfr.report.uncertainty.tables import uncertainty_tables

@@ -95,12 +95,12 @@ def _by_fold(
 
 def _draw_reliability(stored: RunResult, folder: Path, into: Path) -> None:
     """``reliability.png``, where the run has scores. Whatever goes wrong here must not cost MLflow the run."""
-    from fairfr.report.figures.reliability import run_figure
-    from fairfr.report.scores import Scores
+    from fairfr.report.figures.reliability import run_reliability_figure
+    from fairfr.report.scores import RunScores
 
     try:
-        scores = Scores.at_hand(Run.of(stored, folder))
+        scores = RunScores.if_available(Run.of(stored, folder))
         if scores is not None:
-            run_figure(scores, reading_of(scores.result)).savefig(into / "reliability.png", dpi=110)
+            run_reliability_figure(scores, reading_of(scores.result)).savefig(into / "reliability.png", dpi=110)
     except Exception as error:
         log.warning("no reliability figure of %s: %s: %s", folder, type(error).__name__, error)

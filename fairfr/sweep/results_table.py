@@ -16,7 +16,7 @@ from fairfr.core.variants import Parameters, variant_text
 from fairfr.paper.reading import reading_shared_by
 from fairfr.report.readings import Reading, Run
 from fairfr.report.selection import Selection
-from fairfr.report.tables.columns import RESULTS
+from fairfr.report.tables.columns import RESULT_COLUMNS
 from fairfr.report.tables.grid import FITTED, Line, mark_best
 
 DAGGER = "†"
@@ -35,7 +35,7 @@ def results_table(stored: Sequence[dict[str, Any]], reading: Reading | None = No
     """
     results = [Run(s) for s in stored]
     reading = reading or reading_shared_by(stored)
-    _, shared = Selection(everything=True).of(results)
+    _, shared = Selection(everything=True).select(results)
     lines = _lines(results, reading)
     left_out: list[str] = []
     table = _table(results, lines, left_out)
@@ -55,9 +55,9 @@ def _table(results: Sequence[Run], lines: Sequence[Line], left_out: Sequence[str
     words = [word for label in labels for word in label.split()]
     # a label of several words is wrapped before a number is cut short
     table.add_column("method", min_width=max(len(word) for word in words))
-    shown = [place for place, column in enumerate(RESULTS) if column.heading not in left_out]
+    shown = [place for place, column in enumerate(RESULT_COLUMNS) if column.heading not in left_out]
     for place in shown:
-        table.add_column(RESULTS[place].heading, justify="right", no_wrap=True)
+        table.add_column(RESULT_COLUMNS[place].heading, justify="right", no_wrap=True)
     if SECONDS not in left_out:
         table.add_column(SECONDS, justify="right", style="dim", no_wrap=True)
     for result, line, label in zip(results, lines, labels, strict=True):
@@ -71,7 +71,7 @@ def _table(results: Sequence[Run], lines: Sequence[Line], left_out: Sequence[str
 
 def _cells(result: Run, line: Line) -> list[Text]:
     if result.stored["status"] == "failed":
-        return [Text("failed", style="red"), *(Text("") for _ in RESULTS[1:])]
+        return [Text("failed", style="red"), *(Text("") for _ in RESULT_COLUMNS[1:])]
     return [Text(entry.shown, style="bold" if entry.bold else "") for entry in line.entries]
 
 
@@ -88,10 +88,10 @@ def _natural_width(table: Table) -> int:
 def _lines(results: Sequence[Run], reading: Reading) -> list[Line]:
     """The rows as the report would print them: what is best and what has too few pairs is decided in one place."""
     lines = [
-        Line(result.label, tuple(column.entry(result, None, reading) for column in RESULTS), result.needs_groups)
+        Line(result.label, tuple(column.entry(result, None, reading) for column in RESULT_COLUMNS), result.needs_groups)
         for result in results
     ]
-    return mark_best(lines, [column.higher_is_better for column in RESULTS])
+    return mark_best(lines, [column.higher_is_better for column in RESULT_COLUMNS])
 
 
 def _title(results: Sequence[Run], reading: Reading, shared: Parameters) -> Text:

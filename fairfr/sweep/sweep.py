@@ -110,17 +110,17 @@ class RunningSweep:
         Where older runs stand in the way, that is said: the sweep itself has not failed.
         """
         from fairfr.paper.definition import PAPER
-        from fairfr.report.runs import read_results
-        from fairfr.report.write import Wanted, write_report
+        from fairfr.report.runs import read_runs
+        from fairfr.report.write import ReportOptions, write_report
 
         try:
-            results, _ = read_results(self._out_root)
+            results, _ = read_runs(self._out_root)
             keys = {read["key"] for o in outcomes if "folder" in o and (read := read_json(Path(o["folder"])))}
             own = [run for run in results if run.stored["key"] in keys]
             names = frozenset(str(run.stored.get("study")) for run in own)
             studies = [study for study in PAPER.studies if study.name in names]
-            chosen = Selection.like(own, [name for study in studies for name in study.varies])
-            pages = write_report(results, self._out_root, None, Wanted(selection=chosen, studies=names), PAPER)
+            chosen = Selection.shared_by(own, [name for study in studies for name in study.varies])
+            pages = write_report(results, self._out_root, None, ReportOptions(selection=chosen, studies=names), PAPER)
         except FairfrError as error:
             terminal.error(f"no tables: {error.named()}")
             return
@@ -155,12 +155,12 @@ def write_sweep_report(outcomes: Sequence[Outcome], folder: Path) -> None:
     Of the paper's settings alone there are strict tables too.
     """
     from fairfr.paper.definition import PAPER
-    from fairfr.report.write import Wanted, write_report
+    from fairfr.report.write import ReportOptions, write_report
 
     folders = dict.fromkeys(Path(outcome["folder"]) for outcome in outcomes if "folder" in outcome)
     stored = [(read_json(path), path) for path in folders]
     results = [Run(result, path) for result, path in stored if result is not None]
     shared = reading_shared_by(run.stored for run in results)
     for reading in dict.fromkeys((shared, STRICT)):
-        wanted = Wanted(figures=reading == shared, selection=Selection(everything=True))
+        wanted = ReportOptions(figures=reading == shared, selection=Selection(everything=True))
         write_report(results, folder, reading, wanted, PAPER)

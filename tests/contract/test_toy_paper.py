@@ -10,12 +10,12 @@ from fairfr.report.paper_spec import Paper
 from fairfr.report.readings import Reading, Run
 from fairfr.report.tables.columns import column
 from fairfr.report.tables.grid import Grid, Spanner
-from fairfr.report.tables.layout import Layout, Place
-from fairfr.report.tables.order import BASELINE, Row, TableOrder
-from fairfr.report.write import Wanted, write_report
+from fairfr.report.tables.layout import Layout, SettingColumn
+from fairfr.report.tables.order import BASELINE, MethodRow, TableOrder
+from fairfr.report.write import ReportOptions, write_report
 
 SETTING = ("toys", "net")
-SORTER = Row("sorter", "Sorter", "sorter", "sorter_toy")
+SORTER = MethodRow("sorter", "Sorter", "sorter", "sorter_toy")
 # the first image decides the group, yet scores rank: neither the strict reading nor that of any other paper
 READING = Reading("toy", rule="first", ranks_by_probability=False, raw_group_brier=False, words="as toys are read.")
 ORDER = TableOrder(blocks=(("", (SORTER, BASELINE)),), datasets={"toys": "Toys"}, settings=(SETTING,))
@@ -23,7 +23,7 @@ ORDER = TableOrder(blocks=(("", (SORTER, BASELINE)),), datasets={"toys": "Toys"}
 
 def _tables(layout: Layout) -> Iterable[Grid]:
     """One table: the worst group's AUROC, in the paper's order of rows."""
-    places = [Place(SETTING, column("AUROC", "auroc", "worst"))]
+    places = [SettingColumn(SETTING, column("AUROC", "auroc", "worst"))]
     sections = layout.sections(places, layout.blocks([SETTING]))
     return [Grid("toy_table", "Toys", ("Method",), (Spanner("", ("worst AUROC",)),), sections)]
 
@@ -60,7 +60,7 @@ def test_a_paper_with_its_own_reading_rows_and_table(tmp_path: Path) -> None:
         _run("sorter_toy", "toys", first=0.8, both=0.5),
         _run("baseline", "mine", first=0.9, both=0.4),
     ]
-    pages = write_report(results, tmp_path, None, Wanted(figures=False), PAPER)
+    pages = write_report(results, tmp_path, None, ReportOptions(figures=False), PAPER)
     folders = {page.folder.name: page.folder for page in pages}
     assert folders.keys() == {"toy", "strict"}, "own data is read strictly, the paper's as the paper does"
     table = (folders["toy"] / "toy_table.md").read_text(encoding="utf-8").replace("*", "")
@@ -74,6 +74,6 @@ def test_a_paper_with_its_own_reading_rows_and_table(tmp_path: Path) -> None:
 
 def test_a_reading_that_is_asked_for_is_that_of_all_runs(tmp_path: Path) -> None:
     results = [_run("baseline", "toys", first=0.7, both=0.6), _run("baseline", "mine", first=0.9, both=0.4)]
-    (page,) = write_report(results, tmp_path, READING, Wanted(figures=False), PAPER)
+    (page,) = write_report(results, tmp_path, READING, ReportOptions(figures=False), PAPER)
     assert page.folder == tmp_path / "tables" / "files" / "toy"
     assert "90.00" in (page.folder / "appendix_summary_mine_net.md").read_text(encoding="utf-8")

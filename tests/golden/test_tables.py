@@ -13,7 +13,7 @@ import pytest
 from fairfr.paper.paper_tables import paper_tables
 from fairfr.paper.reading import PAPER_READING, READINGS
 from fairfr.report.readings import Reading, Run
-from fairfr.report.runs import Runs
+from fairfr.report.runs import SelectedRuns
 from fairfr.report.tables.grid import Grid
 from fairfr.report.writers import csv, html, latex, markdown
 
@@ -33,7 +33,7 @@ def tables(reading: Reading) -> dict[str, Grid]:
     stored = json.loads((FOLDER / "runs.json").read_text(encoding="utf-8"))
     for one in stored["runs"]:
         one["metrics"] = [dict(zip(stored["columns"], row, strict=True)) for row in one["metrics"]]
-    runs = Runs((Run(one) for one in stored["runs"]), "synthetic")
+    runs = SelectedRuns((Run(one) for one in stored["runs"]), "synthetic")
     return {grid.id: grid for grid in paper_tables(runs, reading)}
 
 

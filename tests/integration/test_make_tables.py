@@ -17,7 +17,7 @@ import pytest
 
 from fairfr.paper.reading import READINGS
 from fairfr.report.readings import STRICT, Run
-from fairfr.report.runs import read_results
+from fairfr.report.runs import read_runs
 
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[2]
@@ -82,7 +82,7 @@ def test_results_are_read_whole_although_their_metrics_come_last(
 ) -> None:
     outcome = cell(*small, "backbone=magface", "method=platt")
     stored = json.loads((outcome.folder / "result.json").read_text(encoding="utf-8"))
-    (read,), damaged = read_results(tmp_path / "out")
+    (read,), damaged = read_runs(tmp_path / "out")
     assert damaged == []
     assert read.stored == {name: value for name, value in stored.items() if name not in ("seal", "metrics")}
     assert read.folder == outcome.folder

@@ -42,7 +42,7 @@ from fairfr.metrics.by_group import PairGroups, compute_metrics
 from fairfr.metrics.summary import summarise
 from fairfr.paper.reading import PAPER_READING
 from fairfr.report import scores as stored_scores
-from fairfr.report.runs import read_results
+from fairfr.report.runs import read_runs
 from fairfr.runner.record import jsonable
 from fairfr.store.run_folder import RunFolders, write_metrics, write_scores
 
@@ -360,16 +360,16 @@ def make_runs(folder: Path) -> None:
     shutil.rmtree(folder / ".partial")
 
 
-def read_runs(folder: Path) -> object:
+def read_run_folder(folder: Path) -> object:
     """As tables and as a skip read them; None if the run is not believed."""
     stored_scores._whole.clear()  # it remembers which folders were whole, and this one changes
-    results, damaged = read_results(folder)
+    results, damaged = read_runs(folder)
     assert len(results) + len(damaged) == 1
     key = RunKey("set", "net", "platt", "files", "0" * 16)
     done = RunFolders(folder).completed(key)
     for result in results:
         result.mean("auroc", "all", PAPER_READING)
-        scores = stored_scores.Scores.at_hand(result)
+        scores = stored_scores.RunScores.if_available(result)
         assert scores is None or len(scores.pair_groups("first")) == len(scores.probability) == 200
     return done
 
@@ -499,7 +499,7 @@ KINDS: dict[str, Kind] = {
     "RFW as a table": Kind(make_rfw_table, _imported("rfw", "rfw.csv", "--table")),
     "BFW's datatable": Kind(make_bfw, _imported("bfw", "bfw.csv", "--table")),
     "configuration": Kind(make_config, read_config, odd_config, 100),
-    "run folders": Kind(make_runs, read_runs),
+    "run folders": Kind(make_runs, read_run_folder),
     "lists and landmarks": Kind(make_extraction, read_extraction),
 }
 

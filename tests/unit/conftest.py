@@ -17,7 +17,7 @@ from fairfr.metrics.catalogue import METRIC_BY_ID
 from fairfr.metrics.summary import summarise
 from fairfr.metrics.ties import ties_code
 from fairfr.report.readings import Run
-from fairfr.report.runs import Runs
+from fairfr.report.runs import SelectedRuns
 from fairfr.report.tables.grid import Entry, Grid, Line
 from fairfr.runner.record import jsonable, pair_level_names
 from fairfr.store.result_file import checksums
@@ -103,11 +103,11 @@ def tied() -> Run:
 
 
 @pytest.fixture
-def runs() -> Callable[..., Runs]:
+def runs() -> Callable[..., SelectedRuns]:
     """``runs(result, result, ...)``, of one data source."""
 
-    def make(*results: Run, source: Any = "files") -> Runs:
-        return Runs(results, source)
+    def make(*results: Run, source: Any = "files") -> SelectedRuns:
+        return SelectedRuns(results, source)
 
     return make
 
@@ -213,7 +213,7 @@ def fake_run(tmp_path: Path) -> FakeRun:
 
 TPR = "tpr_at_fpr_1e-3"
 Make = Callable[..., Run]
-MakeRuns = Callable[..., Runs]
+MakeRuns = Callable[..., SelectedRuns]
 
 
 @pytest.fixture
@@ -239,7 +239,7 @@ def bold_rows() -> Callable[[Grid, int], set[str]]:
 
 
 @pytest.fixture
-def lifted(result: Make, runs: MakeRuns) -> Runs:
+def lifted(result: Make, runs: MakeRuns) -> SelectedRuns:
     def groups(asian: float, white: float) -> dict[str, dict[str, float]]:
         return {g: {"auroc": v, TPR: v / 2, "pauc": v} for g, v in (("asian", asian), ("white", white))}
 

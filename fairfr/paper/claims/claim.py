@@ -11,7 +11,7 @@ from fairfr.paper.numbers import GROUP_AWARE_IDS, NotThereError, Numbers, need
 from fairfr.paper.order import ADAPTIVE, DATASETS, HEADLINE, HEADLINE_BACKBONES, PAPER_ROWS, ROWS, SCORE_ONLY
 from fairfr.paper.printed import headline
 from fairfr.report.quantity import Quantity
-from fairfr.report.study import StudyRow
+from fairfr.report.study import PrintedRow
 from fairfr.report.tables.order import Setting
 
 Status: TypeAlias = Literal["holds", "does not hold", "undetermined"]
@@ -49,7 +49,7 @@ def verdict(holds: bool, detail: str, figure: float | None = None) -> Verdict:
     return Verdict("holds" if holds else "does not hold", detail, figure)
 
 
-def study_rows(numbers: Numbers, name: str) -> tuple[StudyRow, ...]:
+def study_rows(numbers: Numbers, name: str) -> tuple[PrintedRow, ...]:
     """The rows of a study that the claim cannot do without."""
     rows = numbers.study(name)
     if not rows:

@@ -22,13 +22,13 @@ from fairfr.paper.drawn_numbers import DrawnNumbers
 from fairfr.paper.numbers import NotThereError, Numbers, PrintedNumbers, RunNumbers
 from fairfr.paper.order import ORDER, ROWS, SETTINGS
 from fairfr.report.readings import Reading
-from fairfr.report.runs import Runs
+from fairfr.report.runs import SelectedRuns
 from fairfr.report.study_runs import StudyRuns
 from fairfr.report.tables.grid import Entry, Grid, Line, Note, Section, Spanner, Tone
 from fairfr.report.tables.layout import Layout
-from fairfr.report.tables.provenance import Provenance
-from fairfr.report.uncertainty.bootstrap import interval
-from fairfr.report.uncertainty.by_setting import Bootstraps
+from fairfr.report.tables.provenance import TableNotes
+from fairfr.report.uncertainty.bootstrap import percentile_interval
+from fairfr.report.uncertainty.by_setting import BootstrapCache
 
 SECTIONS: dict[str, tuple[Claim, ...]] = {
     "Results": results.CLAIMS,
@@ -102,14 +102,14 @@ def _in_draws(claim: Claim, point: Verdict, verdicts: list[Verdict], share: floa
     figures = [verdict.figure for verdict in verdicts if verdict.figure is not None]
     if not claim.figure or len(figures) < len(verdicts):
         return agree
-    low, high = interval(np.array(figures), LEVEL)
+    low, high = percentile_interval(np.array(figures), LEVEL)
     return f"{claim.figure}, 95 % interval {low:.3g} to {high:.3g}; {agree}"
 
 
 def claims(
-    runs: Runs,
+    runs: SelectedRuns,
     reading: Reading,
-    bootstraps: Bootstraps | None = None,
+    bootstraps: BootstrapCache | None = None,
     studies: Mapping[str, StudyRuns] = MappingProxyType({}),
 ) -> Grid:
     """One line for each claim: where it is printed, its verdict from the printed tables and, if any, from our runs.
@@ -117,7 +117,7 @@ def claims(
     With ``bootstraps`` the verdicts from our runs come with their intervals, wherever scores are at hand.
     """
     judged = _judge_all(RunNumbers(runs, reading, studies), bootstraps)
-    provenance = Provenance(Layout(runs, reading, ORDER), ROWS, SETTINGS, exact=True, group_brier=True)
+    provenance = TableNotes(Layout(runs, reading, ORDER), ROWS, SETTINGS, exact=True, group_brier=True)
     sides = SIDES if provenance.used or studies else SIDES[:1]
     sections = tuple(
         Section(heading, tuple(_line(claim, *judged[claim.id][: len(sides)]) for claim in section))
@@ -139,10 +139,10 @@ def claims(
         about=("The same arithmetic judges both.", *simulation(runs)),
         chapter="Claims of the paper",
     )
-    return provenance.complete(bare, shrink=False)
+    return provenance.annotate(bare, shrink=False)
 
 
-def _judge_all(ours: RunNumbers, bootstraps: Bootstraps | None) -> dict[str, tuple[Verdict, Verdict]]:
+def _judge_all(ours: RunNumbers, bootstraps: BootstrapCache | None) -> dict[str, tuple[Verdict, Verdict]]:
     """The verdicts on each claim, by its id: from the printed tables, and from our runs."""
     printed = PrintedNumbers()
     judged = {claim.id: (judge(claim, printed), judge(claim, ours)) for claim in CLAIMS}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fairfr.paper.printed import study
 from fairfr.report.quantity import group_heading
 from fairfr.report.readings import Run
-from fairfr.report.study import CHAPTER, Beside, Number, OurRow, Shown, Study
+from fairfr.report.study import CHAPTER, ColumnSpec, Measurement, Study, StudyRow, StudyTable
 from fairfr.report.study_runs import Setting, StudyRuns
 from fairfr.report.tables.grid import Grid, Line, Note, Section, Spanner, number_entry
 
@@ -23,22 +23,22 @@ RULES = Note(
     "group counts in a fold with at least min_pairs pairs and both labels; the worst of those is taken in each fold.",
 )
 PRINTED = study("attributes")
-TABLE = Beside(
+TABLE = StudyTable(
     name="attributes",
     printed=PRINTED,
     title="Worst-group AUROC by attribute",
     corner=("Grouping",),
     methods=METHODS,
-    shown=(Shown("AUROC"),),
+    shown=(ColumnSpec("AUROC"),),
     about=("Mean and standard deviation over held-out folds.",),
     notes=(RULES,),
 )
 
 
-def rows(runs: StudyRuns) -> list[OurRow]:
+def rows(runs: StudyRuns) -> list[StudyRow]:
     """A row for each single attribute, by data set and backbone."""
     return [
-        OurRow((title,), _numbers(runs, at, id), runs.label(at), (title,) if at == PAPER else None)
+        StudyRow((title,), _numbers(runs, at, id), runs.label(at), (title,) if at == PAPER else None)
         for at in runs.settings
         for id in _attributes(runs.find(at)[0])
         for title in (id.capitalize(),)
@@ -52,10 +52,12 @@ def _attributes(run: Run) -> list[str]:
     return names if len(names) == 1 else [name for name in names if name != data["grouping"]]
 
 
-def _numbers(runs: StudyRuns, setting: Setting, grouping: str, group: str = "worst") -> dict[str, tuple[Number, ...]]:
+def _numbers(
+    runs: StudyRuns, setting: Setting, grouping: str, group: str = "worst"
+) -> dict[str, tuple[Measurement, ...]]:
     found = {method: runs.one(setting, method) for method in METHODS}
     rows = {m: run.row("auroc", group, runs.reading, grouping, "both") for m, run in found.items() if run is not None}
-    return {m: (Number(None) if row is None else Number(row["mean"], row["std"]),) for m, row in rows.items()}
+    return {m: (Measurement(None) if row is None else Measurement(row["mean"], row["std"]),) for m, row in rows.items()}
 
 
 def by_group(runs: StudyRuns) -> Grid:

@@ -10,7 +10,7 @@ import numpy as np
 from fairfr.paper.printed import study
 from fairfr.report.figures.curves import Curve, curve_figure, curve_through
 from fairfr.report.readings import Reading, Run
-from fairfr.report.study import Beside, Number, OurRow, Shown, Study
+from fairfr.report.study import ColumnSpec, Measurement, Study, StudyRow, StudyTable
 from fairfr.report.study_runs import Setting, StudyRuns
 from fairfr.report.tables.grid import Note
 
@@ -26,13 +26,13 @@ METHODS = {
 }
 PAPER = ("lfw", "adaface_aligned")
 PRINTED = study("calibration_size")
-TABLE = Beside(
+TABLE = StudyTable(
     name="calibration_size",
     printed=PRINTED,
     title="Global AUROC by the number of training pairs",
     corner=("Training pairs",),
     methods=METHODS,
-    shown=(Shown("AUROC"),),
+    shown=(ColumnSpec("AUROC"),),
     about=("Mean and standard deviation over held-out folds and samples; the test folds are the published ones.",),
     notes=(
         Note(
@@ -45,27 +45,27 @@ TABLE = Beside(
 )
 
 
-def rows(runs: StudyRuns) -> list[OurRow]:
+def rows(runs: StudyRuns) -> list[StudyRow]:
     """A row for each size, by data set and backbone."""
     return [
-        OurRow((f"{size:,}",), _numbers(runs, at, size), runs.label(at), (str(size),) if at == PAPER else None)
+        StudyRow((f"{size:,}",), _numbers(runs, at, size), runs.label(at), (str(size),) if at == PAPER else None)
         for at in runs.settings
         for size in runs.values("size", runs.find(at))
     ]
 
 
-def _numbers(runs: StudyRuns, setting: Setting, size: int) -> dict[str, tuple[Number, ...]]:
+def _numbers(runs: StudyRuns, setting: Setting, size: int) -> dict[str, tuple[Measurement, ...]]:
     found = {method: runs.find(setting, method, size=size) for method in METHODS}
     return {method: (_over_samples(samples, runs.reading),) for method, samples in found.items() if samples}
 
 
-def _over_samples(runs: Sequence[Run], reading: Reading) -> Number:
+def _over_samples(runs: Sequence[Run], reading: Reading) -> Measurement:
     """Mean and std over the folds of all samples; each has the same number of folds."""
     found = [row for run in runs if (row := run.row("auroc", "all", reading)) is not None and row["mean"] is not None]
     if not found:
-        return Number(None)
+        return Measurement(None)
     means, stds = (np.array([row[name] for row in found]) for name in ("mean", "std"))
-    return Number(float(means.mean()), float(np.sqrt(np.mean(stds**2 + (means - means.mean()) ** 2))))
+    return Measurement(float(means.mean()), float(np.sqrt(np.mean(stds**2 + (means - means.mean()) ** 2))))
 
 
 def figure(runs: StudyRuns) -> Figure | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fairfr.paper.printed import study
-from fairfr.report.study import Beside, Number, OurRow, Shown, Study
+from fairfr.report.study import ColumnSpec, Measurement, Study, StudyRow, StudyTable
 from fairfr.report.study_runs import Setting, StudyRuns
 from fairfr.report.tables.grid import Note
 
@@ -30,13 +30,13 @@ PAPER = {
     ("bfw", "vit_b"): "BFW, ViT-B",
 }
 PRINTED = study("components")
-TABLE = Beside(
+TABLE = StudyTable(
     name="components",
     printed=PRINTED,
     title="Component ablation: worst-group AUROC",
     corner=("Setting",),
     methods=METHODS,
-    shown=(Shown("AUROC"),),
+    shown=(ColumnSpec("AUROC"),),
     about=("Means over held-out folds of the worst group of each; pairs of two groups are in none.",),
     notes=(
         Note(
@@ -48,18 +48,18 @@ TABLE = Beside(
 )
 
 
-def rows(runs: StudyRuns) -> list[OurRow]:
+def rows(runs: StudyRuns) -> list[StudyRow]:
     """A row for each data set and backbone: the paper's in its order, then others by name."""
     return [
-        OurRow((runs.label(at),), _numbers(runs, at), paper=(PAPER[at],) if at in PAPER else None)
+        StudyRow((runs.label(at),), _numbers(runs, at), paper=(PAPER[at],) if at in PAPER else None)
         for at in runs.settings_after(PAPER)
     ]
 
 
-def _numbers(runs: StudyRuns, setting: Setting) -> dict[str, tuple[Number, ...]]:
+def _numbers(runs: StudyRuns, setting: Setting) -> dict[str, tuple[Measurement, ...]]:
     found = {method: runs.one(setting, RUN_AS.get(method, method)) for method in METHODS}
     values = {m: run.row("auroc", "worst", runs.reading, rule="both") for m, run in found.items() if run is not None}
-    return {method: (Number(None if row is None else row["mean"]),) for method, row in values.items()}
+    return {method: (Measurement(None if row is None else row["mean"]),) for method, row in values.items()}
 
 
 STUDY = Study("components", lambda runs: [TABLE.grid(runs, rows(runs))], rows, in_part=True, printed=PRINTED)

@@ -9,7 +9,7 @@ from fairfr.paper.printed import study
 from fairfr.report.figures.curves import Curve, curve_figure, curve_through
 from fairfr.report.quantity import group_heading
 from fairfr.report.readings import Run
-from fairfr.report.study import Beside, Number, OurRow, Shown, Study
+from fairfr.report.study import ColumnSpec, Measurement, Study, StudyRow, StudyTable
 from fairfr.report.study_runs import Setting, StudyRuns
 from fairfr.report.tables.grid import Note
 
@@ -24,13 +24,13 @@ METHODS = {
 }
 PAPER = ("rfw", "arcface_original", "african")
 PRINTED = study("coverage")
-TABLE = Beside(
+TABLE = StudyTable(
     name="coverage",
     printed=PRINTED,
     title="AUROC and Brier score of a group whose calibration pairs are thinned out",
     corner=("Pairs kept",),
     methods=METHODS,
-    shown=(Shown("AUROC"), Shown("Brier")),
+    shown=(ColumnSpec("AUROC"), ColumnSpec("Brier")),
     about=("Means over held-out folds of the group's own pairs; the test folds are the published ones.",),
     notes=(
         Note(
@@ -42,10 +42,10 @@ TABLE = Beside(
 )
 
 
-def rows(runs: StudyRuns) -> list[OurRow]:
+def rows(runs: StudyRuns) -> list[StudyRow]:
     """A row for each share, by data set, backbone and group."""
     return [
-        OurRow(
+        StudyRow(
             (_percent(keep),),
             _numbers(runs, at, group, keep),
             f"{runs.label(at)}, {group_heading(group)}",
@@ -57,19 +57,19 @@ def rows(runs: StudyRuns) -> list[OurRow]:
     ]
 
 
-def _numbers(runs: StudyRuns, setting: Setting, group: str, keep: float) -> dict[str, tuple[Number, ...]]:
+def _numbers(runs: StudyRuns, setting: Setting, group: str, keep: float) -> dict[str, tuple[Measurement, ...]]:
     found = {method: runs.one(setting, method, group=group, keep=keep, repeat=0) for method in METHODS}
     return {m: tuple(_number(runs, run, metric) for metric in ("auroc", "brier")) for m, run in found.items() if run}
 
 
-def _number(runs: StudyRuns, run: Run, metric: str) -> Number:
+def _number(runs: StudyRuns, run: Run, metric: str) -> Measurement:
     """Of the group that was thinned out, whichever way its name is capitalised."""
     wanted = str(runs.value(run, "group")).casefold()
     grouping = runs.value(run, "splitter.grouping") or run.stored["data"]["grouping"]
     levels = run.stored["data"]["groups"][grouping]
     level = next(level for level in levels if level.casefold() == wanted)
     row = run.row(metric, level, runs.reading, grouping, "both")
-    return Number(None if row is None else row["mean"])
+    return Measurement(None if row is None else row["mean"])
 
 
 def _percent(share: float) -> str:
@@ -86,7 +86,7 @@ def figure(runs: StudyRuns) -> Figure | None:
     return curve_figure({t: c for t, c in panels.items() if c}, "Pairs of the group kept (%)", "", runs, log=True)
 
 
-def _curves(rows: list[OurRow], at: int) -> list[Curve]:
+def _curves(rows: list[StudyRow], at: int) -> list[Curve]:
     """A curve for each method, of the quantity at position ``at``."""
     points = {
         label: [(float(row.label[0].rstrip("%")), row.values[m][at]) for row in rows if m in row.values]

@@ -8,7 +8,7 @@ from fairfr.paper.order import DENSITY, DENSITY_LOO
 from fairfr.paper.reading import PAPER_READING
 from fairfr.report.quantity import higher_is_better
 from fairfr.report.readings import STRICT, Reading, Run
-from fairfr.report.scores import Scores
+from fairfr.report.scores import RunScores
 from fairfr.report.study import CHAPTER, Study
 from fairfr.report.study_runs import Setting, StudyRuns
 from fairfr.report.tables.grid import Entry, Grid, Line, Note, Section, Spanner, mark_best, number_entry
@@ -84,7 +84,7 @@ def _line(form: Form, ranking: str, result: Run) -> Line:
     references = "all" if limit is None else f"{limit:,}"
     means = [result.mean(metric, "all", RANKINGS[ranking]) for metric in METRICS]
     entries = [_number(mean) for mean in means]
-    scores = Scores.at_hand(result)
+    scores = RunScores.if_available(result)
     if scores is None:
         entries += [Entry(), Entry()]
     else:

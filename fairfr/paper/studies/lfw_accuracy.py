@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from fairfr.paper.printed import study
-from fairfr.report.held_out_folds import folds_of
+from fairfr.report.held_out_folds import held_out_folds
 from fairfr.report.readings import Reading, Run
-from fairfr.report.study import Beside, Number, OurRow, Shown, Study
+from fairfr.report.study import ColumnSpec, Measurement, Study, StudyRow, StudyTable
 from fairfr.report.study_runs import Setting, StudyRuns
 from fairfr.report.tables.grid import Note
 
@@ -26,13 +26,13 @@ PAPER = {
     ("lfw", "arcface_original"): "ArcFace, original embedding set",
 }
 PRINTED = study("lfw_accuracy")
-TABLE = Beside(
+TABLE = StudyTable(
     name="lfw_accuracy",
     printed=PRINTED,
     title="Verification accuracy",
     corner=("Embedding set",),
     methods={PRINTED_AS.get(method, method): label for method, label in METHODS.items()},
-    shown=(Shown("%", 2),),
+    shown=(ColumnSpec("%", 2),),
     about=("Percent, mean and standard deviation over held-out folds; the threshold is set on the training folds.",),
     notes=(
         Note(
@@ -45,27 +45,27 @@ TABLE = Beside(
 )
 
 
-def rows(runs: StudyRuns) -> list[OurRow]:
+def rows(runs: StudyRuns) -> list[StudyRow]:
     """A row for each embedding set: the paper's in its order, then others by name."""
     return [
-        OurRow((runs.label(at),), _numbers(runs, at), paper=(PAPER[at],) if at in PAPER else None)
+        StudyRow((runs.label(at),), _numbers(runs, at), paper=(PAPER[at],) if at in PAPER else None)
         for at in runs.settings_after(PAPER)
     ]
 
 
-def _numbers(runs: StudyRuns, setting: Setting) -> dict[str, tuple[Number, ...]]:
+def _numbers(runs: StudyRuns, setting: Setting) -> dict[str, tuple[Measurement, ...]]:
     found = {method: runs.one(setting, method) for method in METHODS}
     return {PRINTED_AS.get(m, m): (accuracy(run, runs.reading),) for m, run in found.items() if run is not None}
 
 
-def accuracy(run: Run, reading: Reading) -> Number:
+def accuracy(run: Run, reading: Reading) -> Measurement:
     """Percent of pairs decided rightly, mean and std over folds; None without scores or thresholds."""
     found = [
         float(np.mean((fold.values >= fold.thresholds["accuracy"]) == fold.same))
-        for fold in folds_of(run, reading)
+        for fold in held_out_folds(run, reading)
         if "accuracy" in fold.thresholds
     ]
-    return Number(100 * float(np.mean(found)), 100 * float(np.std(found))) if found else Number(None)
+    return Measurement(100 * float(np.mean(found)), 100 * float(np.std(found))) if found else Measurement(None)
 
 
 STUDY = Study("lfw_accuracy", lambda runs: [TABLE.grid(runs, rows(runs))], rows, printed=PRINTED)

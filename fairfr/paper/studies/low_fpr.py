@@ -9,16 +9,16 @@ import numpy as np
 from fairfr.core.rates import ALPHAS, ENOUGH_FALSE_MATCHES
 from fairfr.core.types import F64, Bool
 from fairfr.metrics.roc_metrics import Convention, OperatingPoint, fpr_name
-from fairfr.report.held_out_folds import Fold, folds_of
+from fairfr.report.held_out_folds import HeldOutFold, held_out_folds
 from fairfr.report.readings import Run
-from fairfr.report.scores import Scores
+from fairfr.report.scores import RunScores
 from fairfr.report.study import CHAPTER, Study
 from fairfr.report.study_runs import Setting, StudyRuns
 from fairfr.report.tables.grid import Entry, Grid, Line, Note, Section, Spanner, number_entry
-from fairfr.report.tables.order import Row
+from fairfr.report.tables.order import MethodRow
 from fairfr.report.tables.provenance import short_key
-from fairfr.report.uncertainty.bootstrap import interval
-from fairfr.report.uncertainty.by_setting import Bootstrapped, bootstrap_together
+from fairfr.report.uncertainty.bootstrap import percentile_interval
+from fairfr.report.uncertainty.by_setting import SettingBootstrap, bootstrap_runs
 
 LEVEL = "1e-3"
 ORDER = ("baseline", "platt", "beta", "isotonic", "ac_linear", "ac_density", "ac_density_loo")
@@ -72,8 +72,8 @@ def tables(runs: StudyRuns) -> list[Grid]:
 
 def _section(runs: StudyRuns, setting: Setting) -> Section:
     found = sorted(runs.find(setting), key=_place)
-    at_hand = [(_row(run), scores) for run in found if (scores := Scores.at_hand(run)) is not None]
-    drawn = bootstrap_together(at_hand, runs.reading, DRAWS) if at_hand else None
+    at_hand = [(_row(run), scores) for run in found if (scores := RunScores.if_available(run)) is not None]
+    drawn = bootstrap_runs(at_hand, runs.reading, DRAWS) if at_hand else None
     return Section(runs.label(setting), tuple(_line(runs, run, drawn) for run in found))
 
 
@@ -83,14 +83,14 @@ def _place(run: Run) -> tuple[int, str]:
     return (ORDER.index(method) if method in ORDER else len(ORDER), method)
 
 
-def _row(run: Run) -> Row:
+def _row(run: Run) -> MethodRow:
     method = run.stored["method"]["id"]
-    return Row(method, run.label, method, method)
+    return MethodRow(method, run.label, method, method)
 
 
-def _line(runs: StudyRuns, run: Run, drawn: Bootstrapped | None) -> Line:
-    folds = list(folds_of(run, runs.reading))
-    scores = Scores.at_hand(run)
+def _line(runs: StudyRuns, run: Run, drawn: SettingBootstrap | None) -> Line:
+    folds = list(held_out_folds(run, runs.reading))
+    scores = RunScores.if_available(run)
     if not folds or scores is None:
         return Line(run.label, tuple(Entry() for _ in range(len(OPEN) + 6)))
     by_convention = [_mean(_tpr(fold.same, fold.values, convention) for fold in folds) for convention in CONVENTIONS]
@@ -104,7 +104,7 @@ def _tpr(same: Bool, values: F64, convention: Convention) -> float:
     return OperatingPoint.from_pairs(same, values, ALPHAS[LEVEL], convention).rates(same, values).tpr
 
 
-def _untied(fold: Fold, scores: Scores) -> F64:
+def _untied(fold: HeldOutFold, scores: RunScores) -> F64:
     """Ranks (p,) of a fold's pairs: by value, then unclipped score, then cosine."""
     order = np.lexsort((scores.cosine[fold.rows], scores.score[fold.rows], fold.values))
     ranks = np.empty(len(order))
@@ -112,20 +112,20 @@ def _untied(fold: Fold, scores: Scores) -> F64:
     return ranks
 
 
-def _at_the_top(fold: Fold) -> float:
+def _at_the_top(fold: HeldOutFold) -> float:
     return float(np.count_nonzero(~fold.same & (fold.values == fold.values.max())))
 
 
-def _pooled(run: Run, drawn: Bootstrapped | None) -> tuple[Entry, Entry]:
+def _pooled(run: Run, drawn: SettingBootstrap | None) -> tuple[Entry, Entry]:
     row = _row(run)
     if drawn is None or row.id not in drawn.measured:
         return Entry(), Entry()
     plain, values = drawn.measured[row.id].all_pairs(f"tpr_at_fpr_{LEVEL}")
-    low, high = interval(values)
+    low, high = percentile_interval(values)
     return number_entry(plain, 3), Entry(f"{low:.3f} to {high:.3f}")
 
 
-def _from_training(folds: Sequence[Fold]) -> tuple[Entry, Entry]:
+def _from_training(folds: Sequence[HeldOutFold]) -> tuple[Entry, Entry]:
     known = [fold for fold in folds if fpr_name(LEVEL) in fold.thresholds]
     accepted = [(fold.same, fold.values >= fold.thresholds[fpr_name(LEVEL)]) for fold in known]
     tpr = _mean(float(accept[same].mean()) for same, accept in accepted)

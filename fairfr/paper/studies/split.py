@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fairfr.paper.printed import study
 from fairfr.report.readings import Run
-from fairfr.report.study import CHAPTER, Beside, Number, OurRow, Shown, Study
+from fairfr.report.study import CHAPTER, ColumnSpec, Measurement, Study, StudyRow, StudyTable
 from fairfr.report.study_runs import Setting, StudyRuns
 from fairfr.report.tables.grid import Grid, Line, Note, Section, Spanner, number_entry
 
@@ -28,13 +28,13 @@ COUNTS = {
     "dropped": "most pairs left out of a fold's training",
 }
 PRINTED = study("split")
-TABLE = Beside(
+TABLE = StudyTable(
     name="split",
     printed=PRINTED,
     title="Worst-group AUROC and worst-group Brier score by the way folds are made",
     corner=("Folds",),
     methods=METHODS,
-    shown=(Shown("AUROC"), Shown("Brier")),
+    shown=(ColumnSpec("AUROC"), ColumnSpec("Brier")),
     about=("Means over held-out folds of the worst group of each; pairs of two groups are in none.",),
     notes=(
         Note(
@@ -47,10 +47,10 @@ TABLE = Beside(
 )
 
 
-def rows(runs: StudyRuns) -> list[OurRow]:
+def rows(runs: StudyRuns) -> list[StudyRow]:
     """A row for each kind of folds, by data set and backbone."""
     return [
-        OurRow(
+        StudyRow(
             (FOLDS[protocol],),
             _numbers(runs, at, protocol),
             runs.label(at),
@@ -66,15 +66,15 @@ def _found(runs: StudyRuns, setting: Setting, protocol: str) -> list[Run]:
     return [run for run in runs.find(setting) if run.stored["protocol"] == protocol]
 
 
-def _numbers(runs: StudyRuns, setting: Setting, protocol: str) -> dict[str, tuple[Number, ...]]:
+def _numbers(runs: StudyRuns, setting: Setting, protocol: str) -> dict[str, tuple[Measurement, ...]]:
     of_method = {run.stored["method"]["id"]: run for run in reversed(_found(runs, setting, protocol))}
     known = {method: of_method[method] for method in METHODS if method in of_method}
     return {m: tuple(_worst(runs, run, metric) for metric in ("auroc", "brier")) for m, run in known.items()}
 
 
-def _worst(runs: StudyRuns, run: Run, metric: str) -> Number:
+def _worst(runs: StudyRuns, run: Run, metric: str) -> Measurement:
     row = run.row(metric, "worst", runs.reading, rule="both")
-    return Number(None if row is None else row["mean"])
+    return Measurement(None if row is None else row["mean"])
 
 
 def moved(runs: StudyRuns) -> Grid:

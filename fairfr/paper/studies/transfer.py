@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from fairfr.report.figures.changes import change_figure
 from fairfr.report.quantity import group_heading, higher_is_better
 from fairfr.report.readings import Reading, Run
-from fairfr.report.scores import Scores
-from fairfr.report.study import CHAPTER, Number, OurRow, Study
+from fairfr.report.scores import RunScores
+from fairfr.report.study import CHAPTER, Measurement, Study, StudyRow
 from fairfr.report.study_runs import StudyRuns
 from fairfr.report.tables.grid import Entry, Grid, Line, Note, Section, Spanner, Tone, number_entry
-from fairfr.report.uncertainty.paired import Change, Comparison, compare
+from fairfr.report.uncertainty.paired import Change, Comparison, compare_runs
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -80,8 +80,8 @@ def _section(runs: StudyRuns, run: Run) -> str:
 @cache
 def _compared(home: Run, away: Run, reading: Reading) -> Comparison | None:
     """Tables and figure ask for the same comparison."""
-    at_home, elsewhere = Scores.at_hand(home), Scores.at_hand(away)
-    return None if at_home is None or elsewhere is None else compare(at_home, elsewhere, reading, DRAWS)
+    at_home, elsewhere = RunScores.if_available(home), RunScores.if_available(away)
+    return None if at_home is None or elsewhere is None else compare_runs(at_home, elsewhere, reading, DRAWS)
 
 
 def tables(runs: StudyRuns) -> list[Grid]:
@@ -89,16 +89,16 @@ def tables(runs: StudyRuns) -> list[Grid]:
     return [_by_method(runs), _by_group(runs)]
 
 
-def rows(runs: StudyRuns) -> list[OurRow]:
+def rows(runs: StudyRuns) -> list[StudyRow]:
     """For each section the change of AUROC and of Brier by method: what a claim about transfer is judged by."""
-    changes: dict[str, dict[str, tuple[Number, ...]]] = {}
+    changes: dict[str, dict[str, tuple[Measurement, ...]]] = {}
     for both in away_and_home(runs):
         found = _compared(both.home, both.away, runs.reading)
         if found is not None:
             method = both.away.stored["method"]["id"]
             of_section = changes.setdefault(both.section, {})
-            of_section[method] = tuple(Number(found.change(metric).by) for metric in METRICS)
-    return [OurRow((), values, section) for section, values in changes.items()]
+            of_section[method] = tuple(Measurement(found.change(metric).by) for metric in METRICS)
+    return [StudyRow((), values, section) for section, values in changes.items()]
 
 
 def _by_method(runs: StudyRuns) -> Grid:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from fairfr.report.study import Number
+    from fairfr.report.study import Measurement
 
 PANEL = (4.6, 3.4)  # inches
 IN_A_ROW = 4
@@ -28,7 +28,7 @@ class Curve(NamedTuple):
     band: tuple[float, ...]
 
 
-def curve_through(label: str, points: Sequence[tuple[float, Number]]) -> Curve | None:
+def curve_through(label: str, points: Sequence[tuple[float, Measurement]]) -> Curve | None:
     """The curve through the points that have a number, with their spread as its band; None with fewer than two."""
     known = [(x, number.value, number.std or 0.0) for x, number in points if number.value is not None]
     return Curve(label, *(tuple(column) for column in zip(*known, strict=True))) if len(known) > 1 else None

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 
 from fairfr._methods import METHODS
 from fairfr.report.figures.overview import overview_figure
-from fairfr.report.figures.reliability import FEWEST_PAIRS, reliability_figure, run_figure
+from fairfr.report.figures.reliability import FEWEST_PAIRS, reliability_figure, run_reliability_figure
 from fairfr.report.readings import Reading, Run
-from fairfr.report.runs import Runs
-from fairfr.report.scores import Scores, where
+from fairfr.report.runs import SelectedRuns
+from fairfr.report.scores import RunScores, setting_label
 from fairfr.report.study import Study
 from fairfr.report.study_runs import StudyRuns
 from fairfr.report.tables.layout import Layout
@@ -33,7 +33,7 @@ SHIPPED = frozenset(METHODS.values())
 """The classes of the methods that come with fairfr."""
 
 
-def draw(layout: Layout, folder: Path) -> list[Path]:
+def draw_figures(layout: Layout, folder: Path) -> list[Path]:
     """Write every figure that the runs allow, as PNG and PDF, and return the files.
 
     ``reliability_<dataset>_<backbone>`` needs a beta (else Platt) and an AC-Density (else AC-Linear) run with their
@@ -51,7 +51,7 @@ def draw(layout: Layout, folder: Path) -> list[Path]:
         if score_only is not None and adaptive is not None and score_only.levels:
             figure = reliability_figure(score_only, adaptive, reading)
             if figure is None:
-                place = where(adaptive.result)
+                place = setting_label(adaptive.result)
                 log.warning("%s: no group has %d pairs, so there is no reliability figure", place, FEWEST_PAIRS)
                 continue
             written += save(figure, folder / f"reliability_{'_'.join(setting)}")
@@ -67,15 +67,15 @@ def is_own_method(run: Run) -> bool:
     return bool(target) and target not in SHIPPED
 
 
-def _draw_own(run: Run, score_only: Scores | None, reading: Reading, folder: Path) -> list[Path]:
-    scores = Scores.at_hand(run)
+def _draw_own(run: Run, score_only: RunScores | None, reading: Reading, folder: Path) -> list[Path]:
+    scores = RunScores.if_available(run)
     if scores is None:
         return []
     figure = None
     if score_only is not None and scores.levels:
         figure = reliability_figure(score_only, scores, reading)
     name = re.sub(r"[^\w.=-]+", "_", "_".join(run.cell)).strip("_")
-    return save(figure or run_figure(scores, reading), folder / f"reliability_{name}")
+    return save(figure or run_reliability_figure(scores, reading), folder / f"reliability_{name}")
 
 
 def draw_studies(studies: Iterable[Study], runs: Mapping[str, StudyRuns], folder: Path) -> list[Path]:
@@ -88,8 +88,8 @@ def draw_studies(studies: Iterable[Study], runs: Mapping[str, StudyRuns], folder
     return written
 
 
-def _first_at_hand(runs: Runs, setting: tuple[str, str], methods: tuple[str, ...]) -> Scores | None:
-    found = (Scores.at_hand(runs.get(*setting, method)) for method in methods)
+def _first_at_hand(runs: SelectedRuns, setting: tuple[str, str], methods: tuple[str, ...]) -> RunScores | None:
+    found = (RunScores.if_available(runs.get(*setting, method)) for method in methods)
     return next((scores for scores in found if scores is not None), None)
 
 

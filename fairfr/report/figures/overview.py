@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
-from fairfr.report.figures.text import as_drawn
+from fairfr.report.figures.text import escape_mathtext
 from fairfr.report.readings import Reading, Run
 from fairfr.report.tables.grid import source_title
 from fairfr.report.tables.layout import Layout
-from fairfr.report.tables.order import BASELINE, Row, TableOrder, rows_of
+from fairfr.report.tables.order import BASELINE, MethodRow, TableOrder, rows_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,7 +23,7 @@ FEWEST_TICKS = 3
 ROOM = 0.04  # of a panel's width, beside a dot at its edge
 BLUE, VERMILION, GREY = "#0072B2", "#D55E00", "0.45"
 
-Panel: TypeAlias = dict[Row, Run]
+Panel: TypeAlias = dict[MethodRow, Run]
 
 
 def overview_figure(layout: Layout) -> Figure | None:
@@ -68,15 +68,15 @@ def _has_worst(run: Run, reading: Reading) -> bool:
     return run.mean(METRIC, "worst", reading) is not None
 
 
-def _rows_of(line: list[Panel], order: TableOrder) -> list[Row]:
+def _rows_of(line: list[Panel], order: TableOrder) -> list[MethodRow]:
     """The methods with a value in one of the panels: those of the order first, then others by id."""
     present = {row for panel in line for row in panel}
     return [*(row for row in order.rows if row in present), *sorted(present - set(order.rows))]
 
 
-def _draw_panel(axes: Axes, panel: Panel, rows: list[Row], layout: Layout) -> None:
+def _draw_panel(axes: Axes, panel: Panel, rows: list[MethodRow], layout: Layout) -> None:
     some = next(iter(panel.values())).stored
-    axes.set_title(as_drawn(f"{some['dataset']['label']}\n{some['backbone']['label']}"), fontsize=SMALL)
+    axes.set_title(escape_mathtext(f"{some['dataset']['label']}\n{some['backbone']['label']}"), fontsize=SMALL)
     axes.tick_params(axis="x", labelsize=SMALL, length=2)
     axes.tick_params(axis="y", labelsize=SMALL, length=0)
     axes.spines[["top", "right", "left"]].set_visible(False)
@@ -108,10 +108,10 @@ def _scale_alike(places: list[Axes]) -> None:
         axes.xaxis.set_major_locator(MaxNLocator(nbins=4, min_n_ticks=FEWEST_TICKS))
 
 
-def _label_rows(axes: Axes, rows: list[Row], line: list[Panel]) -> None:
+def _label_rows(axes: Axes, rows: list[MethodRow], line: list[Panel]) -> None:
     """Panels share their y axis: labelled once. The dagger comes from what the runs declare."""
     daggers = {row for panel in line for row, result in panel.items() if result.needs_groups}
-    axes.set_yticks(range(len(rows)), [as_drawn(row.label) + ("†" if row in daggers else "") for row in rows])
+    axes.set_yticks(range(len(rows)), [escape_mathtext(row.label) + ("†" if row in daggers else "") for row in rows])
     axes.set_ylim(len(rows) - 0.4, -0.6)
 
 

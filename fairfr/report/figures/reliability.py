@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from fairfr.core.types import F64, I64, Bool
-from fairfr.report.figures.text import as_drawn
+from fairfr.report.figures.text import escape_mathtext
 from fairfr.report.quantity import group_words
 from fairfr.report.readings import Reading
-from fairfr.report.scores import Scores, where
+from fairfr.report.scores import RunScores, setting_label
 from fairfr.report.tables.grid import FITTED
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def equal_mass_bins(same: Bool, probability: F64, bins: int) -> Bins:
     return Bins(predicted, observed, count)
 
 
-def reliability_figure(score_only: Scores, adaptive: Scores, reading: Reading) -> Figure | None:
+def reliability_figure(score_only: RunScores, adaptive: RunScores, reading: Reading) -> Figure | None:
     """Three panels, as the paper's Figure 2; None where no group has the pairs of two bins."""
     from matplotlib.figure import Figure
 
@@ -68,10 +68,10 @@ def reliability_figure(score_only: Scores, adaptive: Scores, reading: Reading) -
         return None
     height = PANELS_HEIGHT + LEGEND_ROW * ceil(len(groups) / LEGEND_COLUMNS)
     figure = Figure(figsize=(WIDTH, height), layout="constrained")
-    title = as_drawn(f"{where(score_only.result)}: reliability by group ({reading} reading)")
+    title = escape_mathtext(f"{setting_label(score_only.result)}: reliability by group ({reading} reading)")
     figure.suptitle(title + _fitted(score_only), fontsize=LARGE)
     left, centre, right = figure.subplots(1, 3)
-    labels = [as_drawn(scores.result.label) for scores in (score_only, adaptive)]
+    labels = [escape_mathtext(scores.result.label) for scores in (score_only, adaptive)]
     _draw_reliability(left, score_only, _groups(score_only, reading)[0])
     _draw_reliability(centre, adaptive, groups)
     _draw_maps(right, score_only, adaptive, groups)
@@ -96,12 +96,12 @@ def reliability_figure(score_only: Scores, adaptive: Scores, reading: Reading) -
     return figure
 
 
-def _fitted(scores: Scores) -> str:
+def _fitted(scores: RunScores) -> str:
     """A second line of the title that says what was fitted, where it is a stand-in."""
     return f"\n{FITTED}" if scores.result.stored["source"] == "synthetic" else ""
 
 
-def run_figure(scores: Scores, reading: Reading) -> Figure:
+def run_reliability_figure(scores: RunScores, reading: Reading) -> Figure:
     """One panel for one run: all pairs in grey, and the groups that are large enough."""
     from matplotlib.figure import Figure
 
@@ -109,7 +109,7 @@ def run_figure(scores: Scores, reading: Reading) -> Figure:
     everyone = _Group("all pairs", np.arange(len(scores.same)), LIGHT, ".")
     height = PANELS_HEIGHT + LEGEND_ROW * ceil((len(groups) + 1) / 2) + 0.5
     figure = Figure(figsize=(RUN_WIDTH, height), layout="constrained")
-    title = as_drawn(f"{scores.result.label} on {where(scores.result)}")
+    title = escape_mathtext(f"{scores.result.label} on {setting_label(scores.result)}")
     figure.suptitle(title + _fitted(scores), fontsize=MEDIUM)
     axes = figure.subplots()
     _draw_reliability(axes, scores, [everyone, *groups])
@@ -123,20 +123,20 @@ def run_figure(scores: Scores, reading: Reading) -> Figure:
     return figure
 
 
-def _groups(scores: Scores, reading: Reading) -> tuple[list[_Group], int]:
+def _groups(scores: RunScores, reading: Reading) -> tuple[list[_Group], int]:
     """The largest groups in their usual order, at most as many as can be told apart, and how many were left out."""
     codes = scores.pair_groups(reading.rule)
     sizes = np.bincount(codes[codes >= 0], minlength=len(scores.levels))
     present = np.flatnonzero(sizes >= FEWEST_PAIRS)
     kept = np.sort(present[np.argsort(-sizes[present], kind="stable")][:MOST_GROUPS])
     groups = [
-        _Group(as_drawn(group_words(scores.levels[code])), np.flatnonzero(codes == code), colour, marker)
+        _Group(escape_mathtext(group_words(scores.levels[code])), np.flatnonzero(codes == code), colour, marker)
         for code, colour, marker in zip(kept, COLOURS, MARKERS, strict=False)
     ]
     return groups, len(scores.levels) - len(kept)
 
 
-def _draw_reliability(axes: Axes, scores: Scores, groups: list[_Group]) -> None:
+def _draw_reliability(axes: Axes, scores: RunScores, groups: list[_Group]) -> None:
     axes.plot([0, 1], [0, 1], color=GREY, linewidth=0.8, linestyle=(0, (4, 3)), zorder=1)
     for group in groups:
         n = len(group.members)
@@ -157,7 +157,7 @@ def _draw_reliability(axes: Axes, scores: Scores, groups: list[_Group]) -> None:
     axes.set_xlabel("mean match probability", fontsize=MEDIUM)
 
 
-def _draw_maps(axes: Axes, score_only: Scores, adaptive: Scores, groups: list[_Group]) -> None:
+def _draw_maps(axes: Axes, score_only: RunScores, adaptive: RunScores, groups: list[_Group]) -> None:
     """The adaptive map as dots with a median for each group, the score-only map as the one curve that it is."""
     from matplotlib.ticker import MaxNLocator
 

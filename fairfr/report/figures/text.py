@@ -5,6 +5,6 @@ from __future__ import annotations
 from fairfr.core.escaping import visible
 
 
-def as_drawn(text: str) -> str:
+def escape_mathtext(text: str) -> str:
     """Text for matplotlib, which would take text between dollars for a formula."""
     return visible(text).replace("$", r"\$")

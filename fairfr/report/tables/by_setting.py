@@ -10,9 +10,9 @@ from fairfr.report.readings import Reading, Run
 from fairfr.report.tables.columns import Column, column
 from fairfr.report.tables.grid import Entry, Grid, Line, Note, Section
 from fairfr.report.tables.layout import Layout
-from fairfr.report.tables.levels import levels_of
+from fairfr.report.tables.levels import group_names
 from fairfr.report.tables.order import BASELINE, Setting
-from fairfr.report.tables.panels import GAPS, LIFTED, accuracy, gaps, panels, summary
+from fairfr.report.tables.panels import GAPS, LIFTED_NOTE, accuracy_columns, gap_columns, panels, summary_columns
 
 GROUP_METRICS = {"auroc": ("AUROC", "AUROC"), "pauc": ("partial AUC (FPR ≤ 10 %)", "pAUC")}
 MOST_GROUPS = 8
@@ -40,7 +40,7 @@ def setting_tables(layout: Layout, setting: Setting) -> Iterator[Grid]:
     where = f"{layout.label(backbone)} on {layout.label(dataset)}"
     id = f"appendix_summary_{dataset}_{backbone}"
     chapter = chapter_of(layout, setting)
-    yield panels(layout, id, f"Summary: {where}", (setting,), summary(), (GAPS, LIFTED), chapter)
+    yield panels(layout, id, f"Summary: {where}", (setting,), summary_columns(), (GAPS, LIFTED_NOTE), chapter)
     for metric in GROUP_METRICS:
         yield from _groups(layout, setting, metric)
     yield from _attributes(layout, setting)
@@ -58,14 +58,16 @@ def backbone_tables(layout: Layout, settings: tuple[Setting, ...], part: str, ch
     dataset = settings[0][0]
     label, names = layout.label(dataset), ", ".join(layout.label(backbone) for _, backbone in settings)
     title = f"{label} accuracy and calibration: {names}"
-    yield panels(layout, f"appendix_{dataset}_accuracy_{part}", title, settings, accuracy(), (LIFTED,), chapter)
+    yield panels(
+        layout, f"appendix_{dataset}_accuracy_{part}", title, settings, accuracy_columns(), (LIFTED_NOTE,), chapter
+    )
     title = f"{label} fairness gaps: {names}"
-    yield panels(layout, f"appendix_{dataset}_gaps_{part}", title, settings, gaps(), (GAPS,), chapter)
+    yield panels(layout, f"appendix_{dataset}_gaps_{part}", title, settings, gap_columns(), (GAPS,), chapter)
 
 
 def _attributes(layout: Layout, setting: Setting) -> Iterator[Grid]:
     """A table for each single attribute whose product with others the data set's groups are."""
-    some = layout.some_run(setting)
+    some = layout.any_run(setting)
     groupings = {} if some is None else some.stored["data"].get("groups", {})
     dataset, backbone = setting
     where = f"{layout.label(backbone)} on {layout.label(dataset)}"
@@ -92,8 +94,8 @@ def per_group(metric: str, group: str) -> Column:
 
 def _groups(layout: Layout, setting: Setting, metric: str) -> Iterator[Grid]:
     """One column for each group, coloured against the Baseline; nothing where the data knows no groups."""
-    some = layout.some_run(setting)
-    groups = () if some is None else levels_of(some)
+    some = layout.any_run(setting)
+    groups = () if some is None else group_names(some)
     parts = [groups[start : start + MOST_GROUPS] for start in range(0, len(groups), MOST_GROUPS)]
     dataset, backbone = setting
     name, short = GROUP_METRICS[metric]
@@ -110,7 +112,7 @@ def _groups(layout: Layout, setting: Setting, metric: str) -> Iterator[Grid]:
             [COLOURS, *([MCCLISH] if metric == "pauc" else []), *_folds_of_groups(some, columns, layout.reading)],
             chapter_of(layout, setting),
         )
-        yield replace(grid, sections=coloured(grid.sections))
+        yield replace(grid, sections=toned_against_baseline(grid.sections))
 
 
 def _folds_of_groups(run: Run, columns: Sequence[Column], reading: Reading) -> Iterator[Note]:
@@ -125,7 +127,7 @@ def _folds_of_groups(run: Run, columns: Sequence[Column], reading: Reading) -> I
         yield Note("few_folds", f"{', '.join(short)}.", "Folds with enough pairs, where not all", severity="warning")
 
 
-def coloured(sections: Sequence[Section]) -> tuple[Section, ...]:
+def toned_against_baseline(sections: Sequence[Section]) -> tuple[Section, ...]:
     """Green where a printed value lies above the Baseline's of its column, red where below."""
     lines = (line for section in sections for line in section.lines)
     baseline = next((line for line in lines if line.label == BASELINE.label), None)

@@ -9,7 +9,7 @@ from typing import Any
 from fairfr.report.quantity import LIFTED, Quantity
 from fairfr.report.readings import Reading, Run
 from fairfr.report.tables.grid import Entry, fraction_entry, number_entry
-from fairfr.report.tables.levels import level
+from fairfr.report.tables.levels import lifted_groups
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class Column:
     def _lifted(self, run: Run, baseline: Run | None, reading: Reading) -> Entry:
         if baseline is None or run is baseline:
             return Entry()
-        found = level(run, baseline, self.metric, reading)
+        found = lifted_groups(run, baseline, self.metric, reading)
         if found is None:
             return Entry(missing="too few pairs" if run.has_groups else "no groups")
         return fraction_entry(found.lifted, found.groups)
@@ -80,7 +80,7 @@ def has_group_brier(columns: Iterable[Column]) -> bool:
     return any(column.metric == "brier" and column.group != "all" for column in columns)
 
 
-RESULTS = (
+RESULT_COLUMNS = (
     column("AUROC", "auroc"),
     column("TPR@1e-3", "tpr_at_fpr_1e-3"),
     column("Brier", "brier"),

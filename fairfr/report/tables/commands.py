@@ -19,7 +19,7 @@ Absent: TypeAlias = Mapping[Setting, Sequence[str]]
 """The methods that have not run, by data set and backbone."""
 
 
-def commands(absent: Absent, layout: Layout) -> tuple[str, ...]:
+def missing_run_commands(absent: Absent, layout: Layout) -> tuple[str, ...]:
     """As few sweeps as run exactly the absent methods: equal lists of methods share a command."""
     by_dataset: dict[tuple[str, tuple[str, ...], tuple[str, ...]], list[str]] = defaultdict(list)
     for setting, methods in absent.items():
@@ -49,7 +49,7 @@ def experiment_command(layout: Layout, experiment: str, setting: Setting) -> str
 
 def _backbone(setting: Setting, layout: Layout) -> str:
     """Its name; ``scores`` for a matcher with scores only, which is chosen by its column."""
-    return setting[1] if _column(layout.some_run(setting)) is None else "scores"
+    return setting[1] if _column(layout.any_run(setting)) is None else "scores"
 
 
 def _column(run: Run | None) -> str | None:
@@ -59,7 +59,7 @@ def _column(run: Run | None) -> str | None:
 
 def _options(setting: Setting, layout: Layout) -> tuple[str, ...]:
     """What must be typed beside names so that a new run can be compared with those that exist."""
-    run = layout.some_run(setting)
+    run = layout.any_run(setting)
     options = {key: typed(value) for key, value in layout.runs.shared.items()}
     grouping, column = _identity(run, "dataset").get("grouping"), _column(run)
     if setting[0] not in layout.order.datasets and grouping:

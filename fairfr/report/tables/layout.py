@@ -8,15 +8,15 @@ from functools import cached_property
 from typing import NamedTuple
 
 from fairfr.report.readings import Reading, Run
-from fairfr.report.runs import Runs
+from fairfr.report.runs import SelectedRuns
 from fairfr.report.tables.columns import Column
 from fairfr.report.tables.grid import Entry, Line, Section, mark_best
-from fairfr.report.tables.order import BASELINE, Block, Row, Setting, TableOrder
+from fairfr.report.tables.order import BASELINE, Block, MethodRow, Setting, TableOrder
 
 OTHER_HEADING = "Other methods that have run"
 
 
-class Place(NamedTuple):
+class SettingColumn(NamedTuple):
     """What one column of a table shows: a quantity of a data set and backbone."""
 
     setting: Setting
@@ -27,11 +27,11 @@ class Place(NamedTuple):
 class Layout:
     """Runs in one reading. Every method and every chosen variant that has run has a row."""
 
-    runs: Runs
+    runs: SelectedRuns
     reading: Reading
     order: TableOrder
 
-    def run(self, setting: Setting, row: Row) -> Run | None:
+    def run(self, setting: Setting, row: MethodRow) -> Run | None:
         """The run that fills a row; where the paper's variant has not run, that of the plain method.
 
         A run that fills a row of the paper fills no other.
@@ -45,22 +45,22 @@ class Layout:
         """The runs that fill a row of the paper."""
         return {id(self.run(setting, row)) for setting in self.runs.settings for row in self.order.rows}
 
-    def replaced(self, rows: Iterable[Row], settings: Collection[Setting]) -> dict[Row, list[Setting]]:
+    def replaced(self, rows: Iterable[MethodRow], settings: Collection[Setting]) -> dict[MethodRow, list[Setting]]:
         """Rows that a plain method fills because the paper's variant has not run, and where."""
         found = {row: [setting for setting in settings if self._is_replaced(setting, row)] for row in rows}
         return {row: where for row, where in found.items() if where}
 
-    def _is_replaced(self, setting: Setting, row: Row) -> bool:
+    def _is_replaced(self, setting: Setting, row: MethodRow) -> bool:
         run = self.run(setting, row)
         return run is not None and run.cell[2] != row.method(self.reading)
 
     @cached_property
-    def others(self) -> tuple[Row, ...]:
+    def others(self) -> tuple[MethodRow, ...]:
         """Methods and variants with a run that fills no row of the paper, by id."""
         taken = {row.label for row in self.order.rows}
         found = {run.cell[2]: run.label for run in self.runs if id(run) not in self._filling}
         return tuple(
-            Row(method, f"{label} ({method})" if label in taken else label, method, method)
+            MethodRow(method, f"{label} ({method})" if label in taken else label, method, method)
             for method, label in sorted(found.items())
         )
 
@@ -80,11 +80,11 @@ class Layout:
         """What a data set or backbone is called in print."""
         return self._labels.get(id, id)
 
-    def some_run(self, setting: Setting) -> Run | None:
+    def any_run(self, setting: Setting) -> Run | None:
         """Any run of a setting: they share its data."""
         return next((run for run in self.runs if run.cell[:2] == setting), None)
 
-    def line(self, row: Row, places: Sequence[Place]) -> Line:
+    def line(self, row: MethodRow, places: Sequence[SettingColumn]) -> Line:
         """One row of entries; the dagger comes from what the runs declare, or from the paper where there are none."""
         runs = [self.run(place.setting, row) for place in places]
         entries = [
@@ -115,10 +115,12 @@ class Layout:
         ]
         return [(heading, rows) for heading, rows in kept if rows]
 
-    def _has_run(self, row: Row, settings: Collection[Setting]) -> bool:
+    def _has_run(self, row: MethodRow, settings: Collection[Setting]) -> bool:
         return any(self.run(setting, row) is not None for setting in settings)
 
-    def sections(self, places: Sequence[Place], blocks: Sequence[Block], panel: str = "") -> tuple[Section, ...]:
+    def sections(
+        self, places: Sequence[SettingColumn], blocks: Sequence[Block], panel: str = ""
+    ) -> tuple[Section, ...]:
         """The rows of the blocks, the best label-free value of each column in bold; ``panel`` heads the first."""
         lines = [self.line(row, places) for _, rows in blocks for row in rows]
         marked = iter(mark_best(lines, [place.column.higher_is_better for place in places]))

@@ -11,7 +11,7 @@ TOLERANCE = 1e-12
 """Two maps that order pairs in the same way give the same AUROC up to rounding, which is not an improvement."""
 
 
-class Level(NamedTuple):
+class LiftedGroups(NamedTuple):
     """K of N groups: the longest run of groups, worst first, that all improve on the Baseline."""
 
     lifted: int
@@ -21,7 +21,7 @@ class Level(NamedTuple):
         return f"{self.lifted}/{self.groups}"
 
 
-def count_lifted(baseline: Mapping[str, float], method: Mapping[str, float]) -> Level:
+def count_lifted(baseline: Mapping[str, float], method: Mapping[str, float]) -> LiftedGroups:
     """Order groups by their Baseline value, worst first, and count those lifted before the first that is not.
 
     Values are unrounded fold means, higher is better. N counts the groups that have a Baseline value; equals keep the
@@ -33,10 +33,10 @@ def count_lifted(baseline: Mapping[str, float], method: Mapping[str, float]) -> 
         if not method.get(group, float("-inf")) > baseline[group] + TOLERANCE:
             break
         lifted += 1
-    return Level(lifted, len(worst_first))
+    return LiftedGroups(lifted, len(worst_first))
 
 
-def level(result: Run, baseline: Run, metric: str, reading: Reading) -> Level | None:
+def lifted_groups(result: Run, baseline: Run, metric: str, reading: Reading) -> LiftedGroups | None:
     """K/N of a run against the Baseline's run of the same setting; None where no group has a value."""
     found = count_lifted(group_means(baseline, metric, reading), group_means(result, metric, reading))
     return found if found.groups else None
@@ -44,11 +44,11 @@ def level(result: Run, baseline: Run, metric: str, reading: Reading) -> Level | 
 
 def group_means(result: Run, metric: str, reading: Reading) -> dict[str, float]:
     """The fold mean of each group that has one, in the order of the data's levels."""
-    means = {group: result.mean(metric, group, reading) for group in levels_of(result)}
+    means = {group: result.mean(metric, group, reading) for group in group_names(result)}
     return {group: mean for group, mean in means.items() if mean is not None and mean == mean}
 
 
-def levels_of(result: Run) -> tuple[str, ...]:
+def group_names(result: Run) -> tuple[str, ...]:
     """The groups that the data set's grouping tells apart."""
     data = result.stored.get("data", {})
     return tuple(data.get("groups", {}).get(data.get("grouping"), ()))

@@ -13,7 +13,7 @@ Setting: TypeAlias = tuple[str, str]
 """A data set and a backbone."""
 
 
-class Row(NamedTuple):
+class MethodRow(NamedTuple):
     """A method of our tables. ``paper`` is the variant that a paper's own reading takes for it if it has run.
 
     ``printed`` is the id of the paper's row that it is compared with: its own, that of the method it is a form of, or
@@ -35,9 +35,9 @@ class Row(NamedTuple):
         return tuple(dict.fromkeys((self.method(reading), self.strict)))
 
 
-Block: TypeAlias = tuple[str, tuple[Row, ...]]
+Block: TypeAlias = tuple[str, tuple[MethodRow, ...]]
 """Rows under a heading ("" = none)."""
-BASELINE = Row("baseline", "Baseline", "baseline", "baseline", printed="baseline")
+BASELINE = MethodRow("baseline", "Baseline", "baseline", "baseline", printed="baseline")
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,17 +70,17 @@ class TableOrder:
     datasets: Mapping[str, str] = field(default_factory=dict)
     backbones: Mapping[str, str] = field(default_factory=dict)
     settings: tuple[Setting, ...] = ()
-    group_aware: tuple[Row, ...] = ()
+    group_aware: tuple[MethodRow, ...] = ()
     beyond: Collection[str] = ()
     beyond_heading: str = ""
-    highlighted: tuple[Row, ...] = ()
+    highlighted: tuple[MethodRow, ...] = ()
     highlighted_label: str = "highlighted"
     duels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     row_notes: Mapping[str, Note] = field(default_factory=dict)
     experiments: Mapping[tuple[Setting, ...], str] = field(default_factory=dict)
 
     @property
-    def rows(self) -> tuple[Row, ...]:
+    def rows(self) -> tuple[MethodRow, ...]:
         """All rows of the blocks."""
         return rows_of(self.blocks)
 
@@ -90,9 +90,9 @@ class TableOrder:
         return (*known, *sorted(set(settings) - set(known)))
 
 
-def rows_of(blocks: Collection[Block]) -> tuple[Row, ...]:
+def rows_of(blocks: Collection[Block]) -> tuple[MethodRow, ...]:
     """All rows of some blocks, in order."""
-    found: list[Row] = []
+    found: list[MethodRow] = []
     for _, rows in blocks:
         found += rows
     return tuple(found)

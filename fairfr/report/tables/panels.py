@@ -8,12 +8,12 @@ from itertools import chain
 from fairfr.core.rates import ALPHAS
 from fairfr.report.tables.columns import Column, alphas_of, column, has_group_brier, lifted
 from fairfr.report.tables.grid import Grid, Note, Section, Spanner
-from fairfr.report.tables.layout import Layout, Place
+from fairfr.report.tables.layout import Layout, SettingColumn
 from fairfr.report.tables.order import Setting, rows_of
-from fairfr.report.tables.provenance import BEST, Provenance
+from fairfr.report.tables.provenance import BEST, TableNotes
 
 SPREAD = "Mean±std over folds."
-LIFTED = Note(
+LIFTED_NOTE = Note(
     "lifted",
     "K/N: going from the worst group up, K of N improve on the Baseline before the first that does not (LU-AUROC: by "
     "AUROC, LD-TPR@0.1: by TPR at FPR=1e-3).",
@@ -39,19 +39,19 @@ def panels(
     sections: list[Section] = []
     for setting in settings:
         blocks = layout.blocks([setting], only_run=True)
-        places = [Place(setting, one) for one in flat]
+        places = [SettingColumn(setting, one) for one in flat]
         sections += layout.sections(places, blocks, layout.label(setting[1]) if len(settings) > 1 else "")
     rows = rows_of(layout.blocks(settings, only_run=True))
-    provenance = Provenance(
+    provenance = TableNotes(
         layout, rows, settings, alphas_of(flat), wanted=layout.order.rows, group_brier=has_group_brier(flat)
     )
     spanners = tuple(Spanner(head, tuple(one.heading for one in part)) for head, part in columns.items())
     about = (SPREAD, BEST)
     bare = Grid(id, title, ("Method",), spanners, tuple(sections), tuple(notes), about, chapter=chapter)
-    return provenance.complete(bare)
+    return provenance.annotate(bare)
 
 
-def accuracy() -> dict[str, tuple[Column, ...]]:
+def accuracy_columns() -> dict[str, tuple[Column, ...]]:
     """Ranking and calibration of all pairs, and the worst group."""
     return {
         "Higher is better": (
@@ -65,7 +65,7 @@ def accuracy() -> dict[str, tuple[Column, ...]]:
     }
 
 
-def gaps() -> dict[str, tuple[Column, ...]]:
+def gap_columns() -> dict[str, tuple[Column, ...]]:
     """Between groups, at each global false positive rate, the strictest first."""
     return {
         f"Gap at FPR={alpha}": tuple(
@@ -75,7 +75,7 @@ def gaps() -> dict[str, tuple[Column, ...]]:
     }
 
 
-def summary() -> dict[str, tuple[Column, ...]]:
+def summary_columns() -> dict[str, tuple[Column, ...]]:
     """Everything about one data set with one backbone."""
     return {
         "All pairs, %": (
@@ -88,6 +88,6 @@ def summary() -> dict[str, tuple[Column, ...]]:
             column("TPR@1e-3", "tpr_at_fpr_1e-3", "worst", percent=True, digits=2, spread=True),
         ),
         "Calibration": (column("ECE-15", "ece_15", spread=True), column("Brier", "brier", spread=True)),
-        **gaps(),
+        **gap_columns(),
         "Groups lifted, K/N": (lifted("LU-AUROC", "auroc"), lifted("LD-TPR@0.1", "tpr_at_fpr_1e-3")),
     }

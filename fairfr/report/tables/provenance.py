@@ -12,10 +12,10 @@ from fairfr.core.rates import ALPHAS, ENOUGH_FALSE_MATCHES
 from fairfr.core.variants import variant_text
 from fairfr.core.wording import counted
 from fairfr.report.readings import STRICT, Reading, Run
-from fairfr.report.tables.commands import commands, experiment_command
+from fairfr.report.tables.commands import experiment_command, missing_run_commands
 from fairfr.report.tables.grid import UNDEFINED, Grid, Missing, Note, Section, number_entry
 from fairfr.report.tables.layout import Layout
-from fairfr.report.tables.order import Row, Setting
+from fairfr.report.tables.order import MethodRow, Setting
 
 BEST = "Bold: best method without group labels in each column, including ties after rounding."
 DAGGER = "† Needs group labels at inference: for reference, never bold."
@@ -25,7 +25,7 @@ DIGITS = 3
 
 
 @dataclass(frozen=True)
-class Provenance:
+class TableNotes:
     """Which rows and settings a table has; from that follow its caption and its notes.
 
     ``wanted``: the rows that a full table would have, if they are not those that it has. ``exact``: a plain method does
@@ -34,26 +34,26 @@ class Provenance:
     """
 
     layout: Layout
-    rows: tuple[Row, ...]
+    rows: tuple[MethodRow, ...]
     settings: tuple[Setting, ...]
     alphas: frozenset[str] = frozenset()
     by_group: bool = True
-    wanted: tuple[Row, ...] = ()
+    wanted: tuple[MethodRow, ...] = ()
     exact: bool = False
     group_brier: bool = False
 
-    def run(self, setting: Setting, row: Row) -> Run | None:
+    def run(self, setting: Setting, row: MethodRow) -> Run | None:
         """The run that fills a row."""
         if self.exact:
             return self.layout.runs.get(*setting, row.method(self.layout.reading))
         return self.layout.run(setting, row)
 
     @cached_property
-    def used(self) -> list[tuple[Row, Run]]:
+    def used(self) -> list[tuple[MethodRow, Run]]:
         found = ((row, self.run(setting, row)) for row in self.rows for setting in self.settings)
         return [(row, run) for row, run in found if run is not None]
 
-    def complete(self, grid: Grid, *, shrink: bool = True) -> Grid:
+    def annotate(self, grid: Grid, *, shrink: bool = True) -> Grid:
         """The table with its source, caption and notes; its own sentences and notes come first.
 
         ``shrink``: where no run fills it, it is one line that says what would.
@@ -101,7 +101,7 @@ class Provenance:
             self._few_negatives(),
             self._ties(),
             self._missing(),
-            *self._passed_over(),
+            *self._superseded(),
             self._outdated(),
             self._stale(),
             self._keys() if self.used else None,
@@ -124,7 +124,7 @@ class Provenance:
             "replaced", f"{each}; the paper's row is another variant.", "Filled by the plain method", severity="warning"
         )
 
-    def _replacement(self, row: Row, where: Sequence[Setting]) -> str:
+    def _replacement(self, row: MethodRow, where: Sequence[Setting]) -> str:
         everywhere = all(setting in where for setting in self.settings if self.run(setting, row) is not None)
         at = "" if everywhere else f" on {', '.join(' x '.join(map(self.layout.label, s)) for s in where)}"
         return f"{row.label} is {row.strict}{at} ({row.paper} has not run)"
@@ -173,7 +173,7 @@ class Provenance:
         )
         return Note("ties", text, "Ties, with the TPR of all pairs", severity="warning")
 
-    def _tie(self, row: Row, run: Run, alpha: str) -> str:
+    def _tie(self, row: MethodRow, run: Run, alpha: str) -> str:
         metric, where = f"tpr_at_fpr_{alpha}", " x ".join(map(self.layout.label, run.cell[:2]))
         value = number_entry(run.mean(metric, ALL, self.layout.reading), DIGITS).text
         by_score = number_entry(run.mean_by_score(metric, ALL, self.layout.reading), DIGITS).text
@@ -189,15 +189,15 @@ class Provenance:
             ]
             for setting in self.settings
         }
-        typed = commands(absent, self.layout)
+        typed = missing_run_commands(absent, self.layout)
         if not typed:
             return None
         lead = NOT_RUN if self.wanted else EMPTY
         return Note("missing", lead=f"{lead}. To fill them", commands=typed, for_print=False)
 
-    def _passed_over(self) -> Iterator[Note]:
+    def _superseded(self) -> Iterator[Note]:
         settings = {run.cell[:2] for _, run in self.used}
-        for one in self.layout.runs.passed_over:
+        for one in self.layout.runs.superseded:
             if one.setting in settings:
                 text, command = f"{one} To show them:", f"fairfr tables {one.options}"
                 yield Note("passed_over", text, commands=(command,), severity="warning", for_print=False)
@@ -224,7 +224,7 @@ class Provenance:
         return Note("keys", f"{each}.", "Run keys, in column order", for_print=False)
 
 
-def raw_brier(used: Iterable[tuple[Row, Run]], reading: Reading) -> Iterator[str]:
+def raw_brier(used: Iterable[tuple[MethodRow, Run]], reading: Reading) -> Iterator[str]:
     """A caption's sentence, where a column has Brier scores of raw scores beside those of probabilities."""
     labels = dict.fromkeys(row.label for row, run in used if run.has_raw_brier(reading))
     if labels:

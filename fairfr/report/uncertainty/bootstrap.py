@@ -27,14 +27,14 @@ from fairfr.core.types import F64, I16, I32, I64, UNKNOWN, Bool
 from fairfr.pairs.people import connected_components, infer_identities
 from fairfr.report.quantity import higher_is_better
 
-METRICS = ("auroc", "tpr_at_fpr_1e-3", "brier")
+BOOTSTRAP_METRICS = ("auroc", "tpr_at_fpr_1e-3", "brier")
 """As the catalogue of metrics names them."""
 SEED = 0
 ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
-class Draws:
+class BootstrapDraws:
     """How often each unit was drawn, ``multiplicity`` (draws, units), and the units of each pair, ``ends`` (2, p)."""
 
     multiplicity: I16
@@ -42,7 +42,7 @@ class Draws:
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class DrawnMetrics:
     """Values by draw, slot and metric: ``drawn`` (draws, 1 + groups, 3), ``plain`` (1 + groups, 3) of the data.
 
     Slot 0 is all pairs. Metrics in the order of ``METRICS``.
@@ -53,7 +53,7 @@ class Measured:
 
     def worst(self, metric: str) -> tuple[float, F64]:
         """The least favourable group, in the data and again in each draw, (draws,); NaN where no group has a value."""
-        at = METRICS.index(metric)
+        at = BOOTSTRAP_METRICS.index(metric)
         extremum = np.fmin if higher_is_better(metric) else np.fmax
         groups = np.concatenate([self.plain[None, 1:, at], self.drawn[:, 1:, at]])
         found: F64 = extremum.reduce(groups, axis=1, initial=np.nan)
@@ -61,11 +61,11 @@ class Measured:
 
     def groups(self, metric: str) -> tuple[F64, F64]:
         """Every group in the data, (groups,), and in each draw, (draws, groups)."""
-        at = METRICS.index(metric)
+        at = BOOTSTRAP_METRICS.index(metric)
         return self.plain[1:, at], self.drawn[:, 1:, at]
 
     def all_pairs(self, metric: str) -> tuple[float, F64]:
-        at = METRICS.index(metric)
+        at = BOOTSTRAP_METRICS.index(metric)
         return float(self.plain[0, at]), self.drawn[:, 0, at]
 
 
@@ -91,17 +91,19 @@ def resampling_units(left: I64, right: I64, same: Bool, codes: tuple[I32, I32] |
     return np.stack([unit[a], unit[b]]).astype(np.int32)
 
 
-def draw_units(ends: I32, draws: int, seed: int = SEED) -> Draws:
+def draw_bootstrap(ends: I32, draws: int, seed: int = SEED) -> BootstrapDraws:
     """Draw units with replacement, as many as there are, ``draws`` times; ``ends`` (2, p): the units of pairs."""
     n = int(ends.max()) + 1
     rng = np.random.default_rng(seed)
     multiplicity = np.empty((draws, n), dtype=np.int16)
     for draw in range(draws):
         multiplicity[draw] = np.bincount(rng.integers(n, size=n), minlength=n)
-    return Draws(multiplicity, ends)
+    return BootstrapDraws(multiplicity, ends)
 
 
-def measure(draws: Draws, same: Bool, values: F64, group: I16, losses: F64, alpha: float) -> Measured:
+def metrics_of_draws(
+    draws: BootstrapDraws, same: Bool, values: F64, group: I16, losses: F64, alpha: float
+) -> DrawnMetrics:
     """Metrics of one method in each draw and in the data.
 
     Parameters
@@ -115,7 +117,7 @@ def measure(draws: Draws, same: Bool, values: F64, group: I16, losses: F64, alph
     alpha
         The FPR at which TPR is read, from a threshold that all groups share.
     """
-    from fairfr.report.uncertainty.weighted_metrics import sweep
+    from fairfr.report.uncertainty.weighted_metrics import weighted_metrics
 
     order = np.argsort(-values, kind="stable")
     run = np.cumsum(np.diff(values[order], prepend=np.inf) != 0).astype(np.int32)
@@ -124,12 +126,13 @@ def measure(draws: Draws, same: Bool, values: F64, group: I16, losses: F64, alph
     once = np.ones((1, draws.multiplicity.shape[1]), dtype=np.int16)
     ends, loss = np.ascontiguousarray(draws.ends.T[order]), np.ascontiguousarray(losses.T[order])
     plain, drawn = (
-        sweep(multiplicity, ends, place, run, loss, n_slots, alpha) for multiplicity in (once, draws.multiplicity)
+        weighted_metrics(multiplicity, ends, place, run, loss, n_slots, alpha)
+        for multiplicity in (once, draws.multiplicity)
     )
-    return Measured(plain[0], drawn)
+    return DrawnMetrics(plain[0], drawn)
 
 
-def interval(drawn: F64, level: float = 0.95) -> tuple[float, float]:
+def percentile_interval(drawn: F64, level: float = 0.95) -> tuple[float, float]:
     """Percentile interval of those of ``drawn`` (draws,) that have a value; NaN if none has."""
     known = drawn[~np.isnan(drawn)]
     if len(known) == 0:
@@ -138,7 +141,7 @@ def interval(drawn: F64, level: float = 0.95) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def simultaneous(drawn: F64, level: float = 0.95) -> F64:
+def simultaneous_intervals(drawn: F64, level: float = 0.95) -> F64:
     """Simultaneous percentile intervals of several groups, (2, groups), from ``drawn`` (draws, groups).
 
     Each interval cuts the same share off both tails of its group, the largest share with which ``level`` of the draws
@@ -163,7 +166,7 @@ def simultaneous(drawn: F64, level: float = 0.95) -> F64:
     return bounds
 
 
-def true_worst(bounds: F64, higher: bool) -> tuple[float, float]:
+def worst_group_interval(bounds: F64, higher: bool) -> tuple[float, float]:
     """Where the true worst value of all groups lies if every group's lies within its ``bounds`` (2, groups).
 
     ``higher``: higher is better.

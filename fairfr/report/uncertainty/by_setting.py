@@ -10,10 +10,16 @@ import numpy as np
 from fairfr.core.rates import ALPHAS
 from fairfr.core.types import F64, I16, UNKNOWN
 from fairfr.report.readings import Reading, Run
-from fairfr.report.scores import Scores
+from fairfr.report.scores import RunScores
 from fairfr.report.tables.layout import Layout
-from fairfr.report.tables.order import Row, Setting, rows_of
-from fairfr.report.uncertainty.bootstrap import Draws, Measured, draw_units, measure, resampling_units
+from fairfr.report.tables.order import MethodRow, Setting, rows_of
+from fairfr.report.uncertainty.bootstrap import (
+    BootstrapDraws,
+    DrawnMetrics,
+    draw_bootstrap,
+    metrics_of_draws,
+    resampling_units,
+)
 
 ALPHA = ALPHAS["1e-3"]
 MOST_WORK = 300_000_000
@@ -21,67 +27,68 @@ MOST_WORK = 300_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Bootstrapped:
+class SettingBootstrap:
     """Methods whose runs share their pairs. ``asked`` draws were wanted, ``draws`` were made.
 
     ``units`` is the number of identities that were drawn from, ``known`` the share of images whose identity the data
-    tells. ``groups`` are those that can be the worst one; ``strangers`` are methods
+    tells. ``groups`` are those that can be the worst one; ``incomparable`` are methods
     that scored other pairs.
     """
 
     reading: Reading
-    rows: tuple[Row, ...]
+    rows: tuple[MethodRow, ...]
     runs: dict[str, Run]
-    measured: dict[str, Measured]
+    measured: dict[str, DrawnMetrics]
     asked: int
     draws: int
     units: int
     known: float
     groups: tuple[str, ...]
-    strangers: tuple[str, ...]
+    incomparable: tuple[str, ...]
 
     @property
     def first(self) -> Run:
         return self.runs[self.rows[0].id]
 
-    def value(self, row: Row, metric: str, place: str) -> tuple[float, F64]:
+    def value(self, row: MethodRow, metric: str, place: str) -> tuple[float, F64]:
         """The pooled value of ``all`` pairs or of the ``worst`` group, and those of the draws, (draws,)."""
         measured = self.measured[row.id]
         return measured.worst(metric) if place == "worst" else measured.all_pairs(metric)
 
 
-class Bootstraps:
+class BootstrapCache:
     """The bootstrap of every setting in one reading, made when it is first asked for: tables and claims share it."""
 
     def __init__(self, layout: Layout, draws: int) -> None:
         self.layout = layout
         self.draws = draws
-        self._found: dict[Setting, Bootstrapped | None] = {}
+        self._found: dict[Setting, SettingBootstrap | None] = {}
 
-    def of(self, setting: Setting) -> Bootstrapped | None:
+    def of(self, setting: Setting) -> SettingBootstrap | None:
         """None where there are no scores."""
         if setting not in self._found:
-            self._found[setting] = bootstrap(self.layout, setting, self.draws)
+            self._found[setting] = bootstrap_setting(self.layout, setting, self.draws)
         return self._found[setting]
 
 
-def bootstrap(layout: Layout, setting: Setting, asked: int) -> Bootstrapped | None:
+def bootstrap_setting(layout: Layout, setting: Setting, asked: int) -> SettingBootstrap | None:
     """Measure every method of a data set and backbone whose scores are stored; None if there is none."""
     found = [
-        (row, Scores.at_hand(layout.run(setting, row))) for row in rows_of(layout.blocks([setting], only_run=True))
+        (row, RunScores.if_available(layout.run(setting, row)))
+        for row in rows_of(layout.blocks([setting], only_run=True))
     ]
     at_hand = [(row, scores) for row, scores in found if scores is not None]
-    return bootstrap_together(at_hand, layout.reading, asked) if at_hand else None
+    return bootstrap_runs(at_hand, layout.reading, asked) if at_hand else None
 
 
-def bootstrap_together(at_hand: Sequence[tuple[Row, Scores]], reading: Reading, asked: int) -> Bootstrapped:
+def bootstrap_runs(at_hand: Sequence[tuple[MethodRow, RunScores]], reading: Reading, asked: int) -> SettingBootstrap:
     """Measure these on the same draws, as far as they scored the pairs that the first of them scored."""
     first = at_hand[0][1]
     shared = {row: scores for row, scores in at_hand if _same_pairs(first, scores)}
     groups, group = _competing_groups(first, reading)
     draws = max(1, min(asked, MOST_WORK // len(first.same)))
-    drawn = draw_units(resampling_units(*first.images, first.same, first.identities), draws)
-    return Bootstrapped(
+    drawn = draw_bootstrap(resampling_units(*first.images, first.same, first.identities), draws)
+    return SettingBootstrap(
         reading=reading,
         rows=tuple(shared),
         runs={row.id: scores.result for row, scores in shared.items()},
@@ -91,15 +98,15 @@ def bootstrap_together(at_hand: Sequence[tuple[Row, Scores]], reading: Reading, 
         units=drawn.multiplicity.shape[1],
         known=_known_share(first),
         groups=groups,
-        strangers=_labels(at_hand, shared),
+        incomparable=_labels(at_hand, shared),
     )
 
 
-def _labels(at_hand: Sequence[tuple[Row, Scores]], shared: dict[Row, Scores]) -> tuple[str, ...]:
+def _labels(at_hand: Sequence[tuple[MethodRow, RunScores]], shared: dict[MethodRow, RunScores]) -> tuple[str, ...]:
     return tuple(row.label for row, _ in at_hand if row not in shared)
 
 
-def _same_pairs(a: Scores, b: Scores) -> bool:
+def _same_pairs(a: RunScores, b: RunScores) -> bool:
     """Whether two runs scored the same pairs of the same data: only then can they be compared draw by draw."""
     return a is b or (
         np.array_equal(a.pair, b.pair)
@@ -108,7 +115,7 @@ def _same_pairs(a: Scores, b: Scores) -> bool:
     )
 
 
-def _known_share(scores: Scores) -> float:
+def _known_share(scores: RunScores) -> float:
     """Share of the images whose identity is known."""
     known = np.zeros(int(max(side.max() for side in scores.images)) + 1, dtype=np.bool_)
     for images, codes in zip(scores.images, scores.identities, strict=True):
@@ -116,7 +123,7 @@ def _known_share(scores: Scores) -> float:
     return float(known.mean())
 
 
-def _competing_groups(scores: Scores, reading: Reading) -> tuple[tuple[str, ...], I16]:
+def _competing_groups(scores: RunScores, reading: Reading) -> tuple[tuple[str, ...], I16]:
     """The groups that may be the worst one, and that of each pair, (p,); -1 for none or one too small in every fold."""
     rows = [scores.result.row("auroc", level, reading) for level in scores.levels]
     competes = np.array([row is not None and row["folds"] > 0 for row in rows], dtype=np.bool_)
@@ -125,10 +132,12 @@ def _competing_groups(scores: Scores, reading: Reading) -> tuple[tuple[str, ...]
     return named, codes[scores.pair_groups(reading.rule)]
 
 
-def _measure_run(scores: Scores, drawn: Draws, group: I16, reading: Reading) -> Measured:
+def _measure_run(scores: RunScores, drawn: BootstrapDraws, group: I16, reading: Reading) -> DrawnMetrics:
     """Brier losses follow the reading: raw scores in the groups of the paper's score methods, else probabilities."""
     loss = (scores.probability - scores.same) ** 2
     in_group = loss
     if scores.result.has_raw_brier(reading):
         in_group = (np.clip(scores.score, 0.0, 1.0) - scores.same) ** 2
-    return measure(drawn, scores.same, scores.ranked(reading), group, np.stack([loss, in_group]), ALPHA)
+    return metrics_of_draws(
+        drawn, scores.same, scores.ranking_values(reading), group, np.stack([loss, in_group]), ALPHA
+    )

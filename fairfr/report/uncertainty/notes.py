@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from fairfr.core.rates import ENOUGH_FALSE_MATCHES
 from fairfr.report.tables.grid import Note
-from fairfr.report.uncertainty.by_setting import ALPHA, Bootstrapped
+from fairfr.report.uncertainty.by_setting import ALPHA, SettingBootstrap
 
 TWO_WORSTS = Note(
     "two_worsts",
@@ -29,7 +29,7 @@ DIFFERENCES = Note(
 )
 
 
-def notes_of(found: Bootstrapped) -> Iterator[Note]:
+def notes_of(found: SettingBootstrap) -> Iterator[Note]:
     """The scheme, fewer draws than asked for, few false matches, methods left out, and the runs."""
     yield Note(
         "bootstrap",
@@ -41,14 +41,14 @@ def notes_of(found: Bootstrapped) -> Iterator[Note]:
         fewer = f"{found.draws:,} draws instead of {found.asked:,}, to bound the time on so many pairs."
         yield Note("fewer_draws", fewer, severity="warning")
     yield from _few_false_matches(found)
-    if found.strangers:
+    if found.incomparable:
         left_out = f"Left out, because they scored other pairs than {found.rows[0].label}"
-        yield Note("other_pairs", f"{', '.join(found.strangers)}.", left_out, severity="warning")
+        yield Note("other_pairs", f"{', '.join(found.incomparable)}.", left_out, severity="warning")
     keys = ", ".join(f"{row.label} {found.runs[row.id].stored['key']}" for row in found.rows)
     yield Note("keys", f"{keys}.", "Runs", for_print=False)
 
 
-def _units(found: Bootstrapped) -> str:
+def _units(found: SettingBootstrap) -> str:
     """Who was drawn, in words."""
     linked = "images linked by genuine pairs, so that a person may count as several and intervals may be too narrow"
     if found.known == 1:
@@ -58,7 +58,7 @@ def _units(found: Bootstrapped) -> str:
     return f"units (the data names no identities): {linked}"
 
 
-def _few_false_matches(found: Bootstrapped) -> Iterator[Note]:
+def _few_false_matches(found: SettingBootstrap) -> Iterator[Note]:
     """The paper's last appendix paragraph, for these pairs: with so few false matches TPR depends on single pairs."""
     data = found.first.stored["data"]
     pooled = ALPHA * (data["pairs"] - data["same"])

@@ -10,8 +10,15 @@ from fairfr.core.rates import ALPHAS
 from fairfr.core.types import F64, I16, I64, UNKNOWN
 from fairfr.metrics.calibration import ece
 from fairfr.report.readings import Reading
-from fairfr.report.scores import Scores
-from fairfr.report.uncertainty.bootstrap import METRICS, Measured, draw_units, interval, measure, resampling_units
+from fairfr.report.scores import RunScores
+from fairfr.report.uncertainty.bootstrap import (
+    BOOTSTRAP_METRICS,
+    DrawnMetrics,
+    draw_bootstrap,
+    metrics_of_draws,
+    percentile_interval,
+    resampling_units,
+)
 
 ALPHA = ALPHAS["1e-3"]
 
@@ -45,18 +52,18 @@ class Comparison:
     groups: tuple[str, ...]
     pairs: I64
     ece: tuple[float, float]
-    _before: Measured
-    _after: Measured
+    _before: DrawnMetrics
+    _after: DrawnMetrics
 
     def change(self, metric: str, slot: int = 0) -> Change:
         """Of AUROC, TPR at FPR=1e-3 or Brier, pooled over folds."""
-        at = METRICS.index(metric)
+        at = BOOTSTRAP_METRICS.index(metric)
         drawn = self._after.drawn[:, slot, at] - self._before.drawn[:, slot, at]
         before, after = (float(side.plain[slot, at]) for side in (self._before, self._after))
-        return Change(before, after, *interval(drawn))
+        return Change(before, after, *percentile_interval(drawn))
 
 
-def compare(before: Scores, after: Scores, reading: Reading, draws: int) -> Comparison | None:
+def compare_runs(before: RunScores, after: RunScores, reading: Reading, draws: int) -> Comparison | None:
     """The second run against the first, on the same draws of people; None where they share no pair.
 
     Groups are those that both images of a pair share, in either reading: a protocol that leaves groups out scores no
@@ -70,9 +77,9 @@ def compare(before: Scores, after: Scores, reading: Reading, draws: int) -> Comp
     left, right = (side[rows] for side in before.images)
     left_person, right_person = (side[rows] for side in before.identities)
     ends = resampling_units(left, right, same, (left_person, right_person))
-    drawn = draw_units(ends, draws)
+    drawn = draw_bootstrap(ends, draws)
     measured = [
-        measure(drawn, same, scores.ranked(reading)[chosen], group, _losses(scores, chosen), ALPHA)
+        metrics_of_draws(drawn, same, scores.ranking_values(reading)[chosen], group, _losses(scores, chosen), ALPHA)
         for scores, chosen in ((before, rows), (after, other_rows))
     ]
     counts = np.bincount(group[group != UNKNOWN], minlength=len(before.levels))
@@ -81,16 +88,16 @@ def compare(before: Scores, after: Scores, reading: Reading, draws: int) -> Comp
     return Comparison(before.levels, np.array([len(rows), *counts]), errors, *slots)
 
 
-def _losses(scores: Scores, rows: I64) -> F64:
+def _losses(scores: RunScores, rows: I64) -> F64:
     loss = (scores.probability[rows] - scores.same[rows]) ** 2
     return np.stack([loss, loss])
 
 
-def _same_slots(measured: list[Measured], levels: tuple[str, ...], group: I16) -> list[Measured]:
+def _same_slots(measured: list[DrawnMetrics], levels: tuple[str, ...], group: I16) -> list[DrawnMetrics]:
     """A slot for each level, also for those at the end that no pair has."""
     missing = len(levels) - (int(group.max(initial=-1)) + 1)
     return [
-        Measured(
+        DrawnMetrics(
             np.pad(one.plain, ((0, missing), (0, 0)), constant_values=np.nan),
             np.pad(one.drawn, ((0, 0), (0, missing), (0, 0)), constant_values=np.nan),
         )

@@ -20,10 +20,15 @@ from fairfr.report.quantity import group_heading, higher_is_better
 from fairfr.report.tables.by_setting import MOST_GROUPS
 from fairfr.report.tables.grid import Entry, Grid, Line, Note, Section, Spanner, Tone, mark_best, number_entry
 from fairfr.report.tables.layout import is_called
-from fairfr.report.tables.order import BASELINE, Row
+from fairfr.report.tables.order import BASELINE, MethodRow
 from fairfr.report.tables.provenance import raw_brier
-from fairfr.report.uncertainty.bootstrap import METRICS, interval, simultaneous, true_worst
-from fairfr.report.uncertainty.by_setting import Bootstrapped, Bootstraps
+from fairfr.report.uncertainty.bootstrap import (
+    BOOTSTRAP_METRICS,
+    percentile_interval,
+    simultaneous_intervals,
+    worst_group_interval,
+)
+from fairfr.report.uncertainty.by_setting import BootstrapCache, SettingBootstrap
 from fairfr.report.uncertainty.notes import DIFFERENCES, TOGETHER, TWO_WORSTS, notes_of
 
 DIGITS = 4
@@ -32,12 +37,12 @@ MEANS = {
     "all": ("mean", "fold std", "pooled", "95 % interval"),
     "worst": ("mean", "fold std", "pooled", "95 % CI, expected worst", "95 % CI, true worst group"),
 }
-LineOf: TypeAlias = Callable[[Bootstrapped, Row, str], Line]
-HEADINGS = dict(zip(METRICS, ("AUROC", "TPR@1e-3", "Brier"), strict=True))
+LineOf: TypeAlias = Callable[[SettingBootstrap, MethodRow, str], Line]
+HEADINGS = dict(zip(BOOTSTRAP_METRICS, ("AUROC", "TPR@1e-3", "Brier"), strict=True))
 CHAPTER = "Uncertainty"
 
 
-def uncertainty_tables(bootstraps: Bootstraps, against: str | None = None) -> list[Grid]:
+def uncertainty_tables(bootstraps: BootstrapCache, against: str | None = None) -> list[Grid]:
     """For each data set and backbone: means with their uncertainty, groups, and paired differences between methods.
 
     Settings without stored scores are left out. ``against``: the method or variant that the others are compared
@@ -57,7 +62,7 @@ def uncertainty_tables(bootstraps: Bootstraps, against: str | None = None) -> li
 
 
 def _grid(
-    found: Bootstrapped,
+    found: SettingBootstrap,
     kind: str,
     title: str,
     spanners: tuple[Spanner, ...],
@@ -80,24 +85,24 @@ def _grid(
     )
 
 
-def _means_grid(found: Bootstrapped) -> Grid:
+def _means_grid(found: SettingBootstrap) -> Grid:
     bold = [True, False, True, False] * 2 + [False]
     spanners = tuple(Spanner(PLACES[place], columns) for place, columns in MEANS.items())
     sections = _by_metric(found, _means_line, bold)
     return _grid(found, "uncertainty", "Uncertainty of the means", spanners, sections, TWO_WORSTS)
 
 
-def _by_metric(found: Bootstrapped, line_of: LineOf, bold: list[bool]) -> tuple[Section, ...]:
+def _by_metric(found: SettingBootstrap, line_of: LineOf, bold: list[bool]) -> tuple[Section, ...]:
     """A section for each metric, a line for each method; ``bold``: the columns whose best value is marked."""
     sections = []
-    for metric in METRICS:
+    for metric in BOOTSTRAP_METRICS:
         lines = [line_of(found, row, metric) for row in found.rows]
         better = [bool(higher_is_better(metric)) if column else None for column in bold]
         sections.append(Section(HEADINGS[metric], tuple(mark_best(lines, better))))
     return tuple(sections)
 
 
-def _means_line(found: Bootstrapped, row: Row, metric: str) -> Line:
+def _means_line(found: SettingBootstrap, row: MethodRow, metric: str) -> Line:
     run = found.runs[row.id]
     entries: list[Entry] = []
     for place in PLACES:
@@ -109,12 +114,12 @@ def _means_line(found: Bootstrapped, row: Row, metric: str) -> Line:
             number_entry(pooled, DIGITS),
             Entry(_span(drawn)),
         ]
-    bounds = simultaneous(found.measured[row.id].groups(metric)[1])
-    entries.append(Entry(_range(*true_worst(bounds, bool(higher_is_better(metric))))))
+    bounds = simultaneous_intervals(found.measured[row.id].groups(metric)[1])
+    entries.append(Entry(_range(*worst_group_interval(bounds, bool(higher_is_better(metric))))))
     return Line(row.label, tuple(entries), run.needs_groups)
 
 
-def _groups_grids(found: Bootstrapped) -> Iterator[Grid]:
+def _groups_grids(found: SettingBootstrap) -> Iterator[Grid]:
     """Every group with an interval; those of a line are simultaneous. Many groups have several tables."""
     for start in range(0, len(found.groups), MOST_GROUPS):
         part = slice(start, start + MOST_GROUPS)
@@ -126,9 +131,9 @@ def _groups_grids(found: Bootstrapped) -> Iterator[Grid]:
         yield _grid(found, f"uncertainty_groups{more}", title, spanners, sections, TOGETHER)
 
 
-def _groups_line(part: slice, found: Bootstrapped, row: Row, metric: str) -> Line:
+def _groups_line(part: slice, found: SettingBootstrap, row: MethodRow, metric: str) -> Line:
     pooled, drawn = found.measured[row.id].groups(metric)
-    bounds = simultaneous(drawn).T[part]
+    bounds = simultaneous_intervals(drawn).T[part]
     entries = [
         number_entry(float(value), DIGITS, spread=f" {_range(low, high)}")
         for value, (low, high) in zip(pooled[part], bounds, strict=True)
@@ -136,14 +141,14 @@ def _groups_line(part: slice, found: Bootstrapped, row: Row, metric: str) -> Lin
     return Line(row.label, tuple(entries), found.runs[row.id].needs_groups)
 
 
-def _differences_grid(found: Bootstrapped, sections: tuple[Section, ...]) -> Grid:
+def _differences_grid(found: SettingBootstrap, sections: tuple[Section, ...]) -> Grid:
     spanners = tuple(Spanner(heading, ("difference", "95 % interval", "better in")) for heading in PLACES.values())
     title = "Paired differences between methods"
     return _grid(found, "differences", title, spanners, sections, DIFFERENCES)
 
 
 def _comparison_sections(
-    found: Bootstrapped, against: str | None, duels: Mapping[str, tuple[str, ...]]
+    found: SettingBootstrap, against: str | None, duels: Mapping[str, tuple[str, ...]]
 ) -> Iterator[Section]:
     """Each metric against the Baseline, then in the ``duels``, or against the one method that is asked for.
 
@@ -156,7 +161,7 @@ def _comparison_sections(
     if against is not None:
         asked = [row.id for row in found.rows if is_called(against, row.id, row.label, found.runs[row.id].cell[2])]
         rounds = [(id, _pairings(found, id)) for id in asked[:1]]
-    for metric in METRICS:
+    for metric in BOOTSTRAP_METRICS:
         for other, wanted in rounds:
             compared = [(by_id[a], by_id[b]) for a, b in wanted if a in by_id and b in by_id]
             if compared:
@@ -164,12 +169,12 @@ def _comparison_sections(
                 yield Section(f"{HEADINGS[metric]}, minus {by_id[other].label}", lines)
 
 
-def _pairings(found: Bootstrapped, other: str) -> tuple[tuple[str, str], ...]:
+def _pairings(found: SettingBootstrap, other: str) -> tuple[tuple[str, str], ...]:
     """Every method with one of them."""
     return tuple((row.id, other) for row in found.rows if row.id != other)
 
 
-def _comparison_line(found: Bootstrapped, a: Row, b: Row, metric: str) -> Line:
+def _comparison_line(found: SettingBootstrap, a: MethodRow, b: MethodRow, metric: str) -> Line:
     entries: list[Entry] = []
     for place in PLACES:
         (ours, drawn), (theirs, other) = (found.value(row, metric, place) for row in (a, b))
@@ -182,7 +187,7 @@ def _difference_entries(difference: float, drawn: F64, higher: bool) -> list[Ent
     known = drawn[~np.isnan(drawn)]
     if isnan(difference) or len(known) == 0:
         return [Entry(missing="too few pairs")] * 3
-    low, high = interval(known)
+    low, high = percentile_interval(known)
     gain = known if higher else -known
     share = float(np.mean(gain > 0) + np.mean(gain == 0) / 2)
     tone: Tone = "plain" if low <= 0 <= high else "improved" if (low > 0) == higher else "degraded"
@@ -194,14 +199,14 @@ def _difference_entries(difference: float, drawn: F64, higher: bool) -> list[Ent
 
 
 def _span(drawn: F64, sign: str = "") -> str:
-    return _range(*interval(drawn), sign)
+    return _range(*percentile_interval(drawn), sign)
 
 
 def _range(low: float, high: float, sign: str = "") -> str:
     return "" if isnan(low) else f"[{low:{sign}.{DIGITS}f}, {high:{sign}.{DIGITS}f}]"
 
 
-def _about(found: Bootstrapped) -> str:
+def _about(found: SettingBootstrap) -> str:
     folds = len(found.first.stored["data"]["folds"])
     reading = found.reading.name.capitalize()
     drawn = "identities" if found.known == 1 else "units" if not found.known else "identities, partly guessed"

@@ -13,7 +13,9 @@ from fairfr.pairs.compiled import compiled
 
 
 @compiled()
-def sweep(multiplicity: I16, ends: I32, place: I32, run: I32, losses: F64, n_slots: int, alpha: float) -> F64:
+def weighted_metrics(
+    multiplicity: I16, ends: I32, place: I32, run: I32, losses: F64, n_slots: int, alpha: float
+) -> F64:
     """AUROC, TPR at the global FPR ``alpha`` and mean loss of each slot in each draw; NaN without both classes.
 
     Parameters

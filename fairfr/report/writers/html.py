@@ -19,7 +19,7 @@ LONG_NOTE = 160
 """Characters from which a note is folded behind its lead."""
 
 
-class DrawnColumn(NamedTuple):
+class HtmlColumn(NamedTuple):
     """A column's name, its name with the heading above it (a phone shows it beside each value), its style classes."""
 
     name: str
@@ -79,10 +79,10 @@ def _environment() -> Environment:
 
 
 def _helpers() -> dict[str, Any]:
-    return {"columns": drawn_columns, "marks": _marks, "long_note": LONG_NOTE}
+    return {"columns": drawn_columns, "marks": _css_classes, "long_note": LONG_NOTE}
 
 
-def drawn_columns(grid: Grid) -> list[DrawnColumn]:
+def drawn_columns(grid: Grid) -> list[HtmlColumn]:
     """Style classes: first below its heading, words, whole sentences."""
     words = word_columns(grid)
     first = [place == 0 for spanner in grid.spanners for place in range(len(spanner.columns))]
@@ -90,10 +90,10 @@ def drawn_columns(grid: Grid) -> list[DrawnColumn]:
         ["first"] * is_first + ["words"] * (i in words) + ["sentences"] * (words.get(i, 0) > SENTENCE)
         for i, is_first in enumerate(first)
     ]
-    return [DrawnColumn(*drawn) for drawn in zip(grid.columns, headings(grid), kinds, strict=True)]
+    return [HtmlColumn(*drawn) for drawn in zip(grid.columns, headings(grid), kinds, strict=True)]
 
 
-def _marks(entry: Entry) -> list[str]:
+def _css_classes(entry: Entry) -> list[str]:
     return [entry.tone] if entry.tone != "plain" else ["absent"] if entry.shown and not entry.text else []
 
 

@@ -13,7 +13,7 @@ from fairfr.core.errors import ConfigError, DataError
 from fairfr.library.error_rates import Subset, clopper_pearson, fewest_pairs, measured, upper_bound
 from fairfr.library.threshold_report import Wanted, as_dict, held_out_scores, operate
 from fairfr.library.threshold_text import as_text, kept_text
-from fairfr.report.uncertainty.bootstrap import Draws, draw_units, resampling_units
+from fairfr.report.uncertainty.bootstrap import BootstrapDraws, draw_bootstrap, resampling_units
 
 
 class Held:
@@ -56,7 +56,7 @@ def test_the_rule_of_three() -> None:
 
 def test_draws_count_pairs_by_the_product_of_their_people() -> None:
     ends = np.array([[0, 0, 1, 2], [0, 1, 2, 2]], dtype=np.int32)
-    draws = Draws(np.array([[2, 1, 0], [0, 1, 2], [0, 0, 3]], dtype=np.int16), ends)
+    draws = BootstrapDraws(np.array([[2, 1, 0], [0, 1, 2], [0, 0, 3]], dtype=np.int16), ends)
     subset = Subset(draws, np.array([0, 1, 2]))
     # by hand: pair (0,0) counts m0, (0,1) m0 m1, (1,2) m1 m2
     np.testing.assert_array_equal(subset.totals, [2 + 2 + 0, 0 + 0 + 2, 0])
@@ -67,7 +67,7 @@ def test_people_in_many_pairs_widen_the_interval() -> None:
     """Twenty people in all pairs: one of them who looks like everybody makes most false matches."""
     left, right = np.triu_indices(20, 1)
     error = (left == 3) | (right == 3)
-    draws = draw_units(resampling_units(left, right, np.zeros(len(left), dtype=bool)), 400)
+    draws = draw_bootstrap(resampling_units(left, right, np.zeros(len(left), dtype=bool)), 400)
     rate = measured(Subset(draws, np.arange(len(left))), error, 0.95)
     width = [high - low for low, high in (rate.binomial, rate.clustered)]
     assert width[1] > 1.5 * width[0] and rate.bounds[1] == rate.clustered[1]

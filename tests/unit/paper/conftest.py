@@ -11,7 +11,7 @@ from fairfr.paper.order import BACKBONES, DATASETS, GROUP_AWARE, HEADLINE, ROWS,
 from fairfr.paper.printed import LD_TPR, LU_AUROC, headline
 from fairfr.report.quantity import LIFTED
 from fairfr.report.readings import Run
-from fairfr.report.runs import Runs
+from fairfr.report.runs import SelectedRuns
 
 GROUPS = {"rfw": 4, "bfw": 8, "lfw": 8}
 NATIVE = {"faircal", "frappe", "gst", "oracle", "ac_mlp", "ac_linear", "ac_density", "ac_density_loo"}
@@ -79,7 +79,7 @@ def make_run() -> Callable[..., Run]:
 
 
 @pytest.fixture(scope="session")
-def paper_runs() -> Callable[..., Runs]:
+def paper_runs() -> Callable[..., SelectedRuns]:
     """``paper_runs(change={(cell): {(metric, group): value}}, without={cell}, source="files")``: the paper, as runs.
 
     Platt, which its headline tables do not have, is as the Baseline; both forms of AC-Density are as the printed one.
@@ -87,7 +87,7 @@ def paper_runs() -> Callable[..., Runs]:
 
     def make(
         change: Mapping[Cell, Values] | None = None, without: Collection[Cell] = (), source: Any = "files"
-    ) -> Runs:
+    ) -> SelectedRuns:
         results = []
         for dataset, backbone in HEADLINE:
             for row in ROWS:
@@ -100,17 +100,17 @@ def paper_runs() -> Callable[..., Runs]:
             platt = (dataset, backbone, "platt")
             values = printed_values(dataset, backbone, "baseline") | dict((change or {}).get(platt, {}))
             results.append(make_result(platt, values, source))
-        return Runs(results, source)
+        return SelectedRuns(results, source)
 
     return make
 
 
 @pytest.fixture(scope="session")
-def group_runs() -> Callable[..., Runs]:
+def group_runs() -> Callable[..., SelectedRuns]:
     """Runs of every label-free method on all 16 settings, with group values from ``value(setting, group, method)``."""
 
-    def make(value: Callable[[tuple[str, str], int, str], float], settings: Any = SETTINGS) -> Runs:
-        return Runs(
+    def make(value: Callable[[tuple[str, str], int, str], float], settings: Any = SETTINGS) -> SelectedRuns:
+        return SelectedRuns(
             [
                 make_result(
                     (*setting, row.id),

@@ -15,14 +15,14 @@ from fairfr.paper.order import HEADLINE, PAPER_ROWS, SETTINGS
 from fairfr.paper.paper_tables import paper_tables
 from fairfr.paper.reading import PAPER_READING, READINGS
 from fairfr.report.readings import Reading, Run
-from fairfr.report.runs import Runs
+from fairfr.report.runs import SelectedRuns
 
 PRINTED = {claim.id: judge(claim, PrintedNumbers())._replace(figure=None) for claim in CLAIMS}
 FORMS = {"ac_density": 0.495, "ac_density_loo": 0.395}  # LFW MagFace: 0.495 is printed
 ON_TABLES = (*results.CLAIMS, *other_sections.CLAIMS)
 
 
-def ours(runs: Runs, claim_id: str, reading: Reading = PAPER_READING) -> Verdict:
+def ours(runs: SelectedRuns, claim_id: str, reading: Reading = PAPER_READING) -> Verdict:
     """The verdict in words, without the figure behind it."""
     (claim,) = [claim for claim in CLAIMS if claim.id == claim_id]
     return judge(claim, RunNumbers(runs, reading))._replace(figure=None)
@@ -90,14 +90,16 @@ def test_every_claim_of_the_additional_checks_is_borne_out_by_its_table() -> Non
 
 
 @pytest.mark.parametrize("reading", READINGS.values())
-def test_runs_with_the_papers_numbers_get_its_verdicts(paper_runs: Callable[..., Runs], reading: Reading) -> None:
+def test_runs_with_the_papers_numbers_get_its_verdicts(
+    paper_runs: Callable[..., SelectedRuns], reading: Reading
+) -> None:
     runs = paper_runs()
     more_to_say = ("score-only", "often-probability")  # Platt has run, and is printed nowhere
     on_tables = [claim.id for claim in ON_TABLES if claim.id not in more_to_say]
     assert {id: ours(runs, id, reading) for id in on_tables} == {id: PRINTED[id] for id in on_tables}
 
 
-def test_platt_must_rank_as_the_baseline(paper_runs: Callable[..., Runs]) -> None:
+def test_platt_must_rank_as_the_baseline(paper_runs: Callable[..., SelectedRuns]) -> None:
     assert PRINTED["score-only"].status == "undetermined"
     assert ours(paper_runs(), "score-only").status == "holds"
     runs = paper_runs(change={("lfw", "adaface", "platt"): {("auroc", "worst"): 0.9}})
@@ -106,7 +108,9 @@ def test_platt_must_rank_as_the_baseline(paper_runs: Callable[..., Runs]) -> Non
     )
 
 
-def test_probabilities_are_compared_with_calibrators_not_with_a_raw_cosine(paper_runs: Callable[..., Runs]) -> None:
+def test_probabilities_are_compared_with_calibrators_not_with_a_raw_cosine(
+    paper_runs: Callable[..., SelectedRuns],
+) -> None:
     # a Platt map that beats every AC variant everywhere leaves nothing, whatever the Baseline's raw score does
     strong = {(*s, "platt"): {("brier", "worst"): 0.01} for s in HEADLINE}
     found = ours(paper_runs(change=strong), "often-probability")
@@ -114,7 +118,7 @@ def test_probabilities_are_compared_with_calibrators_not_with_a_raw_cosine(paper
     assert "AC-MLP 0 of 9, AC-Linear 0 of 9, AC-Density 0 of 9; 0 of 27 cells" in found.detail
 
 
-def test_tpr_is_judged_on_means(paper_runs: Callable[..., Runs]) -> None:
+def test_tpr_is_judged_on_means(paper_runs: Callable[..., SelectedRuns]) -> None:
     high = {(*s, "ac_linear"): {("tpr_at_fpr_1e-3", "all"): 0.95} for s in HEADLINE}
     assert ours(paper_runs(change=high), "tpr-strong").status == "does not hold"  # AC-Density is below the Baseline
     both = high | {(*s, "ac_density"): {("tpr_at_fpr_1e-3", "all"): 0.9} for s in HEADLINE}
@@ -124,7 +128,7 @@ def test_tpr_is_judged_on_means(paper_runs: Callable[..., Runs]) -> None:
 TPR_FORM = "density-form-tpr_at_fpr_1e-3-all"
 
 
-def test_each_printed_column_is_nearer_to_one_form(paper_runs: Callable[..., Runs]) -> None:
+def test_each_printed_column_is_nearer_to_one_form(paper_runs: Callable[..., SelectedRuns]) -> None:
     assert ours(paper_runs(), TPR_FORM).status == "undetermined"  # both forms give the printed numbers
     far = {(*s, "ac_density"): {("tpr_at_fpr_1e-3", "all"): 0.1} for s in HEADLINE}
     left_out = ours(paper_runs(change=far), TPR_FORM)
@@ -135,13 +139,13 @@ def test_each_printed_column_is_nearer_to_one_form(paper_runs: Callable[..., Run
     assert found.status == "undetermined" and "Nearer to self: LFW MagFace 0.000, 0.100" in found.detail
 
 
-def test_a_column_far_from_both_forms_speaks_for_neither(paper_runs: Callable[..., Runs]) -> None:
+def test_a_column_far_from_both_forms_speaks_for_neither(paper_runs: Callable[..., SelectedRuns]) -> None:
     change = {(*s, m): {("tpr_at_fpr_1e-3", "all"): 0.1 + FORMS[m] / 100} for s in HEADLINE for m in FORMS}
     found = ours(paper_runs(change=change), TPR_FORM)
     assert found.status == "undetermined" and found.detail.count("(far)") == 9
 
 
-def test_columns_without_both_forms_are_left_out(paper_runs: Callable[..., Runs]) -> None:
+def test_columns_without_both_forms_are_left_out(paper_runs: Callable[..., SelectedRuns]) -> None:
     some = {(*s, "ac_density_loo") for s in HEADLINE[1:]}
     found = ours(paper_runs(without=some), TPR_FORM)
     assert "RFW R100" in found.detail and "RFW AdaFace" not in found.detail
@@ -149,7 +153,7 @@ def test_columns_without_both_forms_are_left_out(paper_runs: Callable[..., Runs]
     assert none == Verdict("undetermined", "missing run: TPR at FPR=1e-3 of both forms of AC-Density in one column")
 
 
-def test_runs_may_hold_a_claim_with_other_figures(paper_runs: Callable[..., Runs]) -> None:
+def test_runs_may_hold_a_claim_with_other_figures(paper_runs: Callable[..., SelectedRuns]) -> None:
     cell = ("rfw", "magface", "ac_density")
     better = paper_runs(change={cell: {("auroc", "worst"): 0.999}})
     assert ours(better, "worst-auroc-mean").status == "holds"
@@ -161,7 +165,7 @@ def test_runs_may_hold_a_claim_with_other_figures(paper_runs: Callable[..., Runs
     assert ours(worse, "linear-lfw").status == "does not hold"
 
 
-def test_ties_are_decided_on_printed_values(paper_runs: Callable[..., Runs]) -> None:
+def test_ties_are_decided_on_printed_values(paper_runs: Callable[..., SelectedRuns]) -> None:
     # 0.9591 and AC-Density's 0.959 print alike: a tie, which leaves AC-Density among the best
     tie = paper_runs(change={("rfw", "magface", "faircal"): {("auroc", "worst"): 0.9591}})
     assert ours(tie, "density-six").status == "holds"
@@ -172,26 +176,26 @@ def test_ties_are_decided_on_printed_values(paper_runs: Callable[..., Runs]) -> 
     )
 
 
-def test_levels_of_runs(paper_runs: Callable[..., Runs]) -> None:
+def test_levels_of_runs(paper_runs: Callable[..., SelectedRuns]) -> None:
     # AC-Linear on RFW MagFace: its best group falls below Baseline's, 3/4
     runs = paper_runs(change={("rfw", "magface", "ac_linear"): {("auroc", "g3"): 0.1}})
     assert ours(runs, "linear-five") == Verdict("does not hold", "AC-Linear 4 of 9; next FALCON and AC-Density 4")
     assert ours(runs, "linear-rest") == Verdict("does not hold", "4 of the remaining 5 columns; behind in: RFW MagFace")
 
 
-def test_as_many_is_not_more_than_any_other(paper_runs: Callable[..., Runs]) -> None:
+def test_as_many_is_not_more_than_any_other(paper_runs: Callable[..., SelectedRuns]) -> None:
     lifted = {("auroc", f"g{i}"): 0.99 for i in range(8)}  # FALCON's fifth setting
     runs = paper_runs(change={("lfw", "adaface", "falcon"): lifted})
     assert ours(runs, "linear-five") == Verdict("does not hold", "AC-Linear 5 of 9; next FALCON 5")
 
 
-def test_a_lone_winner_is_no_tie(paper_runs: Callable[..., Runs]) -> None:
+def test_a_lone_winner_is_no_tie(paper_runs: Callable[..., SelectedRuns]) -> None:
     runs = paper_runs(change={("lfw", "adaface", "ac_linear"): {("brier", "all"): 0.02}})
     assert "LFW AdaFace: AC-Linear" in ours(runs, "brier-columns").detail
 
 
 @pytest.mark.parametrize("missing", [row.id for row in PAPER_ROWS])
-def test_a_missing_run_leaves_claims_open(paper_runs: Callable[..., Runs], missing: str) -> None:
+def test_a_missing_run_leaves_claims_open(paper_runs: Callable[..., SelectedRuns], missing: str) -> None:
     runs = paper_runs(without={("bfw", "adaface", missing)})
     label = next(row.label for row in PAPER_ROWS if row.id == missing)
     open_claims = [c for c in ON_TABLES if ours(runs, c.id).status == "undetermined"]
@@ -203,16 +207,16 @@ def test_a_missing_run_leaves_claims_open(paper_runs: Callable[..., Runs], missi
 
 
 def test_no_runs_no_verdict() -> None:
-    runs = Runs([], "files")
+    runs = SelectedRuns([], "files")
     assert {ours(runs, claim.id).status for claim in CLAIMS} == {"undetermined"}
 
 
-def test_raw_scores_show_where_an_overlay_was_promised(paper_runs: Callable[..., Runs]) -> None:
+def test_raw_scores_show_where_an_overlay_was_promised(paper_runs: Callable[..., SelectedRuns]) -> None:
     low = {(*s, m): {("brier", "worst"): 0.2} for s in HEADLINE for m in ("baseline", "falcon", "fsn", "demonorm")}
     assert ours(paper_runs(change=low), "overlay").status == "undetermined"
 
 
-def test_wins_of_groups(group_runs: Callable[..., Runs]) -> None:
+def test_wins_of_groups(group_runs: Callable[..., SelectedRuns]) -> None:
     def value(setting: tuple[str, str], group: int, method: str) -> float:
         if setting[0] == "rfw":  # 20 groups: FairCal
             return 0.9 if method == "faircal" else 0.8
@@ -233,7 +237,7 @@ def test_wins_of_groups(group_runs: Callable[..., Runs]) -> None:
     assert ours(few, "wins-pauc").status == "does not hold"
 
 
-def test_error_of_the_worst_group(group_runs: Callable[..., Runs]) -> None:
+def test_error_of_the_worst_group(group_runs: Callable[..., SelectedRuns]) -> None:
     def value(setting: tuple[str, str], group: int, method: str) -> float:
         before = 0.90 + 0.01 * group
         return before + (0.03 if group == 0 else -0.001) if method == "ac_density" else before
@@ -245,24 +249,24 @@ def test_error_of_the_worst_group(group_runs: Callable[..., Runs]) -> None:
     assert ours(perfect, "asian-magface").status == "undetermined"
 
 
-def test_counts_come_from_the_runs(paper_runs: Callable[..., Runs]) -> None:
+def test_counts_come_from_the_runs(paper_runs: Callable[..., SelectedRuns]) -> None:
     runs = paper_runs()  # 600 negatives over two folds, in every group
     assert ours(runs, "negatives-lfw") == Verdict("holds", "300 in a fold")
     assert ours(runs, "parameters").status == "undetermined"
     mlp: Any = runs.get("rfw", "arcface_r100", "ac_mlp")
     told = Run({**mlp.stored, "fit_report": {"0": {"parameters": 527361}}})
-    assert ours(Runs([told], "files"), "parameters") == Verdict("holds", "527,361")
+    assert ours(SelectedRuns([told], "files"), "parameters") == Verdict("holds", "527,361")
     other = Run({**mlp.stored, "fit_report": {"0": {"parameters": 5}}})
-    assert ours(Runs([other], "files"), "parameters") == Verdict("does not hold", "5")
+    assert ours(SelectedRuns([other], "files"), "parameters") == Verdict("does not hold", "5")
 
 
-def test_arithmetic_is_no_matter_for_runs(paper_runs: Callable[..., Runs]) -> None:
+def test_arithmetic_is_no_matter_for_runs(paper_runs: Callable[..., SelectedRuns]) -> None:
     for claim in groups.CLAIMS:
         if claim.arithmetic:
             assert ours(paper_runs(), claim.id).status == "undetermined"
 
 
-def test_the_grid_has_a_line_for_each_claim(paper_runs: Callable[..., Runs]) -> None:
+def test_the_grid_has_a_line_for_each_claim(paper_runs: Callable[..., SelectedRuns]) -> None:
     grid = claims(paper_runs(source="synthetic"), PAPER_READING)
     lines = [line for section in grid.sections for line in section.lines]
     assert grid.id == "claims" and len(lines) == len(CLAIMS)
@@ -284,7 +288,7 @@ def test_the_grid_has_a_line_for_each_claim(paper_runs: Callable[..., Runs]) -> 
 
 
 def test_without_runs_only_the_printed_tables_are_judged() -> None:
-    grid = claims(Runs([], "files"), PAPER_READING)
+    grid = claims(SelectedRuns([], "files"), PAPER_READING)
     assert [spanner.heading for spanner in grid.spanners] == ["", "Printed tables"]
     assert len(list(grid.lines())) == len(CLAIMS)
     assert not {"in_kind", "no_intervals", "keys"} & {note.code for note in grid.notes}

@@ -13,7 +13,7 @@ from fairfr.paper.coverage import coverage
 from fairfr.paper.printed import QUANTITIES, TPR, WORST_AUROC
 from fairfr.paper.reading import PAPER_READING, READINGS
 from fairfr.report.readings import STRICT, Reading, Run
-from fairfr.report.runs import Runs
+from fairfr.report.runs import SelectedRuns
 from fairfr.report.tables.grid import Entry, Grid, Line
 
 CELL = ("rfw", "magface", "falcon")
@@ -23,7 +23,7 @@ def lines(grid: Grid) -> dict[str, Line]:
     return {line.label: line for line in grid.lines()}
 
 
-def companion(runs: Runs, name: str, reading: Reading = PAPER_READING) -> Grid:
+def companion(runs: SelectedRuns, name: str, reading: Reading = PAPER_READING) -> Grid:
     return next(grid for grid in companions(runs, reading) if grid.id == f"against_paper_{name}")
 
 
@@ -40,7 +40,9 @@ def differences(grid: Grid) -> list[Entry]:
 
 
 @pytest.mark.parametrize("reading", READINGS.values())
-def test_runs_that_give_the_papers_numbers_differ_nowhere(paper_runs: Callable[..., Runs], reading: Reading) -> None:
+def test_runs_that_give_the_papers_numbers_differ_nowhere(
+    paper_runs: Callable[..., SelectedRuns], reading: Reading
+) -> None:
     runs = paper_runs()
     grids = companions(runs, reading)
     assert len(grids) == 8
@@ -56,7 +58,7 @@ def test_runs_that_give_the_papers_numbers_differ_nowhere(paper_runs: Callable[.
 
 
 def test_beside_the_papers_number_ties_are_said_with_the_value_by_the_score(
-    runs: Callable[..., Runs], tied: Run
+    runs: Callable[..., SelectedRuns], tied: Run
 ) -> None:
     grid = companion(runs(tied), "tpr_at_fpr_1e-3")
     ours, paper, difference = beside(grid, "AC-Density")
@@ -70,7 +72,7 @@ def test_beside_the_papers_number_ties_are_said_with_the_value_by_the_score(
     assert beside(companion(runs(tied), "tpr_at_fpr_1e-3", STRICT), "AC-Density")[0].shown == "0.533"
 
 
-def test_a_cell_beyond_the_tolerance_is_marked(paper_runs: Callable[..., Runs]) -> None:
+def test_a_cell_beyond_the_tolerance_is_marked(paper_runs: Callable[..., SelectedRuns]) -> None:
     # the paper prints 0.941 and 0.508 there
     inside = paper_runs(change={CELL: {("auroc", "worst"): 0.9514}})
     outside = paper_runs(change={CELL: {("auroc", "worst"): 0.9296, ("tpr_at_fpr_1e-3", "all"): 0.468}})
@@ -88,7 +90,7 @@ def test_a_cell_beyond_the_tolerance_is_marked(paper_runs: Callable[..., Runs]) 
     assert any("TPR at FPR=1e-3 FALCON, RFW MagFace" in note.text for note in coverage(outside, PAPER_READING).notes)
 
 
-def test_both_forms_of_ac_density_stand_against_the_printed_one(paper_runs: Callable[..., Runs]) -> None:
+def test_both_forms_of_ac_density_stand_against_the_printed_one(paper_runs: Callable[..., SelectedRuns]) -> None:
     # printed 0.466
     loo = ("rfw", "magface", "ac_density_loo")
     runs = paper_runs(change={loo: {("tpr_at_fpr_1e-3", "all"): 0.516}})
@@ -109,7 +111,7 @@ def test_both_forms_of_ac_density_stand_against_the_printed_one(paper_runs: Call
     ]
 
 
-def test_levels_differ_by_groups(paper_runs: Callable[..., Runs]) -> None:
+def test_levels_differ_by_groups(paper_runs: Callable[..., SelectedRuns]) -> None:
     # printed 4/4 for FALCON: its second-worst group no longer improves
     runs = paper_runs(change={CELL: {("auroc", "g1"): 0.5}})
     ours, _, difference = beside(companion(runs, "lu_auroc"), "FALCON")
@@ -119,7 +121,7 @@ def test_levels_differ_by_groups(paper_runs: Callable[..., Runs]) -> None:
     assert next(line for label, line in summary.items() if label.startswith("LU-AUROC")).entries[2].text == "3.000"
 
 
-def test_missing_runs_leave_cells_empty_and_are_counted(paper_runs: Callable[..., Runs]) -> None:
+def test_missing_runs_leave_cells_empty_and_are_counted(paper_runs: Callable[..., SelectedRuns]) -> None:
     runs = paper_runs(without={CELL})
     ours, paper, difference = beside(companion(runs, "worst_group_auroc"), "FALCON")
     assert ours == difference == Entry() and paper.text == "0.941"
@@ -130,29 +132,29 @@ def test_missing_runs_leave_cells_empty_and_are_counted(paper_runs: Callable[...
     ]
 
 
-def test_without_the_baseline_no_level_is_compared(paper_runs: Callable[..., Runs]) -> None:
+def test_without_the_baseline_no_level_is_compared(paper_runs: Callable[..., SelectedRuns]) -> None:
     runs = paper_runs(without={("rfw", "magface", "baseline")})
     assert all(not beside(companion(runs, "lu_auroc"), row)[0].text for row in lines(companion(runs, "lu_auroc")))
 
 
 def test_without_runs_the_summary_is_one_line_and_there_are_no_companions() -> None:
-    runs = Runs([], "files")
+    runs = SelectedRuns([], "files")
     grid = coverage(runs, STRICT)
     assert grid.sections == () and [note.code for note in grid.notes] == ["unfilled"]
     assert companions(runs, STRICT) == []
 
 
-def test_only_what_has_run_is_compared(paper_runs: Callable[..., Runs]) -> None:
+def test_only_what_has_run_is_compared(paper_runs: Callable[..., SelectedRuns]) -> None:
     """A data set, backbone or method without a number of ours takes no room."""
     everything = paper_runs()
-    some = Runs([run for run in everything if run.cell in {CELL, ("rfw", "magface", "baseline")}], "files")
+    some = SelectedRuns([run for run in everything if run.cell in {CELL, ("rfw", "magface", "baseline")}], "files")
     grid = companion(some, "auroc")
     assert [section.heading for section in grid.sections] == ["RFW"]
     assert [spanner.heading for spanner in grid.spanners] == ["MagFace"] and list(lines(grid)) == ["Baseline", "FALCON"]
     assert [spanner.heading for spanner in coverage(some, PAPER_READING).spanners] == ["Absolute difference", "RFW"]
 
 
-def test_captions_name_tolerance_reading_and_simulation(paper_runs: Callable[..., Runs]) -> None:
+def test_captions_name_tolerance_reading_and_simulation(paper_runs: Callable[..., SelectedRuns]) -> None:
     files, synthetic = paper_runs(), paper_runs(source="synthetic")
     for reading in READINGS.values():
         for grid in (*companions(synthetic, reading), coverage(synthetic, reading)):
@@ -163,12 +165,12 @@ def test_captions_name_tolerance_reading_and_simulation(paper_runs: Callable[...
     assert set(TOLERANCE) == set(QUANTITIES.values())
 
 
-def test_group_aware_methods_have_a_dagger(paper_runs: Callable[..., Runs]) -> None:
+def test_group_aware_methods_have_a_dagger(paper_runs: Callable[..., SelectedRuns]) -> None:
     marked = {label for label, line in lines(companion(paper_runs(), "auroc")).items() if line.dagger}
     assert marked == {"GST", "DemoNorm", "Oracle"}
 
 
-def test_a_paper_reading_takes_the_papers_variants(paper_runs: Callable[..., Runs]) -> None:
+def test_a_paper_reading_takes_the_papers_variants(paper_runs: Callable[..., SelectedRuns]) -> None:
     runs = paper_runs()
     result: Any = runs.get("rfw", "magface", "gst_paper")
     row = next(r for r in result.stored["metrics"] if r["metric"] == "auroc_on_probability" and r["group"] == "all")
@@ -177,7 +179,7 @@ def test_a_paper_reading_takes_the_papers_variants(paper_runs: Callable[..., Run
     assert beside(companion(runs, "auroc", STRICT), "GST")[0].text == "0.957"
 
 
-def test_a_plain_method_is_not_compared_as_the_papers_variant(paper_runs: Callable[..., Runs]) -> None:
-    plain = Runs([run for run in paper_runs() if not run.cell[2].endswith("_paper")], "files")
+def test_a_plain_method_is_not_compared_as_the_papers_variant(paper_runs: Callable[..., SelectedRuns]) -> None:
+    plain = SelectedRuns([run for run in paper_runs() if not run.cell[2].endswith("_paper")], "files")
     assert "GST" not in lines(companion(plain, "auroc", PAPER_READING))
     assert "GST" in lines(companion(plain, "auroc", STRICT))

@@ -17,10 +17,10 @@ from fairfr.paper.printed import AUROC, LU_AUROC, WORST_AUROC, WORST_BRIER
 from fairfr.paper.reading import PAPER_READING
 from fairfr.report.quantity import Quantity
 from fairfr.report.readings import Run
-from fairfr.report.runs import Runs
+from fairfr.report.runs import SelectedRuns
 from fairfr.report.tables.layout import Layout
 from fairfr.report.tables.levels import count_lifted
-from fairfr.report.uncertainty.by_setting import Bootstraps
+from fairfr.report.uncertainty.by_setting import BootstrapCache
 
 CELL = ("rfw", "facenet")
 DRAWS = 200
@@ -38,9 +38,9 @@ def ahead(quantity: Quantity) -> Claim:
 
 
 def judged(claim: Claim, results: list[Run]) -> Verdict:
-    runs = Runs(results, "synthetic")
+    runs = SelectedRuns(results, "synthetic")
     point = judge(claim, RunNumbers(runs, PAPER_READING))
-    return judge_draws(claim, point, DrawnNumbers(Bootstraps(Layout(runs, PAPER_READING, ORDER), DRAWS)))
+    return judge_draws(claim, point, DrawnNumbers(BootstrapCache(Layout(runs, PAPER_READING, ORDER), DRAWS)))
 
 
 @pytest.mark.parametrize("quantity", [AUROC, WORST_AUROC, WORST_BRIER])
@@ -65,12 +65,12 @@ def test_an_interval_that_includes_the_boundary_cannot_be_told(fake_run: Any) ->
 def test_without_scores_the_verdict_stands_as_it_is(fake_run: Any) -> None:
     good, bad = fake_run("ac_density", noise=0.2), fake_run("faircal", noise=0.9)
     found = judged(ahead(WORST_AUROC), [good, Run(bad.stored)])
-    assert found == judge(ahead(WORST_AUROC), RunNumbers(Runs([good, bad], "synthetic"), PAPER_READING))
+    assert found == judge(ahead(WORST_AUROC), RunNumbers(SelectedRuns([good, bad], "synthetic"), PAPER_READING))
 
 
 def test_draws_move_the_fold_mean_as_they_move_the_pooled_value(fake_run: Any) -> None:
     result = fake_run("ac_density")
-    bootstraps = Bootstraps(Layout(Runs([result], "synthetic"), PAPER_READING, ORDER), DRAWS)
+    bootstraps = BootstrapCache(Layout(SelectedRuns([result], "synthetic"), PAPER_READING, ORDER), DRAWS)
     numbers = DrawnNumbers(bootstraps)
     found = bootstraps.of(CELL)
     assert found is not None
@@ -88,7 +88,7 @@ def test_draws_move_the_fold_mean_as_they_move_the_pooled_value(fake_run: Any) -
 
 def test_levels_of_a_draw_are_those_of_its_groups(fake_run: Any) -> None:
     results = [fake_run("baseline", noise=0.6), fake_run("ac_linear", noise=0.5)]
-    numbers = DrawnNumbers(Bootstraps(Layout(Runs(results, "synthetic"), PAPER_READING, ORDER), DRAWS))
+    numbers = DrawnNumbers(BootstrapCache(Layout(SelectedRuns(results, "synthetic"), PAPER_READING, ORDER), DRAWS))
     seen = set()
     for draw in range(DRAWS):
         numbers.draw = draw
@@ -107,8 +107,8 @@ def test_settings_with_fewer_draws_bound_those_of_a_claim(fake_run: Any, monkeyp
 
 
 def test_the_page_says_whether_there_are_intervals(fake_run: Any) -> None:
-    runs = Runs([fake_run("baseline"), fake_run("platt")], "synthetic")
+    runs = SelectedRuns([fake_run("baseline"), fake_run("platt")], "synthetic")
     assert any("fairfr tables --uncertainty" in note.commands for note in claims(runs, PAPER_READING).notes)
-    grid = claims(runs, PAPER_READING, Bootstraps(Layout(runs, PAPER_READING, ORDER), 20))
+    grid = claims(runs, PAPER_READING, BootstrapCache(Layout(runs, PAPER_READING, ORDER), 20))
     assert any("judged again on each draw" in note.text for note in grid.notes)
     assert np.all([len(line.entries) == 5 for section in grid.sections for line in section.lines])

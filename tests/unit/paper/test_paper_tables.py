@@ -9,11 +9,11 @@ from fairfr.paper.order import SETTINGS
 from fairfr.paper.paper_tables import paper_tables
 from fairfr.paper.reading import PAPER_READING
 from fairfr.report.readings import STRICT, Run
-from fairfr.report.runs import Runs
+from fairfr.report.runs import SelectedRuns
 from fairfr.report.tables.grid import Entry
 
 Make = Callable[..., Run]
-MakeRuns = Callable[..., Runs]
+MakeRuns = Callable[..., SelectedRuns]
 Find = Callable[..., Any]
 TPR, RFW_MAGFACE = "tpr_at_fpr_1e-3", 2
 
@@ -57,7 +57,7 @@ def test_the_brier_table_leaves_out_methods_without_a_probability(result: Make, 
 
 
 def test_lifted_groups_are_counted_against_the_baseline(
-    lifted: Runs, find: Find, bold_rows: Callable[..., set[str]]
+    lifted: SelectedRuns, find: Find, bold_rows: Callable[..., set[str]]
 ) -> None:
     grids = paper_tables(lifted, PAPER_READING)
     rows = {line.label: line for section in find(grids, "table3_lu_auroc").sections for line in section.lines}
@@ -76,7 +76,7 @@ def test_without_a_baseline_nothing_is_lifted_and_the_command_asks_for_it(
         assert "method=baseline," in notes(find(grids, id), "missing")[0]
 
 
-def test_ld_tpr_has_a_row_for_each_setting(lifted: Runs, find: Find) -> None:
+def test_ld_tpr_has_a_row_for_each_setting(lifted: SelectedRuns, find: Find) -> None:
     grid = find(paper_tables(lifted, PAPER_READING), "appendix_ld_tpr")
     assert grid.columns == (
         "FairCal",

@@ -14,7 +14,7 @@ from fairfr.paper.prediction import compared_with_print, is_fitted, prediction
 from fairfr.paper.printed import AUROC, BRIER, TPR, WORST_BRIER, headline
 from fairfr.paper.reading import PAPER_READING
 from fairfr.report.readings import STRICT, Run
-from fairfr.report.runs import Runs
+from fairfr.report.runs import SelectedRuns
 from fairfr.report.tables.grid import FITTED
 
 METHODS = ("baseline", "faircal", "falcon", "frappe", "ac_mlp", "ac_linear", "ac_density", "ac_density_loo")
@@ -30,7 +30,7 @@ def printed_auroc(backbone: str, method: str) -> float:
 
 
 @pytest.fixture
-def synthetic(result: Callable[..., Run], runs: Callable[..., Runs]) -> Runs:
+def synthetic(result: Callable[..., Run], runs: Callable[..., SelectedRuns]) -> SelectedRuns:
     """RFW with two backbones; ours is AWAY from print, the same in both."""
     made = []
     for backbone in ("adaface", "magface"):
@@ -52,7 +52,7 @@ def test_eight_figures_are_fitted_and_no_others() -> None:
     assert is_fitted("baseline", WORST_BRIER) and not is_fitted("baseline", BRIER)
 
 
-def test_misses_are_means_over_settings_and_fitted_ones_stand_in_brackets(synthetic: Runs) -> None:
+def test_misses_are_means_over_settings_and_fitted_ones_stand_in_brackets(synthetic: SelectedRuns) -> None:
     (grid,) = prediction(synthetic, PAPER_READING)
     column = list(grid.columns).index("AUROC")
     auroc = {label: entries[column].text for label, entries in lines_of(grid).items()}
@@ -62,7 +62,7 @@ def test_misses_are_means_over_settings_and_fitted_ones_stand_in_brackets(synthe
     assert auroc["all that was not fitted"] == f"{np.mean([0.010, 0.020, 0, 0, 0.004]):.3f}"
 
 
-def test_rank_correlation_is_of_the_predicted_methods(synthetic: Runs) -> None:
+def test_rank_correlation_is_of_the_predicted_methods(synthetic: SelectedRuns) -> None:
     (grid,) = prediction(synthetic, PAPER_READING)
     column = list(grid.columns).index("AUROC")
     methods = ("faircal", "falcon", "frappe", "ac_mlp", "ac_density")
@@ -73,7 +73,7 @@ def test_rank_correlation_is_of_the_predicted_methods(synthetic: Runs) -> None:
     assert lines_of(grid)["RFW MagFace"][column].value == pytest.approx(spearmanr(ours, printed).statistic)
 
 
-def test_the_largest_misses_are_named(synthetic: Runs) -> None:
+def test_the_largest_misses_are_named(synthetic: SelectedRuns) -> None:
     (grid,) = prediction(synthetic, PAPER_READING)
     (note,) = [note for note in grid.notes if note.code == "largest"]
     ours, printed = printed_auroc("magface", "falcon") - 0.020, printed_auroc("magface", "falcon")
@@ -81,7 +81,9 @@ def test_the_largest_misses_are_named(synthetic: Runs) -> None:
     assert "AC-Linear" not in note.text
 
 
-def test_a_rate_that_ties_decide_is_named_with_the_value_by_the_score(tied: Run, runs: Callable[..., Runs]) -> None:
+def test_a_rate_that_ties_decide_is_named_with_the_value_by_the_score(
+    tied: Run, runs: Callable[..., SelectedRuns]
+) -> None:
     tied.stored["source"] = "synthetic"
     (grid,) = prediction(runs(tied, source="synthetic"), PAPER_READING)
     (note,) = [note for note in grid.notes if note.code == "largest"]
@@ -89,7 +91,7 @@ def test_a_rate_that_ties_decide_is_named_with_the_value_by_the_score(tied: Run,
 
 
 def test_the_caption_says_which_brier_scores_are_of_raw_scores(
-    result: Callable[..., Run], runs: Callable[..., Runs]
+    result: Callable[..., Run], runs: Callable[..., SelectedRuns]
 ) -> None:
     made = [
         result(method, "rfw/magface", worst={"brier": 0.1, "brier_raw": 0.2}, source="synthetic")
@@ -101,11 +103,11 @@ def test_the_caption_says_which_brier_scores_are_of_raw_scores(
             assert ("raw score, which is not a probability, for Baseline;" in " ".join(grid.about)) is said
 
 
-def test_there_is_no_table_without_numbers(runs: Callable[..., Runs], result: Callable[..., Run]) -> None:
+def test_there_is_no_table_without_numbers(runs: Callable[..., SelectedRuns], result: Callable[..., Run]) -> None:
     assert prediction(runs(result("platt", source="synthetic"), source="synthetic"), PAPER_READING) == []
 
 
-def test_the_figure_has_a_dot_for_each_number_and_those_fitted_are_hollow(synthetic: Runs) -> None:
+def test_the_figure_has_a_dot_for_each_number_and_those_fitted_are_hollow(synthetic: SelectedRuns) -> None:
     compared = compared_with_print(synthetic, PAPER_READING)
     figure = prediction_figure(compared)
     assert figure is not None and FITTED in figure.get_suptitle()

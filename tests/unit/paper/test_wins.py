@@ -8,10 +8,10 @@ from typing import Any
 from fairfr.paper.paper_tables import paper_tables
 from fairfr.paper.reading import PAPER_READING
 from fairfr.report.readings import Run
-from fairfr.report.runs import Runs
+from fairfr.report.runs import SelectedRuns
 
 Make = Callable[..., Run]
-MakeRuns = Callable[..., Runs]
+MakeRuns = Callable[..., SelectedRuns]
 Find = Callable[..., Any]
 TPR, RFW_MAGFACE = "tpr_at_fpr_1e-3", 2
 
@@ -34,7 +34,7 @@ def test_one_form_of_ac_density_competes_for_wins_at_a_time(result: Make, runs: 
     assert [cell.text for cell in without.sections[1].lines[0].entries] == ["", ""]
 
 
-def test_wins_count_cells_where_a_variant_is_best_ties_included(lifted: Runs, find: Find) -> None:
+def test_wins_count_cells_where_a_variant_is_best_ties_included(lifted: SelectedRuns, find: Find) -> None:
     # asian: AC-Density alone; white: AC-Density and FSN tie at 98.00; GST sees groups and does not compete
     grid = find(paper_tables(lifted, PAPER_READING), "table4_wins")
     assert [cell.text for cell in find([grid], grid.id, "Per-group AUROC").entries] == [

@@ -12,8 +12,8 @@ import pytest
 from fairfr.paper.order import ORDER
 from fairfr.paper.reading import PAPER_READING
 from fairfr.report.readings import STRICT, Run
-from fairfr.report.runs import Runs
-from fairfr.report.scores import Scores, where
+from fairfr.report.runs import SelectedRuns
+from fairfr.report.scores import RunScores, setting_label
 from fairfr.store.run_folder import write_scores
 from fairfr.store.scores_file import ScoreFile
 
@@ -27,14 +27,14 @@ def test_groups_of_both_images_are_read_off_the_word(tmp_path: Path) -> None:
 
 
 def test_columns_come_back_as_they_were_written(fake_run: Any) -> None:
-    scores = Scores(fake_run("ac_density"))
+    scores = RunScores(fake_run("ac_density"))
     frame = pd.read_parquet(scores.path)
     for name in ("pair", "same", "cosine", "score", "probability"):
         np.testing.assert_array_equal(getattr(scores, name), frame[name].to_numpy())
 
 
 def test_identities_come_back_as_codes_and_blanks_as_unknown(fake_run: Any) -> None:
-    scores = Scores(fake_run("beta", known_people=50))
+    scores = RunScores(fake_run("beta", known_people=50))
     frame = pd.read_parquet(scores.path)
     for side, codes in zip(("left", "right"), scores.identities, strict=True):
         column = frame[f"identity_{side}"]
@@ -43,7 +43,7 @@ def test_identities_come_back_as_codes_and_blanks_as_unknown(fake_run: Any) -> N
 
 
 def test_groups_of_pairs_follow_the_rule(fake_run: Any) -> None:
-    scores = Scores(fake_run("beta"))
+    scores = RunScores(fake_run("beta"))
     words = pd.read_parquet(scores.path)["kind"].astype(object)
     for rule in ("first", "both"):
         wanted = [
@@ -56,7 +56,7 @@ def test_groups_of_pairs_follow_the_rule(fake_run: Any) -> None:
 
 
 def test_both_sides_number_images_alike(fake_run: Any) -> None:
-    scores = Scores(fake_run("beta"))
+    scores = RunScores(fake_run("beta"))
     frame = pd.read_parquet(scores.path)
     left, right = scores.images
     names: dict[int, set[str]] = {}
@@ -67,31 +67,31 @@ def test_both_sides_number_images_alike(fake_run: Any) -> None:
 
 
 def test_the_paper_ranks_a_native_probability_and_the_strict_reading_the_score(fake_run: Any) -> None:
-    native, plain = Scores(fake_run("beta")), Scores(fake_run("baseline"))
-    assert native.ranked(PAPER_READING) is native.probability and native.ranked(STRICT) is native.score
-    assert plain.ranked(PAPER_READING) is plain.score and plain.ranked(STRICT) is plain.score
+    native, plain = RunScores(fake_run("beta")), RunScores(fake_run("baseline"))
+    assert native.ranking_values(PAPER_READING) is native.probability and native.ranking_values(STRICT) is native.score
+    assert plain.ranking_values(PAPER_READING) is plain.score and plain.ranking_values(STRICT) is plain.score
 
 
 def test_data_without_a_grouping_has_no_groups(fake_run: Any) -> None:
-    scores = Scores(fake_run("beta", grouping=None))
+    scores = RunScores(fake_run("beta", grouping=None))
     assert scores.levels == () and set(scores.pair_groups("first")) == {-1}
 
 
 def test_missing_scores_are_told_from_present_ones(fake_run: Any) -> None:
     result = fake_run("beta")
-    assert Scores.at_hand(None) is None and Scores.at_hand(Run(result.stored)) is None
-    assert Scores.at_hand(result) is not None
+    assert RunScores.if_available(None) is None and RunScores.if_available(Run(result.stored)) is None
+    assert RunScores.if_available(result) is not None
     with pytest.raises(FileNotFoundError, match=result.stored["key"]):
-        Scores(Run(result.stored))
+        RunScores(Run(result.stored))
     (result.folder / "scores.parquet").unlink()
-    assert Scores.at_hand(result) is None
+    assert RunScores.if_available(result) is None
 
 
 def test_settings_stand_in_the_papers_order_and_others_last(fake_run: Any) -> None:
-    runs = Runs([fake_run("beta", dataset=dataset) for dataset in ("aaa", "lfw", "rfw")], "synthetic")
+    runs = SelectedRuns([fake_run("beta", dataset=dataset) for dataset in ("aaa", "lfw", "rfw")], "synthetic")
     assert ORDER.sorted(runs.settings) == (("rfw", "facenet"), ("lfw", "facenet"), ("aaa", "facenet"))
 
 
 def test_only_a_stand_in_is_called_synthetic(fake_run: Any) -> None:
-    assert "SYNTHETIC" in where(fake_run("beta")) and "RFW x FaceNet" in where(fake_run("platt"))
-    assert where(fake_run("baseline", source="files")) == "RFW x FaceNet"
+    assert "SYNTHETIC" in setting_label(fake_run("beta")) and "RFW x FaceNet" in setting_label(fake_run("platt"))
+    assert setting_label(fake_run("baseline", source="files")) == "RFW x FaceNet"

@@ -13,7 +13,7 @@ from fairfr.core.errors import ConfigError
 from fairfr.core.run_key import RESULTS_VERSION
 from fairfr.paper.paper_tables import paper_tables
 from fairfr.report.readings import STRICT, Run
-from fairfr.report.runs import MixedMetricsError, MixedResultsError, Runs
+from fairfr.report.runs import MixedMetricsError, MixedResultsError, SelectedRuns
 from fairfr.report.selection import Selection, options_that_show
 
 TARGET = "fairfr.methods.ac_density.ACDensity"
@@ -50,15 +50,15 @@ def run(result: Make) -> Make:
     return make
 
 
-def rows(found: Runs) -> dict[str, float | None]:
+def rows(found: SelectedRuns) -> dict[str, float | None]:
     grid = next(grid for grid in paper_tables(found, STRICT) if grid.id == "appendix_auroc")
     return {
         line.label: line.entries[2].value for section in grid.sections for line in section.lines if line.entries[2].text
     }
 
 
-def chosen(*results: Run, where: tuple[str, ...] = ()) -> Runs:
-    return Runs(results, "files", Selection.where(where))
+def chosen(*results: Run, where: tuple[str, ...] = ()) -> SelectedRuns:
+    return SelectedRuns(results, "files", Selection.where(where))
 
 
 def test_only_default_configurations_fill_the_tables(run: Make) -> None:
@@ -109,7 +109,7 @@ def test_a_key_that_no_run_has_is_an_error(run: Make) -> None:
 
 
 def test_a_sweep_shows_all_its_cells(run: Make) -> None:
-    found = Runs([run(0.9), run(0.99, k=500), run(0.98, seed=1)], "files", Selection(everything=True))
+    found = SelectedRuns([run(0.9), run(0.99, k=500), run(0.98, seed=1)], "files", Selection(everything=True))
     assert rows(found) == {"AC-Density": 0.9, "AC-Density (k=500)": 0.99, "AC-Density (seed=1)": 0.98}
 
 
@@ -143,10 +143,10 @@ def test_of_several_default_configurations_the_newest_decides_for_the_whole_sett
     for order in (results, results[::-1]):
         found = chosen(*order)
         assert rows(found) == {"AC-Density": 0.9}
-        (passed_over,) = found.passed_over
-        assert passed_over.runs == 2 and "2 runs have another configuration (grouping=[])" in str(passed_over)
-        again = chosen(*order, where=words(passed_over.options))
-        assert rows(again) == {"AC-Density": 0.8, "Platt": 0.7} and not again.passed_over
+        (superseded,) = found.superseded
+        assert superseded.runs == 2 and "2 runs have another configuration (grouping=[])" in str(superseded)
+        again = chosen(*order, where=words(superseded.options))
+        assert rows(again) == {"AC-Density": 0.8, "Platt": 0.7} and not again.superseded
     notes = [note for grid in paper_tables(chosen(*results), STRICT) for note in grid.notes]
     commands = {command for note in notes if note.code == "passed_over" for command in note.commands}
     assert commands == {"fairfr tables --where 'dataset.grouping=[]'"}, "the tables say so"
@@ -157,14 +157,14 @@ def test_runs_on_edited_files_replace_those_before_the_edit_for_all_methods(run:
     results += [finished(run(0.7, data="ab3456789c"), 5)]
     found = chosen(*results)
     assert rows(found) == {"AC-Density": 0.7}
-    assert found.passed_over[0].options == "--where data=1e234567", "digits, although it looks like a number"
-    again = chosen(*results, where=words(found.passed_over[0].options))
+    assert found.superseded[0].options == "--where data=1e234567", "digits, although it looks like a number"
+    again = chosen(*results, where=words(found.superseded[0].options))
     assert rows(again) == {"AC-Density": 0.9, "Platt": 0.8}
 
 
 def test_a_variant_of_a_newer_configuration_does_not_take_a_default_s_place(run: Make) -> None:
     found = chosen(finished(run(0.9), 1, grouping=[]), finished(run(0.8, k=500), 2, grouping=["sex"]))
-    assert rows(found) == {"AC-Density": 0.9} and not found.passed_over
+    assert rows(found) == {"AC-Density": 0.9} and not found.superseded
 
 
 def test_of_runs_before_and_after_an_edit_the_present_code_counts(run: Make) -> None:
@@ -212,12 +212,14 @@ def test_a_condition_that_only_runs_of_the_other_source_meet_is_no_mistake(run: 
     here, there = run(0.9), run(0.8)
     there.stored["source"], there.stored["differs"] = "synthetic", {"dataset.standin.scale": 0.2}
     chosen_by = Selection.where(["standin.scale=0.2"])
-    assert len(Runs([here, there], "files", chosen_by)) == 0
-    assert [found.stored["key"] for found in Runs([here, there], "synthetic", chosen_by)] == ["key-0.8"]
+    assert len(SelectedRuns([here, there], "files", chosen_by)) == 0
+    assert [found.stored["key"] for found in SelectedRuns([here, there], "synthetic", chosen_by)] == ["key-0.8"]
     by_method = Selection.where(["k=500"])
     there.stored["differs"] = {"method.estimator.k": 500}
     here.stored["identity"]["method"] = {"id": "ac_density"}
-    assert len(Runs([here, there], "files", by_method)) == 1, "a field of methods adds rows, and takes none away"
+    assert len(SelectedRuns([here, there], "files", by_method)) == 1, (
+        "a field of methods adds rows, and takes none away"
+    )
 
 
 @pytest.mark.parametrize("text", ["k=300,500", "estimator.k=500,300"])

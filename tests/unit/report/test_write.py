@@ -13,7 +13,7 @@ from fairfr.paper.definition import PAPER
 from fairfr.paper.reading import PAPER_READING, READINGS
 from fairfr.report.readings import STRICT, Reading, Run
 from fairfr.report.selection import Selection
-from fairfr.report.write import Wanted, not_shown, write_report
+from fairfr.report.write import ReportOptions, not_shown, write_report
 
 Make = Callable[..., Run]
 HIDDEN = "Not shown: 1 run differs from the default configuration. To show them:"
@@ -21,7 +21,7 @@ HIDDEN = "Not shown: 1 run differs from the default configuration. To show them:
 
 def written(results: list[Run], root: Path, *where: str) -> dict[str, str]:
     """The text of each source's index page."""
-    wanted = Wanted(figures=False, selection=Selection.where(where))
+    wanted = ReportOptions(figures=False, selection=Selection.where(where))
     folders = [page.folder for page in write_report(results, root, STRICT, wanted, PAPER)]
     return {folder.parent.name: (folder / "index.md").read_text(encoding="utf-8") for folder in folders}
 
@@ -41,7 +41,7 @@ def test_the_command_reads_the_runs_from_where_they_were_read(result: Make, tmp_
     variant = result("platt", overall={"auroc": 0.8}, key="variant", label="Platt")
     variant.stored["differs"] = {"method.estimator.C": 0.5}
     results = [result("platt", overall={"auroc": 0.9}, label="Platt"), variant]
-    wanted = Wanted(figures=False, origin=("--source", "mlflow", "--uri", "http://server:5000"))
+    wanted = ReportOptions(figures=False, origin=("--source", "mlflow", "--uri", "http://server:5000"))
     note = not_shown(wanted, results, (), tmp_path, None)
     read_from = "--source mlflow --uri http://server:5000"
     assert note is not None
@@ -73,14 +73,14 @@ def test_a_page_says_which_runs_a_newer_configuration_replaced(result: Make, tmp
 def test_differences_can_be_against_any_method_or_variant(fake_run: Make, tmp_path: Path) -> None:
     results = [fake_run(method) for method in ("baseline", "platt", "ac_linear")]
     for name in ("platt", "PLATT", "AC-Linear"):
-        write_report(results, tmp_path, STRICT, Wanted(20, figures=False, against=name), PAPER)
+        write_report(results, tmp_path, STRICT, ReportOptions(20, figures=False, against=name), PAPER)
         text = (tmp_path / "tables/synthetic/strict/differences_rfw_facenet.csv").read_text(encoding="utf-8")
         lines = list(csv.DictReader(line for line in text.splitlines() if not line.startswith("#")))
         label = {"platt": "Platt", "ac-linear": "AC-Linear"}[name.lower()]
         assert {line["section"].partition(", ")[2] for line in lines} == {f"minus {label}"}
         assert {line["Method"] for line in lines} == {"Baseline", "Platt", "AC-Linear"} - {label}
     with pytest.raises(ConfigError, match=r"--against oracle: .* There are: ac_linear, baseline, platt"):
-        write_report(results, tmp_path, STRICT, Wanted(20, figures=False, against="oracle"), PAPER)
+        write_report(results, tmp_path, STRICT, ReportOptions(20, figures=False, against="oracle"), PAPER)
 
 
 def test_a_variant_that_differences_are_against_is_shown_without_a_condition(fake_run: Make, tmp_path: Path) -> None:
@@ -89,7 +89,7 @@ def test_a_variant_that_differences_are_against_is_shown_without_a_condition(fak
     results[1].stored["differs"] = {"method.estimator.C": 0.5}
     results[2].stored["differs"] = {"method.estimator.C": 0.5, "seed": 1}
     for name in ("ac_linear (C=0.5)", "AC-Linear(c=0.5)"):
-        write_report(results, tmp_path, STRICT, Wanted(20, figures=False, against=name), PAPER)
+        write_report(results, tmp_path, STRICT, ReportOptions(20, figures=False, against=name), PAPER)
         text = (tmp_path / "tables/synthetic/strict/differences_rfw_facenet.csv").read_text(encoding="utf-8")
         assert "minus AC-Linear (C=0.5)" in text and "minus Baseline" not in text and "Beta" not in text
         page = (tmp_path / "tables/synthetic/strict/index.md").read_text(encoding="utf-8")
@@ -97,7 +97,7 @@ def test_a_variant_that_differences_are_against_is_shown_without_a_condition(fak
     with pytest.raises(
         ConfigError, match=r"--against beta \(C=0.5, seed=1\): no run here"
     ):  # another seed is --where's
-        write_report(results, tmp_path, STRICT, Wanted(20, figures=False, against="beta (C=0.5, seed=1)"), PAPER)
+        write_report(results, tmp_path, STRICT, ReportOptions(20, figures=False, against="beta (C=0.5, seed=1)"), PAPER)
 
 
 def test_a_condition_that_one_source_meets_leaves_the_other_without_a_page(result: Make, tmp_path: Path) -> None:
@@ -111,7 +111,7 @@ def test_a_condition_that_one_source_meets_leaves_the_other_without_a_page(resul
 
 def pages(results: list[Run], root: Path, reading: Reading | None = None, draws: int = 0) -> dict[str, str]:
     """The text of each index page, by source and reading."""
-    folders = [page.folder for page in write_report(results, root, reading, Wanted(draws, figures=False), PAPER)]
+    folders = [page.folder for page in write_report(results, root, reading, ReportOptions(draws, figures=False), PAPER)]
     return {str(folder.relative_to(root / "tables")): (folder / "index.md").read_text() for folder in folders}
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from fairfr.core.run_key import RunKey
 from fairfr.core.run_result import RunResult
-from fairfr.report.runs import read_results
+from fairfr.report.runs import read_runs
 from fairfr.store.result_file import RESULT_FILE, read_head, read_run, write_sealed
 from fairfr.store.run_folder import RunFolders
 
@@ -53,7 +53,7 @@ def test_a_whole_run_is_read_with_and_without_its_metrics(folder: Path, out: Pat
     assert whole is not None and whole.metrics is not None and whole.metrics.rows == [{"metric": "auroc", "mean": 0.5}]
     head = read_head(folder)
     assert head is not None and head.to_json() == whole.to_json()
-    results, damaged = read_results(out)
+    results, damaged = read_runs(out)
     assert [result.stored["key"] for result in results] == ["a" * 16] and damaged == []
 
 
@@ -80,7 +80,7 @@ def test_damage_is_one_line_and_the_rest_goes_on(
 ) -> None:
     other = publish(out, "c" * 16)
     damage(folder)
-    results, damaged = read_results(out)
+    results, damaged = read_runs(out)
     assert [result.folder for result in results] == [other]
     (line,) = damaged
     assert str(folder) in line and "\n" not in line

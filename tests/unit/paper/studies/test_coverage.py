@@ -8,7 +8,7 @@ from fairfr.paper.studies import STUDIES
 from fairfr.paper.studies.coverage import STUDY
 from fairfr.report.readings import STRICT, Run
 from fairfr.report.selection import Selection
-from fairfr.report.study import of_studies
+from fairfr.report.study import runs_by_study
 
 
 def covered(result: Any, method: str, keep: float, auroc: float, group: str = "African") -> Run:
@@ -22,7 +22,7 @@ def covered(result: Any, method: str, keep: float, auroc: float, group: str = "A
 def test_rows_fall_with_the_share_and_stand_beside_the_paper(result: Any) -> None:
     shares = (0.05, 1.0, 0.25)
     results = [covered(result, m, keep, 0.9 + keep / 100) for m in ("platt", "ac_linear") for keep in shares]
-    runs = of_studies(STUDIES, results, "files", STRICT, Selection())["coverage"]
+    runs = runs_by_study(STUDIES, results, "files", STRICT, Selection())["coverage"]
     (grid,) = STUDY.tables(runs)
     (section,) = grid.sections
     assert section.heading == "RFW x Arcface_Original, African"
@@ -36,6 +36,8 @@ def test_rows_fall_with_the_share_and_stand_beside_the_paper(result: Any) -> Non
 
 
 def test_another_group_has_no_paper_beside_it(result: Any) -> None:
-    runs = of_studies(STUDIES, [covered(result, "platt", 1.0, 0.9, "asian")], "files", STRICT, Selection())["coverage"]
+    runs = runs_by_study(STUDIES, [covered(result, "platt", 1.0, 0.9, "asian")], "files", STRICT, Selection())[
+        "coverage"
+    ]
     (grid,) = STUDY.tables(runs)
     assert "paper" not in grid.columns and grid.sections[0].heading.endswith("Asian")

@@ -14,7 +14,7 @@ from fairfr.paper.studies import STUDIES
 from fairfr.paper.studies.density_forms import STUDY
 from fairfr.report.readings import STRICT, Run
 from fairfr.report.selection import Selection
-from fairfr.report.study import of_studies
+from fairfr.report.study import runs_by_study
 from fairfr.report.tables.grid import Grid
 
 
@@ -44,7 +44,7 @@ def form(fake_run: Any) -> Any:
 
 def density_forms(results: list[Run], source: Source, selection: Selection | None = None) -> list[Grid]:
     """The study's tables of these runs."""
-    found = of_studies(STUDIES, results, source, PAPER_READING, selection or Selection())
+    found = runs_by_study(STUDIES, results, source, PAPER_READING, selection or Selection())
     return STUDY.tables(found["density_forms"]) if found else []
 
 

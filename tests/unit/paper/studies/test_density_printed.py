@@ -13,7 +13,7 @@ from fairfr.paper.studies import STUDIES
 from fairfr.paper.studies.density_printed import STUDY
 from fairfr.report.readings import Run
 from fairfr.report.selection import Selection
-from fairfr.report.study import of_studies
+from fairfr.report.study import runs_by_study
 
 # printed of RFW x MagFace: AUROC .973, TPR .466, Brier .064, worst-group Brier .079
 SELF = {"auroc": 0.975, "auroc_on_probability": 0.974, "tpr_at_fpr_1e-3": 0.40, "tpr_at_fpr_1e-3_on_probability": 0.20}
@@ -39,7 +39,7 @@ def form(result: Callable[..., Run]) -> Callable[..., Run]:
 
 
 def lines(results: list[Run]) -> dict[str, dict[str, Any]]:
-    found = of_studies(STUDIES, results, "synthetic", PAPER_READING, Selection())
+    found = runs_by_study(STUDIES, results, "synthetic", PAPER_READING, Selection())
     (grid,) = STUDY.tables(found["density_printed"])
     return {section.heading: {line.label: line.entries for line in section.lines} for section in grid.sections}
 

@@ -8,7 +8,7 @@ from fairfr.paper.studies import STUDIES
 from fairfr.paper.studies.split import STUDY
 from fairfr.report.readings import STRICT, Run
 from fairfr.report.selection import Selection
-from fairfr.report.study import of_studies
+from fairfr.report.study import runs_by_study
 
 COUNTS = {"moved": 12, "pairs": 100, "dropped": 0, "imbalance": 1, "cut": 0}
 
@@ -29,7 +29,7 @@ def test_kinds_of_folds_stand_below_one_another_and_claims_are_judged_by_them(re
         for protocol, auroc in (("endpoint_disjoint", 0.8), ("published", 0.9), ("identity_disjoint", 0.7))
         for method in ("platt", "ac_linear", "ac_density")
     ]
-    runs = of_studies(STUDIES, results, "files", STRICT, Selection())["split"]
+    runs = runs_by_study(STUDIES, results, "files", STRICT, Selection())["split"]
     table, folds = STUDY.tables(runs)
     for section in table.sections:
         assert [line.label for line in section.lines] == ["Original", "Endpoint-disjoint", "Identity-disjoint"]
@@ -50,6 +50,6 @@ def test_rows_of_a_study_come_from_the_newest_configuration_of_a_setting_alone(r
     for day, (run, grouping) in enumerate(zip([older, *newer], ("ethnicity", "sex", "sex"), strict=True), start=1):
         run.stored["finished"] = f"2026-01-0{day}T00:00:00+00:00"
         run.stored["identity"]["dataset"] = {"id": "rfw", "grouping": [grouping]}
-    runs = of_studies(STUDIES, [older, *newer], "files", STRICT, Selection())["split"]
+    runs = runs_by_study(STUDIES, [older, *newer], "files", STRICT, Selection())["split"]
     labels = [line.label for line in STUDY.tables(runs)[0].sections[0].lines]
     assert labels == ["Original", "Identity-disjoint"]

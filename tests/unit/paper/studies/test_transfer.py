@@ -11,9 +11,9 @@ from fairfr.paper.numbers import PrintedNumbers, RunNumbers
 from fairfr.paper.studies import STUDIES
 from fairfr.paper.studies.transfer import STUDY, away_and_home
 from fairfr.report.readings import STRICT, Run
-from fairfr.report.runs import Runs
+from fairfr.report.runs import SelectedRuns
 from fairfr.report.selection import Selection
-from fairfr.report.study import of_studies
+from fairfr.report.study import runs_by_study
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def test_each_method_away_stands_beside_itself_at_home(run: Any) -> None:
         run("ac_linear", "published"),
         run("ac_linear", "transfer", "rfw", digest="other"),  # another tested set
     ]
-    runs = of_studies(STUDIES, results, "synthetic", STRICT, Selection())["transfer"]
+    runs = runs_by_study(STUDIES, results, "synthetic", STRICT, Selection())["transfer"]
     found = [(both.section, both.method) for both in away_and_home(runs)]
     assert found == [
         ("LFW x FaceNet, fitted on RFW", "Platt"),
@@ -67,10 +67,10 @@ def test_the_claim_about_transfer_is_judged_by_the_study(run: Any) -> None:
         for method, away in (("platt", 0.5), ("ac_linear", 0.9))
         for protocol, train, noise in (("published", None, 0.5), ("transfer", "rfw", away))
     ]
-    runs = of_studies(STUDIES, results, "synthetic", STRICT, Selection())
-    numbers = RunNumbers(Runs([], "synthetic"), STRICT, runs)
+    runs = runs_by_study(STUDIES, results, "synthetic", STRICT, Selection())
+    numbers = RunNumbers(SelectedRuns([], "synthetic"), STRICT, runs)
     said = judge(claim, numbers)
     assert said.status == "holds" and "AC-Linear -" in said.detail and "fitted on RFW" in said.detail
     assert judge(claim, PrintedNumbers()).status == "undetermined"
-    unharmed = of_studies(STUDIES, results[:2], "synthetic", STRICT, Selection())
-    assert judge(claim, RunNumbers(Runs([], "synthetic"), STRICT, unharmed)).status == "undetermined"
+    unharmed = runs_by_study(STUDIES, results[:2], "synthetic", STRICT, Selection())
+    assert judge(claim, RunNumbers(SelectedRuns([], "synthetic"), STRICT, unharmed)).status == "undetermined"

@@ -12,13 +12,13 @@ from matplotlib.figure import Figure
 
 from fairfr.paper.order import ORDER
 from fairfr.paper.reading import PAPER_READING
-from fairfr.report.figures.draw import SHIPPED, draw
+from fairfr.report.figures.draw import SHIPPED, draw_figures
 from fairfr.report.figures.overview import overview_figure
 from fairfr.report.figures.reliability import equal_mass_bins, reliability_figure
-from fairfr.report.figures.text import as_drawn
+from fairfr.report.figures.text import escape_mathtext
 from fairfr.report.readings import STRICT, Run
-from fairfr.report.runs import Runs
-from fairfr.report.scores import Scores
+from fairfr.report.runs import SelectedRuns
+from fairfr.report.scores import RunScores
 from fairfr.report.tables.layout import Layout
 
 ROOT = Path(__file__).parents[4]
@@ -29,8 +29,8 @@ def names(paths: list[Path]) -> list[str]:
 
 
 def test_figures_are_written_as_png_and_pdf(fake_run: Any, tmp_path: Path) -> None:
-    runs = Runs([fake_run(method) for method in ("baseline", "beta", "ac_density")], "synthetic")
-    written = draw(Layout(runs, PAPER_READING, ORDER), tmp_path / "new" / "figures")
+    runs = SelectedRuns([fake_run(method) for method in ("baseline", "beta", "ac_density")], "synthetic")
+    written = draw_figures(Layout(runs, PAPER_READING, ORDER), tmp_path / "new" / "figures")
     assert names(written) == [
         "reliability_rfw_facenet.png",
         "reliability_rfw_facenet.pdf",
@@ -47,7 +47,10 @@ def test_drawing_leaves_matplotlib_as_it_was(fake_run: Any, tmp_path: Path) -> N
     import matplotlib as mpl
 
     before = dict(mpl.rcParams)
-    draw(Layout(Runs([fake_run("platt"), fake_run("ac_linear")], "synthetic"), STRICT, ORDER), tmp_path / "figures")
+    draw_figures(
+        Layout(SelectedRuns([fake_run("platt"), fake_run("ac_linear")], "synthetic"), STRICT, ORDER),
+        tmp_path / "figures",
+    )
     assert dict(mpl.rcParams) == before
 
 
@@ -63,35 +66,36 @@ def test_beta_and_density_are_preferred(
 ) -> None:
     chosen: list[str] = []
 
-    def note(score_only: Scores, adaptive: Scores, reading: Any) -> Any:
+    def note(score_only: RunScores, adaptive: RunScores, reading: Any) -> Any:
         chosen.extend(scores.result.stored["method"]["label"] for scores in (score_only, adaptive))
         return Figure(figsize=(1, 1))
 
     monkeypatch.setattr("fairfr.report.figures.draw.reliability_figure", note)
     monkeypatch.setattr("fairfr.report.figures.draw.overview_figure", lambda layout: None)
-    draw(
-        Layout(Runs([fake_run(method) for method in methods], "synthetic"), PAPER_READING, ORDER), tmp_path / "figures"
+    draw_figures(
+        Layout(SelectedRuns([fake_run(method) for method in methods], "synthetic"), PAPER_READING, ORDER),
+        tmp_path / "figures",
     )
     assert chosen == wanted
 
 
 def test_what_cannot_be_drawn_is_left_out(fake_run: Any, tmp_path: Path) -> None:
     beta, density = fake_run("beta"), fake_run("ac_density")
-    only_results = Runs([Run(beta.stored), Run(density.stored)], "synthetic")
-    assert names(draw(Layout(only_results, PAPER_READING, ORDER), tmp_path / "a")) == [
+    only_results = SelectedRuns([Run(beta.stored), Run(density.stored)], "synthetic")
+    assert names(draw_figures(Layout(only_results, PAPER_READING, ORDER), tmp_path / "a")) == [
         "worst_group_auroc.png",
         "worst_group_auroc.pdf",
     ]
     without_groups = Run({**beta.stored, "data": {**beta.stored["data"], "grouping": None}})
-    assert draw(Layout(Runs([without_groups], "synthetic"), PAPER_READING, ORDER), tmp_path / "b") == []
-    assert draw(Layout(Runs([], "synthetic"), PAPER_READING, ORDER), tmp_path / "c") == []
+    assert draw_figures(Layout(SelectedRuns([without_groups], "synthetic"), PAPER_READING, ORDER), tmp_path / "b") == []
+    assert draw_figures(Layout(SelectedRuns([], "synthetic"), PAPER_READING, ORDER), tmp_path / "c") == []
 
 
 @pytest.mark.parametrize(("source", "said"), [("synthetic", True), ("files", False)])
 def test_titles_name_reading_and_stand_in(fake_run: Any, source: Any, said: bool) -> None:
     beta, density = fake_run("beta", source=source), fake_run("ac_density", source=source)
-    reliability = reliability_figure(Scores(beta), Scores(density), STRICT).get_suptitle()
-    overview = overview_figure(Layout(Runs([density], source), STRICT, ORDER))
+    reliability = reliability_figure(RunScores(beta), RunScores(density), STRICT).get_suptitle()
+    overview = overview_figure(Layout(SelectedRuns([density], source), STRICT, ORDER))
     assert overview is not None and "RFW x FaceNet" in reliability
     for title in (reliability, overview.get_suptitle()):
         assert "strict reading" in title and ("synthetic" in title.lower()) == said
@@ -100,7 +104,7 @@ def test_titles_name_reading_and_stand_in(fake_run: Any, source: Any, said: bool
 
 def test_the_overview_marks_group_aware_methods(fake_run: Any) -> None:
     figure = overview_figure(
-        Layout(Runs([fake_run("baseline"), fake_run("gst_paper")], "synthetic"), PAPER_READING, ORDER)
+        Layout(SelectedRuns([fake_run("baseline"), fake_run("gst_paper")], "synthetic"), PAPER_READING, ORDER)
     )
     assert figure is not None
     axes = figure.axes[0]
@@ -116,7 +120,7 @@ def test_the_overview_has_every_method_that_has_run_and_no_empty_row(fake_run: A
         fake_run("baseline", dataset="lfw"),
         fake_run("fsn", dataset="lfw"),
     ]
-    figure = overview_figure(Layout(Runs(runs, "synthetic"), PAPER_READING, ORDER))
+    figure = overview_figure(Layout(SelectedRuns(runs, "synthetic"), PAPER_READING, ORDER))
     assert figure is not None
     shown = [[text.get_text() for text in axes.get_yticklabels()] for axes in figure.axes]
     assert shown == [["Baseline", "Platt"], ["Baseline", "FSN"]]
@@ -125,7 +129,7 @@ def test_the_overview_has_every_method_that_has_run_and_no_empty_row(fake_run: A
 def test_no_panel_shows_values_that_cannot_be(fake_run: Any) -> None:
     near_one, wide = fake_run("baseline", noise=0.05), fake_run("platt", noise=1.5)
     wide.stored["backbone"] = {"id": "other", "label": "Other"}
-    figure = overview_figure(Layout(Runs([near_one, wide], "synthetic"), PAPER_READING, ORDER))
+    figure = overview_figure(Layout(SelectedRuns([near_one, wide], "synthetic"), PAPER_READING, ORDER))
     assert figure is not None
     limits = [axes.get_xlim() for axes in figure.axes]
     assert len(limits) == 2 and max(high for _, high in limits) < 1.05
@@ -134,10 +138,10 @@ def test_no_panel_shows_values_that_cannot_be(fake_run: Any) -> None:
 
 @pytest.mark.parametrize("noise", [0.05, 0.4, 1.5])
 def test_axes_have_at_least_three_ticks(fake_run: Any, noise: float) -> None:
-    runs = Runs([fake_run(m, noise=noise) for m in ("baseline", "beta", "ac_density")], "synthetic")
+    runs = SelectedRuns([fake_run(m, noise=noise) for m in ("baseline", "beta", "ac_density")], "synthetic")
     figures = [
         overview_figure(Layout(runs, PAPER_READING, ORDER)),
-        reliability_figure(*(Scores(runs.get("rfw", "facenet", m)) for m in ("beta", "ac_density")), PAPER_READING),
+        reliability_figure(*(RunScores(runs.get("rfw", "facenet", m)) for m in ("beta", "ac_density")), PAPER_READING),
     ]
     for axes in (axes for figure in figures if figure is not None for axes in figure.axes):
         low, high = axes.get_xlim()
@@ -145,7 +149,7 @@ def test_axes_have_at_least_three_ticks(fake_run: Any, noise: float) -> None:
 
 
 def test_every_group_has_a_curve_and_a_legend_entry(fake_run: Any) -> None:
-    figure = reliability_figure(Scores(fake_run("beta")), Scores(fake_run("ac_density")), PAPER_READING)
+    figure = reliability_figure(RunScores(fake_run("beta")), RunScores(fake_run("ac_density")), PAPER_READING)
     entries = [text.get_text() for text in figure.legends[0].get_texts()]
     assert [entry.partition(" (")[0] for entry in entries] == ["one", "two parts", "three"]
 
@@ -172,8 +176,8 @@ def test_a_set_of_small_groups_has_no_reliability_figure_and_says_so(
     fake_run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr("fairfr.report.figures.reliability.FEWEST_PAIRS", 601)  # the set has 600 pairs
-    runs = Runs([fake_run(method) for method in ("beta", "ac_density")], "synthetic")
-    assert names(draw(Layout(runs, PAPER_READING, ORDER), tmp_path / "figures")) == [
+    runs = SelectedRuns([fake_run(method) for method in ("beta", "ac_density")], "synthetic")
+    assert names(draw_figures(Layout(runs, PAPER_READING, ORDER), tmp_path / "figures")) == [
         "worst_group_auroc.png",
         "worst_group_auroc.pdf",
     ]
@@ -186,7 +190,7 @@ def test_names_are_not_formulas(fake_run: Any, tmp_path: Path, name: str) -> Non
     for run in runs:
         for noun in ("dataset", "backbone", "method"):
             run.stored[noun]["label"] = name
-    written = draw(Layout(Runs(runs, "synthetic"), PAPER_READING, ORDER), tmp_path / "figures")
+    written = draw_figures(Layout(SelectedRuns(runs, "synthetic"), PAPER_READING, ORDER), tmp_path / "figures")
     assert len(written) == 4
 
 
@@ -194,7 +198,7 @@ def test_names_are_not_formulas(fake_run: Any, tmp_path: Path, name: str) -> Non
 def test_what_is_drawn_is_the_name(name: str) -> None:
     from matplotlib.text import Text
 
-    text = Text(0, 0, as_drawn(name))
+    text = Text(0, 0, escape_mathtext(name))
     assert text._preprocess_math(text.get_text()) == (name, False)
 
 
@@ -203,16 +207,21 @@ def test_a_user_s_method_has_a_reliability_figure_of_its_own(fake_run: Any, tmp_
     own.stored["identity"] = {"method": {"estimator": {"_target_": "my_package.Mine"}}}
     ours = fake_run("ac_linear")
     ours.stored["identity"] = {"method": {"estimator": {"_target_": "fairfr.methods.ac_linear.ACLinear"}}}
-    alone = {path.stem for path in draw(Layout(Runs([own, ours], "synthetic"), STRICT, ORDER), tmp_path / "alone")}
+    alone = {
+        path.stem
+        for path in draw_figures(Layout(SelectedRuns([own, ours], "synthetic"), STRICT, ORDER), tmp_path / "alone")
+    }
     assert "reliability_rfw_facenet_mine" in alone and "reliability_rfw_facenet_ac_linear" not in alone
     beside = {
         path.name
-        for path in draw(Layout(Runs([own, ours, fake_run("beta")], "synthetic"), STRICT, ORDER), tmp_path / "b")
+        for path in draw_figures(
+            Layout(SelectedRuns([own, ours, fake_run("beta")], "synthetic"), STRICT, ORDER), tmp_path / "b"
+        )
     }
     assert {"reliability_rfw_facenet_mine.png", "reliability_rfw_facenet.png"} <= beside
     without_groups = fake_run("other", grouping=None, groups={})
     without_groups.stored["identity"] = {"method": {"estimator": {"_target_": "my_package.Other"}}}
-    drawn = draw(Layout(Runs([without_groups], "synthetic"), STRICT, ORDER), tmp_path / "c")
+    drawn = draw_figures(Layout(SelectedRuns([without_groups], "synthetic"), STRICT, ORDER), tmp_path / "c")
     assert {path.name for path in drawn} == {"reliability_rfw_facenet_other.png", "reliability_rfw_facenet_other.pdf"}
 
 

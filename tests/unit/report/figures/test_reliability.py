@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 from fairfr.paper.reading import PAPER_READING
-from fairfr.report.figures.reliability import run_figure
-from fairfr.report.scores import Scores
+from fairfr.report.figures.reliability import run_reliability_figure
+from fairfr.report.scores import RunScores
 
 
 def test_all_pairs_and_every_group_have_a_curve(fake_run: Any) -> None:
-    scores = Scores(fake_run("ac_linear"))
-    figure = run_figure(scores, PAPER_READING)
+    scores = RunScores(fake_run("ac_linear"))
+    figure = run_reliability_figure(scores, PAPER_READING)
     lines = {line.get_label().partition(" (")[0]: line for line in figure.axes[0].lines}
     assert {"all pairs", "one", "two parts", "three"} <= lines.keys()
     observed = np.asarray(lines["all pairs"].get_ydata(), dtype=float)
@@ -23,7 +23,7 @@ def test_all_pairs_and_every_group_have_a_curve(fake_run: Any) -> None:
 
 
 def test_a_run_without_groups_has_one_curve(fake_run: Any) -> None:
-    figure = run_figure(Scores(fake_run("platt", source="files", grouping=None)), PAPER_READING)
+    figure = run_reliability_figure(RunScores(fake_run("platt", source="files", grouping=None)), PAPER_READING)
     labels = [str(line.get_label()) for line in figure.axes[0].lines]
     assert sum(not label.startswith("_") for label in labels) == 1
     assert "SYNTHETIC" not in figure.get_suptitle()

@@ -8,10 +8,10 @@ from typing import Any
 from fairfr.paper.paper_tables import paper_tables
 from fairfr.paper.reading import PAPER_READING
 from fairfr.report.readings import Run
-from fairfr.report.runs import Runs
+from fairfr.report.runs import SelectedRuns
 
 Make = Callable[..., Run]
-MakeRuns = Callable[..., Runs]
+MakeRuns = Callable[..., SelectedRuns]
 Find = Callable[..., Any]
 TPR, RFW_MAGFACE = "tpr_at_fpr_1e-3", 2
 
@@ -26,7 +26,7 @@ def test_groups_with_too_few_pairs_have_a_dash_and_a_note(
 
 
 def test_groups_are_printed_in_percent_and_coloured_against_the_baseline(
-    lifted: Runs, find: Find, notes: Callable[..., list[str]]
+    lifted: SelectedRuns, find: Find, notes: Callable[..., list[str]]
 ) -> None:
     grids = paper_tables(lifted, PAPER_READING)
     id = "appendix_groups_auroc_rfw_magface"

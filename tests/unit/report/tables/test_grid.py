@@ -11,12 +11,12 @@ import pytest
 from fairfr.paper.paper_tables import paper_tables
 from fairfr.paper.reading import PAPER_READING
 from fairfr.report.readings import Run
-from fairfr.report.runs import Runs
+from fairfr.report.runs import SelectedRuns
 from fairfr.report.tables.grid import Entry, Grid, Line, Section, Spanner
 from fairfr.report.writers import csv, html, latex, markdown
 
 Make = Callable[..., Run]
-MakeRuns = Callable[..., Runs]
+MakeRuns = Callable[..., SelectedRuns]
 Find = Callable[..., Any]
 TPR, RFW_MAGFACE = "tpr_at_fpr_1e-3", 2
 

@@ -14,20 +14,20 @@ from fairfr.metrics.roc_metrics import OperatingPoint
 from fairfr.paper.order import ORDER
 from fairfr.paper.reading import PAPER_READING, READINGS
 from fairfr.report.readings import Reading, Run
-from fairfr.report.runs import Runs
+from fairfr.report.runs import SelectedRuns
 from fairfr.report.tables.grid import Grid
 from fairfr.report.tables.layout import Layout
 from fairfr.report.uncertainty.bootstrap import (
-    Draws,
-    draw_units,
+    BootstrapDraws,
+    draw_bootstrap,
     identities,
-    interval,
-    measure,
+    metrics_of_draws,
+    percentile_interval,
     resampling_units,
-    simultaneous,
-    true_worst,
+    simultaneous_intervals,
+    worst_group_interval,
 )
-from fairfr.report.uncertainty.by_setting import Bootstraps, bootstrap
+from fairfr.report.uncertainty.by_setting import BootstrapCache, bootstrap_setting
 from fairfr.report.uncertainty.tables import uncertainty_tables
 
 ALPHA = 0.1
@@ -53,8 +53,8 @@ def pair_weights(multiplicity: Any, ends: Any) -> Any:
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_weighted_metrics_are_those_of_scikit_learn(seed: int) -> None:
     ends, same, values, group, losses = some_pairs(seed)
-    draws = draw_units(ends, 4, seed)
-    measured = measure(draws, same, values, group, losses, ALPHA)
+    draws = draw_bootstrap(ends, 4, seed)
+    measured = metrics_of_draws(draws, same, values, group, losses, ALPHA)
     for draw, multiplicity in enumerate(draws.multiplicity):
         weight = pair_weights(multiplicity, ends)
         for slot in range(4):
@@ -69,8 +69,8 @@ def test_weighted_metrics_are_those_of_scikit_learn(seed: int) -> None:
 
 def test_a_group_is_held_to_the_threshold_of_all_pairs_in_every_draw() -> None:
     ends, same, values, group, losses = some_pairs(7)
-    draws = draw_units(ends, 3)
-    measured = measure(draws, same, values, group, losses, ALPHA)
+    draws = draw_bootstrap(ends, 3)
+    measured = metrics_of_draws(draws, same, values, group, losses, ALPHA)
     for draw, multiplicity in enumerate(draws.multiplicity):
         copies = np.repeat(np.arange(len(same)), pair_weights(multiplicity, ends))
         point = OperatingPoint.from_pairs(same[copies], values[copies], ALPHA)
@@ -83,8 +83,8 @@ def test_drawing_everyone_once_gives_the_plain_metrics() -> None:
     ends, same, values, group, _ = some_pairs(3)
     probability = np.clip(values, 0, 1)
     losses = np.stack([(probability - same) ** 2] * 2)
-    once = Draws(np.ones((1, 60), dtype=np.int16), ends)
-    measured = measure(once, same, values, group, losses, ALPHA)
+    once = BootstrapDraws(np.ones((1, 60), dtype=np.int16), ends)
+    measured = metrics_of_draws(once, same, values, group, losses, ALPHA)
     point = OperatingPoint.from_pairs(same, values, ALPHA)
     for slot in range(4):
         of = (group == slot - 1) if slot else np.ones(len(same), dtype=bool)
@@ -96,17 +96,17 @@ def test_drawing_everyone_once_gives_the_plain_metrics() -> None:
 
 def test_a_draw_without_both_classes_has_no_value() -> None:
     ends = np.array([[0, 1], [0, 1]], dtype=np.int32)
-    draws = Draws(np.array([[2, 0], [1, 1]], dtype=np.int16), ends)
+    draws = BootstrapDraws(np.array([[2, 0], [1, 1]], dtype=np.int16), ends)
     none = np.full(2, -1, dtype=np.int16)
-    measured = measure(draws, np.array([True, False]), np.array([0.9, 0.1]), none, np.zeros((2, 2)), ALPHA)
+    measured = metrics_of_draws(draws, np.array([True, False]), np.array([0.9, 0.1]), none, np.zeros((2, 2)), ALPHA)
     assert np.isnan(measured.drawn[0, 0]).all() and measured.drawn[1, 0, 0] == 1.0
     value, drawn = measured.worst("auroc")
-    assert np.isnan(value) and np.isnan(drawn).all() and np.isnan(interval(drawn)).all()
+    assert np.isnan(value) and np.isnan(drawn).all() and np.isnan(percentile_interval(drawn)).all()
 
 
 def test_the_worst_group_is_found_anew_in_each_draw() -> None:
     ends, same, values, group, losses = some_pairs(4)
-    measured = measure(draw_units(ends, 50), same, values, group, losses, ALPHA)
+    measured = metrics_of_draws(draw_bootstrap(ends, 50), same, values, group, losses, ALPHA)
     np.testing.assert_array_equal(measured.worst("auroc")[1], np.nanmin(measured.drawn[:, 1:, 0], axis=1))
     np.testing.assert_array_equal(measured.worst("brier")[1], np.nanmax(measured.drawn[:, 1:, 2], axis=1))
     assert len(set(np.nanargmin(measured.drawn[:, 1:, 0], axis=1))) > 1
@@ -154,10 +154,10 @@ def test_an_identity_met_once_joins_its_partner_and_others_stay_apart() -> None:
 
 def test_draws_have_as_many_identities_as_there_are_and_follow_the_seed() -> None:
     ends = some_pairs(0)[0]
-    drawn = draw_units(ends, 20, seed=3).multiplicity
+    drawn = draw_bootstrap(ends, 20, seed=3).multiplicity
     assert drawn.shape == (20, 60) and (drawn.sum(axis=1) == 60).all()
-    np.testing.assert_array_equal(drawn, draw_units(ends, 20, seed=3).multiplicity)
-    assert not np.array_equal(drawn, draw_units(ends, 20, seed=4).multiplicity)
+    np.testing.assert_array_equal(drawn, draw_bootstrap(ends, 20, seed=3).multiplicity)
+    assert not np.array_equal(drawn, draw_bootstrap(ends, 20, seed=4).multiplicity)
 
 
 def simulate(rng: np.random.Generator, n_persons: int) -> tuple[Any, ...]:
@@ -178,8 +178,8 @@ def simulate(rng: np.random.Generator, n_persons: int) -> tuple[Any, ...]:
 
 def auroc_interval(left: Any, right: Any, same: Any, values: Any, ends: Any) -> tuple[float, float]:
     none = np.full(len(same), -1, dtype=np.int16)
-    measured = measure(draw_units(ends, 200), same, values, none, np.zeros((2, len(same))), ALPHA)
-    return interval(measured.all_pairs("auroc")[1])
+    measured = metrics_of_draws(draw_bootstrap(ends, 200), same, values, none, np.zeros((2, len(same))), ALPHA)
+    return percentile_interval(measured.all_pairs("auroc")[1])
 
 
 def test_the_interval_covers_where_drawing_pairs_would_not() -> None:
@@ -234,7 +234,7 @@ def test_simultaneous_intervals_hold_together_in_their_share_of_the_draws() -> N
     together = rng.normal(size=(2000, 1)) + 0.3 * rng.normal(size=(2000, 3))
     apart = np.exp(rng.normal(size=(2000, 5)))  # skewed
     drawn = np.concatenate([together, apart], axis=1)
-    bounds = simultaneous(drawn)
+    bounds = simultaneous_intervals(drawn)
     inside = ((drawn >= bounds[0]) & (drawn <= bounds[1])).all(axis=1).mean()
     assert 0.95 <= inside <= 0.96
     alone = np.quantile(drawn, [0.025, 0.975], axis=0)
@@ -247,13 +247,15 @@ def test_simultaneous_intervals_hold_together_in_their_share_of_the_draws() -> N
 
 def test_one_group_has_its_own_interval_and_ties_and_gaps_do_no_harm() -> None:
     drawn = np.arange(1000.0).reshape(-1, 1)
-    np.testing.assert_allclose(simultaneous(drawn).T[0], interval(drawn[:, 0]), atol=1)
+    np.testing.assert_allclose(simultaneous_intervals(drawn).T[0], percentile_interval(drawn[:, 0]), atol=1)
     tied = np.concatenate([np.ones((1000, 1)), np.full((1000, 1), np.nan), drawn], axis=1)
-    bounds = simultaneous(tied)
+    bounds = simultaneous_intervals(tied)
     assert bounds[:, 0].tolist() == [1.0, 1.0] and np.isnan(bounds[:, 1]).all()
-    np.testing.assert_allclose(bounds[:, 2], interval(drawn[:, 0]), atol=1)
-    assert true_worst(bounds, True) == (1.0, 1.0) and true_worst(bounds, False) == tuple(bounds[:, 2])
-    assert np.isnan(true_worst(np.full((2, 3), np.nan), True)).all()
+    np.testing.assert_allclose(bounds[:, 2], percentile_interval(drawn[:, 0]), atol=1)
+    assert worst_group_interval(bounds, True) == (1.0, 1.0) and worst_group_interval(bounds, False) == tuple(
+        bounds[:, 2]
+    )
+    assert np.isnan(worst_group_interval(np.full((2, 3), np.nan), True)).all()
 
 
 def test_the_found_worst_value_is_not_the_true_one_and_simultaneous_intervals_are() -> None:
@@ -266,12 +268,12 @@ def test_the_found_worst_value_is_not_the_true_one_and_simultaneous_intervals_ar
         group = np.repeat(np.arange(8), 120).astype(np.int16)
         values = 1.5 * same + rng.normal(size=len(same))
         ends = np.tile(np.arange(len(same), dtype=np.int32), (2, 1))
-        measured = measure(draw_units(ends, 300), same, values, group, np.zeros((2, len(same))), ALPHA)
-        low, high = interval(measured.worst("auroc")[1])
+        measured = metrics_of_draws(draw_bootstrap(ends, 300), same, values, group, np.zeros((2, len(same))), ALPHA)
+        low, high = percentile_interval(measured.worst("auroc")[1])
         by_worst += low <= truth <= high
-        bounds = simultaneous(measured.groups("auroc")[1])
+        bounds = simultaneous_intervals(measured.groups("auroc")[1])
         every_group += bool(((bounds[0] <= truth) & (truth <= bounds[1])).all())
-        low, high = true_worst(bounds, True)
+        low, high = worst_group_interval(bounds, True)
         by_all += low <= truth <= high
     assert by_worst < 30
     assert every_group >= 86 and by_all >= every_group
@@ -280,7 +282,9 @@ def test_the_found_worst_value_is_not_the_true_one_and_simultaneous_intervals_ar
 def tables(results: list[Run], reading: Reading = PAPER_READING, draws: int = 100) -> dict[str, Grid]:
     return {
         grid.id: grid
-        for grid in uncertainty_tables(Bootstraps(Layout(Runs(results, "synthetic"), reading, ORDER), draws))
+        for grid in uncertainty_tables(
+            BootstrapCache(Layout(SelectedRuns(results, "synthetic"), reading, ORDER), draws)
+        )
     }
 
 
@@ -374,8 +378,10 @@ def test_the_tables_say_who_was_drawn(fake_run: Any, keep: int, said: str) -> No
 
 def test_identities_that_join_several_components_are_fewer_units(fake_run: Any) -> None:
     apart, joined = (
-        bootstrap(
-            Layout(Runs([fake_run(m, known_people=120, per_person=n)], "synthetic"), PAPER_READING, ORDER), CELL, 10
+        bootstrap_setting(
+            Layout(SelectedRuns([fake_run(m, known_people=120, per_person=n)], "synthetic"), PAPER_READING, ORDER),
+            CELL,
+            10,
         )
         for m, n in (("baseline", 1), ("fsn", 4))
     )
