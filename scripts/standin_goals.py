@@ -9,7 +9,7 @@ import numpy as np
 from standin_metrics import BASELINE, GAINS, BaselineMetrics, TargetMetric
 
 from fairfr.core.types import F64
-from fairfr.paper.printed import headline
+from fairfr.paper.printed import printed_headline
 
 SETS = ("rfw", "bfw", "lfw")
 HEADLINE = ("arcface_r100", "adaface", "magface")
@@ -109,7 +109,7 @@ def printed_goal(dataset: str, backbone: str, fitting: bool = False) -> Goal:
         return Goal(PLAUSIBLE[dataset, backbone], TOLERANCE[dataset], fixed=fixed)
     printed = {
         (row.method, row.quantity.metric, row.quantity.group): row.value
-        for row in headline()
+        for row in printed_headline()
         if (row.dataset, row.backbone) == (dataset, backbone)
     }
     wanted = [printed[("baseline", *place)] for place in PRINTED]

@@ -10,15 +10,15 @@ from fairfr.paper.comparison import (
     Compared,
     Key,
     compare_all_forms,
-    counts,
-    farthest,
-    key_of,
+    difference_summary,
+    largest_difference,
     other_forms,
-    simulation,
+    printed_key,
+    synthetic_warning,
 )
 from fairfr.paper.numbers import GROUP_AWARE_IDS
 from fairfr.paper.order import DATASETS, HEADLINE, HEADLINE_BACKBONES, ORDER, ROWS
-from fairfr.paper.printed import QUANTITIES, TABLE_NAMES, WORST_BRIER, Published, headline
+from fairfr.paper.printed import QUANTITIES, TABLE_NAMES, WORST_BRIER, PrintedNumber, printed_headline
 from fairfr.report.quantity import LIFTED, Quantity
 from fairfr.report.readings import Reading
 from fairfr.report.runs import SelectedRuns
@@ -50,8 +50,8 @@ def companions(runs: SelectedRuns, reading: Reading) -> list[Grid]:
 
 
 def _companion(name: str, quantity: Quantity, compared: Mapping[Key, Compared], layout: Layout) -> Grid:
-    own = {key_of(p): p for p in headline() if p.quantity == quantity}
-    printed = own | {key_of(p): p for p in other_forms() if p.quantity == quantity}
+    own = {printed_key(p): p for p in printed_headline() if p.quantity == quantity}
+    printed = own | {printed_key(p): p for p in other_forms() if p.quantity == quantity}
     here = [key for key in printed if key in compared]
     datasets = [d for d in DATASETS if any(key[1] == d for key in here)]
     backbones = [b for b in HEADLINE_BACKBONES if any(key[2] == b for key in here)]
@@ -70,7 +70,7 @@ def _companion(name: str, quantity: Quantity, compared: Mapping[Key, Compared], 
         sections=sections,
         notes=(_summary([compared[key] for key in own if key in compared], len(own)), ONE_PRINTED),
         about=(
-            *simulation(layout.runs),
+            *synthetic_warning(layout.runs),
             f"Difference: ours - paper; marked beyond {TOLERANCE[quantity]:g}{unit}.",
         ),
         chapter=CHAPTER,
@@ -93,7 +93,7 @@ def _line(
     quantity: Quantity,
     dataset: str,
     backbones: Sequence[str],
-    printed: Mapping[Key, Published],
+    printed: Mapping[Key, PrintedNumber],
     compared: Mapping[Key, Compared],
 ) -> Line:
     entries: list[Entry] = []
@@ -111,9 +111,9 @@ def _line(
 def _summary(covered: Sequence[Compared], printed: int) -> Note:
     if not covered:
         return Note("coverage", f"None of the {printed} numbers is covered by a run.")
-    count, median, worst, beyond = (entry.text for entry in counts(covered, printed, covered))
+    count, median, worst, beyond = (entry.text for entry in difference_summary(covered, printed, covered))
     return Note(
         "coverage",
-        f"Covered {count} numbers; median absolute difference {median}, worst {worst} ({farthest(covered)}); "
+        f"Covered {count} numbers; median absolute difference {median}, worst {worst} ({largest_difference(covered)}); "
         f"{beyond} beyond the tolerance.",
     )

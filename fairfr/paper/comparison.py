@@ -20,8 +20,8 @@ from fairfr.paper.printed import (
     WORST_AUROC,
     WORST_BRIER,
     WORST_TPR,
-    Published,
-    headline,
+    PrintedNumber,
+    printed_headline,
 )
 from fairfr.report.quantity import LIFTED, Quantity
 from fairfr.report.readings import Reading
@@ -54,7 +54,7 @@ class Compared:
     ``difference`` is between the printed values; of two K/N it is in groups, of the paper's N.
     """
 
-    published: Published
+    published: PrintedNumber
     ours: Entry
     difference: float
 
@@ -69,34 +69,34 @@ class Compared:
         return number_entry(self.difference, digits, sign="+", tone="beyond" if self.beyond else "plain")
 
 
-def compare(runs: SelectedRuns, reading: Reading) -> list[Compared]:
+def compare_with_printed(runs: SelectedRuns, reading: Reading) -> list[Compared]:
     """Every headline number of the paper for which there is a run that gives it."""
-    return _compare(runs, reading, headline())
+    return _compare(runs, reading, printed_headline())
 
 
 def compare_all_forms(runs: SelectedRuns, reading: Reading) -> dict[Key, Compared]:
     """As ``compare``, also the second form of a method, under that form's id."""
-    return {key_of(c.published): c for c in _compare(runs, reading, [*headline(), *other_forms()])}
+    return {printed_key(c.published): c for c in _compare(runs, reading, [*printed_headline(), *other_forms()])}
 
 
-def _compare(runs: SelectedRuns, reading: Reading, printed: Sequence[Published]) -> list[Compared]:
+def _compare(runs: SelectedRuns, reading: Reading, printed: Sequence[PrintedNumber]) -> list[Compared]:
     numbers = RunNumbers(runs, reading)
     found = (_ours(numbers, published) for published in printed)
     return [compared for compared in found if compared is not None]
 
 
-def other_forms() -> list[Published]:
+def other_forms() -> list[PrintedNumber]:
     """The printed numbers that a second form of a method is compared with too, under that form's id."""
     forms = [row for row in ROWS if row not in PAPER_ROWS]
-    return [replace(one, method=form.id) for form in forms for one in headline() if one.method == form.printed]
+    return [replace(one, method=form.id) for form in forms for one in printed_headline() if one.method == form.printed]
 
 
-def key_of(published: Published) -> Key:
+def printed_key(published: PrintedNumber) -> Key:
     """By what a printed number is looked up."""
     return published.quantity, published.dataset, published.backbone, published.method
 
 
-def _ours(numbers: RunNumbers, published: Published) -> Compared | None:
+def _ours(numbers: RunNumbers, published: PrintedNumber) -> Compared | None:
     quantity, where = published.quantity, (published.dataset, published.backbone, published.method)
     value = numbers.value(quantity, *where)
     if value is None:
@@ -110,7 +110,7 @@ def _ours(numbers: RunNumbers, published: Published) -> Compared | None:
     return Compared(published, fraction_entry(level.lifted, level.groups), difference)
 
 
-def counts(covered: Sequence[Compared], printed: int, measured: Sequence[Compared]) -> tuple[Entry, ...]:
+def difference_summary(covered: Sequence[Compared], printed: int, measured: Sequence[Compared]) -> tuple[Entry, ...]:
     """Numbers covered, median and worst absolute difference of ``measured``, numbers beyond the tolerance."""
     sizes = [abs(c.difference) for c in measured]
     spread = (float(np.median(sizes)), max(sizes)) if sizes else ()
@@ -122,7 +122,7 @@ def counts(covered: Sequence[Compared], printed: int, measured: Sequence[Compare
     )
 
 
-def farthest(compared: Sequence[Compared]) -> str:
+def largest_difference(compared: Sequence[Compared]) -> str:
     """Where the two are farthest apart."""
     one = max(compared, key=lambda c: abs(c.difference)).published
     label = next(row.label for row in ROWS if row.id == one.method)
@@ -142,7 +142,7 @@ def _ranks(values: Sequence[float]) -> F64:
     return ranks
 
 
-def simulation(runs: SelectedRuns) -> tuple[str, ...]:
+def synthetic_warning(runs: SelectedRuns) -> tuple[str, ...]:
     """What a caption must say when our side was not computed on faces."""
     if runs.source == "files":
         return ()

@@ -9,14 +9,14 @@ from fairfr.paper.comparison import (
     MIN_RANKED,
     TOLERANCE,
     Compared,
-    compare,
-    counts,
-    farthest,
-    simulation,
+    compare_with_printed,
+    difference_summary,
+    largest_difference,
     spearman,
+    synthetic_warning,
 )
 from fairfr.paper.order import DATASETS, HEADLINE, HEADLINE_BACKBONES, ORDER, ROWS
-from fairfr.paper.printed import QUANTITIES, headline
+from fairfr.paper.printed import QUANTITIES, printed_headline
 from fairfr.report.quantity import LIFTED, Quantity
 from fairfr.report.readings import Reading
 from fairfr.report.runs import SelectedRuns
@@ -28,13 +28,13 @@ from fairfr.report.tables.provenance import TableNotes
 
 def coverage(runs: SelectedRuns, reading: Reading) -> Grid:
     """A row for each headline quantity, and one for all."""
-    compared = compare(runs, reading)
+    compared = compare_with_printed(runs, reading)
     by_quantity = {q: [c for c in compared if c.published.quantity == q] for q in QUANTITIES.values()}
     shown = [s for s in HEADLINE if any((c.published.dataset, c.published.backbone) == s for c in compared)]
     lines = tuple(_line(quantity, mine, shown) for quantity, mine in by_quantity.items())
     rates = [c for c in compared if c.published.quantity.group != LIFTED]
-    overall = Line("All", (*counts(compared, len(headline()), rates), *(Entry() for _ in shown)))
-    apart = "; ".join(f"{quantity.label} {farthest(mine)}" for quantity, mine in by_quantity.items() if mine)
+    overall = Line("All", (*difference_summary(compared, len(printed_headline()), rates), *(Entry() for _ in shown)))
+    apart = "; ".join(f"{quantity.label} {largest_difference(mine)}" for quantity, mine in by_quantity.items() if mine)
     sections = (Section("", lines), Section("", (overall,))) if compared else ()
     bare = Grid(
         id="against_paper",
@@ -46,8 +46,8 @@ def coverage(runs: SelectedRuns, reading: Reading) -> Grid:
         ),
         sections=sections,
         about=(
-            *simulation(runs),
-            f"{len(compared)} of its {len(headline())} headline numbers are covered.",
+            *synthetic_warning(runs),
+            f"{len(compared)} of its {len(printed_headline())} headline numbers are covered.",
             "Right: rank correlation (Spearman) of the methods' values, ours and the paper's, in each column.",
         ),
         notes=(
@@ -70,11 +70,11 @@ def _spanner(dataset: str, shown: Sequence[Setting]) -> Spanner:
 
 
 def _line(quantity: Quantity, mine: Sequence[Compared], shown: Sequence[Setting]) -> Line:
-    printed = sum(p.quantity == quantity for p in headline())
+    printed = sum(p.quantity == quantity for p in printed_headline())
     correlations = []
     for setting in shown:
         column = [c for c in mine if (c.published.dataset, c.published.backbone) == setting]
         rho = spearman([c.ours.value or 0.0 for c in column], [c.published.value for c in column])
         correlations.append(Entry() if rho is None else number_entry(rho, 2))
     label = f"{quantity.label} (tolerance {TOLERANCE[quantity]:g})"
-    return Line(label, (*counts(mine, printed, mine), *correlations))
+    return Line(label, (*difference_summary(mine, printed, mine), *correlations))

@@ -14,7 +14,7 @@ from fairfr.report.uncertainty.bootstrap import BOOTSTRAP_METRICS
 from fairfr.report.uncertainty.by_setting import BootstrapCache, SettingBootstrap
 
 
-class DrawnNumbers:
+class BootstrapNumbers:
     """Numbers of one ``draw`` at a time: the fold mean, moved by as much as the pooled value moves in that draw.
 
     Data sets with the same people (one list of pairs, several backbones) share their draws, so that differences

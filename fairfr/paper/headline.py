@@ -39,7 +39,7 @@ def headline_table(
         rows = (BASELINE, *rows)
     by_group = any(column.group != "all" for column in panels)
     provenance = TableNotes(layout, rows, HEADLINE, alphas_of(panels), by_group, group_brier=has_group_brier(panels))
-    sentences = (about, better(panels[0]) if len(panels) == 1 else "", BEST)
+    sentences = (about, direction_note(panels[0]) if len(panels) == 1 else "", BEST)
     return provenance.annotate(Grid(id, title, ("Method",), SPANNERS, sections, about=sentences, chapter=CHAPTER))
 
 
@@ -55,7 +55,7 @@ def transposed_table(layout: Layout, id: str, title: str, column: Column, about:
     sections = tuple(_data_set_section(by_setting, dataset) for dataset in DATASETS)
     names = tuple(f"{line.label}†" if line.dagger else line.label for line in marked)
     provenance = TableNotes(layout, (BASELINE, *rows), HEADLINE, alphas_of([column]))
-    sentences = (about, better(column), BEST.replace("column", "row"))
+    sentences = (about, direction_note(column), BEST.replace("column", "row"))
     spanners = (Spanner("", names),)
     return provenance.annotate(Grid(id, title, ("Backbone",), spanners, sections, about=sentences, chapter=CHAPTER))
 
@@ -65,7 +65,7 @@ def _data_set_section(by_setting: dict[tuple[str, str], tuple[Entry, ...]], data
     return Section(DATASETS[dataset], tuple(lines))
 
 
-def better(column: Column) -> str:
+def direction_note(column: Column) -> str:
     """Which direction is good."""
     if column.higher_is_better is None:
         return ""

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Protocol
 
 from fairfr.paper.order import BACKBONES, DATASETS, GROUP_AWARE, ROWS, SCORE_ONLY
-from fairfr.paper.printed import headline, study
+from fairfr.paper.printed import printed_headline, printed_study
 from fairfr.paper.studies import STUDIES
 from fairfr.report.quantity import LIFTED, Quantity
 from fairfr.report.readings import Reading, Run
@@ -22,7 +22,7 @@ DIGITS = 3
 GROUP_DIGITS = 2  # of percentages, as the paper prints per-group values
 
 
-class NotThereError(LookupError):
+class MissingNumberError(LookupError):
     """A number that a claim needs does not exist; the claim stays open."""
 
 
@@ -58,7 +58,7 @@ class PrintedNumbers:
     absent = "not printed"
 
     def __init__(self) -> None:
-        self._cells = {(p.quantity, p.dataset, p.backbone, p.method): p.value for p in headline()}
+        self._cells = {(p.quantity, p.dataset, p.backbone, p.method): p.value for p in printed_headline()}
 
     def value(self, quantity: Quantity, dataset: str, backbone: str, method: str) -> float | None:
         return self._cells.get((quantity, dataset, backbone, method))
@@ -78,7 +78,7 @@ class PrintedNumbers:
         return (inputs + 1) * hidden + (hidden + 1)
 
     def study(self, name: str) -> tuple[PrintedRow, ...]:
-        return study(name)
+        return printed_study(name)
 
 
 class RunNumbers:
@@ -158,13 +158,13 @@ class RunNumbers:
         return self._runs.get(dataset, backbone, self._method.get(method, method))
 
 
-def need(numbers: Numbers, quantity: Quantity, dataset: str, backbone: str, method: str) -> float:
+def require_number(numbers: Numbers, quantity: Quantity, dataset: str, backbone: str, method: str) -> float:
     """A value that the claim cannot do without."""
     value = numbers.value(quantity, dataset, backbone, method)
     if value is None:
         label = next((row.label for row in (*ROWS, *SCORE_ONLY) if row.id == method), method)
         where = f"{DATASETS[dataset]} {BACKBONES[backbone]}"
-        raise NotThereError(f"{numbers.absent}: {quantity.label} of {label} on {where}")
+        raise MissingNumberError(f"{numbers.absent}: {quantity.label} of {label} on {where}")
     return value
 
 

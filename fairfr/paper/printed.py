@@ -51,7 +51,7 @@ TABLE_NAMES = MappingProxyType(
 
 
 @dataclass(frozen=True, slots=True)
-class Published:
+class PrintedNumber:
     """One printed number of a headline table. ``value`` of "3/8" is 0.375, ``groups`` of it 8."""
 
     quantity: Quantity
@@ -69,10 +69,10 @@ class Published:
 
 
 @cache
-def headline() -> tuple[Published, ...]:
+def printed_headline() -> tuple[PrintedNumber, ...]:
     """The 711 cells of the paper's headline tables, in its order."""
     return tuple(
-        Published(
+        PrintedNumber(
             QUANTITIES[row["metric"]],
             row["dataset"],
             row["backbone"],
@@ -86,7 +86,7 @@ def headline() -> tuple[Published, ...]:
 
 
 @cache
-def study(name: str) -> tuple[PrintedRow, ...]:
+def printed_study(name: str) -> tuple[PrintedRow, ...]:
     """An appendix study, one of ``PRINTED_STUDIES``; of others the paper prints nothing."""
     rows = _rows(name) if name in PRINTED_STUDIES else []
     if not rows:

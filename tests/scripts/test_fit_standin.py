@@ -20,7 +20,7 @@ from fairfr.core.conform import build
 from fairfr.core.errors import ConfigError
 from fairfr.data.settings import DatasetSettings
 from fairfr.data.synthetic import BackboneModel, generate
-from fairfr.paper.printed import study
+from fairfr.paper.printed import printed_study
 
 ROOT = Path(__file__).parents[2]
 TOLERANCE = BaselineMetrics(0.005, 0.015, 0.06, 0.05, 0.01)
@@ -248,7 +248,7 @@ def test_the_script_has_a_goal_for_every_setting() -> None:
                 assert wanted["worst_tpr"] < wanted["tpr"]
             assert (goal.figures == BASELINE) == (goal.fixed == CONTEXT)  # no gain is wanted: the context is the mean's
     components = {figures.get(standin_goals.WORST_AUROC) for figures in standin_goals.STUDY.values()}
-    for row in study("components"):
+    for row in printed_study("components"):
         assert (row.values["platt"][0], row.values["ac_linear"][0]) in components
     magface = standin_goals.printed_goal("rfw", "magface")
     assert magface.figures == (*BASELINE, *GAINS)

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal, NamedTuple, TypeAlias
 
-from fairfr.paper.numbers import GROUP_AWARE_IDS, NotThereError, Numbers, need
+from fairfr.paper.numbers import GROUP_AWARE_IDS, MissingNumberError, Numbers, require_number
 from fairfr.paper.order import ADAPTIVE, DATASETS, HEADLINE, HEADLINE_BACKBONES, PAPER_ROWS, ROWS, SCORE_ONLY
-from fairfr.paper.printed import headline
+from fairfr.paper.printed import printed_headline
 from fairfr.report.quantity import Quantity
 from fairfr.report.study import PrintedRow
 from fairfr.report.tables.order import Setting
@@ -53,20 +53,20 @@ def study_rows(numbers: Numbers, name: str) -> tuple[PrintedRow, ...]:
     """The rows of a study that the claim cannot do without."""
     rows = numbers.study(name)
     if not rows:
-        raise NotThereError(f"{numbers.absent}: the {name.replace('_', ' ')} study")
+        raise MissingNumberError(f"{numbers.absent}: the {name.replace('_', ' ')} study")
     return rows
 
 
 @cache
-def contestants(quantity: Quantity) -> tuple[str, ...]:
+def label_free_methods(quantity: Quantity) -> tuple[str, ...]:
     """The label-free methods that the paper's table of a quantity has."""
-    printed = {p.method for p in headline() if p.quantity == quantity}
+    printed = {p.method for p in printed_headline() if p.quantity == quantity}
     return tuple(row.id for row in PAPER_ROWS if row.id in printed and row.id not in GROUP_AWARE_IDS)
 
 
 def winners(numbers: Numbers, quantity: Quantity, setting: Setting) -> tuple[set[str], float]:
     """The best label-free methods of a column, ties included, and their value."""
-    values = {m: need(numbers, quantity, *setting, m) for m in contestants(quantity)}
+    values = {m: require_number(numbers, quantity, *setting, m) for m in label_free_methods(quantity)}
     best = max(values.values()) if quantity.higher_is_better else min(values.values())
     return {m for m, value in values.items() if value == best}, best
 
@@ -76,9 +76,9 @@ def column_winners(numbers: Numbers, quantity: Quantity) -> dict[Setting, set[st
     return {setting: winners(numbers, quantity, setting)[0] for setting in HEADLINE}
 
 
-def mean(numbers: Numbers, quantity: Quantity, method: str) -> float:
+def mean_over_settings(numbers: Numbers, quantity: Quantity, method: str) -> float:
     """Over the nine headline columns."""
-    return sum(need(numbers, quantity, *setting, method) for setting in HEADLINE) / len(HEADLINE)
+    return sum(require_number(numbers, quantity, *setting, method) for setting in HEADLINE) / len(HEADLINE)
 
 
 def compare_means(quantity: Quantity, said: dict[str, float], numbers: Numbers) -> Verdict:
@@ -86,7 +86,7 @@ def compare_means(quantity: Quantity, said: dict[str, float], numbers: Numbers) 
 
     The paper's own tables must also give the figures that its text states.
     """
-    means = {method: mean(numbers, quantity, method) for method in contestants(quantity)}
+    means = {method: mean_over_settings(numbers, quantity, method) for method in label_free_methods(quantity)}
     ranking = sorted(means, key=means.__getitem__, reverse=bool(quantity.higher_is_better))
     stated = all(f"{means[method]:.3f}" == f"{value:.3f}" for method, value in said.items())
     ahead = means[next(iter(said))] == means[ranking[0]]
@@ -97,17 +97,17 @@ def compare_means(quantity: Quantity, said: dict[str, float], numbers: Numbers) 
     return verdict(ahead and (stated or not numbers.exact), detail, lead)
 
 
-def name(setting: Setting) -> str:
+def setting_name(setting: Setting) -> str:
     """RFW R100, as the tables call a column."""
     return f"{DATASETS[setting[0]]} {HEADLINE_BACKBONES.get(setting[1], setting[1])}"
 
 
-def names(settings: Iterable[Setting]) -> str:
+def setting_names(settings: Iterable[Setting]) -> str:
     """Columns, or a word for none."""
-    return ", ".join(name(setting) for setting in settings) or "none"
+    return ", ".join(setting_name(setting) for setting in settings) or "none"
 
 
-def labels(methods: Iterable[str]) -> str:
+def method_labels(methods: Iterable[str]) -> str:
     """Methods in the paper's order."""
     chosen = set(methods)
     return " and ".join(LABEL[row.id] for row in ROWS if row.id in chosen)

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from functools import partial
 
-from fairfr.paper.claims.claim import LABEL, Claim, Verdict, name, verdict
+from fairfr.paper.claims.claim import LABEL, Claim, Verdict, setting_name, verdict
 from fairfr.paper.comparison import TOLERANCE
-from fairfr.paper.numbers import Numbers, need
+from fairfr.paper.numbers import Numbers, require_number
 from fairfr.paper.order import HEADLINE
-from fairfr.paper.printed import WORST_AUROC, WORST_BRIER, study
+from fairfr.paper.printed import WORST_AUROC, WORST_BRIER, printed_study
 from fairfr.report.tables.order import Setting
 
 # rows of the component ablation that carry the name of a headline setting
@@ -26,17 +26,17 @@ OTHER_EMBEDDINGS = "the embedding sets differ: neither need be wrong, neither be
 
 def _split_brier(numbers: Numbers) -> Verdict:
     """Worst-group Brier of AC-Density on RFW, and how far below a score-only or group-wise map it is."""
-    row = next(row for row in study("split") if row.label == ("ArcFace", "Original"))
+    row = next(row for row in printed_study("split") if row.label == ("ArcFace", "Original"))
     appendix, platt = row.values["ac_density"][1], row.values["platt"][1]
     column = ("rfw", "arcface_r100")
-    table, faircal = (need(numbers, WORST_BRIER, *column, m) for m in ("ac_density", "faircal"))
+    table, faircal = (require_number(numbers, WORST_BRIER, *column, m) for m in ("ac_density", "faircal"))
     others = ", ".join(
-        f"{name(s)} {need(numbers, WORST_BRIER, *s, 'ac_density'):.3f}"
+        f"{setting_name(s)} {require_number(numbers, WORST_BRIER, *s, 'ac_density'):.3f}"
         for s in HEADLINE
         if s[0] == column[0] and s != column
     )
     detail = (
-        f"{name(column)} {table:.3f} (FairCal {faircal:.3f}; {others}), split table: ArcFace {appendix:.4f} "
+        f"{setting_name(column)} {table:.3f} (FairCal {faircal:.3f}; {others}), split table: ArcFace {appendix:.4f} "
         f"(Platt {platt:.4f}); {OTHER_EMBEDDINGS}"
     )
     return verdict(abs(table - appendix) <= TOLERANCE[WORST_BRIER], detail)
@@ -44,10 +44,10 @@ def _split_brier(numbers: Numbers) -> Verdict:
 
 def _components_gain(label: str, setting: Setting, numbers: Numbers) -> Verdict:
     """The largest gain in worst-group AUROC over a map of the score alone, in both tables."""
-    row = next(row for row in study("components") if row.label == (label,))
-    baseline, platt = need(numbers, WORST_AUROC, *setting, "baseline"), row.values["platt"][0]
+    row = next(row for row in printed_study("components") if row.label == (label,))
+    baseline, platt = require_number(numbers, WORST_AUROC, *setting, "baseline"), row.values["platt"][0]
     methods = ("ac_linear", "ac_density")
-    table = {m: need(numbers, WORST_AUROC, *setting, m) for m in methods}
+    table = {m: require_number(numbers, WORST_AUROC, *setting, m) for m in methods}
     best = max(table, key=table.__getitem__)
     appendix = row.values[best][0]
     detail = (
@@ -70,7 +70,7 @@ CLAIMS = (
         Claim(
             f"components-{'-'.join(setting)}",
             "Table 2, Panel A; Appendix, component ablation",
-            f"{name(setting)}: worst-group AUROC, without and with AC, is the same in both tables, to 0.010",
+            f"{setting_name(setting)}: worst-group AUROC, without and with AC, is the same in both tables, to 0.010",
             partial(_components_gain, label, setting),
             arithmetic=True,
         )

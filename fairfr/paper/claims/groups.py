@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import partial
 
-from fairfr.paper.claims.claim import AC, LABEL, Claim, Verdict, contestants, labels, verdict
-from fairfr.paper.numbers import NotThereError, Numbers, need
+from fairfr.paper.claims.claim import AC, LABEL, Claim, Verdict, label_free_methods, method_labels, verdict
+from fairfr.paper.numbers import MissingNumberError, Numbers, require_number
 from fairfr.paper.order import BACKBONES, DATASETS, PAPER_ROWS, SETTINGS
 from fairfr.paper.printed import AUROC, LU_AUROC, WORST_AUROC, win_counts
 
@@ -21,7 +21,7 @@ def _groups(numbers: Numbers, metric: str, setting: tuple[str, str], method: str
     values = numbers.by_group(metric, *setting, method)
     if not values:
         where = f"{DATASETS[setting[0]]} {BACKBONES[setting[1]]}"
-        raise NotThereError(f"{numbers.absent}: {SHORT[metric]} by group of {LABEL[method]} on {where}")
+        raise MissingNumberError(f"{numbers.absent}: {SHORT[metric]} by group of {LABEL[method]} on {where}")
     return values
 
 
@@ -29,7 +29,7 @@ def _error_reduction(numbers: Numbers) -> Verdict:
     before, after = (_groups(numbers, "auroc", MAGFACE, m) for m in ("baseline", "ac_density"))
     worst = min(before, key=before.__getitem__)
     if worst not in after or before[worst] == PERFECT:
-        raise NotThereError(f"{numbers.absent}: an AUROC for {worst} that could be better than Baseline's")
+        raise MissingNumberError(f"{numbers.absent}: an AUROC for {worst} that could be better than Baseline's")
     reduction = 100 * (after[worst] - before[worst]) / (PERFECT - before[worst])
     detail = f"{worst}: {before[worst]:.2f} to {after[worst]:.2f}, {reduction:.1f} % of the error"
     return verdict(abs(reduction - 30) <= ROUGHLY, detail)
@@ -40,26 +40,26 @@ def _no_group_degraded(numbers: Numbers) -> Verdict:
     if len(before) > 1:
         worse = [group for group, value in before.items() if after.get(group, value) < value]
         return verdict(not worse, f"degraded: {', '.join(worse) or 'none'} of {len(before)} groups")
-    level = need(numbers, LU_AUROC, *MAGFACE, "ac_density")
+    level = require_number(numbers, LU_AUROC, *MAGFACE, "ac_density")
     if level == 1:
         return verdict(True, "Table 3: every group is lifted (4/4)")
-    raise NotThereError("not every group is lifted, and the others are not printed")
+    raise MissingNumberError("not every group is lifted, and the others are not printed")
 
 
 def _only_density_on_r50(numbers: Numbers) -> Verdict:
     rivals = [row.id for row in PAPER_ROWS if row.id != "baseline"]
-    full = [m for m in rivals if need(numbers, LU_AUROC, *R50, m) == 1]
-    worst = need(numbers, WORST_AUROC, *R50, "ac_density")
+    full = [m for m in rivals if require_number(numbers, LU_AUROC, *R50, m) == 1]
+    worst = require_number(numbers, WORST_AUROC, *R50, "ac_density")
     return verdict(
         full == ["ac_density"] and worst >= 0.995,
-        f"every group lifted by: {labels(full) or 'none'}; AC-Density's worst-group AUROC {worst:.3f}",
+        f"every group lifted by: {method_labels(full) or 'none'}; AC-Density's worst-group AUROC {worst:.3f}",
     )
 
 
 def _count_wins(numbers: Numbers, metric: str) -> tuple[int, int, dict[str, int]]:
     """Groups where an AC variant is best (ties included), groups in all, and the wins of each variant."""
     won, cells, by_variant = 0, 0, dict.fromkeys(AC, 0)
-    methods = contestants(AUROC)
+    methods = label_free_methods(AUROC)
     for setting in SETTINGS:
         values = {m: _groups(numbers, metric, setting, m) for m in methods}
         for group in set.intersection(*(set(v) for v in values.values())):
@@ -100,14 +100,14 @@ def _variants_add_up(index: int, numbers: Numbers) -> Verdict:
 def _parameters(numbers: Numbers) -> Verdict:
     found = numbers.parameters()
     if found is None:
-        raise NotThereError(f"{numbers.absent}: an AC-MLP on 512-d embeddings")
+        raise MissingNumberError(f"{numbers.absent}: an AC-MLP on 512-d embeddings")
     return verdict(found == 527_361, f"{found:,}")
 
 
 def _negatives(dataset: str, of_group: bool, said: int, numbers: Numbers) -> Verdict:
     found = numbers.negatives(dataset)
     if found is None:
-        raise NotThereError(f"{numbers.absent}: the negatives of a {DATASETS[dataset]} fold")
+        raise MissingNumberError(f"{numbers.absent}: the negatives of a {DATASETS[dataset]} fold")
     whole, group = found
     detail = f"{whole:,.0f} in a fold" + (f", {group:,.0f} in a fold of one ethnicity" if of_group else "")
     return verdict(round(group if of_group else whole) == said, detail)

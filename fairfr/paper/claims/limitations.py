@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fairfr.paper.claims.claim import CONTEXT, LABEL, Claim, Verdict, study_rows, verdict
-from fairfr.paper.numbers import NotThereError, Numbers
+from fairfr.paper.numbers import MissingNumberError, Numbers
 
 
 def _need_not_transfer(numbers: Numbers) -> Verdict:
@@ -15,7 +15,7 @@ def _need_not_transfer(numbers: Numbers) -> Verdict:
         if m in row.values and "platt" in row.values
     ]
     if not lost:
-        raise NotThereError(f"{numbers.absent}: Platt and an AC method, at home and away")
+        raise MissingNumberError(f"{numbers.absent}: Platt and an AC method, at home and away")
     change, of_platt, method, where = min(lost)
     detail = f"largest loss of AUROC: {method} {change:+.4f}, Platt there {of_platt:+.4f} ({where})"
     return verdict(change < min(0, of_platt), detail)

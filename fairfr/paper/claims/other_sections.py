@@ -12,13 +12,13 @@ from fairfr.paper.claims.claim import (
     Verdict,
     column_winners,
     compare_means,
-    labels,
-    name,
-    names,
+    method_labels,
+    setting_name,
+    setting_names,
     verdict,
     winners,
 )
-from fairfr.paper.numbers import Numbers, need
+from fairfr.paper.numbers import Numbers, require_number
 from fairfr.paper.order import HEADLINE
 from fairfr.paper.printed import AUROC, BRIER, TPR, WORST_AUROC, WORST_BRIER
 from fairfr.report.quantity import Quantity
@@ -36,8 +36,8 @@ def _better_than(numbers: Numbers, quantity: Quantity, rivals: Sequence[str]) ->
     sign = 1 if quantity.higher_is_better else -1
 
     def gain(setting: Setting, method: str) -> float:
-        best = max(sign * need(numbers, quantity, *setting, rival) for rival in rivals)
-        return sign * need(numbers, quantity, *setting, method) - best
+        best = max(sign * require_number(numbers, quantity, *setting, rival) for rival in rivals)
+        return sign * require_number(numbers, quantity, *setting, method) - best
 
     return {m: sum(gain(s, m) > 0 for s in HEADLINE) for m in AC}
 
@@ -74,7 +74,9 @@ def _low_fpr_depends(numbers: Numbers) -> Verdict:
 
 
 def _oracle_bound(numbers: Numbers) -> Verdict:
-    above = [s for s in HEADLINE if winners(numbers, WORST_AUROC, s)[1] > need(numbers, WORST_AUROC, *s, "oracle")]
+    above = [
+        s for s in HEADLINE if winners(numbers, WORST_AUROC, s)[1] > require_number(numbers, WORST_AUROC, *s, "oracle")
+    ]
     return verdict(
         not above, f"worst-group AUROC: a label-free method is above the Oracle in {len(above)} of 9 columns"
     )
@@ -83,28 +85,32 @@ def _oracle_bound(numbers: Numbers) -> Verdict:
 def _small_models(numbers: Numbers) -> Verdict:
     behind = []
     for s in HEADLINE:
-        mlp, *small = (need(numbers, WORST_AUROC, *s, m) for m in AC)
+        mlp, *small = (require_number(numbers, WORST_AUROC, *s, m) for m in AC)
         if mlp > max(small):
             behind.append(s)
-    return verdict(not behind, f"worst-group AUROC: AC-MLP ahead of both in: {names(behind)}")
+    return verdict(not behind, f"worst-group AUROC: AC-MLP ahead of both in: {setting_names(behind)}")
 
 
 def _overlay(numbers: Numbers) -> Verdict:
     """A fitted overlay cannot do worse than a guess; raw scores clipped to [0, 1] can."""
     cells = {
-        (m, s): need(numbers, WORST_BRIER, *s, m) for m in ("baseline", "falcon", "fsn", "demonorm") for s in HEADLINE
+        (m, s): require_number(numbers, WORST_BRIER, *s, m)
+        for m in ("baseline", "falcon", "fsn", "demonorm")
+        for s in HEADLINE
     }
     (method, setting), worst = max(cells.items(), key=lambda item: item[1])
-    detail = f"largest worst-group Brier: {LABEL[method]} on {name(setting)} {worst:.3f}; a constant 0.5 gives 0.250"
+    detail = (
+        f"largest worst-group Brier: {LABEL[method]} on {setting_name(setting)} {worst:.3f}; a constant 0.5 gives 0.250"
+    )
     if worst > BRIER_OF_A_GUESS:
         return verdict(False, detail)
     return Verdict("undetermined", detail)
 
 
 def _score_only(numbers: Numbers) -> Verdict:
-    pairs = {s: [need(numbers, WORST_AUROC, *s, m) for m in ("platt", "baseline")] for s in HEADLINE}
+    pairs = {s: [require_number(numbers, WORST_AUROC, *s, m) for m in ("platt", "baseline")] for s in HEADLINE}
     moved = [s for s, (platt, baseline) in pairs.items() if platt != baseline]
-    return verdict(not moved, f"worst-group AUROC of Platt differs from Baseline's in: {names(moved)}")
+    return verdict(not moved, f"worst-group AUROC of Platt differs from Baseline's in: {setting_names(moved)}")
 
 
 def _brier_columns(numbers: Numbers) -> Verdict:
@@ -117,7 +123,7 @@ def _brier_columns(numbers: Numbers) -> Verdict:
     wrong = [s for s, best in said.items() if columns[s] != best]
     ties = [s for s in (("bfw", "adaface"), ("lfw", "adaface")) if not {"ac_linear"} < columns[s]]
     rest = [s for s in (("bfw", "arcface_r100"), ("bfw", "magface")) if not columns[s] <= {"faircal", "frappe"}]
-    detail = "; ".join(f"{name(s)}: {labels(columns[s])}" for s in (*wrong, *ties, *rest))
+    detail = "; ".join(f"{setting_name(s)}: {method_labels(columns[s])}" for s in (*wrong, *ties, *rest))
     return verdict(not (wrong or ties or rest), f"otherwise than stated: {detail or 'none'}")
 
 

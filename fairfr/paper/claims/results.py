@@ -11,15 +11,15 @@ from fairfr.paper.claims.claim import (
     Verdict,
     column_winners,
     compare_means,
-    contestants,
-    labels,
-    mean,
-    name,
-    names,
+    label_free_methods,
+    mean_over_settings,
+    method_labels,
+    setting_name,
+    setting_names,
     verdict,
     winners,
 )
-from fairfr.paper.numbers import Numbers, need
+from fairfr.paper.numbers import Numbers, require_number
 from fairfr.paper.order import HEADLINE, PAPER_ROWS
 from fairfr.paper.printed import (
     AUROC,
@@ -30,7 +30,7 @@ from fairfr.paper.printed import (
     WORST_AUROC,
     WORST_BRIER,
     WORST_TPR,
-    headline,
+    printed_headline,
 )
 from fairfr.report.quantity import Quantity
 from fairfr.report.tables.order import Setting
@@ -42,7 +42,7 @@ COLUMNS = "columns"
 @cache
 def _bold_methods(quantity: Quantity) -> dict[Setting, set[str]]:
     """What the paper prints in bold in each column."""
-    mine = [p for p in headline() if p.bold and p.quantity == quantity]
+    mine = [p for p in printed_headline() if p.bold and p.quantity == quantity]
     return {s: {p.method for p in mine if (p.dataset, p.backbone) == s} for s in HEADLINE}
 
 
@@ -54,16 +54,19 @@ def _bold(quantity: Quantity, numbers: Numbers) -> Verdict:
         best, value = winners(numbers, quantity, setting)
         if not bold[setting] <= best:
             lesser = bold[setting] - best
-            figures = ", ".join(f"{need(numbers, quantity, *setting, m):.3f}" for m in lesser)
-            wrong.append(f"{name(setting)}: bold {labels(lesser)} {figures}, best {labels(best)} {value:.3f}")
+            figures = ", ".join(f"{require_number(numbers, quantity, *setting, m):.3f}" for m in lesser)
+            bolded = f"bold {method_labels(lesser)} {figures}"
+            wrong.append(f"{setting_name(setting)}: {bolded}, best {method_labels(best)} {value:.3f}")
         elif bold[setting] != best:
-            wrong.append(f"{name(setting)}: {labels(best - bold[setting])} ties at {value:.3f} and is not bold")
+            wrong.append(
+                f"{setting_name(setting)}: {method_labels(best - bold[setting])} ties at {value:.3f} and is not bold"
+            )
     return verdict(not wrong, "; ".join([f"right in {len(HEADLINE) - len(wrong)} of {len(HEADLINE)} columns", *wrong]))
 
 
 def _density_six(numbers: Numbers) -> Verdict:
     won = [s for s, best in column_winners(numbers, WORST_AUROC).items() if "ac_density" in best]
-    return verdict(len(won) >= 6, f"best in {len(won)} of 9: {names(won)}", len(won))
+    return verdict(len(won) >= 6, f"best in {len(won)} of 9: {setting_names(won)}", len(won))
 
 
 def _linear_takes_lfw(numbers: Numbers) -> Verdict:
@@ -71,7 +74,8 @@ def _linear_takes_lfw(numbers: Numbers) -> Verdict:
     rest = {s: best for s, best in lfw.items() if "ac_density" not in best}
     return verdict(
         all("ac_linear" in best for best in rest.values()),
-        "; ".join(f"{name(s)}: {labels(best)}" for s, best in rest.items()) or "AC-Density is best in all three",
+        "; ".join(f"{setting_name(s)}: {method_labels(best)}" for s, best in rest.items())
+        or "AC-Density is best in all three",
     )
 
 
@@ -80,13 +84,15 @@ def _brier_seven(numbers: Numbers) -> Verdict:
     alone = [s for s, best in columns.items() if best <= set(AC)]
     tied = [s for s, best in columns.items() if best & set(AC) and not best <= set(AC)]
     return verdict(
-        len(alone) >= 7, f"best alone in {len(alone)} of 9, tied with another method in: {names(tied)}", len(alone)
+        len(alone) >= 7,
+        f"best alone in {len(alone)} of 9, tied with another method in: {setting_names(tied)}",
+        len(alone),
     )
 
 
 def _tpr_strong(numbers: Numbers) -> Verdict:
     """Judged on means, as the text judges the other tables: one of the two is best and neither is below Baseline."""
-    means = {m: mean(numbers, TPR, m) for m in contestants(TPR)}
+    means = {m: mean_over_settings(numbers, TPR, m) for m in label_free_methods(TPR)}
     ranking = sorted(means, key=means.__getitem__, reverse=True)
     two = ("ac_linear", "ac_density")
     strong = ranking[0] in two and min(means[m] for m in two) >= means["baseline"]
@@ -97,14 +103,14 @@ def _tpr_strong(numbers: Numbers) -> Verdict:
 
 
 def _full_levels(numbers: Numbers, method: str) -> list[tuple[str, str]]:
-    return [s for s in HEADLINE if need(numbers, LU_AUROC, *s, method) == 1]
+    return [s for s in HEADLINE if require_number(numbers, LU_AUROC, *s, method) == 1]
 
 
 def _linear_five(numbers: Numbers) -> Verdict:
     counts = {row.id: len(_full_levels(numbers, row.id)) for row in PAPER_ROWS if row.id != "baseline"}
     others = {m: n for m, n in counts.items() if m != "ac_linear"}
     most = max(others.values())
-    following = labels(m for m, n in others.items() if n == most)
+    following = method_labels(m for m, n in others.items() if n == most)
     return verdict(
         counts["ac_linear"] >= 5 and counts["ac_linear"] > most,
         f"AC-Linear {counts['ac_linear']} of 9; next {following} {most}",
@@ -119,16 +125,18 @@ def _linear_rest(numbers: Numbers) -> Verdict:
     behind = [
         s
         for s in rest
-        if need(numbers, LU_AUROC, *s, "ac_linear") < max(need(numbers, LU_AUROC, *s, m) for m in rivals)
+        if require_number(numbers, LU_AUROC, *s, "ac_linear")
+        < max(require_number(numbers, LU_AUROC, *s, m) for m in rivals)
     ]
     return verdict(
-        not behind, f"{len(rest) - len(behind)} of the remaining {len(rest)} columns; behind in: {names(behind)}"
+        not behind,
+        f"{len(rest) - len(behind)} of the remaining {len(rest)} columns; behind in: {setting_names(behind)}",
     )
 
 
 def _density_four(numbers: Numbers) -> Verdict:
     full = _full_levels(numbers, "ac_density")
-    return verdict(len(full) >= 4, f"{len(full)} of 9: {names(full)}", len(full))
+    return verdict(len(full) >= 4, f"{len(full)} of 9: {setting_names(full)}", len(full))
 
 
 def _none_full(numbers: Numbers) -> Verdict:
@@ -137,7 +145,12 @@ def _none_full(numbers: Numbers) -> Verdict:
 
 
 def _aware_zero(numbers: Numbers) -> Verdict:
-    cells = [need(numbers, LU_AUROC, *s, m) for s in HEADLINE if s[0] == "rfw" for m in ("gst", "demonorm", "oracle")]
+    cells = [
+        require_number(numbers, LU_AUROC, *s, m)
+        for s in HEADLINE
+        if s[0] == "rfw"
+        for m in ("gst", "demonorm", "oracle")
+    ]
     zero = sum(value == 0 for value in cells)
     return verdict(zero > len(cells) / 2, f"{zero} of {len(cells)} cells are 0/N", zero)
 

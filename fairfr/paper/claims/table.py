@@ -17,9 +17,9 @@ from fairfr.paper.claims import (
     results,
 )
 from fairfr.paper.claims.claim import Claim, Status, Verdict
-from fairfr.paper.comparison import simulation
-from fairfr.paper.drawn_numbers import DrawnNumbers
-from fairfr.paper.numbers import NotThereError, Numbers, PrintedNumbers, RunNumbers
+from fairfr.paper.comparison import synthetic_warning
+from fairfr.paper.drawn_numbers import BootstrapNumbers
+from fairfr.paper.numbers import MissingNumberError, Numbers, PrintedNumbers, RunNumbers
 from fairfr.paper.order import ORDER, ROWS, SETTINGS
 from fairfr.report.readings import Reading
 from fairfr.report.runs import SelectedRuns
@@ -71,11 +71,11 @@ def judge(claim: Claim, numbers: Numbers) -> Verdict:
         return Verdict("undetermined", "arithmetic of the text: runs have no say in it")
     try:
         return claim.check(numbers)
-    except NotThereError as absent:
+    except MissingNumberError as absent:
         return Verdict("undetermined", str(absent))
 
 
-def judge_draws(claim: Claim, point: Verdict, drawn: DrawnNumbers) -> Verdict:
+def judge_draws(claim: Claim, point: Verdict, drawn: BootstrapNumbers) -> Verdict:
     """The verdict with its bootstrap interval; undetermined where draws of other people would turn it.
 
     The claim is judged again on each draw. A verdict is kept if at least 97.5 % of the draws share it: for a claim that
@@ -90,7 +90,7 @@ def judge_draws(claim: Claim, point: Verdict, drawn: DrawnNumbers) -> Verdict:
         while drawn.draw < drawn.draws:
             verdicts.append(claim.check(drawn))
             drawn.draw += 1
-    except NotThereError:
+    except MissingNumberError:
         return point
     share = sum(verdict.status == point.status for verdict in verdicts) / len(verdicts)
     status: Status = point.status if share >= (1 + LEVEL) / 2 else "undetermined"
@@ -136,7 +136,7 @@ def claims(
             *((IN_KIND, intervals) if len(sides) > 1 else ()),
             NO_GROUP_TABLES,
         ),
-        about=("The same arithmetic judges both.", *simulation(runs)),
+        about=("The same arithmetic judges both.", *synthetic_warning(runs)),
         chapter="Claims of the paper",
     )
     return provenance.annotate(bare, shrink=False)
@@ -148,7 +148,7 @@ def _judge_all(ours: RunNumbers, bootstraps: BootstrapCache | None) -> dict[str,
     judged = {claim.id: (judge(claim, printed), judge(claim, ours)) for claim in CLAIMS}
     if bootstraps is None:
         return judged
-    drawn = DrawnNumbers(bootstraps)
+    drawn = BootstrapNumbers(bootstraps)
     return {claim.id: (judged[claim.id][0], judge_draws(claim, judged[claim.id][1], drawn)) for claim in CLAIMS}
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fairfr.paper.printed import study
+from fairfr.paper.printed import printed_study
 from fairfr.report.quantity import group_heading
 from fairfr.report.readings import Run
 from fairfr.report.study import CHAPTER, ColumnSpec, Measurement, Study, StudyRow, StudyTable
@@ -22,7 +22,7 @@ RULES = Note(
     "A pair belongs to a group if both of its images do, in either reading; mixed and unknown pairs are in none. A "
     "group counts in a fold with at least min_pairs pairs and both labels; the worst of those is taken in each fold.",
 )
-PRINTED = study("attributes")
+PRINTED = printed_study("attributes")
 TABLE = StudyTable(
     name="attributes",
     printed=PRINTED,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairfr.paper.printed import study
+from fairfr.paper.printed import printed_study
 from fairfr.report.figures.curves import Curve, curve_figure, curve_through
 from fairfr.report.readings import Reading, Run
 from fairfr.report.study import ColumnSpec, Measurement, Study, StudyRow, StudyTable
@@ -25,7 +25,7 @@ METHODS = {
     "ac_density_loo": "AC-Density (LOO)",
 }
 PAPER = ("lfw", "adaface_aligned")
-PRINTED = study("calibration_size")
+PRINTED = printed_study("calibration_size")
 TABLE = StudyTable(
     name="calibration_size",
     printed=PRINTED,

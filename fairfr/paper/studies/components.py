@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fairfr.paper.printed import study
+from fairfr.paper.printed import printed_study
 from fairfr.report.study import ColumnSpec, Measurement, Study, StudyRow, StudyTable
 from fairfr.report.study_runs import Setting, StudyRuns
 from fairfr.report.tables.grid import Note
@@ -29,7 +29,7 @@ PAPER = {
     ("bfw", "adaface_aligned"): "BFW, AdaFace",
     ("bfw", "vit_b"): "BFW, ViT-B",
 }
-PRINTED = study("components")
+PRINTED = printed_study("components")
 TABLE = StudyTable(
     name="components",
     printed=PRINTED,

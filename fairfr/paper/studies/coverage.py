@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from fairfr.paper.printed import study
+from fairfr.paper.printed import printed_study
 from fairfr.report.figures.curves import Curve, curve_figure, curve_through
 from fairfr.report.quantity import group_heading
 from fairfr.report.readings import Run
@@ -23,7 +23,7 @@ METHODS = {
     "ac_density_loo": "AC-Density (LOO)",
 }
 PAPER = ("rfw", "arcface_original", "african")
-PRINTED = study("coverage")
+PRINTED = printed_study("coverage")
 TABLE = StudyTable(
     name="coverage",
     printed=PRINTED,

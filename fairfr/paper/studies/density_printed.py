@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from fairfr.paper.order import DENSITY, DENSITY_LOO, HEADLINE
-from fairfr.paper.printed import AUROC, BRIER, TPR, WORST_BRIER, headline
+from fairfr.paper.printed import AUROC, BRIER, TPR, WORST_BRIER, printed_headline
 from fairfr.paper.reading import PAPER_READING
 from fairfr.report.quantity import Quantity
 from fairfr.report.readings import STRICT, Reading, Run
@@ -117,7 +117,9 @@ def _nearest(lines: Sequence[Line], distances: Sequence[Sequence[float | None]])
 
 def _printed(quantity: Quantity, setting: Setting) -> float:
     return next(
-        p.value for p in headline() if (p.quantity, p.dataset, p.backbone, p.method) == (quantity, *setting, DENSITY.id)
+        p.value
+        for p in printed_headline()
+        if (p.quantity, p.dataset, p.backbone, p.method) == (quantity, *setting, DENSITY.id)
     )
 
 

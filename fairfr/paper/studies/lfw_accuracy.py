@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fairfr.paper.printed import study
+from fairfr.paper.printed import printed_study
 from fairfr.report.held_out_folds import held_out_folds
 from fairfr.report.readings import Reading, Run
 from fairfr.report.study import ColumnSpec, Measurement, Study, StudyRow, StudyTable
@@ -25,7 +25,7 @@ PAPER = {
     ("lfw", "vit_b"): "ViT-B, AdaFace-trained",
     ("lfw", "arcface_original"): "ArcFace, original embedding set",
 }
-PRINTED = study("lfw_accuracy")
+PRINTED = printed_study("lfw_accuracy")
 TABLE = StudyTable(
     name="lfw_accuracy",
     printed=PRINTED,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fairfr.paper.printed import study
+from fairfr.paper.printed import printed_study
 from fairfr.report.readings import Run
 from fairfr.report.study import CHAPTER, ColumnSpec, Measurement, Study, StudyRow, StudyTable
 from fairfr.report.study_runs import Setting, StudyRuns
@@ -27,7 +27,7 @@ COUNTS = {
     "cut": "parts larger than a fold",
     "dropped": "most pairs left out of a fold's training",
 }
-PRINTED = study("split")
+PRINTED = printed_study("split")
 TABLE = StudyTable(
     name="split",
     printed=PRINTED,

@@ -46,7 +46,7 @@ NOTES = (
 )
 
 
-class AwayAndHome(NamedTuple):
+class TransferPair(NamedTuple):
     """A method away from home: its run, the one at home, and where it was fitted, in words."""
 
     section: str
@@ -58,11 +58,11 @@ class AwayAndHome(NamedTuple):
         return str(self.away.stored["method"]["label"])
 
 
-def away_and_home(runs: StudyRuns) -> list[AwayAndHome]:
+def transfer_pairs(runs: StudyRuns) -> list[TransferPair]:
     """Every run away from home that has one at home, section by section."""
     homes = {_tested(run): run for run in runs if run.stored["protocol"] == HOME}
     away = [run for run in runs if run.stored["protocol"] != HOME and _tested(run) in homes]
-    found = [AwayAndHome(_section(runs, run), run, homes[_tested(run)]) for run in away]
+    found = [TransferPair(_section(runs, run), run, homes[_tested(run)]) for run in away]
     return sorted(found, key=lambda both: (both.section, both.method))
 
 
@@ -92,7 +92,7 @@ def tables(runs: StudyRuns) -> list[Grid]:
 def rows(runs: StudyRuns) -> list[StudyRow]:
     """For each section the change of AUROC and of Brier by method: what a claim about transfer is judged by."""
     changes: dict[str, dict[str, tuple[Measurement, ...]]] = {}
-    for both in away_and_home(runs):
+    for both in transfer_pairs(runs):
         found = _compared(both.home, both.away, runs.reading)
         if found is not None:
             method = both.away.stored["method"]["id"]
@@ -103,7 +103,7 @@ def rows(runs: StudyRuns) -> list[StudyRow]:
 
 def _by_method(runs: StudyRuns) -> Grid:
     lines: dict[str, list[Line]] = {}
-    for both in away_and_home(runs):
+    for both in transfer_pairs(runs):
         found = _compared(both.home, both.away, runs.reading)
         ece = (Entry(), Entry()) if found is None else tuple(number_entry(value, DIGITS) for value in found.ece)
         lines.setdefault(both.section, []).append(
@@ -116,7 +116,7 @@ def _by_method(runs: StudyRuns) -> Grid:
 
 def _by_group(runs: StudyRuns) -> Grid:
     sections = []
-    for both in away_and_home(runs):
+    for both in transfer_pairs(runs):
         found = _compared(both.home, both.away, runs.reading)
         if found is None or not found.groups:
             continue
@@ -164,7 +164,7 @@ def _of_change(change: Change, higher: bool | None) -> tuple[Entry, ...]:
 def figure(runs: StudyRuns) -> Figure | None:
     """The change of each method with its interval, a panel for each metric, by section."""
     changes: dict[str, dict[str, dict[str, Change]]] = {}
-    for both in away_and_home(runs):
+    for both in transfer_pairs(runs):
         found = _compared(both.home, both.away, runs.reading)
         if found is None or not _has_both_labels(found, 0):
             continue

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import pytest
 
 from fairfr.paper.order import BACKBONES, DATASETS, GROUP_AWARE, HEADLINE, ROWS, SETTINGS
-from fairfr.paper.printed import LD_TPR, LU_AUROC, headline
+from fairfr.paper.printed import LD_TPR, LU_AUROC, printed_headline
 from fairfr.report.quantity import LIFTED
 from fairfr.report.readings import Run
 from fairfr.report.runs import SelectedRuns
@@ -64,7 +64,7 @@ def group_values(dataset: str, metric: str, lifted: int | None) -> dict[tuple[st
 
 def printed_values(dataset: str, backbone: str, method: str) -> dict[tuple[str, str], float]:
     """All that the paper prints for a cell; K/N as groups that give it."""
-    mine = [p for p in headline() if (p.dataset, p.backbone, p.method) == (dataset, backbone, method)]
+    mine = [p for p in printed_headline() if (p.dataset, p.backbone, p.method) == (dataset, backbone, method)]
     values = {(p.quantity.metric, p.quantity.group): p.value for p in mine if p.quantity.group != LIFTED}
     for quantity in (LU_AUROC, LD_TPR):
         lifted = next((int(p.text.split("/")[0]) for p in mine if p.quantity == quantity), None)

@@ -10,8 +10,8 @@ import pytest
 
 from fairfr.paper.claims.claim import Claim, Verdict, verdict
 from fairfr.paper.claims.table import claims, judge, judge_draws
-from fairfr.paper.drawn_numbers import DrawnNumbers
-from fairfr.paper.numbers import Numbers, RunNumbers, need
+from fairfr.paper.drawn_numbers import BootstrapNumbers
+from fairfr.paper.numbers import Numbers, RunNumbers, require_number
 from fairfr.paper.order import ORDER
 from fairfr.paper.printed import AUROC, LU_AUROC, WORST_AUROC, WORST_BRIER
 from fairfr.paper.reading import PAPER_READING
@@ -30,7 +30,7 @@ def ahead(quantity: Quantity) -> Claim:
     """AC-Density is better than FairCal."""
 
     def check(numbers: Numbers) -> Verdict:
-        ours, theirs = (need(numbers, quantity, *CELL, m) for m in ("ac_density", "faircal"))
+        ours, theirs = (require_number(numbers, quantity, *CELL, m) for m in ("ac_density", "faircal"))
         gain = (ours - theirs) * (1 if quantity.higher_is_better else -1)
         return verdict(gain > 0, f"{ours:.3f}, {theirs:.3f}", gain)
 
@@ -40,7 +40,7 @@ def ahead(quantity: Quantity) -> Claim:
 def judged(claim: Claim, results: list[Run]) -> Verdict:
     runs = SelectedRuns(results, "synthetic")
     point = judge(claim, RunNumbers(runs, PAPER_READING))
-    return judge_draws(claim, point, DrawnNumbers(BootstrapCache(Layout(runs, PAPER_READING, ORDER), DRAWS)))
+    return judge_draws(claim, point, BootstrapNumbers(BootstrapCache(Layout(runs, PAPER_READING, ORDER), DRAWS)))
 
 
 @pytest.mark.parametrize("quantity", [AUROC, WORST_AUROC, WORST_BRIER])
@@ -71,7 +71,7 @@ def test_without_scores_the_verdict_stands_as_it_is(fake_run: Any) -> None:
 def test_draws_move_the_fold_mean_as_they_move_the_pooled_value(fake_run: Any) -> None:
     result = fake_run("ac_density")
     bootstraps = BootstrapCache(Layout(SelectedRuns([result], "synthetic"), PAPER_READING, ORDER), DRAWS)
-    numbers = DrawnNumbers(bootstraps)
+    numbers = BootstrapNumbers(bootstraps)
     found = bootstraps.of(CELL)
     assert found is not None
     pooled, drawn = found.measured["ac_density"].worst("auroc")
@@ -88,7 +88,7 @@ def test_draws_move_the_fold_mean_as_they_move_the_pooled_value(fake_run: Any) -
 
 def test_levels_of_a_draw_are_those_of_its_groups(fake_run: Any) -> None:
     results = [fake_run("baseline", noise=0.6), fake_run("ac_linear", noise=0.5)]
-    numbers = DrawnNumbers(BootstrapCache(Layout(SelectedRuns(results, "synthetic"), PAPER_READING, ORDER), DRAWS))
+    numbers = BootstrapNumbers(BootstrapCache(Layout(SelectedRuns(results, "synthetic"), PAPER_READING, ORDER), DRAWS))
     seen = set()
     for draw in range(DRAWS):
         numbers.draw = draw

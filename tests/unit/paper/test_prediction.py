@@ -11,7 +11,7 @@ import pytest
 from fairfr.paper.coverage import coverage
 from fairfr.paper.figures import prediction_figure
 from fairfr.paper.prediction import compared_with_print, is_fitted, prediction
-from fairfr.paper.printed import AUROC, BRIER, TPR, WORST_BRIER, headline
+from fairfr.paper.printed import AUROC, BRIER, TPR, WORST_BRIER, printed_headline
 from fairfr.paper.reading import PAPER_READING
 from fairfr.report.readings import STRICT, Run
 from fairfr.report.runs import SelectedRuns
@@ -25,7 +25,9 @@ AWAY = {"faircal": 0.010, "falcon": -0.020, "ac_density": 0.004, "ac_density_loo
 def printed_auroc(backbone: str, method: str) -> float:
     method = method.removesuffix("_loo")
     return next(
-        p.value for p in headline() if (p.quantity, p.dataset, p.backbone, p.method) == (AUROC, "rfw", backbone, method)
+        p.value
+        for p in printed_headline()
+        if (p.quantity, p.dataset, p.backbone, p.method) == (AUROC, "rfw", backbone, method)
     )
 
 
@@ -45,7 +47,7 @@ def lines_of(grid: Any) -> dict[str, Any]:
 
 
 def test_eight_figures_are_fitted_and_no_others() -> None:
-    fitted = {(p.method, p.quantity) for p in headline() if is_fitted(p.method, p.quantity)}
+    fitted = {(p.method, p.quantity) for p in printed_headline() if is_fitted(p.method, p.quantity)}
     assert len(fitted) == 8
     assert {method for method, _ in fitted} == {"baseline", "ac_linear"}
     assert is_fitted("ac_linear", TPR) and not is_fitted("ac_linear", WORST_BRIER)

@@ -17,33 +17,35 @@ from fairfr.paper.printed import (
     WORST_AUROC,
     WORST_BRIER,
     WORST_TPR,
-    Published,
-    headline,
-    study,
+    PrintedNumber,
+    printed_headline,
+    printed_study,
     win_counts,
 )
 from fairfr.report.quantity import Quantity
 
 
-def cell(quantity: Quantity, dataset: str, backbone: str, method: str) -> Published:
+def cell(quantity: Quantity, dataset: str, backbone: str, method: str) -> PrintedNumber:
     (found,) = [
-        p for p in headline() if (p.quantity, p.dataset, p.backbone, p.method) == (quantity, dataset, backbone, method)
+        p
+        for p in printed_headline()
+        if (p.quantity, p.dataset, p.backbone, p.method) == (quantity, dataset, backbone, method)
     ]
     return found
 
 
 def test_every_headline_cell_is_there_once() -> None:
-    cells = Counter((p.quantity, p.dataset, p.backbone, p.method) for p in headline())
-    assert len(headline()) == 711 and set(cells.values()) == {1}
+    cells = Counter((p.quantity, p.dataset, p.backbone, p.method) for p in printed_headline())
+    assert len(printed_headline()) == 711 and set(cells.values()) == {1}
     # rows of each printed table, times nine columns
     rows = {TPR: 11, WORST_AUROC: 11, WORST_BRIER: 11, LU_AUROC: 10, BRIER: 7, WORST_TPR: 11, AUROC: 11, LD_TPR: 7}
-    assert Counter(p.quantity for p in headline()) == {quantity: 9 * n for quantity, n in rows.items()}
+    assert Counter(p.quantity for p in printed_headline()) == {quantity: 9 * n for quantity, n in rows.items()}
 
 
 def test_cells_speak_of_the_tables_rows_and_columns() -> None:
-    assert {(p.dataset, p.backbone) for p in headline()} == set(HEADLINE)
-    assert {p.method for p in headline()} == {row.id for row in PAPER_ROWS} == {row.printed for row in ROWS}
-    assert not any(p.bold for p in headline() if p.method in {row.id for row in GROUP_AWARE})
+    assert {(p.dataset, p.backbone) for p in printed_headline()} == set(HEADLINE)
+    assert {p.method for p in printed_headline()} == {row.id for row in PAPER_ROWS} == {row.printed for row in ROWS}
+    assert not any(p.bold for p in printed_headline() if p.method in {row.id for row in GROUP_AWARE})
 
 
 @pytest.mark.parametrize(
@@ -69,9 +71,9 @@ def test_a_cell_is_what_the_paper_prints(
 
 def test_published_numbers_cannot_be_changed() -> None:
     with pytest.raises(FrozenInstanceError):
-        headline()[0].value = 1.0  # type: ignore[misc]
+        printed_headline()[0].value = 1.0  # type: ignore[misc]
     with pytest.raises(TypeError):
-        study("components")[0].values["platt"] = (1.0,)  # type: ignore[index]
+        printed_study("components")[0].values["platt"] = (1.0,)  # type: ignore[index]
 
 
 @pytest.mark.parametrize(
@@ -88,8 +90,8 @@ def test_published_numbers_cannot_be_changed() -> None:
 def test_studies_keep_means_without_their_spread(
     name: str, rows: int, label: tuple[str, ...], method: str, values: tuple[float, ...]
 ) -> None:
-    assert len(study(name)) == rows
-    assert next(row for row in study(name) if row.label == label).values[method] == values
+    assert len(printed_study(name)) == rows
+    assert next(row for row in printed_study(name) if row.label == label).values[method] == values
 
 
 def test_win_counts() -> None:

@@ -9,7 +9,7 @@ import pytest
 from fairfr.paper.claims.table import CLAIMS, judge
 from fairfr.paper.numbers import PrintedNumbers, RunNumbers
 from fairfr.paper.studies import STUDIES
-from fairfr.paper.studies.transfer import STUDY, away_and_home
+from fairfr.paper.studies.transfer import STUDY, transfer_pairs
 from fairfr.report.readings import STRICT, Run
 from fairfr.report.runs import SelectedRuns
 from fairfr.report.selection import Selection
@@ -42,7 +42,7 @@ def test_each_method_away_stands_beside_itself_at_home(run: Any) -> None:
         run("ac_linear", "transfer", "rfw", digest="other"),  # another tested set
     ]
     runs = runs_by_study(STUDIES, results, "synthetic", STRICT, Selection())["transfer"]
-    found = [(both.section, both.method) for both in away_and_home(runs)]
+    found = [(both.section, both.method) for both in transfer_pairs(runs)]
     assert found == [
         ("LFW x FaceNet, fitted on RFW", "Platt"),
         ("LFW x FaceNet, fitted without the group", "Platt"),
