@@ -32,7 +32,7 @@ from fairfr.core.errors import ConfigError, FairfrError
 from fairfr.core.escaping import visible
 from fairfr.core.run_key import RunKey
 from fairfr.core.types import PAIR_RULES, ScoreFrame
-from fairfr.data.importers.embedding_formats import read_source
+from fairfr.data.importers.embedding_formats import read_embeddings
 from fairfr.data.locate import locate
 from fairfr.data.settings import BackboneSettings, DatasetSettings
 from fairfr.faces.alignment import read_landmarks
@@ -489,10 +489,10 @@ KINDS: dict[str, Kind] = {
     "csv, checked": Kind(make_csv, read_checked, odd_npz, 60),
     "parquet": Kind(make_parquet, read_run, odd_parquet, 250),
     "parquet of scores": Kind(make_parquet, read_scores, odd_parquet),
-    "npz of vectors": Kind(make_npz, lambda folder: read_source(folder / "v.npz"), odd_npz),
-    "npy with names": Kind(make_npy, lambda folder: read_source(folder / "v.npy", folder / "names.txt"), odd_npy),
-    "tree of npy": Kind(make_tree, lambda folder: read_source(folder / "tree")),
-    "torch.save": Kind(make_torch, lambda folder: read_source(folder / "v.pt")),
+    "npz of vectors": Kind(make_npz, lambda folder: read_embeddings(folder / "v.npz"), odd_npz),
+    "npy with names": Kind(make_npy, lambda folder: read_embeddings(folder / "v.npy", folder / "names.txt"), odd_npy),
+    "tree of npy": Kind(make_tree, lambda folder: read_embeddings(folder / "tree")),
+    "torch.save": Kind(make_torch, lambda folder: read_embeddings(folder / "v.pt")),
     "cached centres": Kind(make_centres, lambda folder: _kmeans._read(folder / "c.npz", (12, 6))),
     "LFW's pairs and groups": Kind(make_lfw, read_lfw),
     "RFW's lists": Kind(make_rfw, _imported("rfw", "", "--root")),

@@ -19,8 +19,21 @@ from fairfr.core.findings import Finding
 from fairfr.core.types import I32, UNKNOWN
 from fairfr.core.wording import counted
 from fairfr.data.images_file import one_value_each
-from fairfr.data.importers.foreign_pairs import one_of, open_table, read_folds, read_same, read_scores, size_notes
-from fairfr.data.importers.imported_set import ImportedSet, add_output_arguments, assemble_import, finish, image_codes
+from fairfr.data.importers.foreign_pairs import (
+    pick_column,
+    read_folds,
+    read_foreign_table,
+    read_same,
+    read_scores,
+    size_findings,
+)
+from fairfr.data.importers.imported_set import (
+    ImportedSet,
+    add_output_arguments,
+    check_import,
+    image_codes,
+    write_and_summarise,
+)
 from fairfr.data.importers.pickles import add_trust_argument
 from fairfr.data.pairs_file import LabelledPairs
 from fairfr.data.text_table import CodedColumn, Table
@@ -52,7 +65,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> str:
     """Import; returns what was found, for people."""
     path = arguments.table or find_table(arguments.root)
-    return finish(read_bfw(path, arguments.trust_pickle), arguments)
+    return write_and_summarise(read_bfw(path, arguments.trust_pickle), arguments)
 
 
 def find_table(root: Path) -> Path:
@@ -68,16 +81,16 @@ def find_table(root: Path) -> Path:
 
 def read_bfw(path: Path, trust_pickle: bool = False) -> ImportedSet:
     """The table as a set."""
-    table = open_table(path, trust_pickle)
-    first, second = one_of(table, "path1", "p1"), one_of(table, "path2", "p2")
+    table = read_foreign_table(path, trust_pickle)
+    first, second = pick_column(table, "path1", "p1"), pick_column(table, "path2", "p2")
     ids, left, right = image_codes(table.filled(first), table.filled(second))
     same, fold = read_same(table), read_folds(table)
     attributes, notes = _attributes(table, ids, np.concatenate([left, right]))
     scores, left_out = read_scores(table, STRUCTURE)
     pairs = LabelledPairs(table, np.arange(table.n_rows, dtype=np.int64), left, right, same, fold)
-    data = assemble_import(path, ids, _identities(table, ids, left, right), attributes, pairs)
+    data = check_import(path, ids, _identities(table, ids, left, right), attributes, pairs)
     numbers = _number_notes(table, data.images.identity[np.concatenate([left, right])])
-    notes += [*numbers, *left_out, *size_notes(table, RELEASED)]
+    notes += [*numbers, *left_out, *size_findings(table, RELEASED)]
     return replace(data, scores=scores, notes=(*data.notes, *notes))
 
 

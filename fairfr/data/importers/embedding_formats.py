@@ -29,10 +29,10 @@ VECTOR_NAMES = ("vectors", "vector", "embedding", "embeddings", "features", "fea
 FORMS = "npz, npy with --names, files of torch.save, folders of .npy files, HDF5, and pickles with --trust-pickle"
 
 
-def read_source(path: Path, names: Path | None = None, trust_pickle: bool = False) -> KeyedVectors:
+def read_embeddings(path: Path, names: Path | None = None, trust_pickle: bool = False) -> KeyedVectors:
     """The keys and vectors at ``path``, recognised by content; pickles only if they are trusted."""
     if path.is_dir():
-        return read_tree(path)
+        return read_folder(path)
     read = _reader_of(path, names, trust_pickle)
     try:
         return read(path)
@@ -78,7 +78,7 @@ def read_npy(path: Path, names: Path | None) -> KeyedVectors:
     vectors = _read_file(path)
     if names is None:
         raise DataError(f"{path} has vectors without names. Give their list with --names, one name in each line.")
-    return KeyedVectors(path, *aligned(path, read_names(names), vectors))
+    return KeyedVectors(path, *pair_with_names(path, read_names(names), vectors))
 
 
 def read_names(path: Path) -> list[str]:
@@ -119,13 +119,13 @@ def read_pickle(path: Path, trust: bool) -> KeyedVectors:
     raise DataError(f"{path} contains a {type(content).__name__}, not a dict or a table of vectors. {_SAVE}")
 
 
-def read_tree(path: Path) -> KeyedVectors:
+def read_folder(path: Path) -> KeyedVectors:
     """One .npy for each image; its path inside the folder is its key. Links to folders are not followed."""
     folders = os.walk(path, onerror=_stop)
     files = sorted(Path(folder, name) for folder, _, names in folders for name in names if name.endswith(".npy"))
     if not files:
         raise DataError(f"{path} is a folder without .npy files. Vectors are read from {FORMS}.")
-    return stack(path, ((file.relative_to(path).as_posix(), _read_file(file)) for file in files))
+    return stack_vectors(path, ((file.relative_to(path).as_posix(), _read_file(file)) for file in files))
 
 
 def read_bin(path: Path) -> KeyedVectors:
@@ -190,13 +190,13 @@ def _from_mapping(path: Path, content: Mapping[Any, Any]) -> KeyedVectors:
     names = next((found for name in KEY_NAMES if (found := _texts(content.get(name)))), None)
     vectors = next((content[name] for name in VECTOR_NAMES if name in content), None)
     if names is not None and isinstance(vectors, list | tuple) and len(names) == len(vectors):
-        return stack(path, zip(names, vectors, strict=True))
+        return stack_vectors(path, zip(names, vectors, strict=True))
     if names is not None and vectors is not None:
-        return KeyedVectors(path, *aligned(path, names, _matrix(vectors)))
+        return KeyedVectors(path, *pair_with_names(path, names, _matrix(vectors)))
     for key in content:
         if not isinstance(key, str):
             raise DataError(f"{path}: key {key!r:.60} is not text. Keys must be paths of images. {_SAVE}")
-    return stack(path, content.items())
+    return stack_vectors(path, content.items())
 
 
 def _matrix(vectors: Any) -> npt.NDArray[Any]:
@@ -225,7 +225,7 @@ def _from_frame(path: Path, frame: Any) -> KeyedVectors:
         )
     wanted = [frame[name].tolist() for name in ([key] if key is not None else parts)]
     keys = ["/".join(str(cell) for cell in cells) for cells in zip(*wanted, strict=True)]
-    return stack(path, zip(keys, frame[vector].tolist(), strict=True))
+    return stack_vectors(path, zip(keys, frame[vector].tolist(), strict=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,7 +241,7 @@ class KeyedVectors:
     blank: tuple[str, ...] = ()
 
 
-def stack(path: Path, items: Iterable[tuple[str, Any]]) -> KeyedVectors:
+def stack_vectors(path: Path, items: Iterable[tuple[str, Any]]) -> KeyedVectors:
     """A vector for each key; None and nan mean that it could not be computed."""
     keys: list[str] = []
     rows: list[npt.NDArray[Any]] = []
@@ -282,7 +282,9 @@ def _listed(value: Any) -> npt.NDArray[Any]:
     return np.empty((0, 0)) if nested else np.asarray(value)
 
 
-def aligned(path: Path, keys: Sequence[str], vectors: npt.NDArray[Any]) -> tuple[tuple[str, ...], npt.NDArray[Any]]:
+def pair_with_names(
+    path: Path, keys: Sequence[str], vectors: npt.NDArray[Any]
+) -> tuple[tuple[str, ...], npt.NDArray[Any]]:
     """Keys and vectors (n, d), given that they belong together in this order."""
     if vectors.ndim == 3 and vectors.shape[1] == 1:
         vectors = vectors[:, 0]

@@ -28,11 +28,11 @@ from fairfr.core.types import I64, UNKNOWN, Bool
 from fairfr.core.wording import counted, first_few
 from fairfr.data.files import DataFile, find_table
 from fairfr.data.images_file import read_images
-from fairfr.data.importers.embedding_formats import KeyedVectors, read_source
+from fairfr.data.importers.embedding_formats import KeyedVectors, read_embeddings
 from fairfr.data.importers.pickles import add_trust_argument
 
 _DATE = (1980, 1, 1, 0, 0, 0)  # the same in every archive: equal vectors give equal bytes
-_CHUNK = 4096
+ROWS_PER_CHUNK = 4096
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -58,8 +58,8 @@ def run(arguments: argparse.Namespace) -> str:
     if arguments.names is not None and len(arguments.sources) > 1:
         raise ConfigError("--names goes with one npy file. Import one file, or put the vectors into npz files.")
     images = _images(folder)
-    sources = [read_source(path, arguments.names, arguments.trust_pickle) for path in arguments.sources]
-    chosen = choose(sources, images)
+    sources = [read_embeddings(path, arguments.names, arguments.trust_pickle) for path in arguments.sources]
+    chosen = match_vectors(sources, images)
     found = _describe(sources, chosen, images)
     if chosen.absent(images) and arguments.missing == "stop":
         raise DataError(
@@ -73,7 +73,7 @@ def run(arguments: argparse.Namespace) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class MatchedVectors:
     """The ``vectors`` (k, d) of the images with rows ``images`` (k,), ascending; how keys matched; what was left out.
 
     ``repeats`` counts vectors that were there again, ``unusable`` the images whose vector is zero or not finite.
@@ -92,7 +92,7 @@ class Chosen:
         return [images[row] for row in np.flatnonzero(~there).tolist()]
 
 
-def choose(sources: Sequence[KeyedVectors], images: Sequence[str]) -> Chosen:
+def match_vectors(sources: Sequence[KeyedVectors], images: Sequence[str]) -> MatchedVectors:
     """One vector for each image that has one; two different ones for one image are an error."""
     for source in sources[1:]:
         if source.vectors.shape[1] != sources[0].vectors.shape[1]:
@@ -101,7 +101,7 @@ def choose(sources: Sequence[KeyedVectors], images: Sequence[str]) -> Chosen:
                 f"{sources[0].vectors.shape[1]}. Import the vectors of one backbone at a time."
             )
     keys = tuple(key for source in sources for key in source.keys)
-    matches = match(keys, images)
+    matches = match_keys(keys, images)
     first = _first_of_each(sources, matches, images)
     stacked = _one_type(sources)
     rows = first[first != UNKNOWN]
@@ -114,7 +114,7 @@ def choose(sources: Sequence[KeyedVectors], images: Sequence[str]) -> Chosen:
         )
     here = np.flatnonzero(first != UNKNOWN)[usable]
     repeats = int(np.count_nonzero(matches.row != UNKNOWN)) - len(rows)
-    return Chosen(here, stacked[rows[usable]], matches, repeats, unusable)
+    return MatchedVectors(here, stacked[rows[usable]], matches, repeats, unusable)
 
 
 def write_vectors(path: Path, images: Sequence[str], vectors: npt.NDArray[np.floating[Any]]) -> None:
@@ -174,13 +174,13 @@ def _one_type(sources: Sequence[KeyedVectors]) -> npt.NDArray[np.floating[Any]]:
 def _usable(vectors: npt.NDArray[np.floating[Any]], rows: I64) -> Bool:
     """Which of the ``rows`` (k,) are finite and not zero."""
     usable = np.ones(len(rows), bool)
-    for start in range(0, len(rows), _CHUNK):
-        chunk = vectors[rows[start : start + _CHUNK]]
-        usable[start : start + _CHUNK] = np.isfinite(chunk).all(axis=1) & chunk.any(axis=1)
+    for start in range(0, len(rows), ROWS_PER_CHUNK):
+        chunk = vectors[rows[start : start + ROWS_PER_CHUNK]]
+        usable[start : start + ROWS_PER_CHUNK] = np.isfinite(chunk).all(axis=1) & chunk.any(axis=1)
     return usable
 
 
-def _describe(sources: Sequence[KeyedVectors], chosen: Chosen, images: Sequence[str]) -> str:
+def _describe(sources: Sequence[KeyedVectors], chosen: MatchedVectors, images: Sequence[str]) -> str:
     """What was found, one line each."""
     lines = [f"{source.path}: {counted(len(source.keys), 'vector')}" for source in sources]
     lines.append(chosen.matches.report())
@@ -246,7 +246,7 @@ class Matches:
         return text
 
 
-def match(keys: Sequence[str], images: Sequence[str]) -> Matches:
+def match_keys(keys: Sequence[str], images: Sequence[str]) -> Matches:
     """The image (its row in ``images``) that each key means."""
     given, known = [normalised(key) for key in keys], [normalised(image) for image in images]
     find = _finder(known)

@@ -21,7 +21,7 @@ from fairfr.core.errors import DataError
 from fairfr.core.findings import Finding
 from fairfr.core.types import F64, Bool
 from fairfr.data.files import DataFile
-from fairfr.data.importers.imported_set import column_of, image_codes, recode
+from fairfr.data.importers.imported_set import image_codes, map_values, to_column
 from fairfr.data.importers.pickles import PICKLE_ENDINGS, load_trusted, pickle_refused, table_to_csv
 from fairfr.data.pairs_file import LABELS, LabelledPairs
 from fairfr.data.pairs_file import read_same as read_labels
@@ -29,7 +29,7 @@ from fairfr.data.text_table import MAX_CELL, CodedColumn, Table, check_text, hea
 from fairfr.pairs.cosine import invalid_cosines
 
 
-def open_table(path: Path, trust_pickle: bool = False) -> Table:
+def read_foreign_table(path: Path, trust_pickle: bool = False) -> Table:
     """All columns of the file but row numbers; a pickle only if it is trusted."""
     file = DataFile.at(path)
     ending = path.suffix.lower()
@@ -52,7 +52,7 @@ def is_row_number(name: str) -> bool:
     return name.strip() in ("", "ID", "index", "level_0") or name.startswith("Unnamed:")
 
 
-def one_of(table: Table, *names: str) -> str:
+def pick_column(table: Table, *names: str) -> str:
     """The one of these names that the table uses for a column."""
     there = [name for name in names if name in table.arrays]
     if len(there) > 1:
@@ -65,19 +65,19 @@ def one_of(table: Table, *names: str) -> str:
 
 def read_same(table: Table) -> Bool:
     """The labels (p,), whether they are numbers, words or truth values."""
-    return read_labels(table, one_of(table, "same", "label"), lambda value: LABELS.get(value.strip().lower()))
+    return read_labels(table, pick_column(table, "same", "label"), lambda value: LABELS.get(value.strip().lower()))
 
 
 def read_folds(table: Table) -> CodedColumn:
     """The folds (p,), as whole numbers: ``1``, ``"1"`` and ``1.0`` are the same fold."""
-    column = table.filled(one_of(table, "fold"))
+    column = table.filled(pick_column(table, "fold"))
     for code, value in enumerate(column.values):
         if not re.fullmatch(r"\s*\d{1,9}(\.0*)?\s*", value, re.ASCII):
             raise DataError(
                 f"{table.path}, {table.first(column.codes == code)}: fold is {value!r}, but folds are whole numbers. "
                 "Correct it."
             )
-    return recode(column, lambda value: str(int(float(value))))
+    return map_values(column, lambda value: str(int(float(value))))
 
 
 def read_scores(table: Table, structure: Collection[str]) -> tuple[dict[str, F64], list[Finding]]:
@@ -95,18 +95,18 @@ def read_scores(table: Table, structure: Collection[str]) -> tuple[dict[str, F64
     return scores, notes
 
 
-def size_notes(table: Table, official: int) -> list[Finding]:
+def size_findings(table: Table, official: int) -> list[Finding]:
     """Hints that the file was cut short where it cannot be seen: after a whole line, or inside the last cell."""
     notes = []
     if table.n_rows != official:
         text = f"{table.path} has {table.n_rows:,} rows; the released lists have {official:,} pairs."
         notes.append(Finding("unusual-size", "note", text, {"rows": table.n_rows, "released": official}))
     if table.path.suffix.lower() == ".csv" and not table.file.read().endswith((b"\n", b"\r")):
-        notes.append(no_line_end(table.path))
+        notes.append(truncated_finding(table.path))
     return notes
 
 
-def no_line_end(path: Path) -> Finding:
+def truncated_finding(path: Path) -> Finding:
     """A text may have been cut inside its last line."""
     return Finding("no-line-end", "note", f"{path}: its last line has no line end. Is the file complete?")
 
@@ -208,7 +208,7 @@ class PairList:
             text = f"{self.path} has {self.n_folds} folds of {self.block:,} pairs; published lists have 10 of 600."
             found.append(Finding("unusual-size", "note", text, {"folds": self.n_folds, "pairs_in_fold": self.block}))
         if not self.ends:
-            found.append(no_line_end(self.path))
+            found.append(truncated_finding(self.path))
         return found
 
 
@@ -250,13 +250,13 @@ def label_lists(
     ]
     file = DataFile(lists[0].path if one else root, "")
     table = ListTable(file, ("where",), {"where": places}, len(places), one_line_each=False)
-    ids, left, right = image_codes(column_of([pair[0] for pair in images]), column_of([pair[1] for pair in images]))
+    ids, left, right = image_codes(to_column([pair[0] for pair in images]), to_column([pair[1] for pair in images]))
     same = np.array([pair.same for part in lists for pair in part.pairs], dtype=bool)
-    fold = column_of([str(row // part.block) for part in lists for row in range(len(part.pairs))])
+    fold = to_column([str(row // part.block) for part in lists for row in range(len(part.pairs))])
     return ids, LabelledPairs(table, np.arange(len(places), dtype=np.int64), left, right, same, fold)
 
 
-def image_notes(root: Path, files: Sequence[str], folders: str) -> list[Finding]:
+def missing_image_findings(root: Path, files: Sequence[str], folders: str) -> list[Finding]:
     """A note if some of ``files`` (paths inside ``root``) are not there; nothing if ``root`` itself is not."""
     if not root.is_dir():
         return []

@@ -63,7 +63,7 @@ class ImportCounts:
     shared_identities: int
 
 
-def recode(column: CodedColumn, meaning: Callable[[str], str]) -> CodedColumn:
+def map_values(column: CodedColumn, meaning: Callable[[str], str]) -> CodedColumn:
     """The column with each distinct value replaced by its meaning; blank meanings are unknown."""
     meanings = [meaning(value) for value in column.values]
     values = tuple(dict.fromkeys(value for value in meanings if value))
@@ -72,7 +72,7 @@ def recode(column: CodedColumn, meaning: Callable[[str], str]) -> CodedColumn:
     return CodedColumn(number[column.codes], values)
 
 
-def column_of(values: Sequence[str]) -> CodedColumn:
+def to_column(values: Sequence[str]) -> CodedColumn:
     """One value for each image as a column; blank is unknown."""
     distinct = tuple(dict.fromkeys(value for value in values if value))
     return CodedColumn(position(values, distinct), distinct)
@@ -84,7 +84,7 @@ def image_codes(left: CodedColumn, right: CodedColumn) -> tuple[tuple[str, ...],
     return ids, position(left.values, ids)[left.codes], position(right.values, ids)[right.codes]
 
 
-def assemble_import(
+def check_import(
     path: Path,
     ids: tuple[str, ...] | RowIds,
     identity: Sequence[str],
@@ -92,7 +92,7 @@ def assemble_import(
     pairs: LabelledPairs,
 ) -> ImportedSet:
     """The set, or DataError for what the loader would refuse; oddities become notes."""
-    who = column_of(identity)
+    who = to_column(identity)
     images = ImageTable(path, ids, who.codes, attributes, who.values)
     fold, labels = number_folds(pairs)
     # more levels are names or numbers rather than groups
@@ -109,7 +109,7 @@ def assemble_import(
     return ImportedSet(images, who.values, pairs, {}, tuple(notes))
 
 
-def count(data: ImportedSet) -> ImportCounts:
+def count_import(data: ImportedSet) -> ImportCounts:
     """Count what there is."""
     pairs, images = data.pairs, data.images
     fold, labels = number_folds(pairs)
@@ -134,9 +134,9 @@ def count(data: ImportedSet) -> ImportCounts:
     )
 
 
-def summary(data: ImportedSet) -> str:
+def summarise_import(data: ImportedSet) -> str:
     """What was found, for people: the counts, then whatever is odd."""
-    found = count(data)
+    found = count_import(data)
     lines = []
     if data.has_ids:
         lines.append(f"images                {found.images:,}")
@@ -161,7 +161,7 @@ def summary(data: ImportedSet) -> str:
     return "\n".join([*lines, *(f"note: {note}" for note in data.notes)])
 
 
-CHUNK = 100_000  # rows turned into text at a time
+ROWS_PER_CHUNK = 100_000  # rows turned into text at a time
 TABLES = ("images", "pairs")
 
 
@@ -174,13 +174,13 @@ def add_output_arguments(parser: argparse.ArgumentParser, name: str | None) -> N
     parser.add_argument("--force", action="store_true", help="replace a different set that is already there")
 
 
-def finish(data: ImportedSet, arguments: argparse.Namespace) -> str:
+def write_and_summarise(data: ImportedSet, arguments: argparse.Namespace) -> str:
     """Write the set where the options say, and say what was written."""
     name: str = arguments.name
     check_id("--name", name)
     folder: Path = arguments.out / name
     outcome = write_neutral(data, folder, arguments.force)
-    return visible(f"{folder}: {outcome}\n{summary(data)}")
+    return visible(f"{folder}: {outcome}\n{summarise_import(data)}")
 
 
 def write_neutral(data: ImportedSet, folder: Path, force: bool = False) -> str:
@@ -268,8 +268,8 @@ def _image_columns(data: ImportedSet) -> Iterator[list[list[str]]]:
 
 def _pair_columns(data: ImportedSet) -> Iterator[list[list[str]]]:
     pairs, ids = data.pairs, tuple(map(_cell, data.images.ids))
-    for start in range(0, len(pairs), CHUNK):
-        part = slice(start, start + CHUNK)
+    for start in range(0, len(pairs), ROWS_PER_CHUNK):
+        part = slice(start, start + ROWS_PER_CHUNK)
         yield [
             _spelled(CodedColumn(pairs.fold.codes[part], pairs.fold.values)),
             [ids[image] for image in pairs.left[part].tolist()],
@@ -281,8 +281,8 @@ def _pair_columns(data: ImportedSet) -> Iterator[list[list[str]]]:
 
 def _rows_without_ids(data: ImportedSet) -> Iterator[list[list[str]]]:
     pairs = data.pairs
-    for start in range(0, len(pairs), CHUNK):
-        part = slice(start, start + CHUNK)
+    for start in range(0, len(pairs), ROWS_PER_CHUNK):
+        part = slice(start, start + ROWS_PER_CHUNK)
         sides = []
         for column in data.images.attributes.values():
             for ends in (pairs.left[part], pairs.right[part]):

@@ -21,8 +21,14 @@ from fairfr.core.findings import Finding
 from fairfr.core.types import F64
 from fairfr.data.files import DataFile
 from fairfr.data.images_file import read_attribute
-from fairfr.data.importers.foreign_pairs import image_notes, label_lists, read_pair_list
-from fairfr.data.importers.imported_set import ImportedSet, add_output_arguments, assemble_import, column_of, finish
+from fairfr.data.importers.foreign_pairs import label_lists, missing_image_findings, read_pair_list
+from fairfr.data.importers.imported_set import (
+    ImportedSet,
+    add_output_arguments,
+    check_import,
+    to_column,
+    write_and_summarise,
+)
 from fairfr.data.text_table import Table, check_text, header_of, read_table
 
 PICTURES = ("lfw", "lfw-deepfunneled", "lfw_funneled", "lfwa")  # folders of images beside the list
@@ -52,7 +58,7 @@ def run(arguments: argparse.Namespace) -> str:
     ):
         if option is not None:
             labels.append(read(option))
-    return finish(read_lfw(path, labels, arguments.root or path.parent), arguments)
+    return write_and_summarise(read_lfw(path, labels, arguments.root or path.parent), arguments)
 
 
 def read_lfw(path: Path, labels: Sequence[GroupLabels] = (), root: Path | None = None) -> ImportedSet:
@@ -73,7 +79,7 @@ def read_lfw(path: Path, labels: Sequence[GroupLabels] = (), root: Path | None =
     for source in labels:
         new = [name for name in source.attributes if name not in attributes]
         for name in new:
-            attributes[name] = column_of([source.of(name, *both) for both in zip(ids, identity, strict=True)])
+            attributes[name] = to_column([source.of(name, *both) for both in zip(ids, identity, strict=True)])
         notes += source.report(new, ids, identity)
     if not labels:
         text = (
@@ -81,7 +87,7 @@ def read_lfw(path: Path, labels: Sequence[GroupLabels] = (), root: Path | None =
             "or run with 'dataset.grouping=[]'."
         )
         notes.append(Finding("no-groups", "note", text))
-    data = assemble_import(path, ids, identity, attributes, pairs)
+    data = check_import(path, ids, identity, attributes, pairs)
     return replace(data, notes=(*data.notes, *listed.notes(), *notes, *_picture_notes(root, ids, identity)))
 
 
@@ -90,7 +96,7 @@ def _picture_notes(root: Path | None, ids: Sequence[str], identity: Sequence[str
     if folder is None:
         return []
     files = [f"{person}/{image}" for person, image in zip(identity, ids, strict=True)]
-    return image_notes(folder, files, str(folder))
+    return missing_image_findings(folder, files, str(folder))
 
 
 PERSON_COLUMNS = ("person", "identity", "name")

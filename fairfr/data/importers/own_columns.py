@@ -13,7 +13,7 @@ from fairfr.core.errors import DataError
 from fairfr.core.types import F64, UNKNOWN, Bool
 from fairfr.core.wording import counted, first_few
 from fairfr.data.files import DataFile
-from fairfr.data.importers.imported_set import recode
+from fairfr.data.importers.imported_set import map_values
 from fairfr.data.text_table import SEPARATORS, CodedColumn, Table, check_text, read_table
 from fairfr.pairs.cosine import TOLERANCE
 
@@ -68,7 +68,7 @@ class OwnColumns:
         if name not in self.names:
             self._miss(name, option)
             return None
-        return recode(self.table.text(self.names[name]), str.strip)
+        return map_values(self.table.text(self.names[name]), str.strip)
 
     def filled(self, name: str, option: str) -> CodedColumn | None:
         """A column in which nothing may be blank."""

@@ -18,7 +18,7 @@ from fairfr.core.findings import Finding
 from fairfr.core.types import F64, I32, Bool, RowIds
 from fairfr.core.wording import counted
 from fairfr.data.images_file import MOST_LEVELS
-from fairfr.data.importers.imported_set import ImportedSet, add_output_arguments, assemble_import, finish
+from fairfr.data.importers.imported_set import ImportedSet, add_output_arguments, check_import, write_and_summarise
 from fairfr.data.importers.own_columns import OwnColumns, open_own, refuse_problems
 from fairfr.data.importers.own_folds import folds_of_people, folds_of_rows
 from fairfr.data.importers.own_images import STRUCTURE, Ends, name_and_value, read_attributes, read_identity
@@ -65,7 +65,7 @@ def run(arguments: argparse.Namespace) -> str:
     """Import; returns what was found, for people."""
     _check_options(arguments)
     data = read_own_table(arguments)
-    return f"{finish(data, arguments)}\n{_what_next(data, arguments)}"
+    return f"{write_and_summarise(data, arguments)}\n{_what_next(data, arguments)}"
 
 
 def read_own_table(arguments: argparse.Namespace) -> ImportedSet:
@@ -97,7 +97,7 @@ def read_own_table(arguments: argparse.Namespace) -> ImportedSet:
     labelled = LabelledPairs(pairs.table, rows, ends.left, ends.right, same, fold)
     people = [*identity.values, ""]
     whom = [people[code] for code in identity.codes.tolist()]
-    data = assemble_import(arguments.images or arguments.pairs, ends.ids, whom, attributes, labelled)
+    data = check_import(arguments.images or arguments.pairs, ends.ids, whom, attributes, labelled)
     for name, cosine in scores.items():
         notes += reversed_scores(pairs.table, name, cosine, same, len(ends.ids))
     return replace(data, scores=scores, notes=(*data.notes, *notes))

@@ -18,23 +18,23 @@ import numpy as np
 from fairfr.core.errors import DataError
 from fairfr.data.importers.foreign_pairs import (
     PairList,
-    image_notes,
     label_lists,
-    one_of,
-    open_table,
+    missing_image_findings,
+    pick_column,
     read_folds,
+    read_foreign_table,
     read_pair_list,
     read_same,
     read_scores,
-    size_notes,
+    size_findings,
 )
 from fairfr.data.importers.imported_set import (
     ImportedSet,
     add_output_arguments,
-    assemble_import,
-    column_of,
-    finish,
+    check_import,
     image_codes,
+    to_column,
+    write_and_summarise,
 )
 from fairfr.data.importers.pickles import add_trust_argument
 from fairfr.data.pairs_file import LabelledPairs
@@ -58,8 +58,8 @@ def run(arguments: argparse.Namespace) -> str:
     if arguments.table is not None:
         from fairfr.data.importers.rfw import read_rfw_table
 
-        return finish(read_rfw_table(arguments.table, arguments.trust_pickle), arguments)
-    return finish(read_rfw(arguments.root), arguments)
+        return write_and_summarise(read_rfw_table(arguments.table, arguments.trust_pickle), arguments)
+    return write_and_summarise(read_rfw(arguments.root), arguments)
 
 
 def image_id(ethnicity: str, person: str, number: int) -> str:
@@ -84,14 +84,14 @@ def read_rfw(root: Path) -> ImportedSet:
     ]
     ids, pairs = label_lists(folder, lists, images)
     identity, ethnicity = describe_images(ids)
-    data = assemble_import(folder, ids, identity, {"ethnicity": column_of(ethnicity)}, pairs)
+    data = check_import(folder, ids, identity, {"ethnicity": to_column(ethnicity)}, pairs)
     pictures = folder.parent / "data"
     return replace(
         data,
         notes=(
             *data.notes,
             *(note for part in lists for note in part.notes()),
-            *image_notes(pictures, ids, str(pictures)),
+            *missing_image_findings(pictures, ids, str(pictures)),
         ),
     )
 
@@ -133,17 +133,17 @@ FILE = re.compile(r"(?P<person>.+)_(?P<number>\d{1,9})(?:\.(?:jpe?g|png|npy))?",
 
 def read_rfw_table(path: Path, trust_pickle: bool = False) -> ImportedSet:
     """The table as a set."""
-    table = open_table(path, trust_pickle)
+    table = read_foreign_table(path, trust_pickle)
     ethnicity = _ethnicities(table)
     sides = [_from_paths(table, side, ethnicity) or _from_ids(table, side, ethnicity) for side in "12"]
-    ids, left, right = image_codes(*(column_of(side) for side in sides))
+    ids, left, right = image_codes(*(to_column(side) for side in sides))
     identity, group = describe_images(ids)
     pairs = LabelledPairs(
         table, np.arange(table.n_rows, dtype=np.int64), left, right, read_same(table), read_folds(table)
     )
-    data = assemble_import(path, ids, identity, {"ethnicity": column_of(group)}, pairs)
+    data = check_import(path, ids, identity, {"ethnicity": to_column(group)}, pairs)
     scores, notes = read_scores(table, STRUCTURE)
-    return replace(data, scores=scores, notes=(*data.notes, *notes, *size_notes(table, OFFICIAL)))
+    return replace(data, scores=scores, notes=(*data.notes, *notes, *size_findings(table, OFFICIAL)))
 
 
 def _ethnicities(table: Table) -> list[str] | None:
@@ -170,8 +170,8 @@ def _spelled(table: Table, name: str) -> list[str]:
 def _from_ids(table: Table, side: str, ethnicity: Sequence[str] | None) -> list[str]:
     """Ids (p,) from the columns of persons and numbers."""
     people, numbers = (
-        _spelled(table, one_of(table, f"id{side}", f"path{side}")),
-        _spelled(table, one_of(table, f"num{side}")),
+        _spelled(table, pick_column(table, f"id{side}", f"path{side}")),
+        _spelled(table, pick_column(table, f"num{side}")),
     )
     if ethnicity is None:
         table.require("ethnicity", remedy="It does not follow from the persons: some ids occur in two ethnicities.")

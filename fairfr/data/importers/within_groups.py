@@ -20,13 +20,19 @@ from fairfr.core.errors import DataError
 from fairfr.core.types import I64, UNKNOWN, Bool
 from fairfr.data.files import DataFile, find_table, spell_table
 from fairfr.data.images_file import ImageTable, read_images
-from fairfr.data.importers.imported_set import ImportedSet, add_output_arguments, assemble_import, column_of, finish
+from fairfr.data.importers.imported_set import (
+    ImportedSet,
+    add_output_arguments,
+    check_import,
+    to_column,
+    write_and_summarise,
+)
 from fairfr.data.pairs_file import LabelledPairs
 from fairfr.data.text_table import Table
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class PairSampling:
     """How pairs are drawn: of each person at most ``per_person`` genuine ones, in ``folds`` folds."""
 
     per_person: int = 6
@@ -53,14 +59,14 @@ def run(arguments: argparse.Namespace) -> str:
     path = find_table(arguments.root / "images")
     if path is None:
         raise DataError(f"{spell_table(arguments.root / 'images')}: not found. --root names the folder of a data set.")
-    wanted = Wanted(arguments.per_person, arguments.folds, arguments.seed)
+    wanted = PairSampling(arguments.per_person, arguments.folds, arguments.seed)
     data = pairs_within_groups(read_images(DataFile.at(path), tuple(arguments.by)), wanted)
-    said = finish(data, arguments)
+    said = write_and_summarise(data, arguments)
     n_files = _copy_vectors(arguments.root / "embeddings", arguments.out / arguments.name / "embeddings")
     return f"{said}\nvectors of {n_files} backbone(s), as in {arguments.root}"
 
 
-def pairs_within_groups(images: ImageTable, wanted: Wanted) -> ImportedSet:
+def pairs_within_groups(images: ImageTable, wanted: PairSampling) -> ImportedSet:
     """Pairs of ``images`` inside groups of all their attributes; people of unknown identity or group are left out."""
     order = np.argsort(np.array(images.ids))  # draws go over sorted ids and names: the order of a file means nothing
     usable = (images.identity != UNKNOWN) & np.all([c.codes != UNKNOWN for c in images.attributes.values()], axis=0)
@@ -98,7 +104,7 @@ def _by_person(person: I64, chosen: Bool) -> list[I64]:
     return [np.flatnonzero(chosen & (person == who)) for who in np.unique(person[chosen])]
 
 
-def _draw(people: Sequence[I64], wanted: Wanted, rng: np.random.Generator) -> list[tuple[int, int, bool]]:
+def _draw(people: Sequence[I64], wanted: PairSampling, rng: np.random.Generator) -> list[tuple[int, int, bool]]:
     """Genuine pairs of these people and as many impostors among them: left, right, same."""
     genuine = [pair for images in people for pair in _genuine(images, wanted.per_person, rng)]
     impostors: set[tuple[int, int]] = set()
@@ -125,11 +131,11 @@ def _assembled(images: ImageTable, drawn: Sequence[tuple[np.int64, np.int64, boo
         place[left],
         place[right],
         same.astype(bool),
-        column_of([str(code) for code in fold]),
+        to_column([str(code) for code in fold]),
     )
     kept = images.keep(used)
     names = [images.people[code] for code in kept.identity]
-    return assemble_import(images.path, tuple(kept.ids), names, kept.attributes, pairs)
+    return check_import(images.path, tuple(kept.ids), names, kept.attributes, pairs)
 
 
 def _copy_vectors(source: Path, target: Path) -> int:

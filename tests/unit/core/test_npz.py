@@ -16,7 +16,7 @@ from fairfr.core.errors import DataError
 from fairfr.core.npz import ObjectArrayError, UnreadableArrayError, names_in, read_npy, read_npz
 from fairfr.data.embeddings_file import read_vectors
 from fairfr.data.files import DataFile
-from fairfr.data.importers.embedding_formats import read_source
+from fairfr.data.importers.embedding_formats import read_embeddings
 from fairfr.methods._kmeans import _read
 
 IMAGES = np.array(["a", "b", "c"])
@@ -102,7 +102,7 @@ def test_false_claims_cost_one_message_and_no_memory(tmp_path: Path, make: Calla
         with pytest.raises(DataError) as told:
             read_vectors(DataFile.at(path))
         with pytest.raises(DataError):
-            read_source(path)
+            read_embeddings(path)
         assert _read(path, (3, 4)) is None
         assert tracemalloc.get_traced_memory()[1] < 2**26
     finally:
@@ -116,7 +116,7 @@ def test_an_npy_is_held_against_its_file(tmp_path: Path) -> None:
     with pytest.raises(UnreadableArrayError, match="1000000000, 512"), path.open("rb") as handle:
         read_npy(handle)
     with pytest.raises(DataError, match="1000000000, 512"):
-        read_source(path)
+        read_embeddings(path)
 
 
 @pytest.mark.parametrize("save", [np.savez, np.savez_compressed])

@@ -15,7 +15,7 @@ import pytest
 from fairfr.core.errors import DataError
 from fairfr.data.importers import bfw
 from fairfr.data.importers.bfw import read_bfw
-from fairfr.data.importers.imported_set import count, write_neutral
+from fairfr.data.importers.imported_set import count_import, write_neutral
 from fairfr.data.locate import locate
 from fairfr.data.settings import BackboneSettings, DatasetSettings
 
@@ -79,7 +79,7 @@ def test_table_becomes_images_and_pairs(table: Path, tmp_path: Path) -> None:
 
 
 def test_counts(table: Path) -> None:
-    found = count(read_bfw(table))
+    found = count_import(read_bfw(table))
     assert (found.images, found.identities, found.pairs, found.genuine) == (24, 16, 22, 8)
     assert found.folds == ("1", "2")
     assert found.mixed == {"ethnicity": 6, "gender": 4}
@@ -267,7 +267,7 @@ def test_paths_with_backslashes(table: Path) -> None:
     for name in ("p1", "p2"):
         whole[name] = whole[name].str.replace("/", "\\")
     whole.to_csv(table, index=False)
-    found = count(read_bfw(table))
+    found = count_import(read_bfw(table))
     assert (found.identities, found.mixed) == (16, {"ethnicity": 6, "gender": 4})
 
 
@@ -276,13 +276,13 @@ def test_blank_groups_are_unknown(table: Path) -> None:
     whole.loc[whole["att1"] == "asian_females", "att1"] = None
     whole.loc[whole["att2"] == "asian_females", "att2"] = None
     whole.to_csv(table, index=False)
-    assert count(read_bfw(table)).unknown == {"ethnicity": 6, "gender": 6}
+    assert count_import(read_bfw(table)).unknown == {"ethnicity": 6, "gender": 6}
 
 
 def test_a_group_told_in_one_row_holds_where_it_is_blank(table: Path) -> None:
     last = frame().index[frame()["p1"] == frame()["p1"].iloc[0]][-1]
     cell("att1", None, int(last))(frame()).to_csv(table, index=False)
-    assert count(read_bfw(table)).unknown == {"ethnicity": 0, "gender": 0}
+    assert count_import(read_bfw(table)).unknown == {"ethnicity": 0, "gender": 0}
 
 
 def test_spaces_in_paths_stay(table: Path) -> None:

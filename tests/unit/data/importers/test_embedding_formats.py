@@ -18,7 +18,7 @@ from fairfr.data.importers import embedding_formats
 
 KEYS = ["African/m.1/m.1_0001.jpg", "African/m.1/m.1_0002.jpg", "Asian/m 2/m 2_0001.jpg"]
 VECTORS = np.random.default_rng(1).normal(size=(3, 6)).astype("f4")
-read_source = partial(embedding_formats.read_source, trust_pickle=True)
+read_embeddings = partial(embedding_formats.read_embeddings, trust_pickle=True)
 
 
 def write_npz(folder: Path, names: np.ndarray | None = None) -> Path:
@@ -77,7 +77,7 @@ FORMS: dict[str, Callable[[Path], Path]] = {
 
 @pytest.mark.parametrize("write", FORMS.values(), ids=FORMS.keys())
 def test_each_form_gives_keys_and_vectors(tmp_path: Path, write: Callable[[Path], Path]) -> None:
-    source = read_source(write(tmp_path))
+    source = read_embeddings(write(tmp_path))
     assert [key.removesuffix(".npy") for key in source.keys] == KEYS
     np.testing.assert_array_equal(source.vectors, VECTORS)
     assert source.vectors.dtype == np.float32
@@ -89,33 +89,33 @@ def test_each_form_gives_keys_and_vectors(tmp_path: Path, write: Callable[[Path]
 def test_npy_with_list_of_names(tmp_path: Path, start: str, end: str, tail: str) -> None:
     np.save(tmp_path / "v.npy", VECTORS)
     (tmp_path / "names.txt").write_bytes((start + "".join(key + tail + end for key in KEYS) + end * 2).encode())
-    source = read_source(tmp_path / "v.npy", tmp_path / "names.txt")
+    source = read_embeddings(tmp_path / "v.npy", tmp_path / "names.txt")
     assert list(source.keys) == KEYS
     np.testing.assert_array_equal(source.vectors, VECTORS)
 
 
 def test_table_without_paths_joins_its_parts(tmp_path: Path) -> None:
     table = {"category": ["African"], "person": ["m.1"], "image_id": ["m.1_0001"], "embedding": [VECTORS[0]]}
-    assert read_source(dumps(tmp_path, pd.DataFrame(table))).keys == ("African/m.1/m.1_0001",)
+    assert read_embeddings(dumps(tmp_path, pd.DataFrame(table))).keys == ("African/m.1/m.1_0001",)
 
 
 def test_faces_that_were_not_found_are_blank(tmp_path: Path) -> None:
     frame = pd.DataFrame({"img_path": KEYS, "embedding": [VECTORS[0], None, VECTORS[2]]})
-    source = read_source(dumps(tmp_path, frame))
+    source = read_embeddings(dumps(tmp_path, frame))
     assert source.blank == (KEYS[1],)
     np.testing.assert_array_equal(source.vectors, VECTORS[[0, 2]])
 
 
 @pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
 def test_types_are_kept(tmp_path: Path, dtype: str) -> None:
-    assert read_source(dumps(tmp_path, {"a": VECTORS[0].astype(dtype)})).vectors.dtype == np.dtype(dtype)
+    assert read_embeddings(dumps(tmp_path, {"a": VECTORS[0].astype(dtype)})).vectors.dtype == np.dtype(dtype)
 
 
 def test_hdf5(tmp_path: Path) -> None:
     h5py = pytest.importorskip("h5py")
     with h5py.File(tmp_path / "v.h5", "w") as file:
         file["names"], file["embeddings"] = KEYS, VECTORS
-    source = read_source(tmp_path / "v.h5")
+    source = read_embeddings(tmp_path / "v.h5")
     assert list(source.keys) == KEYS
     np.testing.assert_array_equal(source.vectors, VECTORS)
 
@@ -213,7 +213,7 @@ def test_malformed_files_are_named(tmp_path: Path, case: str) -> None:
     write, word = MALFORMED[case]
     path = write(tmp_path)
     with pytest.raises(DataError) as error:
-        read_source(path)
+        read_embeddings(path)
     assert word in str(error.value)
     assert str(tmp_path) in str(error.value)
 
@@ -232,13 +232,13 @@ def test_wrong_lists_of_names(tmp_path: Path, names: bytes, word: str) -> None:
     np.save(tmp_path / "v.npy", VECTORS)
     (tmp_path / "names.txt").write_bytes(names)
     with pytest.raises(DataError, match=word):
-        read_source(tmp_path / "v.npy", tmp_path / "names.txt")
+        read_embeddings(tmp_path / "v.npy", tmp_path / "names.txt")
 
 
 def test_names_for_something_else_are_refused(tmp_path: Path) -> None:
     (tmp_path / "names.txt").write_text("a\n")
     with pytest.raises(DataError, match="npy file"):
-        read_source(write_npz(tmp_path), tmp_path / "names.txt")
+        read_embeddings(write_npz(tmp_path), tmp_path / "names.txt")
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
@@ -246,4 +246,4 @@ def test_unreadable_file(tmp_path: Path) -> None:
     path = write_npz(tmp_path)
     path.chmod(0)
     with pytest.raises(DataError, match="permission"):
-        read_source(path)
+        read_embeddings(path)

@@ -9,7 +9,7 @@ import pytest
 
 from fairfr.core.errors import DataError
 from fairfr.data.importers import embedding_formats
-from fairfr.data.importers.embedding_formats import read_source
+from fairfr.data.importers.embedding_formats import read_embeddings
 
 KEYS = ["a/1.jpg", "a/2.jpg", "b/1.jpg"]
 VECTORS = np.random.default_rng(2).normal(size=(3, 5)).astype("f4")
@@ -28,19 +28,19 @@ def test_files_of_torch_save_give_their_vectors(tmp_path: Path, name: str, new: 
     import torch
 
     torch.save(tensors(), tmp_path / name, _use_new_zipfile_serialization=new)
-    source = read_source(tmp_path / name)
+    source = read_embeddings(tmp_path / name)
     assert list(source.keys) == KEYS
     np.testing.assert_array_equal(source.vectors, VECTORS)
     whole = {"names": KEYS, "vectors": torch.nn.Parameter(torch.from_numpy(VECTORS))}
     torch.save(whole, tmp_path / name, _use_new_zipfile_serialization=new)
-    np.testing.assert_array_equal(read_source(tmp_path / name).vectors, VECTORS)
+    np.testing.assert_array_equal(read_embeddings(tmp_path / name).vectors, VECTORS)
 
 
 def test_half_precision_of_torch_is_widened(tmp_path: Path) -> None:
     import torch
 
     torch.save(tensors(half=True), tmp_path / "v.pt")
-    np.testing.assert_array_equal(read_source(tmp_path / "v.pt").vectors, torch.tensor(VECTORS).bfloat16().float())
+    np.testing.assert_array_equal(read_embeddings(tmp_path / "v.pt").vectors, torch.tensor(VECTORS).bfloat16().float())
 
 
 class Opened:
@@ -59,10 +59,10 @@ def test_torch_files_with_code_or_objects_run_nothing(tmp_path: Path) -> None:
     for new in (True, False):
         torch.save({"a": Opened(tmp_path / "ran")}, tmp_path / "v.pt", _use_new_zipfile_serialization=new)
         with pytest.raises(DataError, match=r"v\.pt.*tensors alone"):
-            read_source(tmp_path / "v.pt")
+            read_embeddings(tmp_path / "v.pt")
     torch.save(torch.nn.Linear(2, 2), tmp_path / "v.pt")
     with pytest.raises(DataError, match="tensors alone"):
-        read_source(tmp_path / "v.pt")
+        read_embeddings(tmp_path / "v.pt")
     assert not (tmp_path / "ran").exists()
 
 
@@ -71,7 +71,7 @@ def test_torch_files_of_other_shapes_say_what_they_hold(tmp_path: Path) -> None:
 
     torch.save(torch.ones(3, 4), tmp_path / "v.pt")
     with pytest.raises(DataError, match="ndarray, not a dict"):
-        read_source(tmp_path / "v.pt")
+        read_embeddings(tmp_path / "v.pt")
 
 
 def test_tensors_that_repeat_what_is_stored_are_refused(tmp_path: Path) -> None:
@@ -81,7 +81,7 @@ def test_tensors_that_repeat_what_is_stored_are_refused(tmp_path: Path) -> None:
     for content in ({"k": torch.ones(1).expand(10**9)}, {f"k{n}": one for n in range(10**4)}):
         torch.save(content, tmp_path / "v.pt")
         with pytest.raises(DataError, match=r"v\.pt .* they repeat stored values"):
-            read_source(tmp_path / "v.pt")
+            read_embeddings(tmp_path / "v.pt")
 
 
 def test_a_torch_that_could_run_code_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -90,4 +90,4 @@ def test_a_torch_that_could_run_code_is_not_used(tmp_path: Path, monkeypatch: py
     torch.save(tensors(), tmp_path / "v.pt")
     monkeypatch.setattr(embedding_formats, "SAFE", (99, 0))
     with pytest.raises(DataError, match=r"pip install 'torch>=2\.6'"):
-        read_source(tmp_path / "v.pt")
+        read_embeddings(tmp_path / "v.pt")

@@ -15,7 +15,7 @@ from fairfr.data.importers.embeddings import (
     PADDING,
     SUFFIX,
     UNMATCHED,
-    match,
+    match_keys,
     normalised,
 )
 
@@ -64,7 +64,7 @@ BFW = ("asian_females/n000009/0010_01.jpg", "white_males/n000100/0010_01.jpg", "
     ],
 )
 def test_key_means_image(images: tuple[str, ...], key: str, row: int, how: int) -> None:
-    found = match([key], images)
+    found = match_keys([key], images)
     assert (int(found.row[0]), HOW[found.how[0]]) == (row, HOW[how])
 
 
@@ -72,39 +72,39 @@ FACES = ("faces/anna/1.jpg", "faces/anna/2.jpg", "faces/otto/1.jpg")
 
 
 def test_ends_that_agree_are_matched_and_the_report_says_what_was_left_out() -> None:
-    found = match(["/home/me/crops/otto/1.npy", "/home/me/crops/anna/2.npy", "/home/me/crops/anna/1.npy"], FACES)
+    found = match_keys(["/home/me/crops/otto/1.npy", "/home/me/crops/anna/2.npy", "/home/me/crops/anna/1.npy"], FACES)
     assert found.row.tolist() == [2, 1, 0] and set(found.how) == {COMMON_END}
     assert "left out: 'home/me/crops/' of keys and 'faces/' of image ids (3)" in found.report()
 
 
 def test_vectors_of_many_other_images_do_no_harm() -> None:
     keys = [f"crops/{name}/{number}.npy" for name in ("anna", "otto", "zoe", "max", "eva") for number in (1, 2)]
-    found = match(keys, FACES)
+    found = match_keys(keys, FACES)
     assert found.row.tolist() == [0, 1, 2, *[-1] * 7]
 
 
 def test_folders_of_one_side_alone_may_differ() -> None:
     images = ("train/anna/anna_1.jpg", "train/otto/otto_1.jpg", "val/zoe/zoe_1.jpg")
-    flat = match([f"crops/{name}_1.png" for name in ("zoe", "anna", "otto")], images)
+    flat = match_keys([f"crops/{name}_1.png" for name in ("zoe", "anna", "otto")], images)
     assert flat.row.tolist() == [2, 0, 1]
     assert "'crops/' of keys and 'val/zoe/' of image ids (1)" in flat.report()
 
 
 def test_an_end_that_agrees_by_chance_is_not_matched() -> None:
     keys = ["crops/anna/1.npy", "crops/otto/1.npy", "crops/zoe/2.npy"]  # there is a 2 of anna alone
-    found = match(keys, FACES)
+    found = match_keys(keys, FACES)
     assert found.row.tolist() == [0, 2, -1] and HOW[found.how[2]] == "unmatched"
-    strangers = match(["a/b/1", "c/d/2"], ("x/y/1.jpg", "z/w/2.jpg"))
+    strangers = match_keys(["a/b/1", "c/d/2"], ("x/y/1.jpg", "z/w/2.jpg"))
     assert strangers.row.tolist() == [-1, -1], "both folders differ from file to file, so they may be other people"
 
 
 def test_what_was_left_out_of_a_suffix_is_said_too() -> None:
-    assert "left out: 'far/' of keys (1)" in match(["far/" + RFW[3]], RFW).report()
+    assert "left out: 'far/' of keys (1)" in match_keys(["far/" + RFW[3]], RFW).report()
 
 
 def test_report_counts_and_names() -> None:
     keys = [RFW[0], "far/" + RFW[3], "m.01_12", "m.01_0001", *(f"gone{i}" for i in range(7))]
-    text = match(keys, RFW).report()
+    text = match_keys(keys, RFW).report()
     for part in ("1 exact", "1 by suffix", "1 by zero-padding", "1 ambiguous", "7 unmatched"):
         assert part in text
     assert "ambiguous: m.01_0001" in text
@@ -114,7 +114,7 @@ def test_report_counts_and_names() -> None:
 
 @given(st.lists(st.text("ab/._0\\1", min_size=1, max_size=12), min_size=1, max_size=8, unique=True))
 def test_ids_as_keys_mean_themselves(images: list[str]) -> None:
-    np.testing.assert_array_equal(match(images, images).row, np.arange(len(images)))
+    np.testing.assert_array_equal(match_keys(images, images).row, np.arange(len(images)))
 
 
 @given(st.text(max_size=30))

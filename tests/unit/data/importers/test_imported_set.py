@@ -151,4 +151,4 @@ def test_names_stay_inside_the_data_root(name: str, data: ImportedSet, tmp_path:
     from argparse import Namespace
 
     with pytest.raises(ConfigError, match="--name"):
-        module.finish(data, Namespace(name=name, out=tmp_path / "data", force=False))
+        module.write_and_summarise(data, Namespace(name=name, out=tmp_path / "data", force=False))

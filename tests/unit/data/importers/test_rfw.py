@@ -13,7 +13,7 @@ from fairfr.core.errors import DataError
 from fairfr.data.files import DataFile
 from fairfr.data.images_file import read_images
 from fairfr.data.importers.foreign_pairs import read_pair_list
-from fairfr.data.importers.imported_set import count, summary, write_neutral
+from fairfr.data.importers.imported_set import count_import, summarise_import, write_neutral
 from fairfr.data.importers.rfw import ETHNICITIES, read_rfw
 from fairfr.data.neutral_layout import read_pairs
 
@@ -77,12 +77,12 @@ def test_what_is_written_can_be_loaded(tree: Path, tmp_path: Path) -> None:
 
 def test_counts(tree: Path) -> None:
     asian(tree).write_text(asian(tree).read_text().replace("m.010\t1\t12", "m.000\t1\t12"))  # a pair of fold 0, again
-    found = count(read_rfw(tree))
+    found = count_import(read_rfw(tree))
     assert (found.identities, found.pairs, found.genuine) == (4 * FOLDS * PER_KIND, 96, 48)
     assert found.folds == ("0", "1", "2")
     assert found.mixed == {"ethnicity": 0}
     assert (found.duplicates, found.shared_identities) == (1, 1)
-    assert "repeats an earlier pair" in summary(read_rfw(tree))
+    assert "repeats an earlier pair" in summarise_import(read_rfw(tree))
 
 
 def test_absent_pictures_are_told(tree: Path) -> None:
