@@ -147,7 +147,7 @@ def simultaneous_intervals(drawn: F64, level: float = 0.95) -> F64:
     Each interval cuts the same share off both tails of its group, the largest share with which ``level`` of the draws
     lie inside in every group (Mandel and Betensky 2008, Computational Statistics & Data Analysis 52). It follows the
     skewness of each group and stays within its range; how groups move together is in the draws. A draw in which a
-    group has no value says nothing about it; a group without any has NaN.
+    group has no value says nothing about it; a group without any has NaN. Without groups there are no intervals.
     """
     tail = np.ones(drawn.shape)
     ordered = [np.sort(column[~np.isnan(column)]) for column in drawn.T]
@@ -156,7 +156,7 @@ def simultaneous_intervals(drawn: F64, level: float = 0.95) -> F64:
         below = np.searchsorted(values, drawn[here, g], side="right")
         above = len(values) - np.searchsorted(values, drawn[here, g], side="left")
         tail[here, g] = np.minimum(below, above) / max(len(values), 1)
-    cut = float(np.quantile(tail.min(axis=1), 1 - level, method="lower"))
+    cut = float(np.quantile(tail.min(axis=1, initial=1.0), 1 - level, method="lower"))
     bounds = np.full((2, drawn.shape[1]), np.nan)
     for g, values in enumerate(ordered):
         if len(values):

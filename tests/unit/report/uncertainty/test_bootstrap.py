@@ -258,6 +258,15 @@ def test_one_group_has_its_own_interval_and_ties_and_gaps_do_no_harm() -> None:
     assert np.isnan(worst_group_interval(np.full((2, 3), np.nan), True)).all()
 
 
+def test_data_without_groups_has_uncertainty_too(fake_run: Any) -> None:
+    assert simultaneous_intervals(np.empty((100, 0))).shape == (2, 0)
+    made = [fake_run(method, grouping=None, groups={}) for method in ("baseline", "platt")]
+    grids = tables(made)
+    entries = column(grids["uncertainty_rfw_facenet"], "AUROC", "Platt")
+    assert entries[2].value > 0.5 and entries[3].text.startswith("[")
+    assert not any(entry.text.startswith("[") for entry in entries[4:]), "no worst group"
+
+
 def test_the_found_worst_value_is_not_the_true_one_and_simultaneous_intervals_are() -> None:
     """Eight groups with the same true AUROC, Phi(1.5 / sqrt(2)): the worst of them looks worse by chance alone."""
     rng = np.random.default_rng(3)
