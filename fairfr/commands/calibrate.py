@@ -18,6 +18,7 @@ from typing import Any
 
 from fairfr.commands._messages import print_report
 from fairfr.core.errors import ConfigError, DataError, FairfrError
+from fairfr.core.wording import counted
 
 
 def main() -> None:
@@ -188,7 +189,9 @@ def score(options: argparse.Namespace) -> str:
     names = ("model", "pairs", "out", "embeddings", "left", "right", "images", "top", "threads", "block", "prior")
     with ScoreBar() as bar:
         rows = score_file(Wanted(**{name: getattr(options, name) for name in names}), bar)
-    done = f"{options.out}: {rows:,} pairs scored" + (f", {bar.kept} blocks from before" if bar.kept else "")
+    done = f"{options.out}: {counted(rows, 'pair')} scored"
+    if bar.kept:
+        done += f", {counted(bar.kept, 'block')} from before"
     return "\n".join([done, *bar.said])
 
 

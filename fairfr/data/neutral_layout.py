@@ -274,8 +274,8 @@ def reversed_scores(table: Table, column: str, cosine: F64, same: Bool, n_images
     if area is None:
         return []
     text = (
-        f"{table.path}: '{column}' is lower for pairs of one person than for others (AUROC {area:.3f}). Cosines grow "
-        "with likeness; is this a distance d? Then write 1 - d (fairfr import table --distance does)."
+        f"{table.path}: '{column}' is lower for pairs of one person than for others (AUROC {area:.3f}). Scores must be "
+        "higher for more similar images. Is this a distance d? Then write 1 - d (fairfr import table --distance does)."
     )
     return [Finding("reversed-scores", "serious", text)]
 

@@ -693,7 +693,7 @@ def _check_direction(table: PairTable, score_range: arrays.ScoreRange | None) ->
     if data.embeddings is not None:
         raise DataError(f"{found}: are the labels swapped? same is True or 1 for pairs of one person.")
     top = 1.0 if score_range is None else sum(score_range)
-    raise DataError(f"{found}: are these distances d? Scores must grow with likeness: pass {top:g} - d.")
+    raise DataError(f"{found}: are these distances d? Scores must be higher for more similar images: pass {top:g} - d.")
 
 
 def _counts(data: VerificationSet, needs: frozenset[Need], id: str | None) -> dict[str, Any]:

@@ -56,7 +56,7 @@ def _findings(frame: ScoreFrame, rows: Sequence[MetricRow], values: F64, suffix:
             instead = f" By the score it is {by_score:.3f}."
         text = (
             f"{name}: TPR at FPR={level} is {value:.3f} because of ties. In {counts['folds']} of {n_folds} folds more "
-            f"impostors share the highest {what} than that rate allows ({counts['impostors']} of "
+            f"impostors share the highest {what} than that rate allows ({counts['impostors']:,} of "
             f"{counts['different']:,}).{instead}"
         )
         yield Finding(ties_code(metric + suffix), "warning", text, counts)

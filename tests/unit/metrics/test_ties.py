@@ -69,3 +69,10 @@ def test_ties_of_the_score_itself_have_no_other_value() -> None:
 
 def test_the_probability_counts_only_where_a_method_is_ranked_by_it() -> None:
     assert findings(frame_of(8, 8), native=False) == []
+
+
+def test_thousands_have_commas() -> None:
+    same = np.arange(3000) < 500
+    frame = ScoreFrame(np.zeros(3000, dtype=np.int16), same, np.ones(3000), np.ones(3000))
+    text = findings(frame)[0].text
+    assert "(2,500 of 2,500)" in text
