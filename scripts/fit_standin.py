@@ -21,7 +21,7 @@ import yaml
 from standin_goals import HEADLINE, PLAUSIBLE, SETS, STUDY, Goal, printed_goal
 from standin_metrics import FitBudget, mean_over_seeds, measure, variant
 
-from fairfr.core.conform import build
+from fairfr.core.conform import from_mapping
 from fairfr.core.errors import FairfrError
 from fairfr.core.types import F64
 from fairfr.data.settings import DatasetSettings
@@ -92,7 +92,7 @@ def seeds(text: str) -> tuple[int, ...]:
 def settings_of(name: str, options: argparse.Namespace) -> DatasetSettings:
     """conf/dataset's stand-in, with what the command line changes."""
     path = ROOT / "conf" / "dataset" / f"{name}.yaml"
-    dataset = build(DatasetSettings, yaml.safe_load(path.read_text(encoding="utf-8")))
+    dataset = from_mapping(DatasetSettings, yaml.safe_load(path.read_text(encoding="utf-8")))
     assert dataset.standin is not None
     if options.scale is None:
         return dataset

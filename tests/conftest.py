@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 import yaml
 
-from fairfr.core.conform import build
+from fairfr.core.conform import from_mapping
 from fairfr.core.types import EmbeddingSet, Grouping, Pairs, VerificationSet
 from fairfr.data.settings import DatasetSettings
 from fairfr.data.synthetic import generate
@@ -48,7 +48,7 @@ def synthetic_set() -> Callable[..., VerificationSet]:
 
 @cache
 def _synthetic_set(dataset: str, scale: float = 0.03, backbone: str = "magface") -> VerificationSet:
-    settings = build(DatasetSettings, yaml.safe_load((CONF / "dataset" / f"{dataset}.yaml").read_text()))
+    settings = from_mapping(DatasetSettings, yaml.safe_load((CONF / "dataset" / f"{dataset}.yaml").read_text()))
     assert settings.standin is not None
     return generate(dataset, backbone, replace(settings.standin, scale=scale), settings.grouping)
 

@@ -18,7 +18,7 @@ from typing import Any
 
 from fairfr.commands._messages import print_report
 from fairfr.core.errors import ConfigError, DataError, FairfrError
-from fairfr.core.wording import counted
+from fairfr.core.wording import plural
 
 
 def main() -> None:
@@ -99,17 +99,17 @@ def _threshold_arguments(parser: argparse.ArgumentParser) -> None:
 
 def fit(options: argparse.Namespace, overrides: list[str]) -> None:
     """Run the cell (or find it done), which shows what the method does on held-out pairs; then fit on all of them."""
-    from fairfr.core.conf import CONF
+    from fairfr.core.conf import CONF_DIR
     from fairfr.sweep import guarded
 
-    guarded(lambda: _run_and_fit(options), overrides, CONF)
+    guarded(lambda: _run_and_fit(options), overrides, CONF_DIR)
 
 
 def _run_and_fit(options: argparse.Namespace) -> None:
     import hydra
     from omegaconf import DictConfig
 
-    from fairfr.core.conf import CONF
+    from fairfr.core.conf import CONF_DIR
     from fairfr.sweep import read_settings, run_job
     from fairfr.sweep.sweep import NOT_MIRRORED
 
@@ -118,7 +118,7 @@ def _run_and_fit(options: argparse.Namespace) -> None:
         raise ConfigError("fit makes one model of one configuration: leave out -m, and call it for each.")
     found: list[Any] = []
 
-    @hydra.main(version_base="1.3", config_path=str(CONF), config_name="config")
+    @hydra.main(version_base="1.3", config_path=str(CONF_DIR), config_name="config")
     def run(config: DictConfig) -> None:
         try:
             run_job(config)
@@ -189,9 +189,9 @@ def score(options: argparse.Namespace) -> str:
     names = ("model", "pairs", "out", "embeddings", "left", "right", "images", "top", "threads", "block", "prior")
     with ScoreBar() as bar:
         rows = score_file(Wanted(**{name: getattr(options, name) for name in names}), bar)
-    done = f"{options.out}: {counted(rows, 'pair')} scored"
+    done = f"{options.out}: {plural(rows, 'pair')} scored"
     if bar.kept:
-        done += f", {counted(bar.kept, 'block')} from before"
+        done += f", {plural(bar.kept, 'block')} from before"
     return "\n".join([done, *bar.said])
 
 

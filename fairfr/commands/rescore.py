@@ -18,7 +18,7 @@ from pathlib import Path
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from fairfr.core.errors import FairfrError
-from fairfr.runner.rescore import Wanted, rescore
+from fairfr.runner.rescore import RescoreOptions, rescore
 from fairfr.store.result_file import run_folders
 
 
@@ -26,7 +26,7 @@ def main() -> None:
     """Measure, say what was done; exit code 1 if a run could not be."""
     options = arguments()
     grouping = tuple(options.grouping.split(",")) if options.grouping else None
-    wanted = Wanted(options.min_pairs, grouping, options.force)
+    wanted = RescoreOptions(options.min_pairs, grouping, options.force)
     folders = list(run_folders(options.out_root))
     if not folders:
         sys.exit(f"{options.out_root / 'runs'} has no runs.")
@@ -46,7 +46,7 @@ def arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _measure(folders: list[Path], out_root: Path, wanted: Wanted, jobs: int) -> Iterator[str]:
+def _measure(folders: list[Path], out_root: Path, wanted: RescoreOptions, jobs: int) -> Iterator[str]:
     """How each run ended, as they end."""
     if jobs <= 1:
         yield from (_one(folder, out_root, wanted) for folder in folders)
@@ -56,7 +56,7 @@ def _measure(folders: list[Path], out_root: Path, wanted: Wanted, jobs: int) -> 
             yield done.result()
 
 
-def _one(folder: Path, out_root: Path, wanted: Wanted) -> str:
+def _one(folder: Path, out_root: Path, wanted: RescoreOptions) -> str:
     try:
         return rescore(folder, out_root, wanted)
     except FairfrError as error:

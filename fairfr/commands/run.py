@@ -5,11 +5,11 @@ import sys
 import hydra
 from omegaconf import DictConfig
 
-from fairfr.core.conf import CONF
+from fairfr.core.conf import CONF_DIR
 from fairfr.sweep import guarded, run_job
 
 
-@hydra.main(version_base="1.3", config_path=str(CONF), config_name="config")
+@hydra.main(version_base="1.3", config_path=str(CONF_DIR), config_name="config")
 def run(config: DictConfig) -> None:
     """Hand the composed configuration to fairfr."""
     run_job(config)
@@ -17,4 +17,4 @@ def run(config: DictConfig) -> None:
 
 def main() -> None:
     """Hydra's command line, checked first."""
-    guarded(run, sys.argv[1:], CONF)
+    guarded(run, sys.argv[1:], CONF_DIR)

@@ -24,9 +24,9 @@ from fairfr.store.mlflow.client import EXPERIMENT, mlflow_errors, store_uri
 from fairfr.store.mlflow.describe import measured_at
 from fairfr.store.mlflow.log import MlflowWriter
 from fairfr.store.result_file import StoredRun, stored_runs
-from fairfr.store.secrets import masked
+from fairfr.store.secrets import mask_passwords
 from fairfr.store.settings import StoreSettings
-from fairfr.store.sweep_record import SweepEnd, stored_sweeps
+from fairfr.store.sweep_record import SweepSummary, stored_sweeps
 from fairfr.sweep.mlflow_metrics import describe_run
 from fairfr.sweep.sweep import write_sweep_report
 from fairfr.sweep.terminal import Terminal
@@ -60,10 +60,10 @@ def sync(store: StoreSettings, out_root: Path, on_refusal: Callable[[str], objec
     What MLflow refuses is printed, and ``on_refusal`` gets it; the others follow, until MLflow has refused everything
     for ``store.patience`` seconds: then its error is raised.
     """
-    uri = masked(store_uri(store, out_root))
+    uri = mask_passwords(store_uri(store, out_root))
     with mlflow_errors(uri):
         writer = MlflowWriter(store, out_root)
-        removed = writer.tidy()
+        removed = writer.delete_unfinished()
         known = writer.logged()
     patience = _Patience(store.patience)
     runs = list(stored_runs(out_root, on_damage=lambda line: print(f"left out: {line}")))
@@ -74,7 +74,7 @@ def sync(store: StoreSettings, out_root: Path, on_refusal: Callable[[str], objec
         with patience.for_one(str(run.folder), on_refusal), mlflow_errors(uri):
             writer.log_run(run.folder, describe_run)
             logged += 1
-    sweeps = [(sweep, SweepEnd.of(sweep, outcomes), outcomes) for sweep, outcomes in stored_sweeps(out_root)]
+    sweeps = [(sweep, SweepSummary.of(sweep, outcomes), outcomes) for sweep, outcomes in stored_sweeps(out_root)]
     lost = [found for found in sweeps if found[1].tags["finished"] not in known.get(found[0].id, ())]
     rebuilt = 0
     for sweep, end, outcomes in lost:

@@ -18,14 +18,14 @@ from pathlib import Path
 
 from fairfr.core.errors import FairfrError
 from fairfr.core.variants import variant_text
-from fairfr.core.wording import counted
+from fairfr.core.wording import plural
 from fairfr.paper.definition import PAPER
 from fairfr.paper.reading import READINGS
 from fairfr.report.readings import Run
 from fairfr.report.runs import read_runs
 from fairfr.report.selection import Selection
 from fairfr.report.write import ReportOptions, not_shown, with_variant, write_report
-from fairfr.store.secrets import masked
+from fairfr.store.secrets import mask_passwords
 
 MOST_LISTED = 10
 EXPERIMENT = "fairfr"  # of MLflow; named here too, because importing MLflow takes seconds
@@ -49,7 +49,7 @@ def main() -> None:
         place = f"{options.out_root / 'runs'}" if options.source == "runs" else "MLflow"
         sys.exit(_nothing_to_show(results, place))
     failed = sum(result.stored["status"] == "failed" for result in results)
-    read = f"{counted(len(results), 'run')} read"
+    read = f"{plural(len(results), 'run')} read"
     if failed:
         read += f", {failed} of them failed: their cells are empty"
     print(read)
@@ -95,7 +95,7 @@ def _origin(options: argparse.Namespace) -> tuple[str, ...]:
         return ()
     words = ["--source", options.source]
     if options.uri is not None:
-        words += ["--uri", masked(options.uri)]
+        words += ["--uri", mask_passwords(options.uri)]
     if options.experiment != EXPERIMENT:
         words += ["--experiment", options.experiment]
     return tuple(words)

@@ -18,7 +18,7 @@ from typing import IO
 from urllib.error import URLError
 from urllib.request import urlopen
 
-from fairfr.store.mlflow.client import EXPERIMENT, MlflowError, default_uri, pages
+from fairfr.store.mlflow.client import EXPERIMENT, MlflowError, default_uri, ui_pages
 
 HOST = "127.0.0.1"  # the page has no password
 BETWEEN_TRIES, CLOSING = 0.3, 10.0  # seconds
@@ -42,7 +42,7 @@ def main() -> None:
         signal.signal(ending, lambda number, _: sys.exit(128 + number))
     with contextlib.suppress(KeyboardInterrupt), _server(uri, arguments.port) as (server, output):
         try:
-            listed = pages(uri, arguments.experiment)
+            listed = ui_pages(uri, arguments.experiment)
         except MlflowError as error:
             sys.exit(str(error))
         if _answers(server, arguments.port):

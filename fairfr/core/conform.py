@@ -18,7 +18,7 @@ from fairfr.core.errors import ConfigError, did_you_mean
 T = TypeVar("T")
 
 
-def build(cls: type[T], mapping: object, at: str = "") -> T:
+def from_mapping(cls: type[T], mapping: object, at: str = "") -> T:
     """An instance of the dataclass ``cls`` from ``mapping``; ``at`` is the dotted key that it is under."""
     if not isinstance(mapping, Mapping):
         raise ConfigError(f"{at or 'the configuration'} must be a mapping of keys, found {mapping!r}.")
@@ -31,46 +31,46 @@ def build(cls: type[T], mapping: object, at: str = "") -> T:
     values = {}
     for name, spec in known.items():
         if name in mapping:
-            values[name] = conform(mapping[name], hints[name], _join(at, name))
+            values[name] = _coerce(mapping[name], hints[name], _join(at, name))
         elif spec.default is MISSING and spec.default_factory is MISSING:
             raise ConfigError(f"'{_join(at, name)}' is not set. Set it on the command line or in its yaml.")
     return cls(**values)
 
 
-def conform(value: object, hint: Any, at: str) -> Any:
+def _coerce(value: object, hint: Any, at: str) -> Any:
     """``value`` as the annotated type, or a ConfigError that names the key ``at``."""
     origin, args = typing.get_origin(hint), typing.get_args(hint)
     if hint is Any or hint is object:
         return value
     if origin is typing.Union or isinstance(hint, types.UnionType):
-        return _conform_union(value, typing.get_args(hint), at)
+        return _coerce_union(value, typing.get_args(hint), at)
     if origin is typing.Literal:
         if value not in args:
             raise ConfigError(f"{at}={value} is not one of {', '.join(map(str, args))}.")
         return value
     if is_dataclass(hint) and isinstance(hint, type):
-        return build(hint, value, at)
+        return from_mapping(hint, value, at)
     if origin is tuple:
         if not isinstance(value, list | tuple):
             raise _wrong_type(value, "a list", at)
-        return tuple(conform(v, args[0], f"{at}[{i}]") for i, v in enumerate(value))
+        return tuple(_coerce(v, args[0], f"{at}[{i}]") for i, v in enumerate(value))
     if origin in (dict, Mapping) or hint is dict:
         if not isinstance(value, Mapping):
             raise _wrong_type(value, "a mapping", at)
-        return {str(k): conform(v, args[1] if args else Any, _join(at, k)) for k, v in value.items()}
+        return {str(k): _coerce(v, args[1] if args else Any, _join(at, k)) for k, v in value.items()}
     return _conform_scalar(value, hint, at)
 
 
-def _conform_union(value: object, options: tuple[Any, ...], at: str) -> Any:
+def _coerce_union(value: object, options: tuple[Any, ...], at: str) -> Any:
     if value is None and type(None) in options:
         return None
     rest = [o for o in options if o is not type(None)]
     for option in rest[:-1]:
         try:
-            return conform(value, option, at)
+            return _coerce(value, option, at)
         except ConfigError:
             continue
-    return conform(value, rest[-1], at)
+    return _coerce(value, rest[-1], at)
 
 
 def _conform_scalar(value: object, hint: Any, at: str) -> Any:
@@ -108,18 +108,18 @@ def instantiate(spec: Mapping[str, Any], at: str) -> Any:
         raise ConfigError(f"{at}._target_={target} cannot be imported: {error}.") from error
     if not (isinstance(cls, type) and is_dataclass(cls)):
         raise ConfigError(f"{at}._target_={target} is not a dataclass, so its keys cannot be checked.")
-    return build(cls, rest, at)
+    return from_mapping(cls, rest, at)
 
 
-def at_least(low: float, **values: float | None) -> None:
+def check_min(low: float, **values: float | None) -> None:
     """Check constructor fields in ``__post_init__``: each value must not be below ``low``; None is always allowed."""
     for name, value in values.items():
         if value is not None and not value >= low:
             raise ConfigError(f"method.estimator.{name} must be at least {low:g}, found {value:g}.")
 
 
-def above(low: float, **values: float) -> None:
-    """As ``at_least``, but strictly above."""
+def check_above(low: float, **values: float) -> None:
+    """As ``check_min``, but strictly above."""
     for name, value in values.items():
         if not value > low:
             raise ConfigError(f"method.estimator.{name} must be above {low:g}, found {value:g}.")

@@ -5,14 +5,14 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Mapping
 
-from fairfr.core.escaping import visible
+from fairfr.core.escaping import escape_control_chars
 
 
 class FairfrError(Exception):
     """A mistake in the input. Shown as one message, without a traceback."""
 
     def __str__(self) -> str:
-        return visible(super().__str__())
+        return escape_control_chars(super().__str__())
 
     def named(self) -> str:
         """``DataError: ...``, for a screen, where no traceback says which kind of mistake it is."""
@@ -39,7 +39,7 @@ class UnmetNeedError(FairfrError):
     """A method needs an input that this data set does not have."""
 
 
-def no_groups(asker: str, dataset: str, columns: Mapping[str, int] | None = None) -> UnmetNeedError:
+def missing_groups_error(asker: str, dataset: str, columns: Mapping[str, int] | None = None) -> UnmetNeedError:
     """A method needs groups, and the data set is evaluated without any; ``columns`` as for ``name_groups``."""
     return UnmetNeedError(
         f"{asker} needs groups, but '{dataset}' is evaluated without any. {name_groups(columns or {})}"

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-from fairfr.core.escaping import visible
+from fairfr.core.escaping import escape_control_chars
 
 Severity: TypeAlias = Literal["serious", "warning", "note"]
 SEVERITIES: tuple[Severity, ...] = ("serious", "warning", "note")
@@ -36,7 +36,7 @@ class Finding:
     counts: Mapping[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "text", visible(self.text))
+        object.__setattr__(self, "text", escape_control_chars(self.text))
 
     def __str__(self) -> str:
         return self.text

@@ -26,14 +26,14 @@ ATTRIBUTES = COLUMNS | {ALL, POOLED, WORST, GAP}
 GROUPS = frozenset({WORST, GAP})
 FOLDS = frozenset({POOLED})
 
-_UNNAMED = re.compile(r"row\d+_(left|right)")
+_PLACEHOLDER = re.compile(r"row\d+_(left|right)")
 
 
-def unnamed_image(row: int, side: str) -> str:
+def placeholder_id(row: int, side: str) -> str:
     """What an image is called that the pairs file has no id of: it occurs in this row alone."""
     return f"row{row}_{side}"
 
 
-def is_unnamed(image: str) -> bool:
-    """Whether an image id is one that ``unnamed_image`` made."""
-    return _UNNAMED.fullmatch(image) is not None
+def is_placeholder(image: str) -> bool:
+    """Whether an image id is one that ``placeholder_id`` made."""
+    return _PLACEHOLDER.fullmatch(image) is not None

@@ -16,7 +16,7 @@ from typing import IO, Any
 import numpy as np
 import numpy.typing as npt
 
-from fairfr.core.wording import first_line
+from fairfr.core.wording import error_summary
 
 # Vectors hardly shrink; ids by some dozens: numpy gives each letter four bytes, and each id the longest one's length.
 MOST_UNFOLDING = 200
@@ -44,16 +44,16 @@ def read_npz(handle: IO[bytes], names: Iterable[str] | None = None) -> dict[str,
     except (UnreadableArrayError, MemoryError):
         raise
     except Exception as error:  # the bytes decide in which of many errors zipfile and zlib end
-        raise UnreadableArrayError(first_line(error)) from None
+        raise UnreadableArrayError(error_summary(error)) from None
 
 
-def names_in(handle: IO[bytes]) -> list[str]:
+def npz_names(handle: IO[bytes]) -> list[str]:
     """What the arrays of an npz are called; UnreadableArrayError if it is not a zip archive."""
     try:
         with zipfile.ZipFile(handle) as archive:
             return [name.removesuffix(".npy") for name in archive.namelist()]
     except Exception as error:
-        raise UnreadableArrayError(first_line(error)) from None
+        raise UnreadableArrayError(error_summary(error)) from None
 
 
 def read_npy(handle: IO[bytes]) -> npt.NDArray[Any]:
@@ -103,7 +103,7 @@ def _read_array(handle: IO[bytes]) -> npt.NDArray[Any]:
     except MemoryError:
         raise
     except Exception as error:  # fewer bytes than the archive says, a checksum that is wrong
-        raise UnreadableArrayError(first_line(error)) from None
+        raise UnreadableArrayError(error_summary(error)) from None
     return array
 
 
@@ -112,7 +112,7 @@ def _check_header(handle: IO[bytes], size: int) -> None:
     try:
         shape, _, dtype = _HEADERS[np.lib.format.read_magic(handle)](handle)
     except Exception as error:  # numpy hands the header to Python's parser, which has errors of its own
-        raise UnreadableArrayError(f"the header of the array does not parse ({first_line(error)})") from None
+        raise UnreadableArrayError(f"the header of the array does not parse ({error_summary(error)})") from None
     if dtype.hasobject:
         raise ObjectArrayError("an array of Python objects")
     there = size - handle.tell()

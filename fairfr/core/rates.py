@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-ALPHAS: Mapping[str, float] = {"1e-2": 1e-2, "1e-3": 1e-3}
+FPR_LEVELS: Mapping[str, float] = {"1e-2": 1e-2, "1e-3": 1e-3}
 """By the spelling that names of metrics use."""
 
 ENOUGH_FALSE_MATCHES = 10

@@ -37,29 +37,29 @@ class RunKey:
         return f"{source}{fitted}{self.digest}"
 
     @classmethod
-    def read(cls, dataset: str, backbone: str, method: str, source: Source, text: str) -> RunKey:
+    def parse(cls, dataset: str, backbone: str, method: str, source: Source, text: str) -> RunKey:
         """The key whose text, ``str(key)``, was stored."""
         fitted, _, digest = text.removeprefix(SYNTHETIC).rpartition("-")
         return cls(dataset, backbone, method, source, digest, fitted.removeprefix(FROM) or None)
 
     @property
-    def place(self) -> tuple[str, str, str, str]:
+    def path_parts(self) -> tuple[str, str, str, str]:
         """The folders that lead to the run below ``runs``; runs are listed in this order."""
         return self.dataset, self.backbone, self.method, str(self)
 
     @property
     def slug(self) -> str:
         """One file name for the run."""
-        return "-".join(self.place)
+        return "-".join(self.path_parts)
 
 
-def digest_of(identity: Mapping[str, Any]) -> str:
+def configuration_digest(identity: Mapping[str, Any]) -> str:
     """16 hex digits of the canonical JSON of everything that decides the result."""
     canonical = json.dumps(identity, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(canonical.encode()).hexdigest()[:16]
 
 
-def check_id(key: str, value: str) -> None:
+def check_path_name(key: str, value: str) -> None:
     """ConfigError unless ``value``, given as ``key``, can name a file or folder and stays inside its own folder."""
     if len(value.encode(errors="replace")) > MAX_ID:
         raise ConfigError(f"{key}={value[:20]}... is longer than {MAX_ID} bytes, too long for the name of a folder.")

@@ -199,7 +199,7 @@ class RunResult:
 
     @property
     def run_key(self) -> RunKey:
-        return RunKey.read(self.dataset.id, self.backbone.id, self.method.id, self.source, self.key)
+        return RunKey.parse(self.dataset.id, self.backbone.id, self.method.id, self.source, self.key)
 
     @property
     def is_completed(self) -> bool:

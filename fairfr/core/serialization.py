@@ -2,7 +2,7 @@
 
 A method's fitted attributes (their names end in ``_``) may be numbers, text, None, arrays, lists, tuples, mappings
 and dataclasses marked with ``@serializable``, such as a beta map. What another library made, such as a network, is
-``Foreign``: the code that uses it says how to take it apart. ``pack`` takes states apart, ``unpack`` puts them together
+``Codec``: the code that uses it says how to take it apart. ``encode`` takes states apart, ``decode`` puts them together
 again. Only marked classes are ever made, whatever a file says.
 """
 
@@ -19,7 +19,7 @@ import numpy.typing as npt
 from fairfr.core.errors import DataError
 from fairfr.core.types import Pairs
 
-Node: TypeAlias = Any
+JsonNode: TypeAlias = Any
 """Plain JSON: a scalar, or ``{kind: content}``."""
 Arrays: TypeAlias = dict[str, npt.NDArray[Any]]
 
@@ -28,24 +28,24 @@ DTYPES = ("bool", "uint8", "int16", "int32", "int64", "float32", "float64")
 
 _classes: dict[str, type] = {}
 _stored_names: dict[type, str] = {}
-_foreign: dict[str, Foreign] = {}
+_codecs: dict[str, Codec] = {}
 
 
-class Foreign(NamedTuple):
+class Codec(NamedTuple):
     """How to take something of another library apart into what can be saved, and put it together again.
 
     ``together`` gets whatever a file says, and raises DataError where that is nonsense.
     """
 
-    recognises: Callable[[object], bool]
-    apart: Callable[[Any], object]
-    together: Callable[[Any], object]
+    matches: Callable[[object], bool]
+    encode: Callable[[Any], object]
+    decode: Callable[[Any], object]
 
 
-def admit(kind: str, foreign: Foreign) -> None:
+def register_codec(kind: str, codec: Codec) -> None:
     """Allow such a thing in fitted states; ``kind`` names it in files."""
     assert kind not in _READERS and kind != "piece"
-    _foreign[kind] = foreign
+    _codecs[kind] = codec
 
 
 def serializable(stored_name: str) -> Callable[[type[T]], type[T]]:
@@ -62,13 +62,13 @@ def serializable(stored_name: str) -> Callable[[type[T]], type[T]]:
     return mark
 
 
-def fields_of(name: str) -> list[str] | None:
+def field_names(name: str) -> list[str] | None:
     """The fields of the class that is stored under that name; None if there is none."""
     cls = _classes.get(name)
     return None if cls is None else [f.name for f in fields(cls) if f.init]
 
 
-def pack(value: object, arrays: Arrays, at: str) -> Node:
+def encode(value: object, arrays: Arrays, at: str) -> JsonNode:
     """``value`` as JSON; its arrays go into ``arrays`` under names that begin with ``at``."""
     if isinstance(value, np.generic):
         value = value.item()
@@ -77,42 +77,42 @@ def pack(value: object, arrays: Arrays, at: str) -> Node:
     if isinstance(value, float):
         return value if np.isfinite(value) else {"float": repr(value)}
     if isinstance(value, np.ndarray):
-        return _pack_array(value, arrays, at)
+        return _encode_array(value, arrays, at)
     if isinstance(value, list | tuple):
         kind = "list" if isinstance(value, list) else "tuple"
-        return {kind: [pack(item, arrays, f"{at}.{i}") for i, item in enumerate(value)]}
+        return {kind: [encode(item, arrays, f"{at}.{i}") for i, item in enumerate(value)]}
     if isinstance(value, Mapping):
-        return {"map": [[key, pack(item, arrays, f"{at}.{key}")] for key, item in value.items()]}
+        return {"map": [[key, encode(item, arrays, f"{at}.{key}")] for key, item in value.items()]}
     stored_name = _stored_names.get(type(value))
     if stored_name is not None:
-        content = {f.name: pack(getattr(value, f.name), arrays, f"{at}.{f.name}") for f in fields(value) if f.init}  # type: ignore[arg-type]
+        content = {f.name: encode(getattr(value, f.name), arrays, f"{at}.{f.name}") for f in fields(value) if f.init}  # type: ignore[arg-type]
         return {"piece": stored_name, "fields": content}
-    for kind, foreign in _foreign.items():
-        if foreign.recognises(value):
-            return {kind: pack(foreign.apart(value), arrays, at)}
+    for kind, codec in _codecs.items():
+        if codec.matches(value):
+            return {kind: encode(codec.encode(value), arrays, at)}
     raise DataError(
         f"{at} is a {type(value).__name__}, which cannot be saved. Fitted state is made of numbers, text, arrays "
         "and dataclasses marked with fairfr.core.serialization.serializable."
     )
 
 
-def unpack(node: Node, arrays: Mapping[str, npt.NDArray[Any]]) -> Any:
-    """The value that ``pack`` took apart; DataError for what it never wrote."""
+def decode(node: JsonNode, arrays: Mapping[str, npt.NDArray[Any]]) -> Any:
+    """The value that ``encode`` took apart; DataError for what it never wrote."""
     if node is None or isinstance(node, str | bool | int | float):
         return node
     if not isinstance(node, dict) or not node:
         raise _unknown(node)
     kind = next(iter(node))
     if kind == "piece":
-        return _unpack_piece(node, arrays)
-    if len(node) != 1 or kind not in {*_READERS, *_foreign}:
+        return _decode_object(node, arrays)
+    if len(node) != 1 or kind not in {*_READERS, *_codecs}:
         raise _unknown(node)
-    if kind in _foreign:
-        return _foreign[kind].together(unpack(node[kind], arrays))
+    if kind in _codecs:
+        return _codecs[kind].decode(decode(node[kind], arrays))
     return _READERS[kind](node[kind], arrays)
 
 
-def _pack_array(value: npt.NDArray[Any], arrays: Arrays, at: str) -> Node:
+def _encode_array(value: npt.NDArray[Any], arrays: Arrays, at: str) -> JsonNode:
     if value.dtype.kind == "U":
         text = json.dumps(value.ravel().tolist()).encode()
         assert value.ndim == 1, f"{at}: text is kept in one dimension"
@@ -124,13 +124,13 @@ def _pack_array(value: npt.NDArray[Any], arrays: Arrays, at: str) -> Node:
     return {"array": at}
 
 
-def _read_array(name: Node, arrays: Mapping[str, npt.NDArray[Any]]) -> npt.NDArray[Any]:
+def _read_array(name: JsonNode, arrays: Mapping[str, npt.NDArray[Any]]) -> npt.NDArray[Any]:
     if not isinstance(name, str) or name not in arrays:
         raise DataError(f"the array {name!r} is missing")
     return arrays[name]
 
 
-def _read_names(name: Node, arrays: Mapping[str, npt.NDArray[Any]]) -> npt.NDArray[np.str_]:
+def _read_names(name: JsonNode, arrays: Mapping[str, npt.NDArray[Any]]) -> npt.NDArray[np.str_]:
     try:
         names = json.loads(_read_array(name, arrays).tobytes())
     except ValueError as error:
@@ -140,27 +140,27 @@ def _read_names(name: Node, arrays: Mapping[str, npt.NDArray[Any]]) -> npt.NDArr
     return np.array(names, dtype=np.str_)
 
 
-def _read_map(items: Node, arrays: Mapping[str, npt.NDArray[Any]]) -> dict[Any, Any]:
+def _read_map(items: JsonNode, arrays: Mapping[str, npt.NDArray[Any]]) -> dict[Any, Any]:
     if not isinstance(items, list) or not all(isinstance(i, list) and len(i) == 2 for i in items):
         raise _unknown(items)
     if not all(isinstance(key, str | int) for key, _ in items):
         raise _unknown(items)
-    return {key: unpack(item, arrays) for key, item in items}
+    return {key: decode(item, arrays) for key, item in items}
 
 
-def _read_list(items: Node, arrays: Mapping[str, npt.NDArray[Any]]) -> list[Any]:
+def _read_list(items: JsonNode, arrays: Mapping[str, npt.NDArray[Any]]) -> list[Any]:
     if not isinstance(items, list):
         raise _unknown(items)
-    return [unpack(item, arrays) for item in items]
+    return [decode(item, arrays) for item in items]
 
 
-def _read_float(text: Node, arrays: Mapping[str, npt.NDArray[Any]]) -> float:
+def _read_float(text: JsonNode, arrays: Mapping[str, npt.NDArray[Any]]) -> float:
     if text not in ("inf", "-inf", "nan"):
         raise _unknown(text)
     return float(text)
 
 
-def _unpack_piece(node: Node, arrays: Mapping[str, npt.NDArray[Any]]) -> Any:
+def _decode_object(node: JsonNode, arrays: Mapping[str, npt.NDArray[Any]]) -> Any:
     name, content = node.get("piece"), node.get("fields")
     cls = _classes.get(name) if isinstance(name, str) else None
     if cls is None or not isinstance(content, dict) or set(node) != {"piece", "fields"}:
@@ -168,10 +168,10 @@ def _unpack_piece(node: Node, arrays: Mapping[str, npt.NDArray[Any]]) -> Any:
     expected = {f.name for f in fields(cls) if f.init}
     if set(content) != expected:
         raise DataError(f"a {name} has the fields {', '.join(sorted(expected))}, found {', '.join(sorted(content))}")
-    return cls(**{key: unpack(item, arrays) for key, item in content.items()})
+    return cls(**{key: decode(item, arrays) for key, item in content.items()})
 
 
-_READERS: dict[str, Callable[[Node, Mapping[str, npt.NDArray[Any]]], Any]] = {
+_READERS: dict[str, Callable[[JsonNode, Mapping[str, npt.NDArray[Any]]], Any]] = {
     "array": _read_array,
     "names": _read_names,
     "map": _read_map,
@@ -184,5 +184,5 @@ _READERS: dict[str, Callable[[Node, Mapping[str, npt.NDArray[Any]]], Any]] = {
 serializable("Pairs")(Pairs)
 
 
-def _unknown(node: Node) -> DataError:
+def _unknown(node: JsonNode) -> DataError:
     return DataError(f"{json.dumps(node)[:60]} is nothing that fairfr writes")

@@ -15,7 +15,7 @@ from fairfr.core.errors import StorageError
 
 
 @contextmanager
-def storing(place: Path) -> Iterator[None]:
+def translate_os_errors(place: Path) -> Iterator[None]:
     """Meanwhile, what the system refuses is a StorageError that names the file, or else ``place``, and what to do."""
     try:
         yield

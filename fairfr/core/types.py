@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fairfr.core.findings import Finding
-from fairfr.core.names import unnamed_image
+from fairfr.core.names import placeholder_id
 
 F32: TypeAlias = npt.NDArray[np.float32]
 F64: TypeAlias = npt.NDArray[np.float64]
@@ -36,7 +36,7 @@ def read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 
 @dataclass(frozen=True, slots=True)
-class RowIds(Sequence[str]):
+class PlaceholderIds(Sequence[str]):
     """Names of images that have none, two for each of ``n_rows`` rows: ``row0_left``, ``row0_right``, ``row1_left``.
 
     Spelled out only where they are read: millions of texts would take most of a run's time and memory.
@@ -55,7 +55,7 @@ class RowIds(Sequence[str]):
         if isinstance(at, slice):
             return tuple(self[place] for place in range(*at.indices(len(self))))
         place = range(len(self))[at]
-        return unnamed_image(place // 2, ROW_SIDES[place % 2])
+        return placeholder_id(place // 2, ROW_SIDES[place % 2])
 
     def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> npt.NDArray[Any]:
         return np.array(self[:], dtype=dtype or np.str_)
@@ -117,7 +117,7 @@ def pair_groups(left: I16, right: I16, rule: PairRule) -> I16:
     return left if rule == "first" else np.where(left == right, left, np.int16(UNKNOWN))
 
 
-def product_of(groupings: tuple[Grouping, ...]) -> Grouping:
+def cross_groupings(groupings: tuple[Grouping, ...]) -> Grouping:
     """The product of several groupings: level ``asian_female``; any unknown part makes the whole unknown.
 
     Only combinations that occur become levels, in lexicographic order of the parts' own order.
@@ -155,7 +155,7 @@ class VerificationSet:
     source: Source
     backbone: str
     digest: str
-    images: StrArray | RowIds
+    images: StrArray | PlaceholderIds
     identity: I32
     pairs: Pairs
     same: Bool

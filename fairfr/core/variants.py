@@ -9,11 +9,11 @@ from typing import Any, TypeAlias
 Parameters: TypeAlias = dict[str, Any]
 """``{"method.estimator.k": 20, "seed": 0, ...}``"""
 
-PLACE = ("dataset.id", "backbone.id", "backbone.column", "method.id", "protocol.id")
+ID_KEYS = ("dataset.id", "backbone.id", "backbone.column", "method.id", "protocol.id")
 """Which row and column a run belongs to, and the protocol: no parameters."""
 PUBLISHED = "published"
 """The protocol of tables: leave one published fold out."""
-CARRIED = {
+DATASET_KEYS_OF_METHODS = {
     "dataset.max_references": "method.estimator.max_references",
     "dataset.oracle_mixed": "method.estimator.mixed",
 }
@@ -34,15 +34,17 @@ def flatten(mapping: Mapping[str, Any], prefix: str = "") -> Parameters:
     return flat
 
 
-def differences(parameters: Parameters, defaults: Parameters) -> Parameters:
+def changed_parameters(parameters: Parameters, defaults: Parameters) -> Parameters:
     """The parameters that are not as in ``defaults``; another protocol than the published folds is one of them."""
     absent = object()
-    found = {key: value for key, value in parameters.items() if key not in PLACE and defaults.get(key, absent) != value}
+    found = {
+        key: value for key, value in parameters.items() if key not in ID_KEYS and defaults.get(key, absent) != value
+    }
     protocol = parameters.get("protocol.id", PUBLISHED)
     return found if protocol == PUBLISHED else {"protocol": protocol, **found}
 
 
-def common(several: Iterable[Parameters]) -> Parameters:
+def shared_parameters(several: Iterable[Parameters]) -> Parameters:
     """What all of them share; nothing if there are none."""
     every = list(several)
     first = every[0] if every else {}
@@ -54,14 +56,14 @@ def variant_text(differs: Parameters) -> str:
     return ", ".join(f"{_short(key)}={_plain(value)}" for key, value in differs.items())
 
 
-def typed(value: Any) -> str:
+def override_text(value: Any) -> str:
     """A value as the command line takes it, with all its digits: ``null``, ``true``, ``0.25``, ``[gender]``."""
     if isinstance(value, list):
-        return f"[{','.join(map(typed, value))}]"
+        return f"[{','.join(map(override_text, value))}]"
     return value if isinstance(value, str) else json.dumps(value)
 
 
-def labelled(label: str, differs: Parameters) -> str:
+def variant_label(label: str, differs: Parameters) -> str:
     """``AC-Density (k=500)``."""
     return f"{label} ({variant_text(differs)})" if differs else label
 
@@ -74,4 +76,4 @@ def _plain(value: Any) -> str:
     """A value as it is typed, in six digits at the most: ``1e+06``."""
     if isinstance(value, list):
         return f"[{','.join(map(_plain, value))}]"
-    return f"{value:g}" if isinstance(value, float) else typed(value)
+    return f"{value:g}" if isinstance(value, float) else override_text(value)

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fairfr.core.errors import DataError, did_you_mean
-from fairfr.core.npz import ObjectArrayError, UnreadableArrayError, names_in, read_npz
+from fairfr.core.npz import ObjectArrayError, UnreadableArrayError, npz_names, read_npz
 from fairfr.data.files import DataFile, looks_like
 
 KEYS = ("image", "vectors")
@@ -43,7 +43,7 @@ def _arrays(file: DataFile) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
     with file.open() as handle:
         start = handle.read(64)
         try:
-            names = names_in(handle)
+            names = npz_names(handle)
             for key in KEYS:
                 if key not in names:
                     raise _no_key(file.path, key, names)

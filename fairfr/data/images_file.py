@@ -12,7 +12,7 @@ import numpy as np
 
 from fairfr.core import names
 from fairfr.core.errors import ConfigError, DataError
-from fairfr.core.types import I32, UNKNOWN, Bool, Grouping, RowIds, StrArray, product_of, read_only
+from fairfr.core.types import I32, UNKNOWN, Bool, Grouping, PlaceholderIds, StrArray, cross_groupings, read_only
 from fairfr.data.files import DataFile
 from fairfr.data.text_table import CodedColumn, Table, read_table
 
@@ -31,7 +31,7 @@ class ImageTable:
     """
 
     path: Path
-    ids: tuple[str, ...] | RowIds
+    ids: tuple[str, ...] | PlaceholderIds
     identity: I32
     attributes: Mapping[str, CodedColumn]
     people: tuple[str, ...] = ()
@@ -45,9 +45,9 @@ class ImageTable:
         attributes = {name: CodedColumn(c.codes[chosen], c.values) for name, c in self.attributes.items()}
         return replace(self, ids=ids, identity=self.identity[chosen], attributes=attributes)
 
-    def id_array(self) -> StrArray | RowIds:
+    def id_array(self) -> StrArray | PlaceholderIds:
         """The ids (n,), each in as much room as the longest takes."""
-        if isinstance(self.ids, RowIds):
+        if isinstance(self.ids, PlaceholderIds):
             return self.ids
         longest = max(self.ids, key=len)
         if 4 * len(longest) * len(self.ids) > max(WIDE, 64 * sum(map(len, self.ids))):
@@ -174,7 +174,7 @@ def build_groupings(images: ImageTable, attributes: tuple[str, ...]) -> tuple[di
     if not attributes:
         return {}, None
     parts = tuple(_grouping(images, name) for name in attributes)
-    product = product_of(parts)
+    product = cross_groupings(parts)
     _check_levels(images.path, product)
     read_only(product.codes)
     return {part.id: part for part in (*parts, product)}, product.id

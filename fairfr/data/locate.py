@@ -11,7 +11,7 @@ from typing import Literal
 
 from fairfr.core.errors import ConfigError, DataError, did_you_mean
 from fairfr.core.findings import STAND_IN_USED, Finding
-from fairfr.core.run_key import check_id
+from fairfr.core.run_key import check_path_name
 from fairfr.core.types import Source, VerificationSet
 from fairfr.data.files import DataFile, find_table, import_hint, is_there, spell_table
 from fairfr.data.settings import BackboneSettings, DatasetSettings
@@ -46,10 +46,10 @@ def locate(
     ``auto`` takes the files if they are there. Only where the data set has no folder at all it takes the stand-in, if
     there is one, with a warning: files that are wrong, incomplete or unreadable are an error.
     """
-    check_id("dataset.id", dataset.id)
-    check_id("backbone.id", backbone.id)
+    check_path_name("dataset.id", dataset.id)
+    check_path_name("backbone.id", backbone.id)
     if backbone.column is not None:
-        check_id("backbone.column", backbone.column)
+        check_path_name("backbone.column", backbone.column)
     if source == "synthetic":
         return _standin(dataset, backbone, warning=None)
     needed, optional = _layout(dataset, backbone, data_root)

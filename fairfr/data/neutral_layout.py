@@ -10,8 +10,19 @@ import numpy as np
 from fairfr.core import names
 from fairfr.core.errors import ConfigError, DataError
 from fairfr.core.findings import Finding
-from fairfr.core.types import F64, I32, I64, UNKNOWN, Bool, EmbeddingSet, Pairs, RowIds, VerificationSet, read_only
-from fairfr.core.wording import counted
+from fairfr.core.types import (
+    F64,
+    I32,
+    I64,
+    UNKNOWN,
+    Bool,
+    EmbeddingSet,
+    Pairs,
+    PlaceholderIds,
+    VerificationSet,
+    read_only,
+)
+from fairfr.core.wording import plural
 from fairfr.data.embeddings_file import RawVectors, read_vectors
 from fairfr.data.files import DataFile
 from fairfr.data.images_file import (
@@ -167,7 +178,7 @@ def _with_vectors(
     lost = absent[pairs.left] | absent[pairs.right]
     n_absent, n_used, n_lost = (int(np.count_nonzero(marks)) for marks in (absent, used, lost))
     what = (
-        f"{raw.file.path} has no vector for {n_absent:,} of {counted(n_used, 'image')} "
+        f"{raw.file.path} has no vector for {n_absent:,} of {plural(n_used, 'image')} "
         f"(first: {images.ids[int(np.argmax(absent))]})"
     )
     if n_lost == len(pairs):
@@ -178,9 +189,9 @@ def _with_vectors(
     if missing == "stop":
         raise DataError(
             f"{what}.\n  Import them again, or set dataset.missing=drop to leave out the "
-            f"{counted(n_lost, 'pair')} that {'uses' if n_lost == 1 else 'use'} them."
+            f"{plural(n_lost, 'pair')} that {'uses' if n_lost == 1 else 'use'} them."
         )
-    share = f"{n_lost:,} of {counted(len(pairs), 'pair')}"
+    share = f"{n_lost:,} of {plural(len(pairs), 'pair')}"
     text = f"{what}; dataset.missing=drop left out the {share} that use them."
     counts = {"images": n_absent, "of": n_used, "pairs_left_out": n_lost}
     return pairs.keep(~lost), [Finding("missing-vectors", "serious", text, counts)]
@@ -190,7 +201,7 @@ def _unused(raw: RawVectors, rows: I64) -> list[Finding]:
     count = len(raw.images) - len(rows)
     if not count:
         return []
-    total = counted(len(raw.images), "vector")
+    total = plural(len(raw.images), "vector")
     text = f"{raw.file.path}: {count:,} of {total} belong to images that no pair uses; they are left out."
     return [Finding("unused-vectors", "note", text, {"vectors": count, "of": len(raw.images)})]
 
@@ -280,11 +291,11 @@ def reversed_scores(table: Table, column: str, cosine: F64, same: Bool, n_images
     return [Finding("reversed-scores", "serious", text)]
 
 
-def _images_of(table: Table, with_ids: bool) -> tuple[tuple[str, ...] | RowIds, I32, I32]:
+def _images_of(table: Table, with_ids: bool) -> tuple[tuple[str, ...] | PlaceholderIds, I32, I32]:
     """Image ids, and the two images of each row: by its ids, or two of its own."""
     if not with_ids:
         left = np.arange(0, 2 * table.n_rows, 2, dtype=np.int32)
-        return RowIds(table.n_rows), left, left + np.int32(1)
+        return PlaceholderIds(table.n_rows), left, left + np.int32(1)
     joined, left, right = _joined(table.filled("left"), table.filled("right"))
     return joined, left, right
 
@@ -298,7 +309,7 @@ def _joined(left: CodedColumn, right: CodedColumn) -> tuple[tuple[str, ...], I32
 
 
 def _describe(
-    table: Table, attributes: tuple[str, ...], ids: tuple[str, ...] | RowIds, left: I32, right: I32
+    table: Table, attributes: tuple[str, ...], ids: tuple[str, ...] | PlaceholderIds, left: I32, right: I32
 ) -> ImageTable:
     found = {name: _attribute(table, name, ids, np.concatenate([left, right])) for name in attributes}
     identity = np.full(len(ids), UNKNOWN, dtype=np.int32)
@@ -310,7 +321,7 @@ def _describe(
 def _attribute(table: Table, name: str, ids: Sequence[str], ends: I32) -> CodedColumn:
     """An attribute of each image, from what the rows say of their left, then their right images (``ends``, 2p)."""
     values, left, right = _joined(*_two_columns(table, name))
-    if isinstance(ids, RowIds):  # each image is mentioned once, left and right in turn
+    if isinstance(ids, PlaceholderIds):  # each image is mentioned once, left and right in turn
         return CodedColumn(np.column_stack([left, right]).ravel(), values)
     said = np.concatenate([left, right])
     codes, contradicts = one_value_each(len(ids), ends, said)

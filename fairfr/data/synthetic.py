@@ -26,7 +26,7 @@ from fairfr.core.types import (
     Pairs,
     StrArray,
     VerificationSet,
-    product_of,
+    cross_groupings,
     read_only,
 )
 from fairfr.data.benchmark_structure import (
@@ -187,7 +187,7 @@ def _groupings(
     if not wanted:
         return {}, None
     parts = tuple(_attribute(attribute, standin, structure) for attribute in wanted)
-    product = product_of(parts)
+    product = cross_groupings(parts)
     read_only(product.codes)
     return {part.id: part for part in [*parts, product]}, product.id
 

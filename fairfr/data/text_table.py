@@ -17,7 +17,7 @@ import numpy as np
 
 from fairfr.core.errors import DataError, did_you_mean
 from fairfr.core.types import F64, I32, UNKNOWN, Bool
-from fairfr.core.wording import first_few, first_line
+from fairfr.core.wording import error_summary, shorten_list
 from fairfr.data.files import DataFile, looks_like
 
 # Ids are kept in fixed-width arrays: one endless cell (an unclosed quote, a column of texts) would fill the memory.
@@ -155,7 +155,7 @@ def _read_parquet(file: DataFile, data: bytes, wanted: Collection[str]) -> Table
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         found = "damaged or cut short" if data.startswith(b"PAR1") else looks_like(data) or "text or something else"
         raise DataError(
-            f"{file.path} is not a readable parquet file: it is {found} ({first_line(error)}). "
+            f"{file.path} is not a readable parquet file: it is {found} ({error_summary(error)}). "
             "Export it again, or rename it with the correct extension."
         ) from None
     return Table(file, names, _one_chunk(arrow), source.metadata.num_rows, one_line_each=False)
@@ -216,7 +216,7 @@ def _read_csv(file: DataFile, data: bytes, wanted: Collection[str], delimiter: s
         )
     except pa.ArrowInvalid as error:
         check_cells(file.path, data, len(names), delimiter)
-        raise DataError(f"{file.path} is not a readable csv ({first_line(error)}). Export it again.") from None
+        raise DataError(f"{file.path} is not a readable csv ({error_summary(error)}). Export it again.") from None
     one_line_each = complete.count(b"\n") == arrow.num_rows + 1
     if not one_line_each:  # empty lines or cells of several lines: see that no unclosed quote swallowed rows
         check_cells(file.path, data, len(names), delimiter)
@@ -340,7 +340,7 @@ def check_cells(path: Path, data: bytes, n_columns: int, delimiter: str = ",") -
         raise _unreadable(path, line, error) from None
     if odd:
         raise DataError(
-            f"{path}, {first_few(odd, SHOWN, '; ')}. "
+            f"{path}, {shorten_list(odd, SHOWN, '; ')}. "
             f"Correct {'the row' if len(odd) == 1 else f'these {len(odd):,} rows'}; "
             f"put values that contain a {SEPARATORS[delimiter]} in double quotes."
         )

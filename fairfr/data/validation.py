@@ -13,7 +13,7 @@ from fairfr.core.errors import DataError, name_groups
 from fairfr.core.findings import Finding
 from fairfr.core.overlap import n_folds_of, pair_keys
 from fairfr.core.types import I16, I32, UNKNOWN, Bool, Grouping, Pairs
-from fairfr.core.wording import counted, first_few
+from fairfr.core.wording import plural, shorten_list
 from fairfr.data.images_file import ImageTable
 from fairfr.data.pairs_file import LabelledPairs
 
@@ -47,7 +47,7 @@ def check_pairs(pairs: LabelledPairs, images: Sequence[str]) -> list[Finding]:
     elsewhere = int(np.count_nonzero(pairs.fold.codes[earlier] != pairs.fold.codes[later]))
     where = f", {elsewhere:,} of them in another fold" if elsewhere else ""
     text = (
-        f"{pairs.table.path}: {counted(len(later), 'row')} {'repeats' if len(later) == 1 else 'repeat'} "
+        f"{pairs.table.path}: {plural(len(later), 'row')} {'repeats' if len(later) == 1 else 'repeat'} "
         f"an earlier pair with the same label{where} "
         f"(first: {pairs.where(int(later.min()))}); all are kept."
     )
@@ -83,7 +83,7 @@ def check_folds(pairs: LabelledPairs, fold: I16, labels: tuple[str, ...]) -> lis
     for label, same, size in zip(labels, train_same.tolist(), train.tolist(), strict=True):
         if same in (0, size):
             raise DataError(
-                f"{pairs.table.path}: without fold '{label}', all {counted(size, 'pair')} left to train on have "
+                f"{pairs.table.path}: without fold '{label}', all {plural(size, 'pair')} left to train on have "
                 f"same={int(same > 0)}. Spread pairs of both kinds over the folds."
             )
     single = np.flatnonzero((n_same == 0) | (n_same == total))
@@ -91,7 +91,7 @@ def check_folds(pairs: LabelledPairs, fold: I16, labels: tuple[str, ...]) -> lis
         return []
     first = int(single[0])
     text = (
-        f"{pairs.table.path}: {len(single):,} of {counted(len(labels), 'fold')} have only genuine or only impostor "
+        f"{pairs.table.path}: {len(single):,} of {plural(len(labels), 'fold')} have only genuine or only impostor "
         f"pairs (first: fold '{labels[first]}', all same={int(n_same[first] > 0)}); their error rates are undefined."
     )
     return [Finding("one-kind-in-fold", "warning", text, {"folds": len(single), "of": len(labels)})]
@@ -101,7 +101,7 @@ def _refuse_one_kind(pairs: LabelledPairs) -> None:
     """Refuse pairs of one class alone: no protocol could make folds of them."""
     if pairs.same.all() or not pairs.same.any():
         raise DataError(
-            f"{pairs.table.path}: all {counted(len(pairs), 'pair')} have same={int(pairs.same[0])}. "
+            f"{pairs.table.path}: all {plural(len(pairs), 'pair')} have same={int(pairs.same[0])}. "
             "Pairs of both kinds are needed."
         )
 
@@ -120,7 +120,7 @@ def identity_oddities(pairs: LabelledPairs, identity: I32, fold: I16) -> list[Fi
         if wrong.any():
             count, first = int(np.count_nonzero(wrong)), pairs.where(int(np.argmax(wrong)))
             verb = "has" if count == 1 else "have"
-            text = f"{pairs.table.path}: {counted(count, 'pair')} {verb} {what} (first: {first}); kept as labelled."
+            text = f"{pairs.table.path}: {plural(count, 'pair')} {verb} {what} (first: {first}); kept as labelled."
             found.append(Finding("label-against-identity", "serious", text, {"pairs": count}))
     return found + _shared_identities(pairs, left, right, fold)
 
@@ -135,7 +135,7 @@ def lookalikes(path: Path, what: str, values: Iterable[str]) -> list[Finding]:
         return []
     text = (
         f"{path}: {what} differ only in blanks, capitals, accents' encoding or leading zeros: "
-        f"{first_few(found, NAMED)}. They are kept apart; use one spelling if they mean the same."
+        f"{shorten_list(found, NAMED)}. They are kept apart; use one spelling if they mean the same."
     )
     return [Finding("values-look-alike", "warning", text, {"sets_of_values": len(found)})]
 
@@ -187,10 +187,10 @@ def group_oddities(pairs: Pairs, same: Bool, groupings: Iterable[Grouping], min_
         thin = np.flatnonzero((n_same == 0) | (n_same == total) | (total < min_pairs))
         if not len(thin):
             continue
-        named = [f"{grouping.levels[i]}: {counted(int(total[i]), 'pair')}, {n_same[i]} same" for i in thin]
+        named = [f"{grouping.levels[i]}: {plural(int(total[i]), 'pair')}, {n_same[i]} same" for i in thin]
         text = (
-            f"{grouping.id}: {len(thin)} of {counted(len(grouping.levels), 'group')} have fewer than "
-            f"{min_pairs} pairs, or only genuine or only impostor ones ({first_few(named, NAMED, '; ')}); "
+            f"{grouping.id}: {len(thin)} of {plural(len(grouping.levels), 'group')} have fewer than "
+            f"{min_pairs} pairs, or only genuine or only impostor ones ({shorten_list(named, NAMED, '; ')}); "
             "their numbers will be missing."
         )
         found.append(Finding("group-too-small", "warning", text, {"groups": len(thin), "of": len(grouping.levels)}))

@@ -11,7 +11,7 @@ import numpy as np
 from fairfr.core.errors import ConfigError, DataError
 from fairfr.core.extras import explain_missing_extra
 from fairfr.core.types import F32
-from fairfr.core.wording import first_line
+from fairfr.core.wording import error_summary
 from fairfr.faces.alignment import TEMPLATE_SIZE
 
 FLOATS = {"tensor(float)": np.float32, "tensor(float16)": np.float16}
@@ -84,7 +84,9 @@ class OnnxModel:
         try:
             found = self._session.run(None, {self._input: np.ascontiguousarray(pixels, dtype=self._float)})[0]
         except Exception as error:  # its exceptions have no common class
-            raise DataError(f"{self.path} fails on pictures of shape {pixels.shape} ({first_line(error)}).") from None
+            raise DataError(
+                f"{self.path} fails on pictures of shape {pixels.shape} ({error_summary(error)})."
+            ) from None
         out = np.asarray(found, dtype=np.float32)
         if out.shape[:1] != (len(pixels),):
             raise DataError(f"{self.path}: {len(pixels)} pictures gave an output of shape {out.shape}; no face model?")
@@ -102,7 +104,7 @@ def _session(path: Path, threads: int) -> Any:
     try:
         return onnxruntime.InferenceSession(str(path), options, providers=onnxruntime.get_available_providers())
     except Exception as error:  # its exceptions have no common class
-        what = f"{path} is not a model that onnxruntime can read ({first_line(error)})"
+        what = f"{path} is not a model that onnxruntime can read ({error_summary(error)})"
         raise DataError(f"{what}. Export it again.") from None
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from fairfr.core.errors import ConfigError, did_you_mean, no_groups
-from fairfr.core.names import is_unnamed
+from fairfr.core.errors import ConfigError, did_you_mean, missing_groups_error
+from fairfr.core.names import is_placeholder
 from fairfr.core.types import I64, Bool, Grouping, Pairs, StrArray, VerificationSet
 from fairfr.pairs.copies import near_duplicates
 from fairfr.pairs.people import connected_components, infer_identities
@@ -35,7 +35,7 @@ def image_identities(data: VerificationSet) -> I64:
 
 def has_identities(data: VerificationSet) -> bool:
     """Whether it can be seen who is on an image: not where pairs come as scores alone, without ids."""
-    return not is_unnamed(str(data.images[0])) or bool(np.any(data.identity >= 0))
+    return not is_placeholder(str(data.images[0])) or bool(np.any(data.identity >= 0))
 
 
 def shared_identities(one: VerificationSet, other: VerificationSet) -> tuple[I64, I64]:
@@ -97,7 +97,7 @@ def _names(data: VerificationSet) -> StrArray:
 def protocol_grouping(data: VerificationSet, name: str | None, protocol: str) -> Grouping:
     """The grouping called ``name`` of a data set; None: the one that group-aware methods use."""
     if data.grouping is None:
-        raise no_groups(f"protocol={protocol}", data.id)
+        raise missing_groups_error(f"protocol={protocol}", data.id)
     if name is not None and name not in data.groupings:
         raise ConfigError(
             f"protocol.splitter.grouping={name}: {data.id} has no such grouping.{did_you_mean(name, data.groupings)}"

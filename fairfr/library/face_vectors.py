@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fairfr.core.types import F32, F64, Bool
-from fairfr.core.wording import counted
+from fairfr.core.wording import plural
 
 KEY = "face_vectors"
 NEAR = 1e-6
@@ -29,7 +29,7 @@ def holds_text(holds: Mapping[str, int]) -> str:
     count = holds[KEY]
     if not count:
         return "no face vectors"
-    return f"{counted(count, 'face vector')} of training images: treat as biometric data"
+    return f"{plural(count, 'face vector')} of training images: treat as biometric data"
 
 
 def count_face_vectors(arrays: Iterable[Array], vectors: F32) -> int:

@@ -23,7 +23,7 @@ from fairfr.core.types import (
     Pairs,
     StrArray,
     VerificationSet,
-    product_of,
+    cross_groupings,
 )
 from fairfr.library import arrays
 from fairfr.pairs.unit import fingerprints, unit_rows
@@ -123,7 +123,7 @@ def verification_set(faces: Faces, labels: Labels, same: Bool, ids: StrArray | N
     """All of it as one set without folds; ``ids`` (n,) of the images matter to a fit only, which draws by them."""
     n, p = len(faces.chosen), len(faces.pairs)
     images: StrArray = np.zeros(n, dtype="<U1") if ids is None else ids
-    product = product_of(labels.groupings) if labels.groupings else None
+    product = cross_groupings(labels.groupings) if labels.groupings else None
     return VerificationSet(
         id=HERE,
         source="files",

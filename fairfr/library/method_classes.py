@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any
 
 from fairfr._methods import METHODS
-from fairfr.core.conf import CONF
+from fairfr.core.conf import CONF_DIR
 from fairfr.core.errors import ConfigError
 from fairfr.library.model import Model, unknown_parameter
 
@@ -21,7 +21,7 @@ def targets() -> dict[str, str]:
     import yaml
 
     found: dict[str, str] = {}
-    for path in sorted((CONF / "method").rglob("*.yaml")):
+    for path in sorted((CONF_DIR / "method").rglob("*.yaml")):
         target = str(yaml.safe_load(path.read_text(encoding="utf-8"))["estimator"]["_target_"])
         name = target.rpartition(".")[2]
         assert found.setdefault(name, target) == target, f"two methods are called {name}"

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from fairfr.core.calibrator import Calibrator
-from fairfr.core.conform import build
+from fairfr.core.conform import from_mapping
 from fairfr.core.errors import DataError
-from fairfr.core.serialization import Arrays, Node, pack, unpack
+from fairfr.core.serialization import Arrays, JsonNode, decode, encode
 
 
-def pack_method(method: Calibrator) -> tuple[Node, Arrays]:
+def pack_method(method: Calibrator) -> tuple[JsonNode, Arrays]:
     """The fitted state as JSON and arrays; DataError for a state that cannot be saved."""
     arrays: Arrays = {}
-    return {name: pack(value, arrays, name) for name, value in fitted_state(method).items()}, arrays
+    return {name: encode(value, arrays, name) for name, value in fitted_state(method).items()}, arrays
 
 
 def fitted_state(method: Calibrator) -> dict[str, Any]:
@@ -21,13 +21,13 @@ def fitted_state(method: Calibrator) -> dict[str, Any]:
     return {name: value for name, value in vars(method).items() if name.endswith("_") and not name.startswith("_")}
 
 
-def restore_method(cls: type[Any], parameters: dict[str, Any], state: Node, arrays: Arrays) -> Calibrator:
+def restore_method(cls: type[Any], parameters: dict[str, Any], state: JsonNode, arrays: Arrays) -> Calibrator:
     """A fitted method from what ``pack_method`` gave."""
-    method: Calibrator = build(cls, parameters)
+    method: Calibrator = from_mapping(cls, parameters)
     if not isinstance(state, dict) or not all(name.endswith("_") and not name.startswith("_") for name in state):
         raise DataError("the fitted state is not a mapping of attributes")
     for name, node in state.items():
-        setattr(method, name, unpack(node, arrays))
+        setattr(method, name, decode(node, arrays))
     return method
 
 

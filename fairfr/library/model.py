@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypedDict, Unpack
 import numpy as np
 
 from fairfr.core.calibrator import Calibrator, FitContext
-from fairfr.core.conform import build
+from fairfr.core.conform import from_mapping
 from fairfr.core.errors import ConfigError, DataError, UnmetNeedError, did_you_mean
 from fairfr.core.extras import explain_missing_extra
 from fairfr.core.types import F32, F64, Bool, Need, Prediction, VerificationSet
@@ -281,14 +281,14 @@ class Model:
 
     def _counted(self, data: VerificationSet, cohort: F32 | None = None) -> dict[str, int]:
         """What is in the fitted arrays that should not leave the house unnoticed."""
-        from fairfr.core.serialization import pack
+        from fairfr.core.serialization import encode
         from fairfr.library.method_state import pack_method
 
         if data.embeddings is None:
             return {face_vectors.KEY: 0}
         try:
             _, arrays = pack_method(self.method_)
-            pack(self.report_, arrays, "report")
+            encode(self.report_, arrays, "report")
         except DataError:  # it cannot be saved, and save will say why
             return {face_vectors.KEY: 0}
         vectors = data.embeddings.vectors if cohort is None else np.concatenate([data.embeddings.vectors, cohort])
@@ -298,7 +298,7 @@ class Model:
         """The method itself, unfitted; wrong parameters are named as they are written here."""
         given = {name: v.item() if isinstance(v, np.generic) else v for name, v in self.get_params().items()}
         try:
-            made: Calibrator = build(self.method_class, given)
+            made: Calibrator = from_mapping(self.method_class, given)
         except ConfigError as error:
             message = str(error.args[0]).replace("method.estimator.", "")
             raise ConfigError(f"{type(self).__name__}: {message}") from None

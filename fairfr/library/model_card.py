@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from fairfr.core.errors import DataError
-from fairfr.core.escaping import visible
+from fairfr.core.escaping import escape_control_chars
 from fairfr.library.face_vectors import holds_text
 from fairfr.library.model_file import describe
 from fairfr.library.thresholds import Kept
@@ -26,7 +26,7 @@ def inspect(path: Path) -> dict[str, Any]:
 def as_text(about: Mapping[str, Any]) -> str:
     """One page; DataError for a description that no fairfr writes."""
     try:
-        return visible("\n".join(_lines(about)))
+        return escape_control_chars("\n".join(_lines(about)))
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise DataError(f"{about['file']} does not describe itself as a model of fairfr does ({error!r}).") from None
 

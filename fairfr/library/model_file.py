@@ -31,8 +31,8 @@ import numpy as np
 import numpy.typing as npt
 
 from fairfr.core.errors import ConfigError, DataError, UndeclaredInputError, UnmetNeedError, did_you_mean
-from fairfr.core.run_key import digest_of
-from fairfr.core.serialization import DTYPES, Arrays, fields_of, pack, unpack
+from fairfr.core.run_key import configuration_digest
+from fairfr.core.serialization import DTYPES, Arrays, decode, encode, field_names
 from fairfr.core.storage import replacing
 from fairfr.core.types import Grouping, VerificationSet
 from fairfr.core.versions import versions
@@ -229,10 +229,10 @@ def _describe(model: Model) -> tuple[dict[str, Any], Arrays]:
         "digest": model.digest_,
         "holds": model.holds_,
         "seed": model.seed_,
-        "report": pack(model.report_, arrays, "report"),
+        "report": encode(model.report_, arrays, "report"),
         "versions": versions(),
         "state": state,
-        "overlay": pack(model.overlay_, arrays, "overlay"),
+        "overlay": encode(model.overlay_, arrays, "overlay"),
     }
     if model.origin_ is not None:
         about["origin"] = model.origin_
@@ -270,7 +270,7 @@ def _check_fingerprint(about: dict[str, Any]) -> None:
 def _fingerprint(about: dict[str, Any]) -> str:
     """16 hex digits of the kinds of parts in a state and the names of their fields."""
     kinds = sorted({*_pieces_in(about["state"]), *_pieces_in(about["overlay"])})
-    return digest_of({"version": VERSION, "pieces": {kind: fields_of(kind) for kind in kinds}})
+    return configuration_digest({"version": VERSION, "pieces": {kind: field_names(kind) for kind in kinds}})
 
 
 def _pieces_in(node: Any) -> Iterator[str]:
@@ -329,12 +329,12 @@ def _restored(cls: type[Model], about: dict[str, Any], arrays: Arrays) -> Model:
     method = restore_method(cls.method_class, parameters, about["state"], arrays)
     model = cls(**parameters)
     model.set_params(**{name: getattr(method, name) for name in model.get_params()})
-    model.method_, model.overlay_ = method, unpack(about["overlay"], arrays)
+    model.method_, model.overlay_ = method, decode(about["overlay"], arrays)
     if not isinstance(model.overlay_, BetaMap | None):
         raise DataError("its overlay is not a beta map")
     model.width_, model.groups_ = about["width"], tuple(about["groups"])
     model.training_, model.digest_ = about["training"], about["digest"]
-    model.seed_, model.report_ = about["seed"], unpack(about["report"], arrays)
+    model.seed_, model.report_ = about["seed"], decode(about["report"], arrays)
     model.origin_, model.holds_ = about.get("origin"), _holds(about)
     model.score_range_ = checked_range(about.get("score_range"))
     model.thresholds_ = checked(about.get("thresholds", []))

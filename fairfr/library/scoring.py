@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from fairfr.core.errors import ConfigError, DataError, UnmetNeedError
-from fairfr.core.storage import ResumableOutput, storing
+from fairfr.core.storage import ResumableOutput, translate_os_errors
 from fairfr.core.types import I32
 from fairfr.data.files import DataFile
 from fairfr.library.arrays import allowed, on_cosine_scale
@@ -68,7 +68,7 @@ def score_file(wanted: Wanted, progress: Progress) -> int:
     files = _files(wanted)
     made_from = {name: file.digest for name, file in files.items()} | _shape(wanted)
     output = ResumableOutput(wanted.out, made_from, discard_others=True)
-    with storing(wanted.out), output.writing() as done:
+    with translate_os_errors(wanted.out), output.writing() as done:
         work: _Pairs | Gallery
         if wanted.pairs == EVERY:
             work = _gallery(model, files, wanted, threads)

@@ -18,8 +18,8 @@ from fairfr.metrics.roc_metrics import OperatingPoint
 from fairfr.report.readings import Run
 from fairfr.report.scores import RunScores
 from fairfr.report.uncertainty.bootstrap import BootstrapDraws, draw_bootstrap, percentile_interval, resampling_units
-from fairfr.store.result_file import check_files, read_run
-from fairfr.store.scores_file import FILE
+from fairfr.store.result_file import check_files, read_result
+from fairfr.store.scores_file import SCORES_FILE
 
 MOST_WORK = 300_000_000  # pairs times draws: some seconds
 NO_GROUP = {"both": "mixed or unknown", "first": "unknown"}
@@ -99,7 +99,7 @@ def held_out_scores(model: Path, out_root: Path, run: Path | None = None) -> Run
             "pairs of your own that it has not seen."
         )
     folder = run or out_root.joinpath("runs", *map(str, origin["run"].values()))
-    stored = read_run(folder, in_place=run is None)
+    stored = read_result(folder, in_place=run is None)
     if stored is None or not stored.is_completed:
         raise DataError(
             f"{folder} is not a completed run. Name the folder that contains runs/ with --out-root DIR, or the run "
@@ -107,7 +107,7 @@ def held_out_scores(model: Path, out_root: Path, run: Path | None = None) -> Run
         )
     if stored.key != origin["run"]["key"]:
         raise DataError(f"{folder} is run {stored.key}, but {model} comes from run {origin['run']['key']}.")
-    check_files(folder, stored.files, [FILE])
+    check_files(folder, stored.files, [SCORES_FILE])
     return RunScores(Run.of(stored, folder))
 
 

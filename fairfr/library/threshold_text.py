@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from fairfr.core.escaping import visible
+from fairfr.core.escaping import escape_control_chars
 from fairfr.library.error_rates import Rate, fewest_pairs
 from fairfr.library.threshold_report import AtThreshold, Operating, Rates, Wanted
 from fairfr.library.thresholds import Kept
@@ -19,7 +19,9 @@ SHARED = "too many impostors share the highest value"
 
 def as_text(found: Operating, wanted: Wanted, scores: RunScores) -> str:
     """The page."""
-    return visible("\n".join([*_header(found, wanted, scores), *_body(found, wanted), *_notes(found, wanted, scores)]))
+    return escape_control_chars(
+        "\n".join([*_header(found, wanted, scores), *_body(found, wanted), *_notes(found, wanted, scores)])
+    )
 
 
 def kept_text(model: Path, entries: Sequence[Kept]) -> str:
@@ -35,7 +37,7 @@ def kept_text(model: Path, entries: Sequence[Kept]) -> str:
             lines.append(f"  model.threshold({arguments}, confident=False); there is no confident one")
         else:
             lines.append(f"  nothing that keeps {entry['wanted_fmr']:g}")
-    return visible("\n".join(lines))
+    return escape_control_chars("\n".join(lines))
 
 
 def _header(found: Operating, wanted: Wanted, scores: RunScores) -> Iterator[str]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fairfr.core.calibrator import FitContext
-from fairfr.core.errors import no_groups
+from fairfr.core.errors import missing_groups_error
 from fairfr.core.serialization import serializable
 from fairfr.core.types import I16, UNKNOWN, PairRule, pair_groups
 from fairfr.pairs.view import PairView
@@ -16,7 +16,7 @@ from fairfr.pairs.view import PairView
 def grouping_of(ctx: FitContext, asker: str) -> str:
     """The id of the grouping to use, or an error that says how to name one."""
     if ctx.grouping is None:
-        raise no_groups(asker, ctx.dataset)
+        raise missing_groups_error(asker, ctx.dataset)
     return ctx.grouping
 
 

@@ -33,7 +33,7 @@ from typing import ClassVar, Literal, Self, TypeAlias
 import numpy as np
 
 from fairfr.core.calibrator import FitContext
-from fairfr.core.conform import above, at_least
+from fairfr.core.conform import check_above, check_min
 from fairfr.core.errors import ConfigError
 from fairfr.core.types import F32, F64, Bool, Need, Prediction
 from fairfr.methods._cohort_groups import groups_of_images
@@ -80,9 +80,9 @@ class ACCohort:
     keep: Keep = "vectors"
 
     def __post_init__(self) -> None:
-        above(0, share=self.share)
-        at_least(0, floor=self.floor)
-        at_least(1, most=self.most)
+        check_above(0, share=self.share)
+        check_min(0, floor=self.floor)
+        check_min(1, most=self.most)
         if self.share > 1 or self.floor > 1:
             raise ConfigError("method.estimator.share and method.estimator.floor are shares: at most 1.")
 

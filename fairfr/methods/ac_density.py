@@ -26,7 +26,7 @@ from typing import ClassVar, Self
 import numpy as np
 
 from fairfr.core.calibrator import FitContext
-from fairfr.core.conform import above, at_least
+from fairfr.core.conform import check_above, check_min
 from fairfr.core.types import Bool, Need, Prediction
 from fairfr.methods._density import fit_density
 from fairfr.numerics.regression import fit_logistic, fit_ridge
@@ -66,9 +66,9 @@ class ACDensity:
     max_references: int | None = None
 
     def __post_init__(self) -> None:
-        at_least(1, k=self.k, max_references=self.max_references)
-        at_least(0, alpha=self.alpha)
-        above(0, C=self.C)
+        check_min(1, k=self.k, max_references=self.max_references)
+        check_min(0, alpha=self.alpha)
+        check_above(0, C=self.C)
 
     def fit(self, view: PairView, same: Bool, ctx: FitContext) -> Self:
         cosine = view.cosine

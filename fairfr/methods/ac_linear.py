@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Self
 
 from fairfr.core.calibrator import FitContext
-from fairfr.core.conform import above
+from fairfr.core.conform import check_above
 from fairfr.core.types import Bool, Need, Prediction
 from fairfr.numerics.regression import Solver, fit_logistic
 from fairfr.pairs.design import PairDesign
@@ -41,7 +41,7 @@ class ACLinear:
     solver: Solver = "sklearn"
 
     def __post_init__(self) -> None:
-        above(0, C=self.C)
+        check_above(0, C=self.C)
 
     def fit(self, view: PairView, same: Bool, ctx: FitContext) -> Self:
         self.model_ = fit_logistic(_features(view), same, self.C, self.solver)

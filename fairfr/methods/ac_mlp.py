@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, ClassVar, Self
 import numpy as np
 
 from fairfr.core.calibrator import FitContext
-from fairfr.core.conform import above, at_least
+from fairfr.core.conform import check_above, check_min
 from fairfr.core.types import F32, F64, I64, Bool, Need, Prediction
 from fairfr.methods._network import Network
 from fairfr.methods._torch import tensor_of, torch_seed, torch_threads
@@ -70,9 +70,9 @@ class ACMLP:
     min_steps: int = 0
 
     def __post_init__(self) -> None:
-        at_least(1, hidden=self.hidden, epochs=self.epochs, batch=self.batch)
-        at_least(0, min_steps=self.min_steps)
-        above(0, learning_rate=self.learning_rate)
+        check_min(1, hidden=self.hidden, epochs=self.epochs, batch=self.batch)
+        check_min(0, min_steps=self.min_steps)
+        check_above(0, learning_rate=self.learning_rate)
 
     def fit(self, view: PairView, same: Bool, ctx: FitContext) -> Self:
         design = view.midpoints().append(view.cosine)

@@ -17,7 +17,7 @@ from typing import ClassVar, Literal, Self
 import numpy as np
 
 from fairfr.core.calibrator import FitContext
-from fairfr.core.conform import above, at_least
+from fairfr.core.conform import check_above, check_min
 from fairfr.core.errors import ConfigError
 from fairfr.core.types import F64, Bool, Need, Prediction
 from fairfr.methods._density import LocalDensity, fit_density
@@ -58,8 +58,8 @@ class ComponentLogistic:
     max_references: int | None = None
 
     def __post_init__(self) -> None:
-        above(0, C=self.C)
-        at_least(1, k=self.k, max_references=self.max_references)
+        check_above(0, C=self.C)
+        check_min(1, k=self.k, max_references=self.max_references)
         if not self.inputs:
             raise ConfigError("method.estimator.inputs is empty: name some of midpoint, density, cosine.")
 

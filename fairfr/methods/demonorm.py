@@ -52,7 +52,7 @@ from weakref import ref
 import numpy as np
 
 from fairfr.core.calibrator import FitContext
-from fairfr.core.conform import at_least
+from fairfr.core.conform import check_min
 from fairfr.core.types import I16, I32, I64, Bool, Need, PairRule, Prediction
 from fairfr.methods._cohort import Cohort, draw_cohort
 from fairfr.methods._group import GroupRule, Levels
@@ -101,7 +101,7 @@ class DemoNorm:
 
     def __post_init__(self) -> None:
         if self.people is not None:
-            at_least(1, people=self.people)
+            check_min(1, people=self.people)
 
     def fit(self, view: PairView, same: Bool, ctx: FitContext) -> Self:
         self.levels_ = Levels.of(view, ctx, "DemoNorm")

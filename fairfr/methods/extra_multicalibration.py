@@ -25,10 +25,10 @@ import numpy as np
 import numpy.typing as npt
 
 from fairfr.core.calibrator import FitContext
-from fairfr.core.conform import above, at_least
+from fairfr.core.conform import check_above, check_min
 from fairfr.core.errors import DataError
 from fairfr.core.extras import explain_missing_extra
-from fairfr.core.serialization import Foreign, admit
+from fairfr.core.serialization import Codec, register_codec
 from fairfr.core.types import F64, Bool, Need, Prediction
 from fairfr.numerics.regression import fit_logistic
 from fairfr.pairs.design import DenseDesign, PairDesign
@@ -59,8 +59,8 @@ class Multicalibration:
     C: float = 1.0
 
     def __post_init__(self) -> None:
-        at_least(1, components=self.components)
-        above(0, C=self.C)
+        check_min(1, components=self.components)
+        check_above(0, C=self.C)
 
     def fit(self, view: PairView, same: Bool, ctx: FitContext) -> Self:
         package = _mcgrad()
@@ -139,4 +139,4 @@ def _boosted_of(text: object) -> Any:
         raise DataError(f"the boosted trees are not readable ({error})") from None
 
 
-admit("mcgrad", Foreign(_is_boosted, _text_of, _boosted_of))
+register_codec("mcgrad", Codec(_is_boosted, _text_of, _boosted_of))

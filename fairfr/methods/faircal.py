@@ -26,7 +26,7 @@ from typing import ClassVar, Self
 import numpy as np
 
 from fairfr.core.calibrator import FitContext
-from fairfr.core.conform import at_least
+from fairfr.core.conform import check_min
 from fairfr.core.types import F64, I64, Bool, Need, Prediction
 from fairfr.methods._kmeans import LIBRARY, ClusterEngine, fit_clusters
 from fairfr.numerics.beta import BetaMap, fit_beta
@@ -58,7 +58,7 @@ class FairCal:
     engine: ClusterEngine = "faiss"
 
     def __post_init__(self) -> None:
-        at_least(1, K=self.K, n_init=self.n_init)
+        check_min(1, K=self.K, n_init=self.n_init)
 
     @property
     def imports(self) -> tuple[str, ...]:

@@ -32,7 +32,7 @@ from typing import ClassVar, Literal, Self
 import numpy as np
 
 from fairfr.core.calibrator import FitContext
-from fairfr.core.conform import above, at_least
+from fairfr.core.conform import check_above, check_min
 from fairfr.core.errors import ConfigError
 from fairfr.core.types import F32, F64, I32, I64, Bool, Need, Prediction
 from fairfr.methods._identity import identities_of
@@ -88,11 +88,11 @@ class Falcon:
     preset: Literal["own", "source"] = "own"
 
     def __post_init__(self) -> None:
-        above(0, fmr=self.fmr, ridge=self.ridge)
-        at_least(0, omega=self.omega)
-        at_least(1, max_images=self.max_images)
+        check_above(0, fmr=self.fmr, ridge=self.ridge)
+        check_min(0, omega=self.omega)
+        check_min(1, max_images=self.max_images)
         if self.gamma is not None:
-            above(0, gamma=self.gamma)
+            check_above(0, gamma=self.gamma)
         for name in ("fmr", "omega"):
             if getattr(self, name) > 1:
                 raise ConfigError(f"method.estimator.{name} must be at most 1, found {getattr(self, name):g}.")

@@ -34,7 +34,7 @@ from typing import ClassVar, Literal, Self
 import numpy as np
 
 from fairfr.core.calibrator import FitContext
-from fairfr.core.conform import above, at_least
+from fairfr.core.conform import check_above, check_min
 from fairfr.core.types import F64, I64, Bool, Need, Prediction
 from fairfr.methods._frappe_training import StandardisedMidpoints, Training, TrainingPairs, blocks, moments, train
 from fairfr.methods._network import Network
@@ -102,11 +102,11 @@ class Frappe:
     C: float = 1.0
 
     def __post_init__(self) -> None:
-        at_least(1, clusters=self.clusters, hidden=self.hidden, adversary_hidden=self.adversary_hidden)
-        at_least(1, batch=self.batch, epochs=self.epochs, max_steps=self.max_steps)
-        at_least(self.clusters, max_clustered=self.max_clustered)
-        at_least(0, strength=self.strength)
-        above(0, learning_rate=self.learning_rate, adversary_learning_rate=self.adversary_learning_rate, C=self.C)
+        check_min(1, clusters=self.clusters, hidden=self.hidden, adversary_hidden=self.adversary_hidden)
+        check_min(1, batch=self.batch, epochs=self.epochs, max_steps=self.max_steps)
+        check_min(self.clusters, max_clustered=self.max_clustered)
+        check_min(0, strength=self.strength)
+        check_above(0, learning_rate=self.learning_rate, adversary_learning_rate=self.adversary_learning_rate, C=self.C)
 
     def fit(self, view: PairView, same: Bool, ctx: FitContext) -> Self:
         cosine, design = view.cosine, view.midpoints()

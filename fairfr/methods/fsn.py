@@ -40,7 +40,7 @@ from typing import ClassVar, Self
 import numpy as np
 
 from fairfr.core.calibrator import FitContext
-from fairfr.core.conform import above, at_least
+from fairfr.core.conform import check_above, check_min
 from fairfr.core.errors import ConfigError
 from fairfr.core.types import F64, I64, Bool, Need, Prediction
 from fairfr.methods._kmeans import LIBRARY, ClusterEngine, fit_clusters
@@ -82,8 +82,8 @@ class FSN:
     pick: Pick = "nearest"
 
     def __post_init__(self) -> None:
-        at_least(1, K=self.K, n_init=self.n_init)
-        above(0, fpr=self.fpr)
+        check_min(1, K=self.K, n_init=self.n_init)
+        check_above(0, fpr=self.fpr)
         if self.fpr >= 1:
             raise ConfigError(f"method.estimator.fpr must be below 1, found {self.fpr:g}.")
 

@@ -39,7 +39,7 @@ from typing import ClassVar, Self
 import numpy as np
 
 from fairfr.core.calibrator import FitContext
-from fairfr.core.conform import above
+from fairfr.core.conform import check_above
 from fairfr.core.errors import ConfigError
 from fairfr.core.types import F64, I16, UNKNOWN, Bool, Need, PairRule, Prediction
 from fairfr.methods._group import GroupRule, Levels, names_of
@@ -71,7 +71,7 @@ class GST:
     corners: Corners = "source"
 
     def __post_init__(self) -> None:
-        above(0, fpr=self.fpr)
+        check_above(0, fpr=self.fpr)
         if not self.fpr < 1:
             raise ConfigError(f"method.estimator.fpr must be below 1, found {self.fpr:g}.")
 

@@ -15,7 +15,7 @@ from typing import ClassVar, Self
 import numpy as np
 
 from fairfr.core.calibrator import FitContext
-from fairfr.core.conform import above
+from fairfr.core.conform import check_above
 from fairfr.core.types import F64, Bool, Need, Prediction
 from fairfr.numerics.regression import Solver, fit_logistic
 from fairfr.pairs.design import DenseDesign
@@ -45,7 +45,7 @@ class Platt:
     solver: Solver = "sklearn"
 
     def __post_init__(self) -> None:
-        above(0, C=self.C)
+        check_above(0, C=self.C)
 
     def fit(self, view: PairView, same: Bool, ctx: FitContext) -> Self:
         target = _smoothed(same) if self.smooth_targets else same

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from fairfr.core.code_digest import code_digest
-from fairfr.core.rates import ALPHAS
+from fairfr.core.rates import FPR_LEVELS
 from fairfr.core.types import F64, Bool
 from fairfr.metrics.calibration import brier, brier_raw, ece, ks
 from fairfr.metrics.differentials import GAP_RATES
@@ -75,7 +75,7 @@ def _ranking(on: On) -> Iterator[Metric]:
         note = " (probability)"
     yield Metric(f"auroc{suffix}", FromRoc(auroc_of), on, "higher", f"AUROC{note}")
     yield Metric(f"pauc{suffix}", FromRoc(pauc_of), on, "higher", f"pAUC, FPR<=0.1{note}")
-    for text, alpha in ALPHAS.items():
+    for text, alpha in FPR_LEVELS.items():
         at = f"FPR={text}{note}"
         rates: tuple[tuple[Rate, Better | None, str], ...] = (
             ("tpr", "higher", f"TPR@{at}"),

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from fairfr.core.rates import ALPHAS
+from fairfr.core.rates import FPR_LEVELS
 from fairfr.core.types import F64, Bool
 from fairfr.numerics.roc import RocCurve, roc_curve
 
@@ -192,7 +192,7 @@ def training_thresholds(same: Bool, values: F64) -> dict[str, float]:
         exceed the level.
     """
     thresholds = {ACCURACY: best_accuracy_threshold(same, values)}
-    for text, alpha in ALPHAS.items():
+    for text, alpha in FPR_LEVELS.items():
         point = OperatingPoint.from_pairs(same, values, alpha, "conservative")
         thresholds[fpr_name(text)] = point.thresholds[0]
     return thresholds

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from fairfr.core.findings import Finding
-from fairfr.core.rates import ALPHAS, ENOUGH_FALSE_MATCHES
+from fairfr.core.rates import ENOUGH_FALSE_MATCHES, FPR_LEVELS
 from fairfr.core.types import MetricRow
 from fairfr.metrics.by_group import ALL, POOLED
 
@@ -69,7 +69,7 @@ def few_impostors_findings(rows: Iterable[MetricRow]) -> list[Finding]:
         return []
     fewest = min(n_diff.values())
     findings = []
-    for level, alpha in ALPHAS.items():
+    for level, alpha in FPR_LEVELS.items():
         expected = alpha * fewest
         if expected < ENOUGH_FALSE_MATCHES:
             text = (

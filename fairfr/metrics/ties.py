@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from fairfr.core.findings import Finding
-from fairfr.core.rates import ALPHAS
+from fairfr.core.rates import FPR_LEVELS
 from fairfr.core.types import F64, MetricRow, ScoreFrame
 from fairfr.metrics.by_group import ALL, POOLED
 
@@ -38,7 +38,7 @@ def _findings(frame: ScoreFrame, rows: Sequence[MetricRow], values: F64, suffix:
     at_the_top = ~frame.same & (values == highest[frame.fold])
     tied = np.bincount(frame.fold[at_the_top], minlength=n_folds)
     different = np.bincount(frame.fold[~frame.same], minlength=n_folds)
-    for level, alpha in ALPHAS.items():
+    for level, alpha in FPR_LEVELS.items():
         affected = (tied > 1) & (tied > alpha * different)
         if not affected.any():
             continue

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from fairfr.core.variants import CARRIED, Parameters, variant_text
+from fairfr.core.variants import DATASET_KEYS_OF_METHODS, Parameters, variant_text
 from fairfr.report.readings import Run
 from fairfr.report.selection import DATA, OF_STUDY, beyond_method, digest_of_data, options_for, parameters_of
 
@@ -58,7 +58,7 @@ def newest_configurations(runs: Sequence[Run]) -> tuple[list[Run], list[Supersed
 
 def configuration_of(run: Run) -> Parameters:
     """All that a setting's runs share, whatever their method: parameters that are not in its label, and the data."""
-    apart = {*run.differs, *CARRIED, *NO_PART}
+    apart = {*run.differs, *DATASET_KEYS_OF_METHODS, *NO_PART}
     parameters = {key: value for key, value in _of_setting(run, parameters_of(run)).items() if key not in apart}
     digest = digest_of_data(run)
     return {**parameters, DATA: digest} if digest else parameters

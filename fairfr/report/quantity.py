@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from fairfr.core.names import ALL
-from fairfr.core.rates import ALPHAS
+from fairfr.core.rates import FPR_LEVELS
 from fairfr.metrics.catalogue import METRIC_BY_ID, GapOf, RateAt
 
 IDENTIFIER = re.compile(r"[a-z0-9]+(_[a-z0-9]+)*")
@@ -37,7 +37,7 @@ class Quantity:
         if isinstance(how, GapOf):
             how = METRIC_BY_ID[how.metric].compute
         rate = how.alpha if isinstance(how, RateAt) else None
-        return next((text for text, alpha in ALPHAS.items() if alpha == rate), None)
+        return next((text for text, alpha in FPR_LEVELS.items() if alpha == rate), None)
 
 
 def group_words(group: str) -> str:

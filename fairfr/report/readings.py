@@ -15,7 +15,7 @@ from typing import Any
 from fairfr.core.findings import Finding
 from fairfr.core.run_result import RunResult
 from fairfr.core.types import PairRule
-from fairfr.core.variants import Parameters, labelled
+from fairfr.core.variants import Parameters, variant_label
 from fairfr.metrics.catalogue import METRIC_BY_ID
 from fairfr.metrics.ties import ON_PROBABILITY, ties_code
 
@@ -88,13 +88,13 @@ class Run:
     @property
     def cell(self) -> tuple[str, str, str]:
         """Data set, backbone and method; a variant is a method of its own."""
-        method = labelled(self.stored["method"]["id"], self.variant)
+        method = variant_label(self.stored["method"]["id"], self.variant)
         return self.stored["dataset"]["id"], self.stored["backbone"]["id"], method
 
     @property
     def label(self) -> str:
         """The method as a table calls it: ``AC-Density (k=500)``."""
-        return labelled(self.stored["method"]["label"], self.variant)
+        return variant_label(self.stored["method"]["label"], self.variant)
 
     @property
     def differs(self) -> Parameters:

@@ -11,7 +11,7 @@ from fairfr.core.types import F64, I16, UNKNOWN, PairRule, pair_groups
 from fairfr.report.readings import Reading, Run
 from fairfr.report.tables.grid import SOURCE_LABEL
 from fairfr.store.result_file import DamagedRunError, check_files
-from fairfr.store.scores_file import FILE, ScoreFile
+from fairfr.store.scores_file import SCORES_FILE, ScoreFile
 
 log = logging.getLogger("fairfr")
 _whole: set[Path] = set()  # folders whose scores were compared with their checksum
@@ -23,7 +23,7 @@ class RunScores(ScoreFile):
     def __init__(self, result: Run) -> None:
         if result.folder is None:
             raise FileNotFoundError(f"run {result.stored['key']} has no folder here, so its scores cannot be read")
-        super().__init__(result.folder / FILE)
+        super().__init__(result.folder / SCORES_FILE)
         self.result = result
 
     @classmethod
@@ -32,7 +32,7 @@ class RunScores(ScoreFile):
 
         Also None, with a line in the log, where the file is not the one that the run wrote.
         """
-        if result is None or result.folder is None or not (result.folder / FILE).is_file():
+        if result is None or result.folder is None or not (result.folder / SCORES_FILE).is_file():
             return None
         return cls(result) if result.folder in _whole or _is_whole(result, result.folder) else None
 
@@ -58,7 +58,7 @@ class RunScores(ScoreFile):
 
 def _is_whole(result: Run, folder: Path) -> bool:
     try:
-        check_files(folder, result.stored.get("files", {}), [FILE])
+        check_files(folder, result.stored.get("files", {}), [SCORES_FILE])
     except DamagedRunError as error:
         log.warning("left out: %s", error)
         return False

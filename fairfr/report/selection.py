@@ -11,7 +11,15 @@ from typing import Any
 from fairfr.core.code_digest import run_code
 from fairfr.core.errors import ConfigError, did_you_mean
 from fairfr.core.run_key import RESULTS_VERSION
-from fairfr.core.variants import CARRIED, PUBLISHED, Parameters, common, flatten, typed, variant_text
+from fairfr.core.variants import (
+    DATASET_KEYS_OF_METHODS,
+    PUBLISHED,
+    Parameters,
+    flatten,
+    override_text,
+    shared_parameters,
+    variant_text,
+)
 from fairfr.report.readings import Run
 
 OF_METHOD = "method."
@@ -48,7 +56,9 @@ class Condition:
             read = [yaml.safe_load(part) for part in parts]
         except yaml.YAMLError as error:
             raise ConfigError(f"--where {text}: the value cannot be read.") from error
-        return cls(CARRIED.get(key, key), tuple(_number(one) if isinstance(one, str) else one for one in read))
+        return cls(
+            DATASET_KEYS_OF_METHODS.get(key, key), tuple(_number(one) if isinstance(one, str) else one for one in read)
+        )
 
     def named(self, parameters: Parameters) -> Parameters:
         """The parameters that the key means: the one of exactly that name, else those that end in it."""
@@ -88,7 +98,7 @@ class Selection:
 
         ``varied``: parameters of their studies, named as for ``select_ignoring``, which are no changes.
         """
-        shared = common(beyond_method(result.differs) for result in results)
+        shared = shared_parameters(beyond_method(result.differs) for result in results)
         kept = {key: value for key, value in shared.items() if not _is_named(key, (*OF_STUDY, *varied))}
         return cls(tuple(Condition(key, (value,)) for key, value in kept.items()))
 
@@ -109,7 +119,7 @@ class Selection:
             self._check_keys(known)
             self._check_values(among, known)
         admitted = [result for result in results if self.everything or self._admits(result, known)]
-        shared = common(beyond_method(result.differs) for result in admitted)
+        shared = shared_parameters(beyond_method(result.differs) for result in admitted)
         for result in admitted:
             result.variant = {key: value for key, value in result.differs.items() if key not in shared}
         return admitted, shared
@@ -152,7 +162,7 @@ class Selection:
                 besides = (
                     f" Runs that have it differ by: {'; '.join(sorted(near)[:MAX_LISTED_VARIANTS])}." if near else ""
                 )
-                wanted = typed(condition.values[0])
+                wanted = override_text(condition.values[0])
                 raise ConfigError(f"--where {condition.key}={wanted} matches no run.{besides}")
 
     def _check_keys(self, known: Parameters) -> None:
@@ -183,7 +193,7 @@ def options_that_show(hidden: Sequence[Run], results: Sequence[Run]) -> str:
 
 def options_for(values: Mapping[str, Sequence[Any]]) -> str:
     """``--where k=500,1000 --where seed=1``, quoted for a shell."""
-    texts = [f"{key}={','.join(map(typed, several))}" for key, several in values.items()]
+    texts = [f"{key}={','.join(map(override_text, several))}" for key, several in values.items()]
     return " ".join(f"--where {shlex.quote(text)}" for text in texts)
 
 
@@ -232,7 +242,7 @@ def made_by_installed_code(result: Run) -> bool:
     return (
         identity.get("results_version") == RESULTS_VERSION
         and identity.get("code") == _installed_code(result)
-        and not any(f"dataset.{key}" in CARRIED for key in identity.get("dataset", {}))
+        and not any(f"dataset.{key}" in DATASET_KEYS_OF_METHODS for key in identity.get("dataset", {}))
     )
 
 

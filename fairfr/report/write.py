@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import NamedTuple, get_args
 
 from fairfr.core.errors import ConfigError
-from fairfr.core.storage import storing
+from fairfr.core.storage import translate_os_errors
 from fairfr.core.types import Source
-from fairfr.core.variants import labelled
+from fairfr.core.variants import variant_label
 from fairfr.report.configurations import SupersededRuns
 from fairfr.report.paper_spec import Paper
 from fairfr.report.readings import Reading, Run
@@ -79,7 +79,7 @@ def write_report(
         of_all = runs_by_study(paper.studies, of_this, runs.source, layout.reading, wanted.selection)
         studies = {name: of for name, of in of_all.items() if wanted.studies is None or name in wanted.studies}
         if len(runs) or studies:
-            with storing(out_root):
+            with translate_os_errors(out_root):
                 note = not_shown(wanted, of_this, runs.superseded, out_root, reading)
                 folder = _write_page(layout, studies, out_root, wanted, note, paper)
             pages.append(Page(folder, tuple(runs.superseded)))
@@ -92,7 +92,7 @@ def with_variant(against: str | None, selection: Selection, results: Sequence[Ru
         return selection
     for run in selection.hidden(results):
         method = run.stored["method"]
-        names = [labelled(name, run.differs) for name in (method["id"], method["label"])]
+        names = [variant_label(name, run.differs) for name in (method["id"], method["label"])]
         of_method = run.differs and all(key.startswith(OF_METHOD) for key in run.differs)
         if of_method and is_called(against, *names):
             return selection.with_values(run.differs)

@@ -17,19 +17,19 @@ from fairfr.core.errors import FairfrError
 from fairfr.core.findings import Finding
 from fairfr.core.run_key import RunKey
 from fairfr.core.run_result import RunResult, Usage
-from fairfr.core.storage import storing
+from fairfr.core.storage import translate_os_errors
 from fairfr.core.types import PAIR_RULES, FoldSplit
-from fairfr.runner.held_out import HeldOut, check_needs, findings_of, score_held_out
-from fairfr.runner.last_tables import last_tables
-from fairfr.runner.located import LocatedCell
+from fairfr.runner.held_out import HeldOutScores, check_needs, score_held_out, split_findings
+from fairfr.runner.last_tables import table_cache
+from fairfr.runner.located import CellData
 from fairfr.runner.machine import peak_memory_mb, reset_peak_memory
-from fairfr.runner.method import make_method, make_splits, make_splitter
+from fairfr.runner.method import build_method, build_splits, build_splitter
 from fairfr.runner.record import begin_result, completed_result, failed_result, score_columns
 from fairfr.runner.settings import CellSettings
-from fairfr.runner.threads import Division, import_what_fits_use, limit_threads, resolve_threads
-from fairfr.store.result_file import read_run
+from fairfr.runner.threads import ThreadBudget, import_what_fits_use, limit_threads, resolve_threads
+from fairfr.store.result_file import read_result
 from fairfr.store.run_folder import RunFolders, write_metrics, write_scores
-from fairfr.store.secrets import without_passwords
+from fairfr.store.secrets import mask_config
 
 if TYPE_CHECKING:
     from fairfr.pairs.table import PairTable
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 log = logging.getLogger("fairfr")
 
 
-class Progress(Protocol):
+class CellProgress(Protocol):
     """Shows how far a running cell is."""
 
     def warn(self, finding: Finding) -> None: ...
@@ -48,7 +48,7 @@ class Progress(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class FinishedCell:
-    """How a cell ended. ``error`` is the message of a failed one; ``is_mistake``: of one in the input, which says
+    """How a cell ended. ``error`` is the message of a failed one; ``is_user_error``: of one in the input, which says
     itself what to do, so that nobody needs the traceback.
 
     ``is_current`` is False for a forced rerun that failed: the completed run stands, ``folder`` is outside ``runs/``.
@@ -59,14 +59,14 @@ class FinishedCell:
     folder: Path
     result: RunResult
     error: str | None = None
-    is_mistake: bool = False
+    is_user_error: bool = False
     is_current: bool = True
 
 
 def run_cell(
     settings: CellSettings,
     config: dict[str, Any],
-    progress: Progress,
+    progress: CellProgress,
     before_fitting: Callable[[], object] = lambda: None,
     defaults: Callable[[], CellSettings] | None = None,
 ) -> FinishedCell:
@@ -78,9 +78,9 @@ def run_cell(
     Raises FairfrError for mistakes found before a key exists (unknown keys, missing files). Whatever goes wrong
     afterwards is stored as a failed run and returned.
     """
-    method = make_method(settings)  # a wrong target is the user's mistake, reported before anything is read
-    make_splitter(settings)
-    located = LocatedCell.of(settings)
+    method = build_method(settings)  # a wrong target is the user's mistake, reported before anything is read
+    build_splitter(settings)
+    located = CellData.of(settings)
     key = located.key(settings)
     runs = RunFolders(Path(settings.out_root))
     stored = None if settings.force else runs.completed(key, lambda damage: progress.warn(_computed_anew(damage)))
@@ -88,7 +88,7 @@ def run_cell(
         return FinishedCell("skipped", key, runs.path(key), stored)
     # with the code as it is now, before anybody edits it
     begun = begin_result(settings, settings if defaults is None else defaults(), located, key, method)
-    with storing(runs.out_root), runs.locked(key, lambda: progress.wait_for("another process")):
+    with translate_os_errors(runs.out_root), runs.locked(key, lambda: progress.wait_for("another process")):
         runs.look_again(key)
         stored = None if settings.force else runs.completed(key)
         if stored is not None:
@@ -103,7 +103,7 @@ def run_cell(
                 return _store_failure(runs, draft, begun, config, error)
             _write_config(draft, config)
             folder = runs.publish(draft, key, result)
-            return FinishedCell("completed", key, folder, read_run(folder) or result)
+            return FinishedCell("completed", key, folder, read_result(folder) or result)
 
 
 def _computed_anew(damage: str) -> Finding:
@@ -114,11 +114,11 @@ class _Workspace(NamedTuple):
     """What a running cell writes to: its draft folder, what shows its progress, and who is told before it fits."""
 
     draft: Path
-    progress: Progress
+    progress: CellProgress
     before_fitting: Callable[[], object]
 
 
-def _compute(settings: CellSettings, located: LocatedCell, begun: RunResult, space: _Workspace) -> RunResult:
+def _compute(settings: CellSettings, located: CellData, begun: RunResult, space: _Workspace) -> RunResult:
     from fairfr.metrics.by_group import PairGroups, compute_metrics
 
     started = time.perf_counter()
@@ -145,34 +145,34 @@ def _compute(settings: CellSettings, located: LocatedCell, begun: RunResult, spa
 
 
 def _tables(
-    settings: CellSettings, located: LocatedCell, threads: int, progress: Progress
+    settings: CellSettings, located: CellData, threads: int, progress: CellProgress
 ) -> tuple[PairTable, PairTable | None]:
     """Of the set to test, and of the set to fit on where that is another one."""
     tables = []
-    for table in last_tables.of(located.sets, threads):
+    for table in table_cache.of(located.sets, threads):
         _warn(table.data.warnings, progress)
-        check_needs(make_method(settings), settings.method.id, table.data)
+        check_needs(build_method(settings), settings.method.id, table.data)
         tables.append(table)
     return tables[0], tables[1] if len(tables) > 1 else None
 
 
-def _warn(findings: Iterable[Finding], progress: Progress) -> None:
+def _warn(findings: Iterable[Finding], progress: CellProgress) -> None:
     for finding in findings:
         log.warning(finding.text)
         progress.warn(finding)
 
 
 def _score(
-    settings: CellSettings, tables: tuple[PairTable, PairTable | None], threads: int, progress: Progress
-) -> HeldOut:
+    settings: CellSettings, tables: tuple[PairTable, PairTable | None], threads: int, progress: CellProgress
+) -> HeldOutScores:
     """``tables`` as of ``_tables``."""
     table, training = tables
-    splits = make_splits(settings, table.data, None if training is None else training.data)
-    _warn(findings_of(splits), progress)
+    splits = build_splits(settings, table.data, None if training is None else training.data)
+    _warn(split_findings(splits), progress)
     progress.start(len(splits))
     n_fits = len({split.fit_id for split in splits})
-    method = make_method(settings)
-    division = Division.of(method, n_fits, threads)
+    method = build_method(settings)
+    budget = ThreadBudget.of(method, n_fits, threads)
 
     def context(fold: str) -> FitContext:
         return FitContext(
@@ -180,7 +180,7 @@ def _score(
             dataset=settings.dataset.id,
             backbone=settings.backbone.id,
             fold=fold,
-            threads=division.threads,
+            threads=budget.threads,
             grouping=(training or table).data.grouping,
             cache=Path(settings.out_root) / "cache",
         )
@@ -193,10 +193,10 @@ def _score(
             progress.fold_done(split.id)
 
     import_what_fits_use(method)
-    limit_threads(division.threads)
+    limit_threads(budget.threads)
     try:
-        make, thresholds = (lambda: make_method(settings)), settings.training_thresholds
-        return score_held_out(table, splits, make, context, scored, training, thresholds, division)
+        make, thresholds = (lambda: build_method(settings)), settings.training_thresholds
+        return score_held_out(table, splits, make, context, scored, training, thresholds, budget)
     finally:
         limit_threads(threads)
 
@@ -210,19 +210,19 @@ def _store_failure(
         leftover.unlink()
     (draft / "error.txt").write_text(traceback.format_exc(), encoding="utf-8")
     _write_config(draft, config)
-    is_mistake = isinstance(error, FairfrError)
+    is_user_error = isinstance(error, FairfrError)
     message = f"{type(error).__name__}: {error}"
     key = begun.run_key
     result = failed_result(begun, message)
     is_current = runs.completed(key) is None  # a forced rerun that fails must not destroy the good run
-    folder = runs.publish(draft, key, result) if is_current else runs.set_apart(draft, key, result)
-    return FinishedCell("failed", key, folder, result, message, is_mistake, is_current)
+    folder = runs.publish(draft, key, result) if is_current else runs.keep_failed(draft, key, result)
+    return FinishedCell("failed", key, folder, result, message, is_user_error, is_current)
 
 
 def _write_config(draft: Path, config: dict[str, Any]) -> None:
     import yaml
 
-    (draft / "config.yaml").write_text(yaml.safe_dump(without_passwords(config), sort_keys=False), encoding="utf-8")
+    (draft / "config.yaml").write_text(yaml.safe_dump(mask_config(config), sort_keys=False), encoding="utf-8")
 
 
 @contextmanager

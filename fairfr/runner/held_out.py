@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from fairfr.core.calibrator import Calibrator, FitContext
-from fairfr.core.errors import UnmetNeedError, no_groups
+from fairfr.core.errors import UnmetNeedError, missing_groups_error
 from fairfr.core.extras import explain_missing_extra
 from fairfr.core.findings import Finding
 from fairfr.core.types import F64, I16, I64, FoldSplit, Prediction, ScoreFrame, VerificationSet
@@ -18,14 +18,14 @@ from fairfr.metrics.roc_metrics import training_thresholds
 from fairfr.numerics.beta import BetaMap, fit_overlay
 from fairfr.pairs.table import PairTable
 from fairfr.pairs.view import PairView
-from fairfr.runner.threads import Division
+from fairfr.runner.threads import ThreadBudget
 
 THRESHOLDS = "training_thresholds"
 """In a fit's report: thresholds that its training pairs set."""
 
 
 @dataclass(slots=True)
-class HeldOut:
+class HeldOutScores:
     """Held-out scores with what each fit reported.
 
     ``frame.fold`` indexes ``folds``, what the scores are measured in; ``fit`` (q,) indexes ``fit_report``, the fits
@@ -58,16 +58,16 @@ def score_held_out(
     on_split: Callable[[FoldSplit], object] = lambda split: None,
     training: PairTable | None = None,
     thresholds: bool = False,
-    division: Division | None = None,
-) -> HeldOut:
+    budget: ThreadBudget | None = None,
+) -> HeldOutScores:
     """Run one method over all splits. A fresh method for each fit: nothing learned crosses over.
 
     ``on_split`` gets each split that was scored, possibly from several threads at the same time.
     ``training``: the set that the splits' training rows belong to, if it is another one than ``table``.
     ``thresholds``: each fit also reports the thresholds that its training pairs set.
-    ``division``: how many fits run at once (None: one after another); that changes no number.
+    ``budget``: how many fits run at once (None: one after another); that changes no number.
     """
-    division = division or Division()
+    budget = budget or ThreadBudget()
     fits = [list(several) for _, several in groupby(splits, key=lambda split: split.fit_id)]
 
     def score(several: list[FoldSplit]) -> list[ScoredFold]:
@@ -79,10 +79,10 @@ def score_held_out(
             on_split(split)
         return scored
 
-    return _assembled(table.data, splits, chain.from_iterable(division.map(score, fits)))
+    return _assembled(table.data, splits, chain.from_iterable(budget.map(score, fits)))
 
 
-def _assembled(data: VerificationSet, splits: list[FoldSplit], scored: Iterable[ScoredFold]) -> HeldOut:
+def _assembled(data: VerificationSet, splits: list[FoldSplit], scored: Iterable[ScoredFold]) -> HeldOutScores:
     """The scores of all splits, in the order of the set's pairs."""
     score, probability = np.full(data.n_pairs, np.nan), np.full(data.n_pairs, np.nan)
     fold = np.full(data.n_pairs, -1, dtype=np.int16)
@@ -98,10 +98,10 @@ def _assembled(data: VerificationSet, splits: list[FoldSplit], scored: Iterable[
         report[split.fit_id] = of_split.report
     rows = np.flatnonzero(fold >= 0)
     frame = ScoreFrame(fold[rows], data.same[rows], score[rows], probability[rows])
-    return HeldOut(frame, folds, report, rows, fit[rows], findings_of(splits))
+    return HeldOutScores(frame, folds, report, rows, fit[rows], split_findings(splits))
 
 
-def findings_of(splits: Iterable[FoldSplit]) -> tuple[Finding, ...]:
+def split_findings(splits: Iterable[FoldSplit]) -> tuple[Finding, ...]:
     """What the protocol says about the splits, each finding once."""
     found: list[Finding] = []
     for split in splits:
@@ -117,7 +117,7 @@ def check_needs(method: Calibrator, method_id: str, data: VerificationSet) -> No
             "Use a backbone with an embeddings file, or a method that works on scores: baseline, platt, beta."
         )
     if "groups" in method.needs and data.grouping is None:
-        raise no_groups(method_id, data.id, data.group_columns)
+        raise missing_groups_error(method_id, data.id, data.group_columns)
 
 
 class _Fitted:

@@ -19,7 +19,7 @@ class _Kept(NamedTuple):
     table: PairTable
 
 
-class LastTables:
+class TableCache:
     """Tables of one cell's data, at most the set to test and the set to fit on.
 
     What the next cell does not need is let go before anything is loaded: no process needs more memory than one cell. A
@@ -70,5 +70,5 @@ def _reversed(table: PairTable) -> list[Finding]:
     return [Finding("reversed-cosines", "serious", text)]
 
 
-last_tables = LastTables()
+table_cache = TableCache()
 """Of this process, which runs one cell at a time."""

@@ -13,14 +13,14 @@ from fairfr.runner.settings import CellSettings
 
 
 @dataclass(frozen=True, slots=True)
-class LocatedCell:
+class CellData:
     """Where the data of a cell lies. Both sets have one backbone: vectors of two networks have nothing in common."""
 
     test: LocatedData
     train: LocatedData | None = None
 
     @classmethod
-    def of(cls, settings: CellSettings) -> LocatedCell:
+    def of(cls, settings: CellSettings) -> CellData:
         root = Path(settings.data_root)
         test = locate(settings.dataset, settings.backbone, root, settings.source)
         if settings.train is None:

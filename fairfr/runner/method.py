@@ -23,15 +23,15 @@ class Splitter(Protocol):
     def split(self, data: VerificationSet) -> Iterator[FoldSplit]: ...
 
 
-def make_method(settings: CellSettings) -> Calibrator:
+def build_method(settings: CellSettings) -> Calibrator:
     """A new, unfitted one."""
-    made: Calibrator = _made(settings.method.estimator, "method.estimator", Calibrator)
+    made: Calibrator = _build(settings.method.estimator, "method.estimator", Calibrator)
     return made
 
 
-def make_splitter(settings: CellSettings) -> Splitter:
+def build_splitter(settings: CellSettings) -> Splitter:
     """The protocol's."""
-    made: Splitter = _made(settings.protocol.splitter, "protocol.splitter", Splitter)
+    made: Splitter = _build(settings.protocol.splitter, "protocol.splitter", Splitter)
     needs_set = getattr(made, "needs_training_set", False)
     if needs_set and settings.train is None:
         raise ConfigError(
@@ -46,9 +46,9 @@ def make_splitter(settings: CellSettings) -> Splitter:
     return made
 
 
-def make_splits(settings: CellSettings, data: VerificationSet, training: VerificationSet | None) -> list[FoldSplit]:
+def build_splits(settings: CellSettings, data: VerificationSet, training: VerificationSet | None) -> list[FoldSplit]:
     """The protocol's splits of ``data``; ``training`` is the set to fit on, for protocols that need one."""
-    splitter: Any = make_splitter(settings)
+    splitter: Any = build_splitter(settings)
     splits = list(splitter.split(data) if training is None else splitter.split(data, training))
     for split in splits:
         if not len(split.train_rows()):
@@ -69,7 +69,7 @@ def _fold_hint(data: VerificationSet) -> str:
     )
 
 
-def _made(spec: dict[str, Any], at: str, kind: type) -> Any:
+def _build(spec: dict[str, Any], at: str, kind: type) -> Any:
     """The object that ``spec`` describes, which must have what a ``kind`` has."""
     made = instantiate(spec, at)
     if not isinstance(made, kind):

@@ -23,27 +23,27 @@ from fairfr.core.run_result import (
     Usage,
 )
 from fairfr.core.types import F64, I32, I64, UNKNOWN, Grouping, MetricRow, Pairs, ScoreFrame, VerificationSet
-from fairfr.core.variants import differences
+from fairfr.core.variants import changed_parameters
 from fairfr.core.versions import versions
 from fairfr.metrics.catalogue import metrics_version
 from fairfr.metrics.summary import few_impostors_findings, summarise
 from fairfr.metrics.ties import tied_at_the_top
-from fairfr.runner.held_out import HeldOut
-from fairfr.runner.located import LocatedCell
+from fairfr.runner.held_out import HeldOutScores
+from fairfr.runner.located import CellData
 from fairfr.runner.machine import code_version
 from fairfr.runner.settings import CellSettings
-from fairfr.store.scores_file import Words
+from fairfr.store.scores_file import DictionaryColumn
 
 
 def begin_result(
-    settings: CellSettings, defaults: CellSettings, located: LocatedCell, key: RunKey, method: Calibrator
+    settings: CellSettings, defaults: CellSettings, located: CellData, key: RunKey, method: Calibrator
 ) -> RunResult:
     """What is known of a run before it is computed: whose it is, and by which code.
 
     ``defaults``: the settings as the yaml files have them.
     """
     source = located.test.source
-    differs = differences(settings.parameters(source), defaults.parameters(source))
+    differs = changed_parameters(settings.parameters(source), defaults.parameters(source))
     train = settings.train
     return RunResult(
         key=str(key),
@@ -71,7 +71,7 @@ def begin_result(
 def completed_result(
     begun: RunResult,
     data: VerificationSet,
-    held_out: HeldOut,
+    held_out: HeldOutScores,
     rows: list[MetricRow],
     usage: Usage,
     min_pairs: int,
@@ -122,18 +122,20 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
-def score_columns(data: VerificationSet, cosine: F64, held_out: HeldOut) -> dict[str, npt.NDArray[Any] | Words]:
+def score_columns(
+    data: VerificationSet, cosine: F64, held_out: HeldOutScores
+) -> dict[str, npt.NDArray[Any] | DictionaryColumn]:
     """Columns of scores.parquet, in the order of the pairs file.
 
     ``fit``, the fit that gave a score, is a column only where fits and splits are not the same.
     """
     frame = held_out.frame
-    columns: dict[str, npt.NDArray[Any] | Words] = {
+    columns: dict[str, npt.NDArray[Any] | DictionaryColumn] = {
         "pair": np.arange(data.n_pairs, dtype=np.int64) if data.row is None else data.row,
-        "fold": Words(data.fold, data.fold_labels),
-        "split": Words(frame.fold, held_out.folds),
-        "left": Words(data.pairs.left, data.images),
-        "right": Words(data.pairs.right, data.images),
+        "fold": DictionaryColumn(data.fold, data.fold_labels),
+        "split": DictionaryColumn(frame.fold, held_out.folds),
+        "left": DictionaryColumn(data.pairs.left, data.images),
+        "right": DictionaryColumn(data.pairs.right, data.images),
         "identity_left": _identity_codes(data, data.pairs.left),
         "identity_right": _identity_codes(data, data.pairs.right),
         "same": data.same,
@@ -144,10 +146,10 @@ def score_columns(data: VerificationSet, cosine: F64, held_out: HeldOut) -> dict
     if held_out.fit is not None:
         fits = tuple(held_out.fit_report)
         if fits != held_out.folds or not np.array_equal(held_out.fit, frame.fold):
-            columns["fit"] = Words(held_out.fit, fits)
+            columns["fit"] = DictionaryColumn(held_out.fit, fits)
     for id, grouping in data.groupings.items():
         assert id not in columns, f"the grouping '{id}' would replace a column of scores.parquet"
-        columns[id] = pair_level_names(grouping, data.pairs)
+        columns[id] = readable_groups(grouping, data.pairs)
     return columns
 
 
@@ -160,7 +162,7 @@ def _identity_codes(data: VerificationSet, images: I32) -> npt.NDArray[np.int32]
     return np.ma.masked_array(codes, codes == UNKNOWN)
 
 
-def pair_level_names(grouping: Grouping, pairs: Pairs) -> Words:
+def readable_groups(grouping: Grouping, pairs: Pairs) -> DictionaryColumn:
     """Group of each pair in words: ``asian`` if both images share it, else ``left|right``; blank if neither is known.
 
     Both pair rules can be read off it: no bar means both, the part before the bar is the first image's group.
@@ -175,7 +177,7 @@ def pair_level_names(grouping: Grouping, pairs: Pairs) -> Words:
         one, other = names[i - 1], names[j - 1]
         words.append(one if i == j else f"{one}|{other}")
     unknown = int(0 in present[:1])  # if it is there, neither side is known in the first combination
-    return Words(which - unknown, words[unknown:])
+    return DictionaryColumn(which - unknown, words[unknown:])
 
 
 def _distinct(numbers: I64, limit: int) -> tuple[I64, I64]:

@@ -15,22 +15,22 @@ from typing import Literal
 import numpy as np
 
 from fairfr.core.errors import DataError, UnmetNeedError
-from fairfr.core.run_key import digest_of
+from fairfr.core.run_key import configuration_digest
 from fairfr.core.run_result import RunResult
-from fairfr.core.types import I16, PAIR_RULES, Grouping, Pairs, ScoreFrame, product_of
+from fairfr.core.types import I16, PAIR_RULES, Grouping, Pairs, ScoreFrame, cross_groupings
 from fairfr.metrics.by_group import PairGroups, compute_metrics
 from fairfr.metrics.catalogue import metrics_version
 from fairfr.runner.record import now, summarise_metrics
-from fairfr.store.result_file import check_files, read_run
+from fairfr.store.result_file import check_files, read_result
 from fairfr.store.run_folder import RunFolders, write_metrics
-from fairfr.store.scores_file import FILE, ScoreFile
+from fairfr.store.scores_file import SCORES_FILE, ScoreFile
 
 Rescored = Literal["measured", "up to date", "not a completed run"]
-COPIED = (FILE, "config.yaml", "run.log")
+COPIED = (SCORES_FILE, "config.yaml", "run.log")
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class RescoreOptions:
     """How to measure. None: as the run was; ``grouping`` names attributes that scores.parquet has as columns."""
 
     min_pairs: int | None = None
@@ -38,9 +38,9 @@ class Wanted:
     force: bool = False
 
 
-def rescore(folder: Path, out_root: Path, wanted: Wanted) -> Rescored:
+def rescore(folder: Path, out_root: Path, wanted: RescoreOptions) -> Rescored:
     """Measure one run again. Raises DamagedRunError, UnmetNeedError and DataError, each about this run alone."""
-    stored = read_run(folder)
+    stored = read_result(folder)
     if stored is None or not stored.is_completed:
         return "not a completed run"
     check_files(folder, stored.files)
@@ -62,7 +62,7 @@ def _is_measured_by_this_version(result: RunResult) -> bool:
     return result.metrics is not None and result.metrics.version == metrics_version()
 
 
-def _changed(stored: RunResult, wanted: Wanted) -> RunResult:
+def _changed(stored: RunResult, wanted: RescoreOptions) -> RunResult:
     """The result as a run with the wanted settings would describe itself, metrics aside."""
     configuration = stored.origin.configuration
     dataset = dict(configuration["dataset"])
@@ -79,7 +79,7 @@ def _changed(stored: RunResult, wanted: Wanted) -> RunResult:
     changed = {**configuration, "dataset": dataset}
     key = stored.key
     if changed != configuration:
-        key = str(replace(stored.run_key, digest=digest_of(changed)))
+        key = str(replace(stored.run_key, digest=configuration_digest(changed)))
     origin = replace(stored.origin, configuration=changed, differs=differs, rescored=now())
     return replace(stored, key=key, origin=origin, data=data)
 
@@ -100,7 +100,7 @@ def _check_grouping(stored: RunResult, attributes: Sequence[str]) -> None:
 
 
 def _measured(draft: Path, result: RunResult) -> RunResult:
-    scores = ScoreFile(draft / FILE)
+    scores = ScoreFile(draft / SCORES_FILE)
     splits = result.data.measured_folds or tuple(result.fit_report)
     min_pairs = result.data.min_pairs
     assert min_pairs is not None
@@ -129,5 +129,5 @@ def _groupings(scores: ScoreFile, result: RunResult) -> tuple[list[Grouping], Pa
         Grouping(name, levels[name], np.concatenate(scores.groups(name, levels[name])))
         for name in result.origin.configuration["dataset"]["grouping"]
     )
-    distinct = {part.id: part for part in (*parts, product_of(parts))} if parts else {}
+    distinct = {part.id: part for part in (*parts, cross_groupings(parts))} if parts else {}
     return list(distinct.values()), Pairs(ends[:n], ends[n:])

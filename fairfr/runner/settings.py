@@ -8,9 +8,9 @@ from typing import Any, Literal
 from fairfr.core import run_key as keys
 from fairfr.core.code_digest import run_code
 from fairfr.core.conform import instantiate
-from fairfr.core.run_key import RunKey, check_id, digest_of
+from fairfr.core.run_key import RunKey, check_path_name, configuration_digest
 from fairfr.core.types import Source
-from fairfr.core.variants import CARRIED, Parameters, flatten
+from fairfr.core.variants import DATASET_KEYS_OF_METHODS, Parameters, flatten
 from fairfr.data.settings import BackboneSettings, DatasetSettings
 from fairfr.store.settings import StoreSettings
 
@@ -61,10 +61,10 @@ class CellSettings:
 
     def key(self, source: Source, data_digest: str, train_digest: str | None = None) -> RunKey:
         """The run's name: a digest of its ``identity``."""
-        check_id("method.id", self.method.id)
+        check_path_name("method.id", self.method.id)
         identity = self.identity(source, data_digest, train_digest)
         train = None if self.train is None else self.train.id
-        return RunKey(self.dataset.id, self.backbone.id, self.method.id, source, digest_of(identity), train)
+        return RunKey(self.dataset.id, self.backbone.id, self.method.id, source, configuration_digest(identity), train)
 
     def identity(self, source: Source, data_digest: str, train_digest: str | None = None) -> dict[str, Any]:
         """All that decides the numbers: configuration, data, the code of method and protocol, and the results version.
@@ -123,7 +123,7 @@ class CellSettings:
 
 
 def _described_set(dataset: DatasetSettings) -> dict[str, Any]:
-    left_out = {"label", "standin", *(key.removeprefix("dataset.") for key in CARRIED)}
+    left_out = {"label", "standin", *(key.removeprefix("dataset.") for key in DATASET_KEYS_OF_METHODS)}
     return {key: value for key, value in asdict(dataset).items() if key not in left_out}
 
 

@@ -77,25 +77,25 @@ def import_what_fits_use(method: Calibrator) -> None:
             import_module(name)
 
 
-class Division(NamedTuple):
-    """How a cell divides its threads: so many fits ``at_once``, with ``threads`` each."""
+class ThreadBudget(NamedTuple):
+    """How a cell divides its threads: so many fits ``n_parallel``, with ``threads`` each."""
 
-    at_once: int = 1
+    n_parallel: int = 1
     threads: int = 1
 
     @classmethod
-    def of(cls, method: Calibrator, n_fits: int, threads: int) -> Division:
+    def of(cls, method: Calibrator, n_fits: int, threads: int) -> ThreadBudget:
         """One fit after another, unless the method says that its fits may stand side by side."""
-        at_once = min(threads, n_fits, MOST_AT_ONCE) if getattr(method, "side_by_side", False) else 1
-        return cls(at_once, threads // at_once)
+        n_parallel = min(threads, n_fits, MOST_AT_ONCE) if getattr(method, "side_by_side", False) else 1
+        return cls(n_parallel, threads // n_parallel)
 
     def map(self, work: Callable[[Item], Made], items: Iterable[Item]) -> Iterator[Made]:
         """``work`` of each item, in the order of the items."""
-        if self.at_once == 1:
+        if self.n_parallel == 1:
             yield from map(work, items)
             return
         # in each thread: OpenMP has a number for every one
-        pool = ThreadPoolExecutor(self.at_once, "fold", limit_threads, (self.threads,))
+        pool = ThreadPoolExecutor(self.n_parallel, "fold", limit_threads, (self.threads,))
         try:
             yield from pool.map(work, items)
         except Exception:

@@ -9,13 +9,13 @@ from typing import TypeAlias
 from fairfr.core.names import POOLED
 from fairfr.store.result_file import DamagedRunError
 
-FILE = "metrics.parquet"
+METRICS_FILE = "metrics.parquet"
 
-NumberId: TypeAlias = tuple[str, str, str, str]
+MetricId: TypeAlias = tuple[str, str, str, str]
 """Grouping, rule, group and metric: what names one number of a run."""
 
 
-def fold_values(folder: Path) -> dict[NumberId, list[float | None]]:
+def fold_values(folder: Path) -> dict[MetricId, list[float | None]]:
     """Values of each metric in the order of the folds, (k,) each; None where a fold has none.
 
     Raises DamagedRunError.
@@ -24,12 +24,12 @@ def fold_values(folder: Path) -> dict[NumberId, list[float | None]]:
 
     columns = ("fold", "grouping", "rule", "group", "metric", "value")
     try:
-        table = parquet.read_table(folder / FILE, columns=list(columns))
+        table = parquet.read_table(folder / METRICS_FILE, columns=list(columns))
         folds, *names, values = (table[column].to_pylist() for column in columns)
     except (OSError, ValueError, KeyError) as error:  # Arrow's own errors are ValueErrors
-        raise DamagedRunError(f"{folder / FILE} cannot be read: {error}") from error
+        raise DamagedRunError(f"{folder / METRICS_FILE} cannot be read: {error}") from error
     position = {fold: at for at, fold in enumerate(dict.fromkeys(fold for fold in folds if fold != POOLED))}
-    found: dict[NumberId, list[float | None]] = {}
+    found: dict[MetricId, list[float | None]] = {}
     for fold, row, value in zip(folds, zip(*names, strict=True), values, strict=True):
         if fold != POOLED:
             series = found.setdefault(row, [None] * len(position))

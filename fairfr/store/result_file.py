@@ -49,7 +49,7 @@ def checksums(folder: Path) -> dict[str, dict[str, Any]]:
     return {path.name: _checksum(path) for path in sorted(folder.iterdir()) if path.name not in UNSEALED}
 
 
-def read_run(folder: Path, *, in_place: bool = True) -> RunResult | None:
+def read_result(folder: Path, *, in_place: bool = True) -> RunResult | None:
     """The result of a run folder with its metrics; None where there is no run at all.
 
     ``in_place``: the folder must be where its result belongs. Raises DamagedRunError.
@@ -58,17 +58,17 @@ def read_run(folder: Path, *, in_place: bool = True) -> RunResult | None:
     return None if content is None else _checked(json.loads(content), folder, in_place)
 
 
-def read_result(folder: Path) -> RunResult | None:
+def try_read_result(folder: Path) -> RunResult | None:
     """The result of a run folder, wherever it was copied to; None if there is none, or a damaged one."""
     try:
-        return read_run(folder, in_place=False)
+        return read_result(folder, in_place=False)
     except DamagedRunError:
         return None
 
 
 def read_json(folder: Path) -> dict[str, Any] | None:
-    """As ``read_result``, with the keys of result.json."""
-    result = read_result(folder)
+    """As ``try_read_result``, with the keys of result.json."""
+    result = try_read_result(folder)
     return None if result is None else result.to_json()
 
 
@@ -80,7 +80,7 @@ class StoredRun:
     result: RunResult
 
 
-def read_head(folder: Path, *, thorough: bool = False) -> RunResult | None:
+def read_without_metrics(folder: Path, *, thorough: bool = False) -> RunResult | None:
     """The result of a run folder, its metrics unread; None where there is no run at all. Raises DamagedRunError.
 
     Sizes of the other files are compared, and their content if ``thorough``.
@@ -112,7 +112,7 @@ def stored_runs(out_root: Path, on_damage: Callable[[str], object]) -> Iterator[
     """Every whole run below ``<out_root>/runs``, in order; ``on_damage`` gets a line for each folder that is none."""
     for folder in run_folders(out_root):
         try:
-            result = read_head(folder, thorough=True)
+            result = read_without_metrics(folder, thorough=True)
             if result is None:
                 raise DamagedRunError(f"{folder} has no {RESULT_FILE}.")
         except DamagedRunError as error:
@@ -162,7 +162,7 @@ def _checked(
         result = RunResult.from_json(stored, read_rows)
     except ValueError as error:
         raise DamagedRunError(f"{path} {error}.") from error
-    own_place = result.run_key.place
+    own_place = result.run_key.path_parts
     if in_place and own_place != folder.parts[-4:]:
         raise DamagedRunError(f"{path} belongs to another run ({'/'.join(own_place)}).")
     return result

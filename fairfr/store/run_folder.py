@@ -19,10 +19,10 @@ from pathlib import Path
 
 from fairfr.core.run_key import RunKey
 from fairfr.core.run_result import RunResult
-from fairfr.core.storage import storing, sync
+from fairfr.core.storage import sync, translate_os_errors
 from fairfr.core.types import MetricRow
 from fairfr.store.locks import clear_lock, locked, this_machine
-from fairfr.store.result_file import DamagedRunError, check_files, read_run, write_result
+from fairfr.store.result_file import DamagedRunError, check_files, read_result, write_result
 from fairfr.store.scores_file import write_scores
 
 __all__ = ["RunFolders", "write_metrics", "write_scores"]
@@ -43,16 +43,16 @@ class RunFolders:
         self._partial = out_root / ".partial"
 
     def path(self, key: RunKey) -> Path:
-        return self.out_root.joinpath("runs", *key.place)
+        return self.out_root.joinpath("runs", *key.path_parts)
 
     def completed(self, key: RunKey, on_damage: Callable[[str], None] = lambda message: None) -> RunResult | None:
         """The result of a completed run with this key, if there is one and it is whole.
 
         ``on_damage`` gets a line about one that is not: it counts as not done.
         """
-        self._settle(key)
+        self._recover(key)
         try:
-            result = read_run(self.path(key))
+            result = read_result(self.path(key))
             if result is not None:
                 check_files(self.path(key), result.files)
         except DamagedRunError as error:
@@ -85,10 +85,10 @@ class RunFolders:
         write_result(draft, result)
         final = self.path(key)
         self._move(draft, final, lambda: self._partial / f"{REPLACED}-{key}-{_unique()}")
-        self._settle(key)
+        self._recover(key)
         return final
 
-    def set_apart(self, draft: Path, key: RunKey, result: RunResult) -> Path:
+    def keep_failed(self, draft: Path, key: RunKey, result: RunResult) -> Path:
         """Keep a failed rerun of a run that is complete: under ``failed/``, where it hides nothing."""
         write_result(draft, result)
         folder = self.out_root / "failed" / key.slug
@@ -101,7 +101,7 @@ class RunFolders:
         A change inside a folder makes the disk's client ask the server what else is in it.
         """
         folder = self.out_root
-        for name in ("runs", *key.place[:-1], ""):
+        for name in ("runs", *key.path_parts[:-1], ""):
             with contextlib.suppress(OSError):
                 probe = folder / f".{_unique()}"
                 os.close(os.open(probe, os.O_CREAT | os.O_EXCL))
@@ -123,7 +123,7 @@ class RunFolders:
                 os.rename(final, aside())
         sync(final.parent)
 
-    def _settle(self, key: RunKey) -> None:
+    def _recover(self, key: RunKey) -> None:
         """A kill between two renames leaves an older run aside: put it back, or remove it if a new one is in place."""
         final = self.path(key)
         for aside in self._partial.glob(f"{REPLACED}-{key}-*"):
@@ -192,5 +192,5 @@ def write_metrics(path: Path, rows: Iterable[MetricRow]) -> None:
     import pandas as pd
 
     frame = pd.DataFrame(list(rows), columns=list(MetricRow._fields))
-    with storing(path):
+    with translate_os_errors(path):
         frame.to_parquet(path, index=False)

@@ -11,32 +11,32 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fairfr.core.storage import storing
-from fairfr.core.types import F64, I16, I32, I64, ROW_SIDES, UNKNOWN, Bool, RowIds, StrArray
+from fairfr.core.storage import translate_os_errors
+from fairfr.core.types import F64, I16, I32, I64, ROW_SIDES, UNKNOWN, Bool, PlaceholderIds, StrArray
 
-FILE = "scores.parquet"
-MANY = 100_000  # texts
-DICTIONARY = 2**26  # bytes of distinct texts, up to which a column refers to them by number
+SCORES_FILE = "scores.parquet"
+MAX_DICTIONARY_TEXTS = 100_000  # texts
+DICTIONARY_BYTES = 2**26  # bytes of distinct texts, up to which a column refers to them by number
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class DictionaryColumn:
     """A column of text that repeats few ``values``: ``codes`` (p,) index them; -1 is blank."""
 
     codes: npt.NDArray[np.integer[Any]]
     values: Sequence[str] | StrArray
 
     @property
-    def hardly_repeat(self) -> bool:
+    def is_high_cardinality(self) -> bool:
         """Whether a dictionary would be nearly as long as the column: parquet repeats it for each million rows."""
-        return len(self.values) > max(MANY, len(self.codes) // 2)
+        return len(self.values) > max(MAX_DICTIONARY_TEXTS, len(self.codes) // 2)
 
     def tolist(self) -> list[str | None]:
         """The text of each row; None where it is blank."""
         return [None if code == UNKNOWN else self.values[code] for code in self.codes.tolist()]
 
 
-def write_scores(path: Path, columns: Mapping[str, npt.NDArray[Any] | Words]) -> None:
+def write_scores(path: Path, columns: Mapping[str, npt.NDArray[Any] | DictionaryColumn]) -> None:
     """scores.parquet. Text is stored as a dictionary and numbers into it; masked whole numbers become blanks."""
     import pyarrow as pa
     from pyarrow import parquet
@@ -44,16 +44,16 @@ def write_scores(path: Path, columns: Mapping[str, npt.NDArray[Any] | Words]) ->
     table = pa.table({name: _arrow(column) for name, column in columns.items()})
     table = table.replace_schema_metadata(_for_pandas(table, columns))
     repetitive = [field.name for field in table.schema if not _is_distinct(field.type)]
-    with storing(path):
-        parquet.write_table(table, path, use_dictionary=repetitive, dictionary_pagesize_limit=DICTIONARY)
+    with translate_os_errors(path):
+        parquet.write_table(table, path, use_dictionary=repetitive, dictionary_pagesize_limit=DICTIONARY_BYTES)
 
 
-def _arrow(column: npt.NDArray[Any] | Words) -> Any:
+def _arrow(column: npt.NDArray[Any] | DictionaryColumn) -> Any:
     import pyarrow as pa
 
-    if isinstance(column, Words) and column.hardly_repeat:
+    if isinstance(column, DictionaryColumn) and column.is_high_cardinality:
         return _texts(column)
-    if isinstance(column, Words):
+    if isinstance(column, DictionaryColumn):
         codes = pa.array(column.codes.astype(np.int32, copy=False), mask=column.codes == UNKNOWN)
         return pa.DictionaryArray.from_arrays(codes, pa.array(column.values, pa.string()))
     if isinstance(column, np.ma.MaskedArray):
@@ -62,12 +62,12 @@ def _arrow(column: npt.NDArray[Any] | Words) -> Any:
     return array.dictionary_encode() if pa.types.is_string(array.type) else array
 
 
-def _texts(column: Words) -> Any:
+def _texts(column: DictionaryColumn) -> Any:
     """The text of each row, none of them blank."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if not isinstance(column.values, RowIds):
+    if not isinstance(column.values, PlaceholderIds):
         return pa.array(column.values, pa.string()).take(pa.array(column.codes))
     rows = pa.array(column.codes // 2).cast(pa.string())
     endings = [f"_{side}" for side in ROW_SIDES]
@@ -82,7 +82,7 @@ def _is_distinct(kind: Any) -> bool:
     return bool(pa.types.is_floating(kind) or pa.types.is_int64(kind) or pa.types.is_string(kind))
 
 
-def _for_pandas(table: Any, columns: Mapping[str, npt.NDArray[Any] | Words]) -> dict[bytes, bytes]:
+def _for_pandas(table: Any, columns: Mapping[str, npt.NDArray[Any] | DictionaryColumn]) -> dict[bytes, bytes]:
     """What tells pandas to read whole numbers with blanks as such; by itself it would make floats of them."""
     import pandas as pd
     import pyarrow as pa

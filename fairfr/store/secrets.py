@@ -14,26 +14,26 @@ _TOKEN = re.compile(r"(https?://)[^\s/:@]+@", re.IGNORECASE)
 _QUERY = re.compile(r"([?&](?:password|passwd|pwd|token|access_token|api_key|secret)=)[^&\s'\"]+", re.IGNORECASE)
 
 
-def masked(text: str) -> str:
+def mask_passwords(text: str) -> str:
     """The text with the password of every address in it replaced by ``***``."""
     text = _PASSWORD.sub(rf"\1{HIDDEN}@", text)
     text = _TOKEN.sub(rf"\1{HIDDEN}@", text)
     return _QUERY.sub(rf"\1{HIDDEN}", text)
 
 
-def without_passwords(value: Any) -> Any:
+def mask_config(value: Any) -> Any:
     """A configuration as it may be written down."""
     if isinstance(value, dict):
-        return {key: without_passwords(entry) for key, entry in value.items()}
+        return {key: mask_config(entry) for key, entry in value.items()}
     if isinstance(value, list):
-        return [without_passwords(entry) for entry in value]
-    return masked(value) if isinstance(value, str) else value
+        return [mask_config(entry) for entry in value]
+    return mask_passwords(value) if isinstance(value, str) else value
 
 
 def mask_files(*folders: Path) -> None:
     """Mask the passwords in the yaml files of these folders: Hydra writes down the command line as it was typed."""
     for path in (path for folder in folders for path in folder.glob("*.yaml")):
         text = path.read_text(encoding="utf-8")
-        hidden = masked(text)
+        hidden = mask_passwords(text)
         if hidden != text:
             replace_text(path, hidden)

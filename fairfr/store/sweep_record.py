@@ -22,7 +22,7 @@ from fairfr.core.readings import mixes_readings, shared_reading
 from fairfr.core.run_result import RunResult
 from fairfr.core.storage import replace_text
 from fairfr.core.variants import variant_text
-from fairfr.store.result_file import read_result
+from fairfr.store.result_file import try_read_result
 
 SWEEP_FILE = "sweep.json"
 OUTCOME_FILE = "outcome.json"
@@ -35,7 +35,7 @@ Outcome = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Sweep:
+class SweepRecord:
     """One sweep. The same command is the same sweep: what a kill cut short goes on under the same parent run."""
 
     id: str
@@ -48,7 +48,7 @@ class Sweep:
     process: dict[str, Any] | None = None  # the Owner that started it
 
     @classmethod
-    def of(cls, overrides: Iterable[str], study: str | None, started: float) -> Sweep:
+    def of(cls, overrides: Iterable[str], study: str | None, started: float) -> SweepRecord:
         """``overrides``: the command line; what chooses a machine, a store or a launcher is left out.
 
         ``study``: the name of a sweep that has one, the yaml in ``conf/experiment``.
@@ -58,7 +58,7 @@ class Sweep:
         return cls(digest, study or "sweep", kept, started)
 
     @classmethod
-    def from_dict(cls, stored: dict[str, Any]) -> Sweep:
+    def from_dict(cls, stored: dict[str, Any]) -> SweepRecord:
         known = {field.name: stored[field.name] for field in fields(cls) if field.name in stored}
         lists = {name: tuple(stored.get(name, ())) for name in ("overrides", "planned")}
         return cls(**{**known, **lists})
@@ -71,20 +71,20 @@ class Sweep:
         replace_text(folder / SWEEP_FILE, json.dumps(self.as_dict()))  # on a full disk the plan stays as it was
 
     @classmethod
-    def read(cls, folder: Path) -> Sweep | None:
+    def read(cls, folder: Path) -> SweepRecord | None:
         try:
             return cls.from_dict(json.loads((folder / SWEEP_FILE).read_text(encoding="utf-8")))
         except (FileNotFoundError, ValueError, KeyError, TypeError):
             return None
 
-    def with_jobs(self, first: int, jobs: Sequence[Sequence[str]]) -> Sweep:
+    def with_jobs(self, first: int, jobs: Sequence[Sequence[str]]) -> SweepRecord:
         """This sweep, with the jobs of one more launch, the first of which has the number ``first``."""
         constant = set.intersection(*map(set, jobs)) if len(jobs) > 1 else set()
         named = (" ".join(o.lstrip("+") for o in job if o not in constant and not _is_no_part(o)) for job in jobs)
         numbered = (name or f"job {job}" for job, name in enumerate(named, first))
         return replace(self, planned=(*self.planned[:first], *numbered))
 
-    def over(self, ended: float, status: str | None, outcomes: Sequence[Outcome]) -> Sweep:
+    def over(self, ended: float, status: str | None, outcomes: Sequence[Outcome]) -> SweepRecord:
         """This sweep, ended. ``status`` only where it was cut short; else its cells decide."""
         any_failed = any(outcome["status"] in ("failed", NOT_RUN) for outcome in outcomes)
         return replace(self, ended=ended, status=status or ("FAILED" if any_failed else "FINISHED"))
@@ -148,11 +148,11 @@ def _not_run(folder: Path, choices: str) -> Outcome:
     return {"status": NOT_RUN, "choices": choices, "error": error}
 
 
-def stored_sweeps(out_root: Path) -> Iterator[tuple[Sweep, list[Outcome]]]:
+def stored_sweeps(out_root: Path) -> Iterator[tuple[SweepRecord, list[Outcome]]]:
     """The newest run of each sweep below ``<out_root>/hydra/sweep``; one without an end was killed."""
-    newest: dict[str, tuple[Sweep, Path]] = {}
+    newest: dict[str, tuple[SweepRecord, Path]] = {}
     for path in (out_root / "hydra" / "sweep").glob(f"*/*/{SWEEP_FILE}"):
-        sweep = Sweep.read(path.parent)
+        sweep = SweepRecord.read(path.parent)
         if sweep is not None and (sweep.id not in newest or sweep.started > newest[sweep.id][0].started):
             newest[sweep.id] = (sweep, path.parent)
     for sweep, folder in sorted(newest.values(), key=lambda found: found[0].started):
@@ -167,7 +167,7 @@ def _found_below(out_root: Path, outcome: Outcome) -> Outcome:
 
 
 @dataclass(frozen=True, slots=True)
-class SweepEnd:
+class SweepSummary:
     """What the parent run shows when its sweep is over."""
 
     name: str
@@ -181,10 +181,10 @@ class SweepEnd:
     mixed: bool = False  # some cells are read as the paper's, others strictly
 
     @classmethod
-    def of(cls, sweep: Sweep, outcomes: Sequence[Outcome]) -> SweepEnd:
+    def of(cls, sweep: SweepRecord, outcomes: Sequence[Outcome]) -> SweepSummary:
         """``sweep``: one that is over."""
         assert sweep.ended is not None and sweep.status is not None
-        results = [read_result(Path(o["folder"])) if "folder" in o else None for o in outcomes]
+        results = [try_read_result(Path(o["folder"])) if "folder" in o else None for o in outcomes]
         known = [result for result in results if result is not None]
         counts = Counter(outcome["status"] for outcome in outcomes)
         metrics = {
@@ -206,7 +206,7 @@ class SweepEnd:
         return cls(name, sweep.status, sweep.ended, metrics, tags, keys, table, varied, mixed)
 
     @classmethod
-    def from_dict(cls, stored: dict[str, Any]) -> SweepEnd:
+    def from_dict(cls, stored: dict[str, Any]) -> SweepSummary:
         return cls(**{**stored, "keys": tuple(stored["keys"]), "varied": tuple(stored["varied"])})
 
     def as_dict(self) -> dict[str, Any]:
@@ -232,7 +232,7 @@ def _ids(results: Iterable[RunResult], noun: str) -> list[str]:
     return list(dict.fromkeys(getattr(result, noun).id for result in results))
 
 
-def _name(sweep: Sweep, results: Sequence[RunResult], n_cells: int) -> str:
+def _name(sweep: SweepRecord, results: Sequence[RunResult], n_cells: int) -> str:
     """``sweep | synthetic | lfw | magface | 12 cells``: the page cuts it at the end."""
     parts = [sweep.title]
     if any(result.is_synthetic for result in results):

@@ -27,7 +27,7 @@ from hydra.errors import CompactHydraException, OverrideParseException
 from fairfr.core.errors import ConfigError, did_you_mean
 from fairfr.data.locate import stored_names
 from fairfr.runner.settings import DATA_ROOT, CellSettings
-from fairfr.store.secrets import masked
+from fairfr.store.secrets import mask_passwords
 
 CONFIG = "config"
 TRAINING = "train"
@@ -45,7 +45,7 @@ def prepare(arguments: Sequence[str], conf: Path) -> list[str]:
     if parsed.cfg and parsed.multirun:
         raise ConfigError("-c shows one configuration: leave out -m. hydra.sweeper.dry_run=true shows a sweep's cells.")
     if parsed.cfg or parsed.info:  # printed by Hydra itself
-        parsed.overrides = [masked(override) for override in parsed.overrides]
+        parsed.overrides = [mask_passwords(override) for override in parsed.overrides]
     if parsed.shell_completion and "COMP_LINE" in os.environ:
         os.environ["COMP_LINE"] = flag_first(os.environ["COMP_LINE"])
     if "://" in (parsed.config_path or ""):  # somebody's whole set of configurations, inside a package

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, ProgressColumn, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Column
 
-from fairfr.core.escaping import visible
+from fairfr.core.escaping import escape_control_chars
 from fairfr.core.findings import Finding
 from fairfr.sweep.progress import CellState, waits_for
 
@@ -42,7 +42,7 @@ class CellBar:
 
     def __init__(self, bars: Progress, title: str, warn: Callable[[Finding], None]) -> None:
         self._bars, self.warn = bars, warn
-        self._task = bars.add_task(visible(title), total=None, count=READING, left="")
+        self._task = bars.add_task(escape_control_chars(title), total=None, count=READING, left="")
         self._state = CellState(title, time.time())
 
     def wait_for(self, holder: str) -> None:
@@ -81,7 +81,7 @@ class SweepBars:
             self._bars.remove_task(self._cells.pop(job))
         for job, state in running.items():
             if job not in self._cells:
-                title = visible(f"  {job + 1}  {state.title}")
+                title = escape_control_chars(f"  {job + 1}  {state.title}")
                 self._cells[job] = self._bars.add_task(title, total=None, count=READING, left="")
             self._bars.update(self._cells[job], total=_steps(state), completed=state.done, count=_count(state))
 

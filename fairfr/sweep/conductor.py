@@ -20,10 +20,10 @@ from hydra.types import HydraContext, TaskFunction
 from omegaconf import DictConfig, open_dict
 
 from fairfr.core.errors import ConfigError, FairfrError
-from fairfr.runner.located import LocatedCell
+from fairfr.runner.located import CellData
 from fairfr.store.owner import Owner
 from fairfr.store.run_folder import RunFolders
-from fairfr.store.sweep_record import Sweep
+from fairfr.store.sweep_record import SweepRecord
 from fairfr.sweep.config import build_store, read_settings
 from fairfr.sweep.display import SweepDisplay
 from fairfr.sweep.grids import Expansion, Job
@@ -58,7 +58,7 @@ def _run_sweep(config: DictConfig, context: HydraContext, task_function: TaskFun
     if experiment is not None:
         Terminal().plan([counted(jobs)])
     folder, store = Path(config.hydra.sweep.dir), build_store(config)
-    about = replace(Sweep.of(typed, experiment, time.time()), process=Owner.me().as_dict())
+    about = replace(SweepRecord.of(typed, experiment, time.time()), process=Owner.me().as_dict())
     logger, out_root = logger_of(store, config.out_root), Path(config.out_root)
     sweep = RunningSweep(about, folder, out_root, logger, store.report, experiment is not None)
     share = share_of(config.hydra.launcher, asked_threads(typed))
@@ -137,7 +137,7 @@ def _state(loader: ConfigLoader, config: DictConfig, job: Job) -> tuple[str, str
     try:
         settings, _ = read_settings(composed)
         name = f"{settings.dataset.label} x {settings.backbone.label} x {settings.method.label}"
-        key = LocatedCell.of(settings).key(settings)
+        key = CellData.of(settings).key(settings)
         is_done = not settings.force and RunFolders(Path(settings.out_root)).completed(key) is not None
     except FairfrError as error:
         return "fails", error.named()

@@ -13,7 +13,7 @@ from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf, open_dict
 from omegaconf.errors import OmegaConfBaseException
 
-from fairfr.core.conform import build
+from fairfr.core.conform import from_mapping
 from fairfr.core.errors import ConfigError
 from fairfr.data.settings import DatasetSettings
 from fairfr.runner.settings import DATA_ROOT, CellSettings, MethodSettings
@@ -31,7 +31,7 @@ def read_settings(config: DictConfig) -> tuple[CellSettings, dict[str, Any]]:
     plain = _resolved(composed)
     for noun in ("dataset", "train"):
         _list_grouping(plain.get(noun))
-    settings = build(CellSettings, plain)
+    settings = from_mapping(CellSettings, plain)
     check_out_root(settings.out_root)
     if settings.source == "auto" and _names_data_root(settings):
         settings = replace(settings, source="files")  # whoever names a place means what lies there
@@ -47,7 +47,7 @@ def _list_grouping(dataset: Any) -> None:
 def read_method(path: Path, dataset: Mapping[str, Any] | None = None) -> MethodSettings:
     """One yaml of conf/method by itself, with what it takes from a data set's keys (None: from their defaults)."""
     composed = {"dataset": dict(dataset or {}), "method": OmegaConf.to_container(OmegaConf.load(path))}
-    return build(MethodSettings, _resolved(composed)["method"], "method")
+    return from_mapping(MethodSettings, _resolved(composed)["method"], "method")
 
 
 def _resolved(composed: dict[Any, Any]) -> dict[str, Any]:
@@ -105,6 +105,6 @@ def _composed(hydra: Any, overrides: list[str]) -> DictConfig:
 
 def build_store(config: DictConfig) -> StoreSettings:
     """Typed store settings of a sweep's parent, whose other choices may still be open."""
-    store = build(StoreSettings, OmegaConf.to_container(config.store, resolve=True), "store")
+    store = from_mapping(StoreSettings, OmegaConf.to_container(config.store, resolve=True), "store")
     assert isinstance(store, StoreSettings)
     return store

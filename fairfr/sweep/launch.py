@@ -23,7 +23,7 @@ from fairfr.core.loaded import loaded
 from fairfr.core.parent import end_with_parent
 from fairfr.store.owner import Owner
 from fairfr.store.secrets import mask_files
-from fairfr.store.sweep_record import Sweep, has_ended, has_started, is_postponed, write_outcome
+from fairfr.store.sweep_record import SweepRecord, has_ended, has_started, is_postponed, write_outcome
 from fairfr.sweep.slurm import cancel_jobs, wait_for_jobs
 from fairfr.sweep.terminal import Terminal
 from fairfr.sweep.workers import with_threads
@@ -52,13 +52,15 @@ def end_with_sweep(folder: Path) -> None:
 
     On another machine nobody can know whether that process has died: there a cell that runs goes on.
     """
-    sweep = Sweep.read(folder)
+    sweep = SweepRecord.read(folder)
     owner = None if sweep is None else Owner.from_dict(sweep.process)
     if owner is None or owner == Owner.me() or not _looks_after.acquire(blocking=False):
         return
 
     def look() -> None:
-        while not (owner.is_provably_dead() or ((now := Sweep.read(folder)) and now.status in ("FAILED", "KILLED"))):
+        while not (
+            owner.is_provably_dead() or ((now := SweepRecord.read(folder)) and now.status in ("FAILED", "KILLED"))
+        ):
             time.sleep(POLL)
         os._exit(1)  # without clean-up: drafts of the dead are cleared by the next run, as after a kill
 

@@ -16,12 +16,12 @@ from hydra.types import RunMode
 from omegaconf import DictConfig
 
 from fairfr.core.errors import FairfrError, StorageError
-from fairfr.core.storage import storing
+from fairfr.core.storage import translate_os_errors
 from fairfr.runner.cell import FinishedCell, run_cell
 from fairfr.store.mlflow.log import MlflowLogger
 from fairfr.store.secrets import mask_files
 from fairfr.store.settings import StoreSettings
-from fairfr.store.sweep_record import Sweep, write_outcome
+from fairfr.store.sweep_record import SweepRecord, write_outcome
 from fairfr.sweep.arguments import prepare
 from fairfr.sweep.config import default_settings, read_settings
 from fairfr.sweep.interrupt import Interruption, end_workers
@@ -56,7 +56,7 @@ def run_job(config: DictConfig) -> None:
     """One cell: compute or skip, show, log. In a sweep the process that started it shows and logs what cells leave."""
     terminal = Terminal()
     in_sweep, folder = HydraConfig.get().mode == RunMode.MULTIRUN, Path(HydraConfig.get().runtime.output_dir)
-    shown_by_parent = in_sweep and Sweep.read(Path(HydraConfig.get().sweep.dir)) is not None
+    shown_by_parent = in_sweep and SweepRecord.read(Path(HydraConfig.get().sweep.dir)) is not None
     mask_files(folder / (HydraConfig.get().output_subdir or ""))
     noted: dict[str, Any] = {"status": "failed", "choices": _choices(), "error": None}
     logger: MlflowLogger | None = None
@@ -72,7 +72,7 @@ def run_job(config: DictConfig) -> None:
             finished = run_cell(settings, plain, progress, before_fitting, lambda: default_settings(config))
             progress.stored()
         noted |= {"status": finished.status, "folder": str(finished.folder), "error": finished.error}
-        noted["is_for_mlflow"] = finished.status != "skipped" and finished.is_current and not finished.is_mistake
+        noted["is_for_mlflow"] = finished.status != "skipped" and finished.is_current and not finished.is_user_error
         if not shown_by_parent:
             _show(finished, in_sweep, terminal)
         if logger is not None and noted["is_for_mlflow"]:
@@ -110,7 +110,7 @@ def _show(finished: FinishedCell, in_sweep: bool, terminal: Terminal) -> None:
     if in_sweep:
         terminal.cell_line(status, stored, error)
     else:
-        terminal.cell_report(status, stored, finished.folder, error, finished.is_mistake)
+        terminal.cell_report(status, stored, finished.folder, error, finished.is_user_error)
 
 
 def logger_of(store: StoreSettings, out_root: str) -> MlflowLogger | None:
@@ -140,7 +140,7 @@ def check_writable(config: DictConfig) -> None:
     """One line and exit code 1 where nothing can be written below out_root."""
     out_root = Path(str(config.out_root))
     try:
-        with storing(out_root):
+        with translate_os_errors(out_root):
             out_root.mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryFile(dir=out_root) as probe:
                 probe.write(bytes(LEAST_ROOM))

@@ -19,7 +19,7 @@ from fairfr.core.run_result import RunResult, Usage
 from fairfr.metrics.catalogue import METRICS, GapOf
 from fairfr.paper.reading import READINGS, reading_of
 from fairfr.report.readings import Reading, Run
-from fairfr.store.metrics_file import FILE, NumberId, fold_values
+from fairfr.store.metrics_file import METRICS_FILE, MetricId, fold_values
 from fairfr.store.mlflow.describe import metric_name
 
 log = logging.getLogger("fairfr")
@@ -40,7 +40,7 @@ def describe_run(stored: RunResult, folder: Path, artifacts: Path) -> dict[str, 
 def listed_metrics(stored: RunResult, folder: Path) -> dict[str, list[float | None]]:
     """Values of each metric by step; undefined numbers are left out."""
     result = Run.of(stored)
-    by_fold = fold_values(folder) if (folder / FILE).exists() else {}
+    by_fold = fold_values(folder) if (folder / METRICS_FILE).exists() else {}
     numbers: dict[str, list[float | None]] = {name: [value] for name, value in _headline(result) if value is not None}
     for reading in READINGS.values():
         numbers |= {name: [value] for name, value in _means(result, reading) if value is not None}
@@ -83,7 +83,7 @@ def _by_group(result: Run, reading: Reading) -> Iterator[tuple[str, float | None
 
 
 def _by_fold(
-    result: Run, reading: Reading, values: Mapping[NumberId, list[float | None]]
+    result: Run, reading: Reading, values: Mapping[MetricId, list[float | None]]
 ) -> Iterator[tuple[str, list[float | None]]]:
     for metric in DETAILED:
         for group, name in (("all", metric), ("worst", f"worst_{metric}")):

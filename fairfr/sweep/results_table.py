@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from fairfr.core.escaping import visible
+from fairfr.core.escaping import escape_control_chars
 from fairfr.core.variants import Parameters, variant_text
 from fairfr.paper.reading import reading_shared_by
 from fairfr.report.readings import Reading, Run
@@ -51,7 +51,7 @@ def results_table(stored: Sequence[dict[str, Any]], reading: Reading | None = No
 
 def _table(results: Sequence[Run], lines: Sequence[Line], left_out: Sequence[str]) -> Table:
     table = Table(box=box.SIMPLE_HEAD, title_justify="left", caption_justify="left")
-    labels = [visible(line.label) + (DAGGER if line.dagger else "") for line in lines]
+    labels = [escape_control_chars(line.label) + (DAGGER if line.dagger else "") for line in lines]
     words = [word for label in labels for word in label.split()]
     # a label of several words is wrapped before a number is cut short
     table.add_column("method", min_width=max(len(word) for word in words))
@@ -96,9 +96,9 @@ def _lines(results: Sequence[Run], reading: Reading) -> list[Line]:
 
 def _title(results: Sequence[Run], reading: Reading, shared: Parameters) -> Text:
     stored = results[0].stored
-    where = visible(f"{stored['dataset']['label']} x {stored['backbone']['label']}")
+    where = escape_control_chars(f"{stored['dataset']['label']} x {stored['backbone']['label']}")
     synthetic = ("   SYNTHETIC stand-in, not faces", "bold yellow") if stored["source"] == "synthetic" else ("", "")
-    variant = f", {visible(variant_text(shared))}" if shared else ""
+    variant = f", {escape_control_chars(variant_text(shared))}" if shared else ""
     folds = " or ".join(str(n) for n in sorted({result.n_folds for result in results if result.n_folds}))
     about = f"\nmean over {folds or 'the'} held-out folds, {reading} reading{variant}"
     return Text.assemble((where, "bold"), synthetic, (about, "dim"))

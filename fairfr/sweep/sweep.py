@@ -15,7 +15,7 @@ from fairfr.report.readings import STRICT, Run
 from fairfr.report.selection import Selection
 from fairfr.store.mlflow.log import MlflowLogger
 from fairfr.store.result_file import read_json
-from fairfr.store.sweep_record import Outcome, Sweep, SweepEnd, read_outcome, read_outcomes
+from fairfr.store.sweep_record import Outcome, SweepRecord, SweepSummary, read_outcome, read_outcomes
 from fairfr.sweep.progress import read_state
 from fairfr.sweep.terminal import Terminal
 
@@ -35,7 +35,7 @@ class RunningSweep:
 
     def __init__(
         self,
-        sweep: Sweep,
+        sweep: SweepRecord,
         folder: Path,
         out_root: Path,
         logger: MlflowLogger | None,
@@ -127,7 +127,7 @@ class RunningSweep:
         terminal.tables([page.folder for page in pages])
 
     def _log_end(
-        self, logger: MlflowLogger, over: Sweep, outcomes: Sequence[Outcome], terminal: Terminal
+        self, logger: MlflowLogger, over: SweepRecord, outcomes: Sequence[Outcome], terminal: Terminal
     ) -> tuple[bool, str | None]:
         """Finish the parent run; whether the report could be made, and why MLflow does not have all, if so."""
         self._over.set()
@@ -145,7 +145,7 @@ class RunningSweep:
             except Exception as error:  # a report that fails must not cost the parent run its end
                 terminal.error(f"the sweep's report could not be made: {type(error).__name__}: {error}")
                 made = False
-            logger.close_sweep(over, SweepEnd.of(over, outcomes), Path(name))
+            logger.close_sweep(over, SweepSummary.of(over, outcomes), Path(name))
             return made, logger.finish(limit)
 
 

@@ -12,9 +12,9 @@ from rich.console import Console
 from rich.panel import Panel
 from rich.text import Text
 
-from fairfr.core.escaping import visible
+from fairfr.core.escaping import escape_control_chars
 from fairfr.core.findings import STAND_IN_USED, Finding
-from fairfr.core.variants import labelled
+from fairfr.core.variants import variant_label
 from fairfr.paper.reading import reading_of
 from fairfr.report.readings import Run
 from fairfr.store.mlflow.client import default_uri
@@ -39,7 +39,9 @@ class Terminal:
 
     def error(self, message: str) -> None:
         name, colon, rest = message.partition(": ")
-        self._console.print(Text.assemble((visible(name + colon), "bold red"), visible(rest)), soft_wrap=True)
+        self._console.print(
+            Text.assemble((escape_control_chars(name + colon), "bold red"), escape_control_chars(rest)), soft_wrap=True
+        )
 
     def warn(self, finding: Finding) -> None:
         """Show a warning; the same one only once in a sweep."""
@@ -47,7 +49,7 @@ class Terminal:
             return
         _shown.add(finding.text)
         if finding.code == STAND_IN_USED:
-            text = Text(visible(finding.text))
+            text = Text(escape_control_chars(finding.text))
             self._console.print(Panel(text, border_style="bold yellow", style="yellow", title="synthetic data"))
         else:
             self._note(finding)
@@ -71,21 +73,21 @@ class Terminal:
 
     def _note(self, finding: Finding) -> None:
         word = "warning: " if finding.severity == "serious" else "note: "
-        self._console.print(Text.assemble((word, "yellow"), visible(finding.text)), soft_wrap=True)
+        self._console.print(Text.assemble((word, "yellow"), escape_control_chars(finding.text)), soft_wrap=True)
 
     def working(self, on: str) -> AbstractContextManager[object]:
         """Something that turns, where there is a terminal, while nothing else can be shown."""
-        return self._console.status(visible(on)) if self._console.is_terminal else nullcontext()
+        return self._console.status(escape_control_chars(on)) if self._console.is_terminal else nullcontext()
 
     def plan(self, lines: Sequence[str]) -> None:
         """What a sweep will do."""
         for line in lines:
-            self._console.print(Text(visible(line)), soft_wrap=True)
+            self._console.print(Text(escape_control_chars(line)), soft_wrap=True)
 
     def tables(self, folders: Sequence[Path]) -> None:
         """Where a sweep's tables are."""
         for folder in folders:
-            place = visible(str(folder / "index.html"))
+            place = escape_control_chars(str(folder / "index.html"))
             self._console.print(Text.assemble(("tables: ", "bold"), place), soft_wrap=True)
 
     def cell_line(
@@ -94,8 +96,8 @@ class Terminal:
         """One line for a cell of a sweep, with the time ``left`` where no bar shows it."""
         known = ("study", "protocol") if stored.get("study") else ()  # by the name of the sweep
         differs = {key: value for key, value in stored["differs"].items() if key not in known}
-        method = labelled(stored["method"]["label"], differs)
-        name = visible(f"{stored['dataset']['label']} x {stored['backbone']['label']} x {method}")
+        method = variant_label(stored["method"]["label"], differs)
+        name = escape_control_chars(f"{stored['dataset']['label']} x {stored['backbone']['label']} x {method}")
         if error is not None:
             self.failed(f"{position}{name}", error)
             return
@@ -111,23 +113,23 @@ class Terminal:
         self._console.print(line, soft_wrap=not self._console.is_terminal)
 
     def cell_report(
-        self, status: str, stored: dict[str, Any], folder: Path, error: str | None, is_mistake: bool = False
+        self, status: str, stored: dict[str, Any], folder: Path, error: str | None, is_user_error: bool = False
     ) -> None:
         """What a single run prints at its end; of a mistake in the input nobody needs the traceback."""
         if error is not None:
             self.failed(folder.parent.name, error)
-            if not is_mistake:
-                self._console.print(Text(visible(f"traceback: {folder / 'error.txt'}")), soft_wrap=True)
+            if not is_user_error:
+                self._console.print(Text(escape_control_chars(f"traceback: {folder / 'error.txt'}")), soft_wrap=True)
             return
         self._console.print(results_table([stored], width=self._console.width))
         for warning in [*stored["warnings"], *stored["metric_warnings"]] if status == "skipped" else []:
             self._note(Finding.from_dict(warning))
         if status == "skipped":
             self._console.print("already done: a completed run has the same key (force=true runs it again)")
-        self._console.print(Text.assemble(("files: ", "bold"), visible(str(folder))), soft_wrap=True)
+        self._console.print(Text.assemble(("files: ", "bold"), escape_control_chars(str(folder))), soft_wrap=True)
 
     def failed(self, name: str, error: str) -> None:
-        parts = ("x ", "bold red"), visible(f"{name}: "), (visible(error), "red")
+        parts = ("x ", "bold red"), escape_control_chars(f"{name}: "), (escape_control_chars(error), "red")
         self._console.print(Text.assemble(*parts), soft_wrap=True)
 
     def sweep_report(self, outcomes: Sequence[dict[str, Any]], out_root: Path) -> int:
@@ -143,7 +145,9 @@ class Terminal:
         for outcome in outcomes:
             if outcome["status"] in ("failed", NOT_RUN):
                 self.failed(outcome["choices"], outcome["error"])
-        self._console.print(Text.assemble(("files: ", "bold"), visible(str(out_root / "runs"))), soft_wrap=True)
+        self._console.print(
+            Text.assemble(("files: ", "bold"), escape_control_chars(str(out_root / "runs"))), soft_wrap=True
+        )
         return counts["failed"] + counts[NOT_RUN]
 
     def not_mirrored(self, reason: str, out_root: Path, uri: str) -> None:
@@ -153,9 +157,11 @@ class Terminal:
         self._console.print(
             Text.assemble(
                 ("not in MLflow: ", "yellow"),
-                visible(f"the numbers are safe in {out_root / 'runs'}. When MLflow is back, bring it up to them "),
+                escape_control_chars(
+                    f"the numbers are safe in {out_root / 'runs'}. When MLflow is back, bring it up to them "
+                ),
                 "(this is exit code 3):\n    ",
-                visible(f"python scripts/sync_mlflow.py {options}   or   fairfr sync {options}"),
+                escape_control_chars(f"python scripts/sync_mlflow.py {options}   or   fairfr sync {options}"),
             ),
             soft_wrap=True,
         )

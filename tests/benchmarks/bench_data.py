@@ -93,15 +93,15 @@ def scores() -> Measured:
     """scores.parquet of a cell, against pandas with a text for each pair."""
     import pandas as pd
 
-    from fairfr.runner.held_out import HeldOut
+    from fairfr.runner.held_out import HeldOutScores
     from fairfr.runner.record import score_columns
-    from fairfr.store.scores_file import Words, write_scores
+    from fairfr.store.scores_file import DictionaryColumn, write_scores
 
     data, frame = bfw()
-    held_out = HeldOut(frame, data.fold_labels)
+    held_out = HeldOutScores(frame, data.fold_labels)
 
     def texts(column: Any) -> Any:
-        return np.array(column.tolist(), dtype=object) if isinstance(column, Words) else column
+        return np.array(column.tolist(), dtype=object) if isinstance(column, DictionaryColumn) else column
 
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "scores.parquet"
@@ -124,14 +124,14 @@ def scores() -> Measured:
 def second_cell(threads: int) -> Measured:
     """Platt on BFW, after another cell on the same data, against the first one."""
     from fairfr.runner.cell import run_cell
-    from fairfr.runner.last_tables import last_tables
+    from fairfr.runner.last_tables import table_cache
 
     with tempfile.TemporaryDirectory() as folder:
         settings, plain = composed(threads, "method=platt", f"out_root={folder}")
-        last_tables.clear()
+        table_cache.clear()
         first = seconds(lambda: run_cell(settings, plain, Quiet()))
         second = seconds(lambda: run_cell(settings, plain, Quiet()), 2)
-        last_tables.clear()
+        table_cache.clear()
     return Measured(
         "a second BFW cell (platt) on the same data in one process, against the first",
         second,

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from fairfr.core.errors import DataError, FairfrError, StorageError
-from fairfr.core.storage import storing
+from fairfr.core.storage import translate_os_errors
 from fairfr.core.types import MetricRow
 from fairfr.data.importers.embeddings import write_vectors
 from fairfr.methods import _kmeans
@@ -101,7 +101,7 @@ def test_a_full_disk_is_named(tmp_path: Path, name: str) -> None:
 
 def test_tables_on_a_full_disk_are_an_error_of_ours(tmp_path: Path) -> None:
     (tmp_path / "out").write_text("in the way")
-    with pytest.raises(FairfrError, match=r"out.* cannot be written"), storing(tmp_path / "out"):
+    with pytest.raises(FairfrError, match=r"out.* cannot be written"), translate_os_errors(tmp_path / "out"):
         write_tables([], tmp_path / "out" / "tables", "title")
 
 
@@ -120,5 +120,5 @@ def test_a_cache_that_cannot_be_written_costs_nothing_but_time(tmp_path: Path) -
 
 
 def test_a_closed_pipe_is_not_a_full_disk() -> None:
-    with pytest.raises(BrokenPipeError), storing(Path("x")):
+    with pytest.raises(BrokenPipeError), translate_os_errors(Path("x")):
         raise BrokenPipeError

@@ -12,7 +12,7 @@ import pytest
 
 from fairfr.commands.sync import sync
 from fairfr.core.run_result import RunResult
-from fairfr.store.mlflow.client import MlflowError, default_uri, pages, read_results
+from fairfr.store.mlflow.client import MlflowError, default_uri, read_results, ui_pages
 from fairfr.store.mlflow.log import MlflowLogger, MlflowWriter
 from fairfr.store.settings import StoreSettings
 from fairfr.sweep.mlflow_metrics import describe_run, listed_metrics
@@ -162,7 +162,7 @@ def test_sweeps_are_parents_of_their_cells_and_share_those_they_have_in_common(
     assert runs["platt"].data.tags["mlflow.parentRunId"] == parent.info.run_id
     ids = [parent.data.tags["sweep_id"], second.data.tags["sweep_id"]]
     assert runs["platt"].data.tags["sweeps"] == ", ".join(ids) and runs["beta"].data.tags["sweeps"] == ids[1]
-    listed = pages(default_uri(out))
+    listed = ui_pages(default_uri(out))
     assert any(ids[1] in page for _, page in listed), "the newest sweep"
     assert any("tables/synthetic/paper/index.html" in page for _, page in listed), "read as its setting"
     assert listed[0][0] == "synthetic stand-ins" and "own data" not in dict(listed), "views that have runs"

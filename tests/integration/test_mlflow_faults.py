@@ -212,7 +212,7 @@ def test_runs_that_nobody_will_finish_are_removed(
     for name, (by, at) in unfinished.items():
         tags = {"run_key": outcome.result.key, "writer": by, "logged_at": str(at)}
         client.create_run(experiment, run_name=name, tags=tags)
-    assert writer.tidy() == 2
+    assert writer.delete_unfinished() == 2
     left = {run.info.run_name for run in runs_in(out) if run.info.status == "RUNNING"}
     assert left == {"alive", "away"} and len(runs_in(out)) == 3
 

@@ -16,8 +16,8 @@ import pytest
 from fairfr.core.errors import DataError, UnmetNeedError
 from fairfr.core.run_result import RunResult
 from fairfr.metrics import catalogue
-from fairfr.runner.rescore import Wanted, rescore
-from fairfr.store.result_file import DamagedRunError, read_run, write_result
+from fairfr.runner.rescore import RescoreOptions, rescore
+from fairfr.store.result_file import DamagedRunError, read_result, write_result
 
 ROOT = Path(__file__).parents[2]
 
@@ -35,7 +35,7 @@ def newer_metrics(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def settled(folder: Path) -> dict[str, Any]:
     """A result without what depends on when and how it was made."""
-    run = read_run(folder)
+    run = read_result(folder)
     assert run is not None
     result = run.to_json()
     for name in ("finished", "rescored", "seconds", "peak_memory_mb", "files"):
@@ -54,12 +54,12 @@ def test_a_run_is_measured_in_its_place_to_the_bit(
     before, bytes_before = settled(folder), (folder / "metrics.parquet").read_bytes()
     stored = json.loads((folder / "result.json").read_text())
     write_result(folder, RunResult.from_json({**stored, "metrics_version": "0-old"}))
-    assert rescore(folder, out, Wanted()) == "measured"
+    assert rescore(folder, out, RescoreOptions()) == "measured"
     after = settled(folder)
     assert after["metrics_version"] == "99-new"
     assert {**after, "metrics_version": ""} == {**before, "metrics_version": ""}
     assert (folder / "metrics.parquet").read_bytes() == bytes_before
-    assert rescore(folder, out, Wanted()) == "up to date" and folders(out) == {folder}
+    assert rescore(folder, out, RescoreOptions()) == "up to date" and folders(out) == {folder}
 
 
 def test_other_settings_give_the_run_that_they_would_have_given(
@@ -68,9 +68,9 @@ def test_other_settings_give_the_run_that_they_would_have_given(
     """Also its key: a later run with that configuration finds it done."""
     folder = cell(*small, "method=platt", "dataset.min_pairs=4").folder
     for wanted, override in (
-        (Wanted(min_pairs=6), "dataset.min_pairs=6"),
-        (Wanted(grouping=("gender",)), "dataset.grouping=[gender]"),
-        (Wanted(grouping=("gender", "ethnicity")), "dataset.grouping=[gender,ethnicity]"),
+        (RescoreOptions(min_pairs=6), "dataset.min_pairs=6"),
+        (RescoreOptions(grouping=("gender",)), "dataset.grouping=[gender]"),
+        (RescoreOptions(grouping=("gender", "ethnicity")), "dataset.grouping=[gender,ethnicity]"),
     ):
         before = folders(out)
         assert rescore(folder, out, wanted) == "measured"
@@ -90,11 +90,11 @@ def _name(override: str) -> str:
 def test_what_needs_a_fit_is_refused(cell: Callable[..., Any], small: tuple[str, ...], out: Path) -> None:
     gst, platt = (cell(*small, f"method={method}").folder for method in ("gst", "platt"))
     with pytest.raises(UnmetNeedError, match=r"fitted on the groups ethnicity_x_gender.*dataset\.grouping=\[gender\]"):
-        rescore(gst, out, Wanted(grouping=("gender",)))
+        rescore(gst, out, RescoreOptions(grouping=("gender",)))
     with pytest.raises(DataError, match="do not say the age"):
-        rescore(platt, out, Wanted(grouping=("age",)))
+        rescore(platt, out, RescoreOptions(grouping=("age",)))
     (platt / "scores.parquet").write_bytes(b"PAR1")
-    for wanted in (Wanted(), Wanted(force=True)):  # also where there is nothing to do
+    for wanted in (RescoreOptions(), RescoreOptions(force=True)):  # also where there is nothing to do
         with pytest.raises(DamagedRunError, match="scores"):
             rescore(platt, out, wanted)
     assert folders(out) == {gst, platt}
@@ -108,6 +108,6 @@ def test_the_command_goes_on_after_a_damaged_run(cell: Callable[..., Any], small
     assert done.returncode == 1 and "1 failed, 1 measured" in done.stdout and str(bad) in done.stdout, done.stderr
     assert "Traceback" not in done.stderr
     assert (
-        read_run(good) is not None
+        read_result(good) is not None
         and pd.read_parquet(good / "metrics.parquet")["metric"].isin(list(catalogue.METRIC_BY_ID)).all()
     )

@@ -18,7 +18,7 @@ from sklearn.metrics import brier_score_loss, roc_auc_score
 
 from fairfr.core.code_digest import code_digest
 from fairfr.core.errors import DataError, FairfrError, UnmetNeedError
-from fairfr.core.run_key import digest_of
+from fairfr.core.run_key import configuration_digest
 from fairfr.core.types import MetricRow
 from fairfr.store.mlflow.log import MlflowLogger
 from fairfr.store.settings import StoreSettings
@@ -83,7 +83,7 @@ def test_result_json_holds_all_that_tables_need(cell: Any, small: tuple[str, ...
     assert result["method"] == wanted
     assert result["seed"] == 3 and result["threads"] == 1
     assert result["identity"]["seed"] == 3 and result["identity"]["dataset"]["grouping"] == ["ethnicity", "gender"]
-    assert digest_of(result["identity"]) == outcome.key.digest, "the key can be checked"
+    assert configuration_digest(result["identity"]) == outcome.key.digest, "the key can be checked"
     assert result["seconds"] > 0 and result["peak_memory_mb"] > 10
     assert len(result["data"]["digest"]) == 64 and result["data"]["embeddings_digest"]
     assert {"python", "fairfr", "numpy", "scipy", "scikit-learn"} <= set(result["versions"])

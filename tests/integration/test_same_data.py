@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from fairfr.data.locate import LocatedData
-from fairfr.runner.last_tables import last_tables
+from fairfr.runner.last_tables import table_cache
 
 METHODS = (
     "platt",
@@ -27,7 +27,7 @@ FILES = ("scores.parquet", "metrics.parquet")
 
 @pytest.fixture(autouse=True)
 def _nothing_kept() -> None:
-    last_tables.clear()
+    table_cache.clear()
 
 
 def bytes_of(cell: Any, *overrides: str) -> dict[str, bytes]:
@@ -44,10 +44,10 @@ def test_cells_after_one_another_equal_cells_alone(
     monkeypatch.setattr(LocatedData, "load", lambda self: (loads.append(self.digest), load(self))[1])
     alone = []
     for method in METHODS:
-        last_tables.clear()
+        table_cache.clear()
         alone.append(bytes_of(cell, *small, *f"method={method}".split()))
     assert len(loads) == len(METHODS)
-    last_tables.clear()
+    table_cache.clear()
     together = [bytes_of(cell, *small, *f"method={method}".split()) for method in METHODS]
     assert len(loads) == len(METHODS) + 1, "one table serves them all"
     for method, one, other in zip(METHODS, alone, together, strict=True):

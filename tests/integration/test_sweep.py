@@ -14,7 +14,7 @@ from hydra.core.global_hydra import GlobalHydra
 from hydra.types import RunMode
 from omegaconf import OmegaConf
 
-from fairfr.core.conform import build
+from fairfr.core.conform import from_mapping
 from fairfr.data.locate import locate
 from fairfr.data.settings import BackboneSettings, DatasetSettings
 from fairfr.paper.order import BEYOND, SETTINGS
@@ -136,8 +136,8 @@ def test_every_data_set_and_backbone_of_a_study_makes_its_set() -> None:
         names = [f"dataset={chosen[0]}", f"backbone={chosen[1]}", "+dataset.standin.scale=0.02"]
         with initialize_config_dir(config_dir=str(CONF), version_base="1.3"):
             config = compose("config", overrides=names)
-        dataset = build(DatasetSettings, OmegaConf.to_container(config.dataset, resolve=True))
-        backbone = build(BackboneSettings, OmegaConf.to_container(config.backbone, resolve=True))
+        dataset = from_mapping(DatasetSettings, OmegaConf.to_container(config.dataset, resolve=True))
+        backbone = from_mapping(BackboneSettings, OmegaConf.to_container(config.backbone, resolve=True))
         made = locate(dataset, backbone, Path("nowhere"), "synthetic").load()
         assert made.backbone == backbone.id and made.embeddings is not None
         assert np.isfinite(made.embeddings.vectors).all()

@@ -29,7 +29,7 @@ from omegaconf import DictConfig
 from pyarrow import parquet
 
 from fairfr.core.errors import ConfigError, FairfrError
-from fairfr.core.escaping import visible
+from fairfr.core.escaping import escape_control_chars
 from fairfr.core.run_key import RunKey
 from fairfr.core.types import PAIR_RULES, ScoreFrame
 from fairfr.data.importers.embedding_formats import read_embeddings
@@ -313,7 +313,7 @@ def read_config(folder: Path) -> object:
     from omegaconf import OmegaConf
     from omegaconf.errors import OmegaConfBaseException
 
-    from fairfr.runner.method import make_method
+    from fairfr.runner.method import build_method
     from fairfr.sweep import read_settings
 
     try:
@@ -322,7 +322,7 @@ def read_config(folder: Path) -> object:
     except (yaml.YAMLError, OmegaConfBaseException, AssertionError, ValueError, TypeError, OverflowError) as error:
         raise ConfigError("no configuration") from error
     settings, _ = read_settings(config)
-    return make_method(settings), settings.key("files", "0" * 64)
+    return build_method(settings), settings.key("files", "0" * 64)
 
 
 def make_runs(folder: Path) -> None:
@@ -557,7 +557,7 @@ def test_damaged_files_are_read_or_refused(tmp_path: Path, name: str) -> None:
                 refused += kind.read(folder) is None
             except FairfrError as error:
                 refused += 1
-                assert visible(str(error)) == str(error), (seed, done, str(error))
+                assert escape_control_chars(str(error)) == str(error), (seed, done, str(error))
             except Exception as error:
                 pytest.fail(f"{name}, seed {seed} ({done}): {type(error).__name__}: {str(error)[:300]}")
     assert refused > TIMES * kind.count / 5  # or the mutations do nothing

@@ -12,7 +12,7 @@ import pytest
 from rich.console import Console
 
 from fairfr.core.errors import DataError
-from fairfr.core.escaping import visible, visible_json
+from fairfr.core.escaping import escape_control_chars, escape_json
 from fairfr.core.findings import STAND_IN_USED, Finding
 from fairfr.report.tables.grid import Entry, Grid, Line, Note, Section, Spanner
 from fairfr.report.writers import csv, html, latex, markdown
@@ -82,7 +82,7 @@ def test_brackets_in_names_reach_the_terminal(label: str, tmp_path: Path) -> Non
 @pytest.mark.parametrize("label", STEERING)
 def test_nothing_of_a_name_steers_the_terminal(label: str, tmp_path: Path) -> None:
     text = printed(f"a{label}z", tmp_path)
-    assert visible(f"a{label}z") in text
+    assert escape_control_chars(f"a{label}z") in text
     assert label not in text
 
 
@@ -100,11 +100,11 @@ def test_nor_a_message_or_a_file(label: str) -> None:
 
 
 def test_what_is_spelled_out_and_what_is_not() -> None:
-    assert visible("a\x1b[1mb\x7f\u202ec") == "a\\x1b[1mb\\x7f\\u202ec"
+    assert escape_control_chars("a\x1b[1mb\x7f\u202ec") == "a\\x1b[1mb\\x7f\\u202ec"
     for text in ("two\nlines", "a\ttab", "Zo\u00eb \u5f20 \U0001f600", "\\x1b"):
-        assert visible(text) == text
+        assert escape_control_chars(text) == text
     value = {"group": "a\x9bm\u202e\x1b \u5f20"}
-    escaped = visible_json(json.dumps(value, ensure_ascii=False))
+    escaped = escape_json(json.dumps(value, ensure_ascii=False))
     assert json.loads(escaped) == value and "\x9b" not in escaped and "\u5f20" in escaped
 
 

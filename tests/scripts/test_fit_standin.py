@@ -16,7 +16,7 @@ from sklearn.metrics import roc_auc_score, roc_curve
 from standin_goals import Goal
 from standin_metrics import BASELINE, GAINS, BaselineMetrics, FitBudget, TargetMetric, mean_over_seeds, measure, variant
 
-from fairfr.core.conform import build
+from fairfr.core.conform import from_mapping
 from fairfr.core.errors import ConfigError
 from fairfr.data.settings import DatasetSettings
 from fairfr.data.synthetic import BackboneModel, generate
@@ -40,7 +40,7 @@ CONTEXT = ("crowding", "drift", "subgroup_slope")
 @pytest.fixture(scope="module")
 def small() -> DatasetSettings:
     """RFW with a twelfth of its people, and one backbone."""
-    dataset = build(DatasetSettings, yaml.safe_load((ROOT / "conf" / "dataset" / "rfw.yaml").read_text()))
+    dataset = from_mapping(DatasetSettings, yaml.safe_load((ROOT / "conf" / "dataset" / "rfw.yaml").read_text()))
     assert dataset.standin is not None
     return replace(dataset, standin=replace(dataset.standin, scale=0.08, backbones={"net": MODEL}))
 
@@ -104,7 +104,7 @@ def test_accuracy_is_at_the_threshold_of_the_other_folds(small: DatasetSettings)
 
 
 def test_a_figure_may_name_its_attribute_and_rule() -> None:
-    lfw = build(DatasetSettings, yaml.safe_load((ROOT / "conf" / "dataset" / "lfw.yaml").read_text()))
+    lfw = from_mapping(DatasetSettings, yaml.safe_load((ROOT / "conf" / "dataset" / "lfw.yaml").read_text()))
     assert lfw.standin is not None
     lfw = replace(lfw, standin=replace(lfw.standin, scale=0.3))
     data = generate("lfw", "magface", lfw.standin, ("gender",))
@@ -225,7 +225,7 @@ def test_a_fit_reaches_a_gain_of_ac_linear(small: DatasetSettings) -> None:
 )
 def test_what_ac_linear_gains_on_lfw_is_near_print(backbone: str, wanted: tuple[float, ...]) -> None:
     """The stand-in in use, with its seed; the gain of MagFace is not reached (docs/standin.md)."""
-    dataset = build(DatasetSettings, yaml.safe_load((ROOT / "conf" / "dataset" / "lfw.yaml").read_text()))
+    dataset = from_mapping(DatasetSettings, yaml.safe_load((ROOT / "conf" / "dataset" / "lfw.yaml").read_text()))
     gains = measure(dataset, backbone, GAINS)
     assert np.all(np.abs(np.subtract(gains, wanted)) < (0.003, 0.012, 0.04)), gains
 
@@ -237,7 +237,9 @@ def test_a_stand_in_without_groups_is_not_fitted(small: DatasetSettings) -> None
 
 def test_the_script_has_a_goal_for_every_setting() -> None:
     for name in standin_goals.SETS:
-        dataset = build(DatasetSettings, yaml.safe_load((ROOT / "conf" / "dataset" / f"{name}.yaml").read_text()))
+        dataset = from_mapping(
+            DatasetSettings, yaml.safe_load((ROOT / "conf" / "dataset" / f"{name}.yaml").read_text())
+        )
         assert dataset.standin is not None
         for backbone in dataset.standin.backbones:
             goal = standin_goals.printed_goal(name, backbone)
@@ -256,7 +258,7 @@ def test_the_script_has_a_goal_for_every_setting() -> None:
 
 
 def test_a_setting_without_a_printed_baseline_takes_the_context_of_the_others() -> None:
-    dataset = build(DatasetSettings, yaml.safe_load((ROOT / "conf" / "dataset" / "bfw.yaml").read_text()))
+    dataset = from_mapping(DatasetSettings, yaml.safe_load((ROOT / "conf" / "dataset" / "bfw.yaml").read_text()))
     assert dataset.standin is not None
     mean = np.mean([dataset.standin.backbones[name].crowding for name in ("arcface_r100", "adaface", "magface")])
     start = fit_standin.start_of(dataset, "facenet")
@@ -279,7 +281,7 @@ def test_the_script_writes_one_line_and_leaves_the_rest(
     changed = [(old, new) for old, new in zip(before, after, strict=True) if old != new]
     assert len(changed) == 1
     assert changed[0][0].startswith(f"    {backbone}: {{")
-    settings = build(DatasetSettings, yaml.safe_load(path.read_text()))
+    settings = from_mapping(DatasetSettings, yaml.safe_load(path.read_text()))
     assert settings.standin is not None
     assert settings.standin.backbones[backbone] == MODEL
 

@@ -19,7 +19,7 @@ from fairfr.metrics.ties import ties_code
 from fairfr.report.readings import Run
 from fairfr.report.runs import SelectedRuns
 from fairfr.report.tables.grid import Entry, Grid, Line
-from fairfr.runner.record import jsonable, pair_level_names
+from fairfr.runner.record import jsonable, readable_groups
 from fairfr.store.result_file import checksums
 from fairfr.store.run_folder import write_scores
 
@@ -175,7 +175,7 @@ def fake_run(tmp_path: Path) -> FakeRun:
             "cosine": np.tanh(score),
             "score": score,
             "probability": probability,
-            "kind": pair_level_names(grouping, pairs),
+            "kind": readable_groups(grouping, pairs),
         }
         for side, images in (("left", left), ("right", right)):
             person = images // 2

@@ -38,7 +38,7 @@ from typing import Any
 import numpy as np
 
 from fairfr.core.errors import ConfigError, DataError, name_groups
-from fairfr.core.escaping import visible_json
+from fairfr.core.escaping import escape_json
 from fairfr.core.findings import Finding
 from fairfr.core.readings import DATASETS
 from fairfr.core.types import VerificationSet
@@ -93,7 +93,7 @@ def run(arguments: argparse.Namespace) -> str:
     if arguments.json:
         head = {"version": VERSION, "dataset": dataset.id, "backbone": arguments.backbone, "column": arguments.column}
         body = {"min_pairs": arguments.min_pairs, "findings": [_as_object(finding) for finding in findings]}
-        return visible_json(json.dumps(head | body | asdict(facts), indent=2, ensure_ascii=False)) + "\n"
+        return escape_json(json.dumps(head | body | asdict(facts), indent=2, ensure_ascii=False)) + "\n"
     return show_page(_title(arguments, grouping), findings, facts, arguments.min_pairs)
 
 

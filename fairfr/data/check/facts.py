@@ -10,7 +10,7 @@ import numpy as np
 from fairfr.core.errors import DataError
 from fairfr.core.names import ALL, POOLED
 from fairfr.core.overlap import distinct_in_folds, n_folds_of, pair_keys
-from fairfr.core.rates import ALPHAS
+from fairfr.core.rates import FPR_LEVELS
 from fairfr.core.types import F64, I16, I32, I64, UNKNOWN, Bool, Grouping, VerificationSet
 from fairfr.data.files import DataFile
 from fairfr.data.neutral_layout import STRUCTURE, attribute_columns
@@ -209,7 +209,7 @@ def _cells_of(
         for fold, label in enumerate((*data.fold_labels, POOLED)):
             same, different = (int(number) for number in with_pooled[:, level, fold])
             enough = same > 0 and different > 0 and same + different >= min_pairs
-            matches = {text: round(alpha * different, 3) for text, alpha in ALPHAS.items()}
+            matches = {text: round(alpha * different, 3) for text, alpha in FPR_LEVELS.items()}
             yield FoldGroup(label, grouping, name, same, different, enough, matches)
 
 

@@ -10,10 +10,10 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from fairfr.core.escaping import visible
+from fairfr.core.escaping import escape_control_chars
 from fairfr.core.findings import SEVERITIES, Finding, Severity
 from fairfr.core.names import ALL, POOLED
-from fairfr.core.rates import ALPHAS, ENOUGH_FALSE_MATCHES
+from fairfr.core.rates import ENOUGH_FALSE_MATCHES, FPR_LEVELS
 from fairfr.data.check.facts import Facts, FoldGroup
 
 Row: TypeAlias = tuple[str, ...]
@@ -42,7 +42,7 @@ def show_page(title: str, findings: Sequence[Finding], facts: Facts, min_pairs: 
     console = Console(highlight=False, markup=False, emoji=False)
     console.width = min(max(console.width, NARROWEST), WIDEST) if console.is_terminal else WIDEST
     sections = (
-        [Text(visible(title), "bold")],
+        [Text(escape_control_chars(title), "bold")],
         _findings(findings),
         _counts(facts),
         _groupings(facts),
@@ -115,9 +115,9 @@ def _pairs_by_group(facts: Facts) -> Iterator[RenderableType]:
     rows: list[Row] = []
     for pooled, folds in _shown(facts):
         smallest = min(folds, key=lambda fold: fold.different)
-        matches = (f"{smallest.false_matches[text]:.1f}, {pooled.false_matches[text]:.1f}" for text in ALPHAS)
+        matches = (f"{smallest.false_matches[text]:.1f}, {pooled.false_matches[text]:.1f}" for text in FPR_LEVELS)
         rows.append((pooled.group, f"{pooled.same:,}", f"{pooled.different:,}", *matches))
-    yield _filled(("Pairs inside", "same", "different", *(f"FPR {text}: fold, pooled" for text in ALPHAS)), rows)
+    yield _filled(("Pairs inside", "same", "different", *(f"FPR {text}: fold, pooled" for text in FPR_LEVELS)), rows)
     yield _remark("FPR columns: how many false matches that rate means, in the smallest fold and over all folds.")
     hidden = sum(part.fold == POOLED for part in _main_cells(facts)) - 1 - MOST_GROUPS
     if hidden > 0:
@@ -169,7 +169,7 @@ def _minima(facts: Facts, min_pairs: int) -> Iterator[RenderableType]:
 
 def minima() -> tuple[tuple[str, int], ...]:
     """Kinds of metrics and the different pairs they need."""
-    rates = ((f"TPR, gaps at FPR {text}", round(ENOUGH_FALSE_MATCHES / alpha)) for text, alpha in ALPHAS.items())
+    rates = ((f"TPR, gaps at FPR {text}", round(ENOUGH_FALSE_MATCHES / alpha)) for text, alpha in FPR_LEVELS.items())
     return ("AUROC, Brier, ECE, KS", 1), ("pAUC (FPR <= 0.1)", ENOUGH_FALSE_MATCHES * 10), *rates
 
 
@@ -212,7 +212,7 @@ def _table(header: Row) -> Table:
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0), header_style="bold")
     table.add_column(header[0], no_wrap=True, overflow="ellipsis", max_width=MAX_NAME)
     for heading in header[1:]:
-        table.add_column(Text(visible(heading)), justify="right", overflow="fold")
+        table.add_column(Text(escape_control_chars(heading)), justify="right", overflow="fold")
     return table
 
 
@@ -225,7 +225,7 @@ def _filled(header: Row, rows: Sequence[Row], words: int | None = None) -> Table
         column.min_width = max(map(len, parts), default=1)
     for row in rows:
         # as Text: brackets in a name are part of it, not rich's markup
-        table.add_row(*(Text(visible(cell)) for cell in row))
+        table.add_row(*(Text(escape_control_chars(cell)) for cell in row))
     return table
 
 

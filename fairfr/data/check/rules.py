@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from fairfr.core.errors import name_groups
 from fairfr.core.findings import SEVERITIES, Finding
 from fairfr.core.names import ALL, POOLED
-from fairfr.core.rates import ALPHAS, ENOUGH_FALSE_MATCHES
+from fairfr.core.rates import ENOUGH_FALSE_MATCHES, FPR_LEVELS
 from fairfr.core.types import VerificationSet
-from fairfr.core.wording import counted
+from fairfr.core.wording import plural
 from fairfr.data.check.facts import ALIKE, DIFFERS, Facts, StoredCosine
 from fairfr.data.validation import NAMED
 
@@ -48,7 +48,7 @@ def _cosines(data: VerificationSet, facts: Facts) -> Iterator[Finding]:
         yield Finding(
             "different-but-alike",
             "warning",
-            f"{counted(cosine.different_above_095, 'pair')} labelled different with a cosine above {ALIKE}: one "
+            f"{plural(cosine.different_above_095, 'pair')} labelled different with a cosine above {ALIKE}: one "
             "picture twice, or a wrong label.",
             {"pairs": cosine.different_above_095},
         )
@@ -71,7 +71,7 @@ def _disagreement(backbone: str, stored: StoredCosine, n_pairs: int) -> Finding:
         "stored-cosine-differs" if expected else "stored-cosine-of-another",
         "serious" if expected else "note",
         f"Column '{stored.column}' of the pairs differs by more than {DIFFERS:g} from the cosine of the vectors in "
-        f"{stored.differing_pairs:,} of {counted(n_pairs, 'pair')} (mean {stored.mean_difference:.4f}, "
+        f"{stored.differing_pairs:,} of {plural(n_pairs, 'pair')} (mean {stored.mean_difference:.4f}, "
         f"largest {stored.largest_difference:.4f}{like}). {why}",
         {"pairs": stored.differing_pairs, "of": n_pairs},
     )
@@ -92,7 +92,7 @@ def _shared_images(facts: Facts) -> Iterator[Finding]:
         yield Finding(
             "images-between-folds",
             "warning",
-            f"{shared:,} of {counted(facts.counts.images, 'image')} occur in more than one fold: "
+            f"{shared:,} of {plural(facts.counts.images, 'image')} occur in more than one fold: "
             "a fit sees images that it is tested on.",
             {"images": shared, "of": facts.counts.images},
         )
@@ -119,7 +119,7 @@ def _groups(facts: Facts) -> Iterator[Finding]:
             yield Finding(
                 "same-person-two-groups",
                 "warning",
-                f"{grouping.grouping}: {counted(grouping.mixed_same, 'pair')} of one person "
+                f"{grouping.grouping}: {plural(grouping.mixed_same, 'pair')} of one person "
                 f"{'has' if grouping.mixed_same == 1 else 'have'} images in two groups.",
                 {"pairs": grouping.mixed_same},
             )
@@ -128,7 +128,7 @@ def _groups(facts: Facts) -> Iterator[Finding]:
                 "images-without-group",
                 "note",
                 f"{grouping.grouping}: unknown for {grouping.images_without_group:,} of "
-                f"{counted(facts.counts.images, 'image')}; their {counted(grouping.pairs_without_group, 'pair')} "
+                f"{plural(facts.counts.images, 'image')}; their {plural(grouping.pairs_without_group, 'pair')} "
                 "count for no group.",
                 {"images": grouping.images_without_group, "pairs": grouping.pairs_without_group},
             )
@@ -157,7 +157,7 @@ def _thin_folds(facts: Facts) -> Iterator[Finding]:
 
 def _false_matches(facts: Facts) -> Iterator[Finding]:
     """For each false positive rate, whether ten false matches stand behind it in a fold, and in a group."""
-    for text, alpha in ALPHAS.items():
+    for text, alpha in FPR_LEVELS.items():
         least = round(ENOUGH_FALSE_MATCHES / alpha)
         fewest = min(part.different for part in facts.cells if part.grouping == ALL and part.fold != POOLED)
         if fewest < least:

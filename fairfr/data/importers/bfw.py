@@ -17,7 +17,7 @@ import numpy as np
 from fairfr.core.errors import DataError
 from fairfr.core.findings import Finding
 from fairfr.core.types import I32, UNKNOWN
-from fairfr.core.wording import counted
+from fairfr.core.wording import plural
 from fairfr.data.images_file import one_value_each
 from fairfr.data.importers.foreign_pairs import (
     pick_column,
@@ -148,7 +148,7 @@ def _attributes(table: Table, ids: tuple[str, ...], ends: I32) -> tuple[dict[str
                 first = table.where(int(np.argmax(differ)) % table.n_rows)
                 times = int(np.count_nonzero(differ))
                 text = (
-                    f"{table.path}: '{name}1/2' and '{there[0]}1/2' disagree on {attribute} {counted(times, 'time')} "
+                    f"{table.path}: '{name}1/2' and '{there[0]}1/2' disagree on {attribute} {plural(times, 'time')} "
                     f"(first: {first}); '{there[0]}1/2' is taken."
                 )
                 notes.append(Finding("columns-disagree", "note", text, {"times": times}))

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from fairfr.core import npz
 from fairfr.core.errors import DataError
 from fairfr.core.extras import explain_missing_extra
-from fairfr.core.wording import first_line
+from fairfr.core.wording import error_summary
 from fairfr.data.files import DataFile, looks_like
 from fairfr.data.importers.pickles import PICKLE_ENDINGS, load_trusted, pickle_refused, vectors_to_npz
 
@@ -335,8 +335,9 @@ def tensor_loader(path: Path) -> Callable[[], Any]:
             raise
         except Exception as error:  # damaged, more than tensors, more memory than is there: torch has one for each
             raise DataError(
-                f"{path} is not a file of torch.save with tensors alone, or it is damaged ({first_line(error)}). Save "
-                "{name: tensor} or {'names': [...], 'vectors': tensor}, or np.savez(path, image=ids, vectors=vectors)."
+                f"{path} is not a file of torch.save with tensors alone, or it is damaged ({error_summary(error)}). "
+                "Save {name: tensor} or {'names': [...], 'vectors': tensor}, "
+                "or np.savez(path, image=ids, vectors=vectors)."
             ) from None
         _check_size(path, content)
         return content

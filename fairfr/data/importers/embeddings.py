@@ -21,11 +21,11 @@ import numpy as np
 import numpy.typing as npt
 
 from fairfr.core.errors import ConfigError, DataError
-from fairfr.core.escaping import visible
-from fairfr.core.run_key import check_id
+from fairfr.core.escaping import escape_control_chars
+from fairfr.core.run_key import check_path_name
 from fairfr.core.storage import replacing
 from fairfr.core.types import I64, UNKNOWN, Bool
-from fairfr.core.wording import counted, first_few
+from fairfr.core.wording import plural, shorten_list
 from fairfr.data.files import DataFile, find_table
 from fairfr.data.images_file import read_images
 from fairfr.data.importers.embedding_formats import KeyedVectors, read_embeddings
@@ -53,7 +53,7 @@ _MISSING = "images without a usable vector: stop (default), or write the others 
 def run(arguments: argparse.Namespace) -> str:
     """Import; returns what was found and written, for people."""
     for option in ("dataset", "backbone"):
-        check_id(f"--{option}", getattr(arguments, option))
+        check_path_name(f"--{option}", getattr(arguments, option))
     folder: Path = arguments.out / arguments.dataset
     if arguments.names is not None and len(arguments.sources) > 1:
         raise ConfigError("--names goes with one npy file. Import one file, or put the vectors into npz files.")
@@ -68,8 +68,8 @@ def run(arguments: argparse.Namespace) -> str:
         )
     path = folder / "embeddings" / f"{arguments.backbone}.npz"
     write_vectors(path, [images[row] for row in chosen.images.tolist()], chosen.vectors)
-    written = f"{counted(len(chosen.images), 'vector')} of width {chosen.vectors.shape[1]} written"
-    return visible(f"{path}: {written}\n{found}")
+    written = f"{plural(len(chosen.images), 'vector')} of width {chosen.vectors.shape[1]} written"
+    return escape_control_chars(f"{path}: {written}\n{found}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,10 +182,10 @@ def _usable(vectors: npt.NDArray[np.floating[Any]], rows: I64) -> Bool:
 
 def _describe(sources: Sequence[KeyedVectors], chosen: MatchedVectors, images: Sequence[str]) -> str:
     """What was found, one line each."""
-    lines = [f"{source.path}: {counted(len(source.keys), 'vector')}" for source in sources]
+    lines = [f"{source.path}: {plural(len(source.keys), 'vector')}" for source in sources]
     lines.append(chosen.matches.report())
     if chosen.repeats:
-        lines.append(f"{counted(chosen.repeats, 'vector')} repeated, identical; kept once")
+        lines.append(f"{plural(chosen.repeats, 'vector')} repeated, identical; kept once")
     blank = tuple(key for source in sources for key in source.blank)
     absent = chosen.absent(images)
     for names, what in (
@@ -194,7 +194,7 @@ def _describe(sources: Sequence[KeyedVectors], chosen: MatchedVectors, images: S
         (absent, f"of {len(images):,} without a usable vector"),
     ):
         if names:
-            lines.append(f"{counted(len(names), 'image')} {what} (first: {first_few(names, NAMED)})")
+            lines.append(f"{plural(len(names), 'image')} {what} (first: {shorten_list(names, NAMED)})")
     return "\n".join(lines)
 
 
@@ -238,11 +238,11 @@ class Matches:
         counts = Counter(self.how.tolist())
         text = "keys: " + ", ".join(f"{counts[i]:,} {name}" for i, name in enumerate(HOW) if counts[i])
         if self.stripped:
-            text += f"\n  left out: {first_few([*map(_described, self.stripped.items())], STRIPPED, '; ')}"
+            text += f"\n  left out: {shorten_list([*map(_described, self.stripped.items())], STRIPPED, '; ')}"
         for code in (AMBIGUOUS, UNMATCHED):
             if counts[code]:
                 keys = [self.keys[i] for i in np.flatnonzero(self.how == code).tolist()]
-                text += f"\n  {HOW[code]}: {first_few(keys, NAMED)}"
+                text += f"\n  {HOW[code]}: {shorten_list(keys, NAMED)}"
         return text
 
 

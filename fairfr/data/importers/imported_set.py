@@ -16,13 +16,13 @@ from pathlib import Path
 import numpy as np
 
 from fairfr.core.errors import DataError
-from fairfr.core.escaping import visible
+from fairfr.core.escaping import escape_control_chars
 from fairfr.core.findings import Finding
 from fairfr.core.names import SIDES
 from fairfr.core.overlap import n_folds_of, pair_keys
-from fairfr.core.run_key import check_id
-from fairfr.core.types import F64, I32, UNKNOWN, RowIds
-from fairfr.core.wording import counted, first_few
+from fairfr.core.run_key import check_path_name
+from fairfr.core.types import F64, I32, UNKNOWN, PlaceholderIds
+from fairfr.core.wording import plural, shorten_list
 from fairfr.data.files import TABLE_ENDINGS
 from fairfr.data.images_file import MOST_LEVELS, ImageTable
 from fairfr.data.pairs_file import LabelledPairs, number_folds, position
@@ -45,7 +45,7 @@ class ImportedSet:
     @property
     def has_ids(self) -> bool:
         """Whether images are named; where only scores are known, each pair has two images of its own."""
-        return not isinstance(self.images.ids, RowIds)
+        return not isinstance(self.images.ids, PlaceholderIds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ def image_codes(left: CodedColumn, right: CodedColumn) -> tuple[tuple[str, ...],
 
 def check_import(
     path: Path,
-    ids: tuple[str, ...] | RowIds,
+    ids: tuple[str, ...] | PlaceholderIds,
     identity: Sequence[str],
     attributes: Mapping[str, CodedColumn],
     pairs: LabelledPairs,
@@ -143,7 +143,7 @@ def summarise_import(data: ImportedSet) -> str:
         lines.append(f"identities            {found.identities:,}")
     lines += [
         f"pairs                 {found.pairs:,} ({found.genuine:,} genuine, {found.pairs - found.genuine:,} impostor)",
-        f"folds                 {len(found.folds)} ({first_few(found.folds, NAMED)})",
+        f"folds                 {len(found.folds)} ({shorten_list(found.folds, NAMED)})",
     ]
     if data.has_ids:
         lines.append(f"duplicate pairs       {found.duplicates:,}")
@@ -153,8 +153,8 @@ def summarise_import(data: ImportedSet) -> str:
         if len(column.values) > NAMED:
             levels = f"{len(column.values):,} values"
         lines.append(
-            f"{name}: {levels}; {counted(found.mixed[name], 'mixed pair')}, "
-            f"{counted(found.unknown[name], 'image')} unknown"
+            f"{name}: {levels}; {plural(found.mixed[name], 'mixed pair')}, "
+            f"{plural(found.unknown[name], 'image')} unknown"
         )
     if data.scores:
         lines.append(f"score columns: {', '.join(data.scores)} (backbone=scores backbone.column=...)")
@@ -177,10 +177,10 @@ def add_output_arguments(parser: argparse.ArgumentParser, name: str | None) -> N
 def write_and_summarise(data: ImportedSet, arguments: argparse.Namespace) -> str:
     """Write the set where the options say, and say what was written."""
     name: str = arguments.name
-    check_id("--name", name)
+    check_path_name("--name", name)
     folder: Path = arguments.out / name
     outcome = write_neutral(data, folder, arguments.force)
-    return visible(f"{folder}: {outcome}\n{summarise_import(data)}")
+    return escape_control_chars(f"{folder}: {outcome}\n{summarise_import(data)}")
 
 
 def write_neutral(data: ImportedSet, folder: Path, force: bool = False) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 
 from fairfr.core.errors import DataError
 from fairfr.core.types import F64, UNKNOWN, Bool
-from fairfr.core.wording import counted, first_few
+from fairfr.core.wording import plural, shorten_list
 from fairfr.data.files import DataFile
 from fairfr.data.importers.imported_set import map_values
 from fairfr.data.text_table import SEPARATORS, CodedColumn, Table, check_text, read_table
@@ -91,7 +91,7 @@ class OwnColumns:
             if word not in wanted and word not in DIFFERENT_WORDS and not two_values
         ]
         if not wanted.intersection(words):
-            values = first_few(column.values, NAMED)
+            values = shorten_list(column.values, NAMED)
             self.problem(f"no row of '{name}' says that a pair is of one person. Its values are: {values}. {_SAY}")
         else:
             self._unclear_labels(name, column, unclear)
@@ -140,7 +140,7 @@ class OwnColumns:
             text = f"'{column.values[code]}' is there {times[code]} times. Keep one row for each image."
             self._rows_with(column.codes == code, text)
         if len(repeated) > NAMED:
-            self.problem(f"{counted(len(repeated) - NAMED, 'other image')} are there several times.")
+            self.problem(f"{plural(len(repeated) - NAMED, 'other image')} are there several times.")
         return column
 
     def complaint(self) -> str:
@@ -167,7 +167,7 @@ class OwnColumns:
         for code in unclear[:NAMED]:
             self._rows_with(column.codes == code, f"'{name}' is {column.values[code]!r}. {_SAY}")
         if len(unclear) > NAMED:
-            self.problem(f"'{name}' has {counted(len(unclear) - NAMED, 'other value')} that are no labels either.")
+            self.problem(f"'{name}' has {plural(len(unclear) - NAMED, 'other value')} that are no labels either.")
 
 
 _SAY = "Use 1/0, yes/no or genuine/impostor, or name the value of pairs of one person: --same COL=VALUE."

@@ -11,8 +11,8 @@ from fairfr.core import names
 from fairfr.core.errors import ConfigError, DataError
 from fairfr.core.findings import Finding
 from fairfr.core.overlap import pair_keys
-from fairfr.core.types import I32, I64, UNKNOWN, Bool, RowIds
-from fairfr.core.wording import counted, first_few
+from fairfr.core.types import I32, I64, UNKNOWN, Bool, PlaceholderIds
+from fairfr.core.wording import plural, shorten_list
 from fairfr.data.images_file import one_value_each
 from fairfr.data.importers.imported_set import image_codes
 from fairfr.data.importers.own_columns import NAMED, OwnColumns
@@ -28,7 +28,7 @@ class Ends:
     def __init__(self, pairs: OwnColumns, columns: tuple[str, str], sides: list[CodedColumn] | None) -> None:
         self.columns, self._pairs, self._sides = columns, pairs, sides
         n = pairs.table.n_rows
-        self.ids: tuple[str, ...] | RowIds = RowIds(n)
+        self.ids: tuple[str, ...] | PlaceholderIds = PlaceholderIds(n)
         self.left: I32 = np.arange(0, 2 * n, 2, dtype=np.int32)
         self.right: I32 = self.left + np.int32(1)
         self._named: Bool = np.zeros(n, dtype=bool)  # rows in which neither id is blank
@@ -58,7 +58,7 @@ class Ends:
             if rows:
                 absent = [value for value, is_absent in zip(side.values, unknown, strict=True) if is_absent]
                 self._pairs.problem(
-                    f"{counted(len(absent), 'image')} of '{name}' ({first_few(absent, 3)}) not in {path}, where the "
+                    f"{plural(len(absent), 'image')} of '{name}' ({shorten_list(absent, 3)}) not in {path}, where the "
                     f"first is '{described.values[0]}'.",
                     rows,
                 )
@@ -77,7 +77,7 @@ class Ends:
         for code in both_ways[:NAMED]:
             self._pairs.problem("one pair with two labels. Correct one.", rows[key == code].tolist())
         if len(both_ways) > NAMED:
-            self._pairs.problem(f"{counted(len(both_ways) - NAMED, 'other pair')} with two labels.")
+            self._pairs.problem(f"{plural(len(both_ways) - NAMED, 'other pair')} with two labels.")
 
 
 def read_identity(file: OwnColumns, ends: Ends, arguments: argparse.Namespace) -> CodedColumn:
@@ -86,7 +86,7 @@ def read_identity(file: OwnColumns, ends: Ends, arguments: argparse.Namespace) -
     if arguments.images is None:
         if arguments.identity is None:
             return unknown
-        if arguments.identity.count(",") != 1 or isinstance(ends.ids, RowIds):
+        if arguments.identity.count(",") != 1 or isinstance(ends.ids, PlaceholderIds):
             raise ConfigError(
                 "--identity COL names a column of --images. Without that table, name two columns of --pairs, "
                 "--identity COL,COL, beside the ids of images (--left, --right)."

@@ -15,8 +15,8 @@ import numpy as np
 
 from fairfr.core.errors import ConfigError
 from fairfr.core.findings import Finding
-from fairfr.core.types import F64, I32, Bool, RowIds
-from fairfr.core.wording import counted
+from fairfr.core.types import F64, I32, Bool, PlaceholderIds
+from fairfr.core.wording import plural
 from fairfr.data.images_file import MOST_LEVELS
 from fairfr.data.importers.imported_set import ImportedSet, add_output_arguments, check_import, write_and_summarise
 from fairfr.data.importers.own_columns import OwnColumns, open_own, refuse_problems
@@ -155,12 +155,12 @@ def _taken(column: CodedColumn, place: I32) -> CodedColumn:
 def _unused(count: int, path: Path) -> list[Finding]:
     if not count:
         return []
-    text = f"{path}: {counted(count, 'image')} in no pair; left out."
+    text = f"{path}: {plural(count, 'image')} in no pair; left out."
     return [Finding("unused-images", "note", text, {"images": count})]
 
 
 def _made_folds(identity: CodedColumn, ends: Ends, same: Bool, count: int) -> tuple[CodedColumn, Finding]:
-    if isinstance(ends.ids, RowIds):
+    if isinstance(ends.ids, PlaceholderIds):
         return folds_of_rows(same, count)
     return folds_of_people(identity.codes, ends.left, ends.right, same, count)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from fairfr.core.rates import ALPHAS, ENOUGH_FALSE_MATCHES
+from fairfr.core.rates import ENOUGH_FALSE_MATCHES, FPR_LEVELS
 from fairfr.core.types import F64, Bool
 from fairfr.metrics.roc_metrics import Convention, OperatingPoint, fpr_name
 from fairfr.report.held_out_folds import HeldOutFold, held_out_folds
@@ -101,7 +101,7 @@ def _line(runs: StudyRuns, run: Run, drawn: SettingBootstrap | None) -> Line:
 
 
 def _tpr(same: Bool, values: F64, convention: Convention) -> float:
-    return OperatingPoint.from_pairs(same, values, ALPHAS[LEVEL], convention).rates(same, values).tpr
+    return OperatingPoint.from_pairs(same, values, FPR_LEVELS[LEVEL], convention).rates(same, values).tpr
 
 
 def _untied(fold: HeldOutFold, scores: RunScores) -> F64:
@@ -144,7 +144,7 @@ def _counts(runs: StudyRuns) -> Grid:
         id="study_low_fpr_counts",
         title="False matches that are expected in a test fold",
         corner=("Group",),
-        spanners=(Spanner("", ("impostor pairs in a fold", *(f"expected at FPR={text}" for text in ALPHAS))),),
+        spanners=(Spanner("", ("impostor pairs in a fold", *(f"expected at FPR={text}" for text in FPR_LEVELS))),),
         sections=tuple(_count_section(runs, setting) for setting in runs.settings),
         notes=(
             Note(
@@ -169,7 +169,7 @@ def _count_section(runs: StudyRuns, setting: Setting) -> Section:
 
 
 def _count_line(group: str, negatives: float) -> Line:
-    expected = [number_entry(alpha * negatives, 1) for alpha in ALPHAS.values()]
+    expected = [number_entry(alpha * negatives, 1) for alpha in FPR_LEVELS.values()]
     return Line(group, (number_entry(negatives, 0), *expected))
 
 

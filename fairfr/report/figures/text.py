@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from fairfr.core.escaping import visible
+from fairfr.core.escaping import escape_control_chars
 
 
 def escape_mathtext(text: str) -> str:
     """Text for matplotlib, which would take text between dollars for a formula."""
-    return visible(text).replace("$", r"\$")
+    return escape_control_chars(text).replace("$", r"\$")

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from fairfr.core.variants import typed
+from fairfr.core.variants import override_text
 from fairfr.report.readings import Run
 from fairfr.report.tables.layout import Layout
 from fairfr.report.tables.order import Setting
@@ -60,10 +60,10 @@ def _column(run: Run | None) -> str | None:
 def _options(setting: Setting, layout: Layout) -> tuple[str, ...]:
     """What must be typed beside names so that a new run can be compared with those that exist."""
     run = layout.any_run(setting)
-    options = {key: typed(value) for key, value in layout.runs.shared.items()}
+    options = {key: override_text(value) for key, value in layout.runs.shared.items()}
     grouping, column = _identity(run, "dataset").get("grouping"), _column(run)
     if setting[0] not in layout.order.datasets and grouping:
-        options.setdefault("dataset.grouping", typed(grouping))
+        options.setdefault("dataset.grouping", override_text(grouping))
     if column is not None:
         options["backbone.column"] = column
     root = _data_root(run or next(iter(layout.runs), None))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import chain
 
-from fairfr.core.rates import ALPHAS
+from fairfr.core.rates import FPR_LEVELS
 from fairfr.report.tables.columns import Column, alphas_of, column, has_group_brier, lifted
 from fairfr.report.tables.grid import Grid, Note, Section, Spanner
 from fairfr.report.tables.layout import Layout, SettingColumn
@@ -71,7 +71,7 @@ def gap_columns() -> dict[str, tuple[Column, ...]]:
         f"Gap at FPR={alpha}": tuple(
             column(gap.upper(), f"{gap}_gap_at_fpr_{alpha}", "gap", digits=2, spread=True) for gap in ("eo", "pe", "dp")
         )
-        for alpha in sorted(ALPHAS, key=ALPHAS.__getitem__)
+        for alpha in sorted(FPR_LEVELS, key=FPR_LEVELS.__getitem__)
     }
 
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from fairfr.core.names import ALL
-from fairfr.core.rates import ALPHAS, ENOUGH_FALSE_MATCHES
+from fairfr.core.rates import ENOUGH_FALSE_MATCHES, FPR_LEVELS
 from fairfr.core.variants import variant_text
-from fairfr.core.wording import counted
+from fairfr.core.wording import plural
 from fairfr.report.readings import STRICT, Reading, Run
 from fairfr.report.tables.commands import experiment_command, missing_run_commands
 from fairfr.report.tables.grid import UNDEFINED, Grid, Missing, Note, Section, number_entry
@@ -71,7 +71,7 @@ class TableNotes:
         if not self.used:
             yield "No run yet on the paper's data sets and backbones."
             return
-        yield f"{self.layout.reading.name.capitalize()} reading; {self._folds()}; {counted(len(self.used), 'run')}."
+        yield f"{self.layout.reading.name.capitalize()} reading; {self._folds()}; {plural(len(self.used), 'run')}."
         if self.group_brier:
             yield from raw_brier(self.used, self.layout.reading)
 
@@ -144,7 +144,7 @@ class TableNotes:
         few: dict[str, dict[str, float]] = defaultdict(dict)
         for alpha in sorted(self.alphas):
             for _, run in self.used:
-                expected = ALPHAS[alpha] * _negatives_in_a_fold(run)
+                expected = FPR_LEVELS[alpha] * _negatives_in_a_fold(run)
                 if expected < ENOUGH_FALSE_MATCHES:
                     few[alpha][self.layout.label(run.cell[0])] = expected
         if not few:

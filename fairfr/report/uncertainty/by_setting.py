@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fairfr.core.rates import ALPHAS
+from fairfr.core.rates import FPR_LEVELS
 from fairfr.core.types import F64, I16, UNKNOWN
 from fairfr.report.readings import Reading, Run
 from fairfr.report.scores import RunScores
@@ -21,7 +21,7 @@ from fairfr.report.uncertainty.bootstrap import (
     resampling_units,
 )
 
-ALPHA = ALPHAS["1e-3"]
+ALPHA = FPR_LEVELS["1e-3"]
 MOST_WORK = 300_000_000
 """Pairs times draws for one method: some seven seconds. BFW gets fewer draws for it, and a note says so."""
 

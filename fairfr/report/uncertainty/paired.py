@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fairfr.core.rates import ALPHAS
+from fairfr.core.rates import FPR_LEVELS
 from fairfr.core.types import F64, I16, I64, UNKNOWN
 from fairfr.metrics.calibration import ece
 from fairfr.report.readings import Reading
@@ -20,7 +20,7 @@ from fairfr.report.uncertainty.bootstrap import (
     resampling_units,
 )
 
-ALPHA = ALPHAS["1e-3"]
+ALPHA = FPR_LEVELS["1e-3"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ import io
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from fairfr.core.escaping import visible
+from fairfr.core.escaping import escape_control_chars
 from fairfr.report.tables.grid import Grid, Line
 from fairfr.report.writers.shape import headings
 
@@ -16,7 +16,7 @@ TIDY = ("table", "panel", "section", "row", "needs_groups", "group", "column", "
 
 def render(grid: Grid) -> str:
     """The table as printed. Caption and notes stand above it, in lines that begin with ``#``."""
-    head = [f"# {visible(str(text))}" for text in (grid.caption, *grid.notes)]
+    head = [f"# {escape_control_chars(str(text))}" for text in (grid.caption, *grid.notes)]
     rows = [
         [panel, section, line.label + ("†" if line.dagger else ""), *(entry.shown for entry in line.entries)]
         for panel, section, line in _lines(grid)
@@ -53,4 +53,4 @@ def _lines(grid: Grid) -> Iterator[tuple[str, str, Line]]:
 def _written(rows: Iterable[Sequence[Any]]) -> str:
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows(rows)
-    return visible(text.getvalue())
+    return escape_control_chars(text.getvalue())

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from fairfr.core.escaping import visible
+from fairfr.core.escaping import escape_control_chars
 from fairfr.report.tables.grid import SOURCE_LABEL, Entry, Grid, Note
 from fairfr.report.writers.shape import SENTENCE, by_chapter, headings, word_columns
 
@@ -66,7 +66,7 @@ def _environment() -> Environment:
     from markupsafe import Markup
 
     def finalize(value: Any) -> Any:
-        return value if isinstance(value, Markup) else visible(str(value))
+        return value if isinstance(value, Markup) else escape_control_chars(str(value))
 
     def classes(kinds: Sequence[str]) -> Markup:
         return Markup(' class="{}"').format(" ".join(kinds)) if kinds else Markup("")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from fairfr.core.escaping import visible
+from fairfr.core.escaping import escape_control_chars
 from fairfr.report.tables.grid import Entry, Grid, Line, Note, Section, Tone
 from fairfr.report.writers.shape import SENTENCE, word_columns
 
@@ -78,7 +78,7 @@ def render(grid: Grid) -> str:
 
 
 def _comment(text: str) -> str:
-    return "% " + " ".join(visible(text).split())
+    return "% " + " ".join(escape_control_chars(text).split())
 
 
 def _float(grid: Grid) -> Iterator[str]:
@@ -144,7 +144,7 @@ def document(names: Iterable[str], title: str) -> str:
 
 def escape(text: str) -> str:
     """Text that LaTeX prints as it is."""
-    return visible(text).replace("--", "-\0-").translate(SPECIAL).replace("\0", "{}")
+    return escape_control_chars(text).replace("--", "-\0-").translate(SPECIAL).replace("\0", "{}")
 
 
 def breakable(text: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from fairfr.core.escaping import visible
+from fairfr.core.escaping import escape_control_chars
 from fairfr.report.tables.grid import Entry, Grid, Line, Note, Section, Tone
 from fairfr.report.writers.shape import by_chapter, headings, word_columns
 
@@ -45,7 +45,7 @@ def document(grids: Sequence[Grid], title: str, note: Note | None = None) -> str
 
 def _note(note: Note) -> str:
     said = [f"{note.lead}:" if note.lead else "", note.text]
-    commands = " ; ".join(f"`{visible(command)}`" for command in note.commands)
+    commands = " ; ".join(f"`{escape_control_chars(command)}`" for command in note.commands)
     return " ".join([*(_plain(part) for part in said if part), *([commands] if commands else [])])
 
 
@@ -72,4 +72,4 @@ def _row(texts: Iterable[str], escape: bool = True) -> str:
 
 
 def _plain(text: str) -> str:
-    return visible(text).translate(SPECIAL)
+    return escape_control_chars(text).translate(SPECIAL)

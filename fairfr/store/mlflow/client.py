@@ -18,10 +18,10 @@ from typing import Any
 from fairfr.core.errors import FairfrError
 from fairfr.core.run_result import RunResult
 from fairfr.core.storage import move_into_place
-from fairfr.core.wording import first_line
+from fairfr.core.wording import error_summary
 from fairfr.store.mlflow import views
-from fairfr.store.result_file import read_result
-from fairfr.store.secrets import masked
+from fairfr.store.result_file import try_read_result
+from fairfr.store.secrets import mask_passwords
 from fairfr.store.settings import PATIENCE, StoreSettings
 
 EXPERIMENT = "fairfr"
@@ -34,7 +34,7 @@ class MlflowError(FairfrError):
     """MLflow could not be reached or refused a request. The run folder is complete all the same."""
 
     def __init__(self, message: str) -> None:
-        super().__init__(masked(message))
+        super().__init__(mask_passwords(message))
 
 
 def default_uri(out_root: Path) -> str:
@@ -92,7 +92,7 @@ def mlflow_errors(uri: str) -> Iterator[None]:
     except FairfrError:
         raise
     except Exception as error:
-        raise MlflowError(f"{uri}: {first_line(error, MAX_MESSAGE)}") from error
+        raise MlflowError(f"{uri}: {error_summary(error, MAX_MESSAGE)}") from error
 
 
 def search_runs(client: Any, experiment: str, condition: str) -> list[Any]:
@@ -165,7 +165,7 @@ def read_results(uri: str, experiment: str = EXPERIMENT) -> list[RunResult]:
         runs = search_runs(client, id, "attributes.status = 'FINISHED' and tags.run_key != ''")
         with ThreadPoolExecutor(DOWNLOADS_AT_ONCE) as pool:
             results = list(pool.map(lambda run: _stored_result(client, run), runs))
-    return sorted(results, key=lambda result: result.run_key.place)
+    return sorted(results, key=lambda result: result.run_key.path_parts)
 
 
 def _stored_result(client: Any, run: Any) -> RunResult:
@@ -175,12 +175,12 @@ def _stored_result(client: Any, run: Any) -> RunResult:
     place = urlparse(run.info.artifact_uri)
     if place.scheme == "file":  # the client would only copy the file before it is read
         folder = Path(url2pathname(place.path))
-        result = read_result(folder)
+        result = try_read_result(folder)
     else:
         with tempfile.TemporaryDirectory() as folder_name:
             folder = Path(folder_name)
             client.download_artifacts(run.info.run_id, "result.json", folder_name)
-            result = read_result(folder)
+            result = try_read_result(folder)
     if result is None:
         raise MlflowError(
             f"{folder} has no whole result.json. If the output folder was moved, delete mlflow.db and run "
@@ -189,7 +189,7 @@ def _stored_result(client: Any, run: Any) -> RunResult:
     return result
 
 
-def pages(uri: str, experiment: str = EXPERIMENT) -> list[tuple[str, str]]:
+def ui_pages(uri: str, experiment: str = EXPERIMENT) -> list[tuple[str, str]]:
     """What can be opened, and the part of its address after ``#``: the runs of each source, and the newest sweep."""
     client, id = _open(uri, experiment)
     sweeps = client.search_runs([id], "tags.sweep_id != ''", order_by=["attributes.start_time DESC"], max_results=1)

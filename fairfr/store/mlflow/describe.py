@@ -10,7 +10,7 @@ from typing import Any
 
 from fairfr.core.readings import usual_reading
 from fairfr.core.run_result import DataSummary, RunResult
-from fairfr.core.variants import flatten, labelled, variant_text
+from fairfr.core.variants import flatten, variant_label, variant_text
 
 MAX_NAME = 250  # characters of a metric's name that MLflow takes
 DATASET_DIGEST = 16  # of 64 digits: MLflow takes at most 36
@@ -35,7 +35,7 @@ def run_name(result: RunResult) -> str:
 
     The page cuts long names at the end, so the method and what differs from its default come first.
     """
-    parts = [labelled(result.method.label, result.origin.differs)]
+    parts = [variant_label(result.method.label, result.origin.differs)]
     if result.is_synthetic:
         parts.append("synthetic")
     return " | ".join([*parts, result.dataset.id, result.backbone.id])

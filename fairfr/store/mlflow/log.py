@@ -40,10 +40,10 @@ from fairfr.store.mlflow.describe import (
     tags_of,
     times_of,
 )
-from fairfr.store.result_file import read_result
-from fairfr.store.secrets import masked
+from fairfr.store.result_file import try_read_result
+from fairfr.store.secrets import mask_passwords
 from fairfr.store.settings import StoreSettings
-from fairfr.store.sweep_record import Sweep, SweepEnd
+from fairfr.store.sweep_record import SweepRecord, SweepSummary
 
 Metrics: TypeAlias = Mapping[str, Sequence[float | None]]
 """Values of each metric by step; a metric that is one number has one step. None: no value at that step."""
@@ -76,7 +76,7 @@ class MlflowLogger:
 
     def __init__(self, store: StoreSettings, out_root: Path, describe_run: DescribeRun) -> None:
         self._store, self._out_root, self._describe_run = store, out_root, describe_run
-        self.uri = masked(store_uri(store, out_root))
+        self.uri = mask_passwords(store_uri(store, out_root))
         self.is_elsewhere = store.tracking_uri is not None
         self._tasks: queue.SimpleQueue[Task | None] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
@@ -89,11 +89,11 @@ class MlflowLogger:
             self._thread = threading.Thread(target=self._run, name="mlflow", daemon=True)
             self._thread.start()
 
-    def log_run(self, folder: Path, sweep: Sweep | None = None) -> None:
+    def log_run(self, folder: Path, sweep: SweepRecord | None = None) -> None:
         """Log one published run folder, soon; ``sweep``: its parent run becomes this one's."""
         self._add(lambda writer: writer.log_run(folder, self._describe_run, sweep))
 
-    def close_sweep(self, sweep: Sweep, end: SweepEnd, artifacts: Path | None = None) -> None:
+    def close_sweep(self, sweep: SweepRecord, end: SweepSummary, artifacts: Path | None = None) -> None:
         """Finish the sweep's parent run, soon. ``artifacts``: files to log with it, kept until ``finish`` returns."""
         self._add(lambda writer: writer.close_sweep(sweep, end, artifacts))
 
@@ -165,16 +165,18 @@ class MlflowWriter:
                 self._client.set_experiment_tag(found.experiment_id, tag, value)
         return str(found.experiment_id)
 
-    def log_run(self, folder: Path, describe_run: DescribeRun, sweep: Sweep | None = None) -> None:
+    def log_run(self, folder: Path, describe_run: DescribeRun, sweep: SweepRecord | None = None) -> None:
         """One run for one folder. A rerun replaces the older run and stays in the sweeps that had it."""
-        result = read_result(folder)
+        result = try_read_result(folder)
         if result is None:
             raise MlflowError(f"{folder} has no whole result.json.")
         with tempfile.TemporaryDirectory() as artifacts:
             metrics = describe_run(result, folder, Path(artifacts))
             self._log(result, folder, metrics, Path(artifacts), sweep)
 
-    def _log(self, result: RunResult, folder: Path, metrics: Metrics, artifacts: Path, sweep: Sweep | None) -> None:
+    def _log(
+        self, result: RunResult, folder: Path, metrics: Metrics, artifacts: Path, sweep: SweepRecord | None
+    ) -> None:
         tags = self._links(result.key) | _origin(result)
         if sweep is not None:
             tags[PARENT] = self.open_sweep(sweep)
@@ -188,7 +190,7 @@ class MlflowWriter:
             if path.exists():
                 self._client.log_artifact(run_id, str(path))
         self._client.set_terminated(run_id, "FINISHED" if result.is_completed else "FAILED", end)
-        self._remove(replaced(self._search(f"tags.run_key = '{result.key}'")))
+        self._remove(superseded_runs(self._search(f"tags.run_key = '{result.key}'")))
 
     def logged(self) -> dict[str, list[str]]:
         """When the runs that MLflow has were finished, by key; parent runs by the id of their sweep."""
@@ -199,21 +201,21 @@ class MlflowWriter:
                 known.setdefault(tags.get("run_key") or tags.get("sweep_id", ""), []).append(tags["finished"])
         return known
 
-    def tidy(self) -> int:
+    def delete_unfinished(self) -> int:
         """Remove what writers that were stopped half-way left behind; returns the number of runs."""
         by_key: dict[str, list[Any]] = {}
         for run in self._search("tags.run_key != ''"):
             by_key.setdefault(run.data.tags["run_key"], []).append(run)
-        return sum(self._remove(replaced(runs)) for runs in by_key.values())
+        return sum(self._remove(superseded_runs(runs)) for runs in by_key.values())
 
-    def open_sweep(self, sweep: Sweep) -> str:
+    def open_sweep(self, sweep: SweepRecord) -> str:
         """The parent run of a sweep; a sweep that is run again has one already."""
         if sweep.id not in self._parents:
             found = self._search(f"tags.sweep_id = '{sweep.id}'")
             self._parents[sweep.id] = found[0].info.run_id if found else self._create_parent(sweep)
         return self._parents[sweep.id]
 
-    def _create_parent(self, sweep: Sweep) -> str:
+    def _create_parent(self, sweep: SweepRecord) -> str:
         tags = {"sweep_id": sweep.id, "mlflow.source.name": "run.py", "mlflow.source.type": "LOCAL"}
         tags["command"] = command = f"python run.py -m {' '.join(sweep.overrides)}"[:MAX_TEXT]
         tags["mlflow.note.content"] = SWEEP_NOTE.format(command=command)
@@ -221,7 +223,7 @@ class MlflowWriter:
         run = self._client.create_run(self._experiment, start_time=start, run_name=sweep.first_name, tags=tags)
         return str(run.info.run_id)
 
-    def close_sweep(self, sweep: Sweep, end: SweepEnd, artifacts: Path | None = None) -> str:
+    def close_sweep(self, sweep: SweepRecord, end: SweepSummary, artifacts: Path | None = None) -> str:
         """Name, count and finish the parent run; its artifacts list every cell and hold the report."""
         parent = self.open_sweep(sweep)
         self._link(sweep, parent, end.keys)
@@ -235,7 +237,7 @@ class MlflowWriter:
         self._client.set_terminated(parent, end.status, int(1000 * end.ended))
         return parent
 
-    def _link(self, sweep: Sweep, parent: str, keys: Iterable[str]) -> None:
+    def _link(self, sweep: SweepRecord, parent: str, keys: Iterable[str]) -> None:
         """Cells that were logged before: those without a parent get this one, the others keep theirs."""
         linked = {run.data.tags.get("run_key") for run in self._search(f"tags.sweeps LIKE '%{sweep.id}%'")}
         for key in keys:
@@ -322,7 +324,7 @@ def _origin(result: RunResult) -> dict[str, str]:
     return {"run_key": result.key, "logged_at": str(time.time()), "writer": writer}
 
 
-def replaced(runs: Sequence[Any]) -> list[Any]:
+def superseded_runs(runs: Sequence[Any]) -> list[Any]:
     """Which runs of one key another one replaces, or nobody will finish.
 
     The completed run that was logged last stays, and so does a failed one logged after it: in a shared store somebody

@@ -32,7 +32,7 @@ def port(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> int:
     with socket.create_server(("127.0.0.1", 0)) as closed:
         number = int(closed.getsockname()[1])
     monkeypatch.setattr(sys, "argv", ["ui", "--out-root", str(tmp_path), "--port", str(number)])
-    monkeypatch.setattr(ui, "pages", lambda uri, experiment: [("every cell", "/experiments/1/runs")])
+    monkeypatch.setattr(ui, "ui_pages", lambda uri, experiment: [("every cell", "/experiments/1/runs")])
     monkeypatch.setattr(ui.signal, "signal", lambda *_: None)
     return number
 

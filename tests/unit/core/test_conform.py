@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import pytest
 
-from fairfr.core.conform import above, at_least, build, conform, instantiate
+from fairfr.core.conform import _coerce, check_above, check_min, from_mapping, instantiate
 from fairfr.core.errors import ConfigError
 
 
@@ -31,11 +31,11 @@ class Outer:
 
 
 def test_defaults_fill_what_is_not_said() -> None:
-    assert build(Outer, {"name": "x"}) == Outer("x")
+    assert from_mapping(Outer, {"name": "x"}) == Outer("x")
 
 
 def test_values_take_their_annotated_type() -> None:
-    built = build(
+    built = from_mapping(
         Outer,
         {
             "name": "x",
@@ -77,27 +77,27 @@ def test_values_take_their_annotated_type() -> None:
 )
 def test_a_wrong_value_is_named_by_its_key(change: dict[str, object], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
-        build(Outer, {"name": "x", **change}, at="top")
+        from_mapping(Outer, {"name": "x", **change}, at="top")
 
 
 def test_a_missing_key_is_named() -> None:
     with pytest.raises(ConfigError, match=r"'top\.name' is not set"):
-        build(Outer, {}, at="top")
+        from_mapping(Outer, {}, at="top")
 
 
 def test_without_a_place_the_key_stands_alone() -> None:
     with pytest.raises(ConfigError, match=r"unknown key 'nme'\. Did you mean 'name'\?"):
-        build(Outer, {"nme": "x"})
+        from_mapping(Outer, {"nme": "x"})
     with pytest.raises(ConfigError, match="the configuration must be a mapping of keys, found 'x'"):
-        build(Outer, "x")
+        from_mapping(Outer, "x")
 
 
 def test_a_union_takes_the_first_type_that_fits() -> None:
-    assert conform("a", int | str, "key") == "a"
-    assert conform(2, int | str, "key") == 2
-    assert conform(None, int | None, "key") is None
+    assert _coerce("a", int | str, "key") == "a"
+    assert _coerce(2, int | str, "key") == 2
+    assert _coerce(None, int | None, "key") is None
     with pytest.raises(ConfigError, match="key must be a text, found nothing"):
-        conform(None, int | str, "key")
+        _coerce(None, int | str, "key")
 
 
 # -- _target_ ----------------------------------------------------------------------------------------------------------
@@ -136,13 +136,13 @@ def test_a_wrong_target_is_an_error(spec: dict[str, object], message: str) -> No
 
 
 def test_bounds() -> None:
-    at_least(1, k=1)
-    above(0, C=0.1)
+    check_min(1, k=1)
+    check_above(0, C=0.1)
     with pytest.raises(ConfigError, match=r"method\.estimator\.k must be at least 1, found 0"):
-        at_least(1, k=0)
+        check_min(1, k=0)
     with pytest.raises(ConfigError, match=r"method\.estimator\.C must be above 0, found 0"):
-        above(0, C=0.0)
-    for bound in (at_least, above):
+        check_above(0, C=0.0)
+    for bound in (check_min, check_above):
         with pytest.raises(ConfigError, match="found nan"):
             bound(0, C=float("nan"))
 

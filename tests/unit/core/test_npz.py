@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from fairfr.core.errors import DataError
-from fairfr.core.npz import ObjectArrayError, UnreadableArrayError, names_in, read_npy, read_npz
+from fairfr.core.npz import ObjectArrayError, UnreadableArrayError, npz_names, read_npy, read_npz
 from fairfr.data.embeddings_file import read_vectors
 from fairfr.data.files import DataFile
 from fairfr.data.importers.embedding_formats import read_embeddings
@@ -124,7 +124,7 @@ def test_an_npy_is_held_against_its_file(tmp_path: Path) -> None:
 def test_honest_archives_are_read_exactly(tmp_path: Path, save: Callable[..., None], vectors: np.ndarray) -> None:
     save(tmp_path / "v.npz", image=IMAGES, vectors=vectors, one=np.float32(3), none=np.array([], dtype="U5"))
     with (tmp_path / "v.npz").open("rb") as handle:
-        assert names_in(handle) == ["image", "vectors", "one", "none"]
+        assert npz_names(handle) == ["image", "vectors", "one", "none"]
         found = read_npz(handle)
         assert read_npz(handle, ["image", "absent"]).keys() == {"image"}
     with np.load(tmp_path / "v.npz") as expected:

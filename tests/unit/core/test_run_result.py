@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from fairfr.core.run_result import DataSummary, RunResult
-from fairfr.store.result_file import read_head, read_run, write_result
+from fairfr.store.result_file import read_result, read_without_metrics, write_result
 
 FINDING = {"code": "repeated-pairs", "severity": "note", "text": "2 pairs occur twice.", "counts": {"pairs": 2}}
 HEAD: dict[str, Any] = {
@@ -71,7 +71,7 @@ def test_a_file_that_is_read_and_written_again_has_the_same_bytes(tmp_path: Path
     (folder / "config.yaml").write_text("seed: 3\n")
     write_result(folder, RunResult.from_json({**HEAD, **REST}))
     first = (folder / "result.json").read_bytes()
-    for read in (read_run, read_head):
+    for read in (read_result, read_without_metrics):
         result = read(folder)
         assert result is not None
         write_result(folder, result)
@@ -80,7 +80,7 @@ def test_a_file_that_is_read_and_written_again_has_the_same_bytes(tmp_path: Path
 
 def test_the_parts_have_names() -> None:
     result = RunResult.from_json({**HEAD, **REST})
-    assert result.run_key.place == ("lfw", "magface", "gst", HEAD["key"]) and result.run_key.train == "rfw"
+    assert result.run_key.path_parts == ("lfw", "magface", "gst", HEAD["key"]) and result.run_key.train == "rfw"
     assert result.method.needs == ("groups",) and not result.method.native_probability
     assert result.data.groups == {"gender": ("female", "male")} and result.usage.seconds == 1.25
     assert result.origin.configuration == HEAD["identity"] and result.origin.differs == {"seed": 3}

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from fairfr.core.errors import StorageError
-from fairfr.core.storage import ResumableOutput, replace_text, replacing, storing
+from fairfr.core.storage import ResumableOutput, replace_text, replacing, translate_os_errors
 
 
 def test_the_new_file_takes_the_place_of_the_old_one(tmp_path: Path) -> None:
@@ -34,7 +34,7 @@ def test_after_an_error_the_old_file_is_as_it_was(tmp_path: Path, error: type[Ba
 
 
 def test_what_the_system_refuses_names_the_file_and_the_remedy(tmp_path: Path) -> None:
-    with pytest.raises(StorageError, match=r"gone.*no such file.*choose another place"), storing(tmp_path):
+    with pytest.raises(StorageError, match=r"gone.*no such file.*choose another place"), translate_os_errors(tmp_path):
         replace_text(tmp_path / "gone" / "a.json", "text")
 
 

@@ -7,8 +7,8 @@ import pytest
 
 from fairfr.core.calibrator import Calibrator, FitContext, rng_for
 from fairfr.core.errors import ConfigError, DataError, FairfrError, did_you_mean
-from fairfr.core.run_key import RunKey, digest_of
-from fairfr.core.types import Grouping, Pairs, RowIds, product_of, read_only
+from fairfr.core.run_key import RunKey, configuration_digest
+from fairfr.core.types import Grouping, Pairs, PlaceholderIds, cross_groupings, read_only
 from fairfr.methods.baseline import Baseline
 
 
@@ -40,7 +40,7 @@ def test_group_codes_stay_int16() -> None:
 def test_product_has_a_level_for_each_combination_that_occurs() -> None:
     ethnicity = Grouping("ethnicity", ("asian", "white"), codes(1, 0, 1, 0, -1, 1))
     gender = Grouping("gender", ("female", "male"), codes(0, 1, 0, -1, 0, 1))
-    product = product_of((ethnicity, gender))
+    product = cross_groupings((ethnicity, gender))
     assert product.id == "ethnicity_x_gender"
     assert product.levels == ("asian_male", "white_female", "white_male")
     assert product.codes.tolist() == [1, 0, 1, -1, -1, 2]
@@ -49,17 +49,17 @@ def test_product_has_a_level_for_each_combination_that_occurs() -> None:
 
 def test_product_of_three_names_every_part() -> None:
     parts = tuple(Grouping(name, (f"{name}0", f"{name}1"), codes(0, 1)) for name in "abc")
-    product = product_of(parts)
+    product = cross_groupings(parts)
     assert (product.id, product.levels) == ("a_x_b_x_c", ("a0_b0_c0", "a1_b1_c1"))
     assert product.codes.tolist() == [0, 1]
 
 
 def test_product_of_one_is_itself() -> None:
-    assert product_of((COLOUR,)) is COLOUR
+    assert cross_groupings((COLOUR,)) is COLOUR
 
 
 def test_product_of_unknowns_alone_has_no_levels() -> None:
-    product = product_of((Grouping("a", ("x",), codes(-1, 0)), Grouping("b", ("y",), codes(0, -1))))
+    product = cross_groupings((Grouping("a", ("x",), codes(-1, 0)), Grouping("b", ("y",), codes(0, -1))))
     assert (product.levels, product.codes.tolist()) == ((), [-1, -1])
 
 
@@ -73,11 +73,11 @@ def test_read_only_arrays_refuse_writing() -> None:
 
 
 def test_a_digest_ignores_the_order_of_keys_and_nothing_else() -> None:
-    one = digest_of({"a": 1, "b": {"c": [1, 2], "d": None}})
-    assert one == digest_of({"b": {"d": None, "c": [1, 2]}, "a": 1})
+    one = configuration_digest({"a": 1, "b": {"c": [1, 2], "d": None}})
+    assert one == configuration_digest({"b": {"d": None, "c": [1, 2]}, "a": 1})
     assert len(one) == 16
     others = [{"a": 2, "b": {"c": [1, 2], "d": None}}, {"a": 1, "b": {"c": [2, 1], "d": None}}, {"a": 1}]
-    assert len({one, *map(digest_of, others)}) == 4
+    assert len({one, *map(configuration_digest, others)}) == 4
 
 
 def test_a_synthetic_run_says_so_in_its_name() -> None:
@@ -143,7 +143,7 @@ def test_did_you_mean_suggests_only_what_is_near() -> None:
 
 
 def test_row_ids_are_the_texts_that_they_stand_for() -> None:
-    ids = RowIds(12)
+    ids = PlaceholderIds(12)
     spelled = [f"row{row}_{side}" for row in range(12) for side in ("left", "right")]
     assert list(ids) == spelled and len(ids) == 24 and ids[-1] == "row11_right" and ids[3:5] == tuple(spelled[3:5])
     assert ids[np.int32(5)] == spelled[5]

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from fairfr.core.variants import common, differences, flatten, labelled, variant_text
+from fairfr.core.variants import changed_parameters, flatten, shared_parameters, variant_label, variant_text
 
 
 def test_nested_keys_become_dotted_ones() -> None:
@@ -16,18 +16,18 @@ def test_nested_keys_become_dotted_ones() -> None:
 
 def test_only_parameters_differ_not_the_place() -> None:
     defaults = {"method.id": "a", "dataset.id": "x", "seed": 0, "method.estimator.k": 20}
-    assert differences(defaults, defaults) == {}
-    assert differences({**defaults, "method.id": "b", "dataset.id": "y"}, defaults) == {}
-    assert differences({**defaults, "seed": 1, "new": None}, defaults) == {"seed": 1, "new": None}
+    assert changed_parameters(defaults, defaults) == {}
+    assert changed_parameters({**defaults, "method.id": "b", "dataset.id": "y"}, defaults) == {}
+    assert changed_parameters({**defaults, "seed": 1, "new": None}, defaults) == {"seed": 1, "new": None}
 
 
 def test_another_protocol_is_a_difference_and_so_are_its_changed_parameters() -> None:
     mine = {"protocol.id": "mine", "protocol.splitter._target_": "c.D", "protocol.splitter.n": 3, "seed": 0}
-    assert differences(mine, mine) == {"protocol": "mine"}
+    assert changed_parameters(mine, mine) == {"protocol": "mine"}
     changed = mine | {"protocol.splitter.n": 5, "seed": 1}
-    assert differences(changed, mine) == {"protocol": "mine", "protocol.splitter.n": 5, "seed": 1}
+    assert changed_parameters(changed, mine) == {"protocol": "mine", "protocol.splitter.n": 5, "seed": 1}
     published = {"protocol.id": "published", "seed": 0}
-    assert differences(published, published) == {}
+    assert changed_parameters(published, published) == {}
 
 
 @pytest.mark.parametrize(
@@ -45,9 +45,9 @@ def test_another_protocol_is_a_difference_and_so_are_its_changed_parameters() ->
 )
 def test_a_variant_is_named_as_it_is_typed(differs: dict[str, Any], text: str) -> None:
     assert variant_text(differs) == text
-    assert labelled("M", differs) == (f"M ({text})" if text else "M")
+    assert variant_label("M", differs) == (f"M ({text})" if text else "M")
 
 
 def test_common_is_what_all_share() -> None:
-    assert common([{"a": 1, "b": 2}, {"a": 1, "b": 3}, {"a": 1}]) == {"a": 1}
-    assert common([]) == {}
+    assert shared_parameters([{"a": 1, "b": 2}, {"a": 1, "b": 3}, {"a": 1}]) == {"a": 1}
+    assert shared_parameters([]) == {}

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import pytest
 
-from fairfr.core.wording import counted, first_few, first_line
+from fairfr.core.wording import error_summary, plural, shorten_list
 
 
 def test_numbers_are_easy_to_read() -> None:
-    found = [counted(number, "pair") for number in (0, 1, 999, 1000, 1234567)]
+    found = [plural(number, "pair") for number in (0, 1, 999, 1000, 1234567)]
     assert found == ["0 pairs", "1 pair", "999 pairs", "1,000 pairs", "1,234,567 pairs"]
 
 
 def test_long_lists_end_in_dots() -> None:
-    assert first_few(["a", "b"], 2) == "a, b"
-    assert first_few(["a", "b", "c"], 2, "; ") == "a; b; ..."
-    assert first_few([], 2) == ""
+    assert shorten_list(["a", "b"], 2) == "a, b"
+    assert shorten_list(["a", "b", "c"], 2, "; ") == "a; b; ..."
+    assert shorten_list([], 2) == ""
 
 
 @pytest.mark.parametrize(("text", "line"), [("one\ntwo", "one"), ("", "ValueError"), ("x" * 200, "x" * 160)])
 def test_errors_of_others_take_one_short_line(text: str, line: str) -> None:
-    assert first_line(ValueError(text)) == line
+    assert error_summary(ValueError(text)) == line

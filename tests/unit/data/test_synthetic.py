@@ -11,7 +11,7 @@ import pytest
 import yaml
 from sklearn.metrics import roc_auc_score, roc_curve
 
-from fairfr.core.conform import build
+from fairfr.core.conform import from_mapping
 from fairfr.core.errors import ConfigError
 from fairfr.core.types import VerificationSet
 from fairfr.data.benchmark_structure import make_structure
@@ -25,7 +25,7 @@ SMALL = 0.04
 
 @cache
 def settings_of(dataset: str) -> DatasetSettings:
-    return build(DatasetSettings, yaml.safe_load((CONF / "dataset" / f"{dataset}.yaml").read_text()))
+    return from_mapping(DatasetSettings, yaml.safe_load((CONF / "dataset" / f"{dataset}.yaml").read_text()))
 
 
 def standin_of(dataset: str, **changes: object) -> StandIn:
@@ -292,7 +292,7 @@ def test_settings_that_make_no_set_are_refused(changes: dict[str, object], messa
 
 @pytest.mark.parametrize("path", sorted((CONF / "backbone").glob("*.yaml")), ids=lambda path: path.stem)
 def test_backbone_files_are_named_after_their_id(path: Path) -> None:
-    settings = build(BackboneSettings, yaml.safe_load(path.read_text()))
+    settings = from_mapping(BackboneSettings, yaml.safe_load(path.read_text()))
     assert path.stem in ("custom", "scores") or settings.id == path.stem
 
 

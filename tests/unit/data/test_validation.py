@@ -17,7 +17,7 @@ from fairfr.core.types import Grouping, Pairs, VerificationSet
 from fairfr.data.locate import locate
 from fairfr.data.settings import BackboneSettings, DatasetSettings
 from fairfr.data.validation import lookalikes
-from fairfr.runner.record import pair_level_names
+from fairfr.runner.record import readable_groups
 
 SEEN = (
     *("score", "probability", "cosine", "same", "fold", "pair", "left", "right", "split"),
@@ -120,7 +120,7 @@ def test_twenty_thousand_groups_take_memory_by_groups() -> None:
     rng = np.random.default_rng(0)
     pairs = Pairs(*(rng.integers(n, size=5000).astype(np.int32) for _ in range(2)))
     tracemalloc.start()
-    words = pair_level_names(grouping, pairs).tolist()
+    words = readable_groups(grouping, pairs).tolist()
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 2**25

@@ -293,14 +293,14 @@ def test_nothing_but_marked_parts_is_ever_made() -> None:
         [1, 2],
     ):
         with pytest.raises(DataError):
-            state.unpack(node, {})
+            state.decode(node, {})
 
 
 def test_values_survive_being_taken_apart() -> None:
     value = {"a": [1, 2.5, None, True, "ü"], 3: (np.inf, -np.inf), "names": np.array(["x", "", "\0y"])}
     arrays: state.Arrays = {}
-    node = json.loads(json.dumps(state.pack(value, arrays, "v"), allow_nan=False))
-    again = state.unpack(node, arrays)
+    node = json.loads(json.dumps(state.encode(value, arrays, "v"), allow_nan=False))
+    again = state.decode(node, arrays)
     assert again["a"] == value["a"]
     assert again[3] == value[3]
     assert again["names"].tolist() == ["x", "", "\0y"]
@@ -309,7 +309,7 @@ def test_values_survive_being_taken_apart() -> None:
 def test_what_cannot_be_saved_is_told() -> None:
     for value in (object(), np.array([object()]), lambda: 1, np.zeros(2, dtype=complex)):
         with pytest.raises(DataError, match="cannot be saved"):
-            state.pack(value, {}, "here_")
+            state.encode(value, {}, "here_")
 
 
 def test_a_network_with_moments_of_another_width_is_refused(faces: Faces, tmp_path: Path) -> None:

@@ -21,8 +21,8 @@ from fairfr.methods.platt import Platt
 from fairfr.numerics.beta import fit_beta
 from fairfr.pairs.table import PairTable
 from fairfr.pairs.view import PairView
-from fairfr.runner.held_out import HeldOut, check_needs, score_held_out
-from fairfr.runner.threads import Division
+from fairfr.runner.held_out import HeldOutScores, check_needs, score_held_out
+from fairfr.runner.threads import ThreadBudget
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +34,7 @@ def context(fold: str) -> FitContext:
     return FitContext(seed=0, dataset="d", backbone="b", fold=fold)
 
 
-def run(data: VerificationSet, make: Callable[[], Calibrator], splits: list[FoldSplit] | None = None) -> HeldOut:
+def run(data: VerificationSet, make: Callable[[], Calibrator], splits: list[FoldSplit] | None = None) -> HeldOutScores:
     return score_held_out(PairTable(data), splits or list(LeaveOneFoldOut().split(data)), make, context)
 
 
@@ -139,12 +139,14 @@ def test_a_probability_of_its_own_gets_no_overlay(data: VerificationSet) -> None
     np.testing.assert_array_equal(held_out.frame.score, held_out.frame.probability)
 
 
-@pytest.mark.parametrize("at_once", [2, 3])
-def test_fits_side_by_side_give_the_same_result(data: VerificationSet, at_once: int) -> None:
+@pytest.mark.parametrize("n_parallel", [2, 3])
+def test_fits_side_by_side_give_the_same_result(data: VerificationSet, n_parallel: int) -> None:
     splits = list(LeaveOneFoldOut().split(data))
     scored: list[FoldSplit] = []
     alone = score_held_out(PairTable(data), splits, ACLinear, context)
-    together = score_held_out(PairTable(data), splits, ACLinear, context, scored.append, division=Division(at_once, 1))
+    together = score_held_out(
+        PairTable(data), splits, ACLinear, context, scored.append, budget=ThreadBudget(n_parallel, 1)
+    )
     assert together.frame.score.tobytes() == alone.frame.score.tobytes()
     assert list(together.fit_report) == list(alone.fit_report)
     assert sorted(split.id for split in scored) == sorted(data.fold_labels), "each is told once"
@@ -157,7 +159,7 @@ def test_nothing_runs_on_behind_a_fit_that_failed(data: VerificationSet) -> None
 
     splits = list(LeaveOneFoldOut().split(data))
     with pytest.raises(ValueError, match=f"fold {splits[0].id}"):
-        score_held_out(PairTable(data), splits, Fails, context, division=Division(2, 1))
+        score_held_out(PairTable(data), splits, Fails, context, budget=ThreadBudget(2, 1))
     assert not [thread for thread in threading.enumerate() if thread.name.startswith("fold")], "all have ended"
 
 

@@ -14,7 +14,7 @@ import pytest
 from fairfr.core.types import VerificationSet
 from fairfr.data.locate import LocatedData, locate
 from fairfr.data.settings import BackboneSettings, DatasetSettings
-from fairfr.runner.last_tables import LastTables
+from fairfr.runner.last_tables import TableCache
 
 MakeSet = Callable[..., VerificationSet]
 NET = BackboneSettings("net", "Net")
@@ -34,14 +34,14 @@ def located(data: VerificationSet, name: str, loads: list[str], digest: str = "d
 
 
 def test_the_same_data_is_loaded_once(data: VerificationSet) -> None:
-    tables, loads = LastTables(), list[str]()
+    tables, loads = TableCache(), list[str]()
     (first,) = tables.of([located(data, "a", loads)], 1)
     (second,) = tables.of([located(data, "a", loads)], 1)
     assert first is second and loads == ["a"]
 
 
 def test_other_bytes_settings_or_threads_are_loaded_again(data: VerificationSet) -> None:
-    tables, loads = LastTables(), list[str]()
+    tables, loads = TableCache(), list[str]()
     one = located(data, "a", loads)
     for other, threads in (
         (one, 1),
@@ -56,7 +56,7 @@ def test_other_bytes_settings_or_threads_are_loaded_again(data: VerificationSet)
 
 
 def test_what_is_not_needed_is_let_go_before_the_next_is_loaded(data: VerificationSet) -> None:
-    tables = LastTables()
+    tables = TableCache()
     (table,) = tables.of([located(data, "a", [])], 1)
     old = ref(table)
     del table
@@ -71,7 +71,7 @@ def test_what_is_not_needed_is_let_go_before_the_next_is_loaded(data: Verificati
 
 
 def test_the_set_to_fit_on_is_kept_beside_the_one_to_test(data: VerificationSet) -> None:
-    tables, loads = LastTables(), list[str]()
+    tables, loads = TableCache(), list[str]()
     test, train = located(data, "test", loads), located(data, "train", loads)
     first = list(tables.of([test, train], 1))
     assert list(tables.of([test, train], 1)) == first and loads == ["test", "train"]
@@ -81,7 +81,7 @@ def test_the_set_to_fit_on_is_kept_beside_the_one_to_test(data: VerificationSet)
 
 
 def test_no_cell_sees_the_neighbours_that_another_looked_for(data: VerificationSet) -> None:
-    tables = LastTables()
+    tables = TableCache()
     (table,) = tables.of([located(data, "a", [])], 1)
     rows = np.arange(data.n_pairs)
     table.mean_knn_distance_within(rows, rows, 5, True)
@@ -95,7 +95,7 @@ def test_a_file_that_changes_between_two_cells_is_seen(tmp_path: Path) -> None:
     folder.mkdir()
     (folder / "pairs.csv").write_text("fold,same,cos\n0,1,0.9\n0,0,0.1\n1,1,0.8\n1,0,0.2\n")
     dataset, backbone = DatasetSettings("mine", "Mine"), BackboneSettings("net", "Net", "cos")
-    tables = LastTables()
+    tables = TableCache()
 
     def cosines() -> list[float]:
         (table,) = tables.of([locate(dataset, backbone, tmp_path, "files")], 1)
@@ -110,10 +110,10 @@ def test_a_file_that_changes_between_two_cells_is_seen(tmp_path: Path) -> None:
 
 
 def test_vectors_against_their_labels_are_a_finding_of_the_set(data: VerificationSet) -> None:
-    (table,) = LastTables().of([located(data, "a", [])], 1)
+    (table,) = TableCache().of([located(data, "a", [])], 1)
     assert [found.code for found in table.data.warnings] == [found.code for found in data.warnings]
     swapped = replace(data, same=~data.same)
-    tables = LastTables()
+    tables = TableCache()
     for _ in range(2):  # kept, not found twice
         (table,) = tables.of([located(swapped, "b", [])], 1)
     (finding,) = [found for found in table.data.warnings if found.code == "reversed-cosines"]

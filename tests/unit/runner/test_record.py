@@ -11,15 +11,15 @@ import pytest
 
 from fairfr.core.names import COLUMNS
 from fairfr.core.types import Grouping, Pairs, ScoreFrame, VerificationSet
-from fairfr.runner.held_out import HeldOut
-from fairfr.runner.record import jsonable, pair_level_names, score_columns
+from fairfr.runner.held_out import HeldOutScores
+from fairfr.runner.record import jsonable, readable_groups, score_columns
 
 GENDER = Grouping("gender", ("female", "male"), np.array([0, 1, 1, -1], dtype=np.int16))
 PAIRS = Pairs(np.array([0, 1, 0, 0, 3, 3], dtype=np.int32), np.array([0, 2, 1, 3, 1, 3], dtype=np.int32))
 
 
 def test_pair_groups_in_words_tell_both_rules() -> None:
-    names = pair_level_names(GENDER, PAIRS).tolist()
+    names = readable_groups(GENDER, PAIRS).tolist()
     assert names == ["female", "male", "female|male", "female|", "|male", None]
     both = [name if name is not None and "|" not in name else None for name in names]
     first = [None if name is None else name.partition("|")[0] or None for name in names]
@@ -46,7 +46,7 @@ def test_columns_follow_the_file_even_where_pairs_were_left_out() -> None:
         row=np.array([4, 9]),
     )
     frame = ScoreFrame(data.fold, data.same, np.array([2.0, -1.0]), np.array([0.9, 0.1]))
-    columns = score_columns(data, np.array([0.5, 0.25]), HeldOut(frame, ("one", "two")))
+    columns = score_columns(data, np.array([0.5, 0.25]), HeldOutScores(frame, ("one", "two")))
     assert {name: values.tolist() for name, values in columns.items()} == {
         "pair": [4, 9],
         "fold": ["second", "first"],
@@ -93,13 +93,13 @@ def test_every_column_of_scores_parquet_is_reserved(synthetic_set: object) -> No
     data = synthetic_set("rfw", scale=0.01)  # type: ignore[operator]
     bare = replace(data, groupings={})
     frame = ScoreFrame(data.fold, data.same, np.zeros(data.n_pairs), np.zeros(data.n_pairs))
-    assert set(score_columns(bare, np.zeros(data.n_pairs), HeldOut(frame, data.fold_labels))) <= COLUMNS
+    assert set(score_columns(bare, np.zeros(data.n_pairs), HeldOutScores(frame, data.fold_labels))) <= COLUMNS
 
 
 def test_no_grouping_ever_replaces_a_column(make_set: object) -> None:
     data = make_set(np.eye(4), [0, 1], [2, 3])  # type: ignore[operator]
     half = data.groupings["half"]
-    held_out = HeldOut(ScoreFrame(data.fold, data.same, np.zeros(2), np.zeros(2)), data.fold_labels)
+    held_out = HeldOutScores(ScoreFrame(data.fold, data.same, np.zeros(2), np.zeros(2)), data.fold_labels)
     for name in ("score", "left"):
         with pytest.raises(AssertionError, match=name):
             score_columns(replace(data, groupings={name: replace(half, id=name)}), np.zeros(2), held_out)

@@ -11,7 +11,7 @@ from hydra import compose, initialize_config_dir
 from omegaconf import DictConfig, open_dict
 
 from fairfr.core import run_key as keys
-from fairfr.core.variants import differences
+from fairfr.core.variants import changed_parameters
 from fairfr.runner.settings import CellSettings
 from fairfr.sweep import read_settings
 
@@ -112,7 +112,7 @@ def test_what_a_method_takes_from_the_data_set_counts_once_as_its_own(
     by_dataset = settings(f"method={method}", f"dataset.{of_dataset}={value}")
     by_method = settings(f"method={method}", f"++{named}={value}")
     for changed in (by_dataset, by_method):
-        assert differences(changed.parameters("files"), plain.parameters("files")) == {named: value}
+        assert changed_parameters(changed.parameters("files"), plain.parameters("files")) == {named: value}
         assert changed.key("files", "d") != plain.key("files", "d")
     assert by_dataset.key("files", "d") == by_method.key("files", "d")
 

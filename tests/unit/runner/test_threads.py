@@ -131,8 +131,8 @@ def test_threads_are_divided_among_fits_that_may_stand_side_by_side(
     side_by_side: bool, n_fits: int, given: int, expected: tuple[int, int]
 ) -> None:
     method = type("Method", (Baseline,), {"side_by_side": side_by_side})()
-    assert threads.Division.of(method, n_fits, given) == expected
+    assert threads.ThreadBudget.of(method, n_fits, given) == expected
 
 
 def test_a_method_that_says_nothing_is_fitted_once_at_a_time() -> None:
-    assert threads.Division.of(ACLinear(), 10, 4) == (1, 4)
+    assert threads.ThreadBudget.of(ACLinear(), 10, 4) == (1, 4)

@@ -13,7 +13,7 @@ import pytest
 from fairfr.core.run_key import RunKey
 from fairfr.core.run_result import RunResult
 from fairfr.report.runs import read_runs
-from fairfr.store.result_file import RESULT_FILE, read_head, read_run, write_sealed
+from fairfr.store.result_file import RESULT_FILE, read_result, read_without_metrics, write_sealed
 from fairfr.store.run_folder import RunFolders
 
 NAMES = {"dataset": {"id": "lfw"}, "backbone": {"id": "net"}, "method": {"id": "platt"}}
@@ -49,9 +49,9 @@ def turn_into_a_folder(path: Path) -> None:
 
 
 def test_a_whole_run_is_read_with_and_without_its_metrics(folder: Path, out: Path) -> None:
-    whole = read_run(folder)
+    whole = read_result(folder)
     assert whole is not None and whole.metrics is not None and whole.metrics.rows == [{"metric": "auroc", "mean": 0.5}]
-    head = read_head(folder)
+    head = read_without_metrics(folder)
     assert head is not None and head.to_json() == whole.to_json()
     results, damaged = read_runs(out)
     assert [result.stored["key"] for result in results] == ["a" * 16] and damaged == []

@@ -18,7 +18,7 @@ from fairfr.core.run_key import RunKey
 from fairfr.core.run_result import DataSummary, RunResult
 from fairfr.core.types import MetricRow
 from fairfr.store.locks import locked, this_machine
-from fairfr.store.result_file import read_result
+from fairfr.store.result_file import try_read_result
 from fairfr.store.run_folder import ABANDONED, LOCK, RunFolders, write_metrics, write_scores
 
 KEY = RunKey("lfw", "magface", "platt", "files", "0123456789abcdef")
@@ -84,7 +84,7 @@ def test_a_failed_run_is_not_completed(tmp_path: Path) -> None:
     runs = RunFolders(tmp_path)
     with runs.draft(KEY) as draft:
         runs.publish(draft, KEY, FAILED)
-    assert runs.completed(KEY) is None and without_files(read_result(runs.path(KEY))) == FAILED
+    assert runs.completed(KEY) is None and without_files(try_read_result(runs.path(KEY))) == FAILED
 
 
 def test_a_result_with_nan_is_refused_before_it_stands(tmp_path: Path) -> None:
@@ -97,7 +97,7 @@ def test_a_result_with_nan_is_refused_before_it_stands(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ["", "{", "null", "[1]"])
 def test_an_unreadable_result_counts_as_none(tmp_path: Path, text: str) -> None:
     (tmp_path / "result.json").write_text(text)
-    assert read_result(tmp_path) is None
+    assert try_read_result(tmp_path) is None
 
 
 def test_an_older_run_set_aside_by_a_killed_process_is_put_back(tmp_path: Path) -> None:
@@ -191,7 +191,7 @@ def test_a_failure_set_apart_leaves_the_run(tmp_path: Path) -> None:
     for attempt in ("first", "second"):
         with runs.draft(KEY) as draft:
             (draft / "error.txt").write_text(attempt)
-            folder = runs.set_apart(draft, KEY, FAILED)
+            folder = runs.keep_failed(draft, KEY, FAILED)
     assert without_files(runs.completed(KEY)) == DONE
     assert (folder / "error.txt").read_text() == "second"
     assert json.loads((folder / "result.json").read_text())["status"] == "failed"

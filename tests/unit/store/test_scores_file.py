@@ -10,13 +10,13 @@ import pandas as pd
 import pytest
 from pyarrow import parquet
 
-from fairfr.core.types import RowIds
-from fairfr.store.scores_file import ScoreFile, Words, write_scores
+from fairfr.core.types import PlaceholderIds
+from fairfr.store.scores_file import DictionaryColumn, ScoreFile, write_scores
 
 
 def test_words_and_masked_numbers_are_read_by_pandas_as_such(tmp_path: Path) -> None:
     columns = {
-        "left": Words(np.array([2, 0, 0, -1]), ["a", "never", "c"]),
+        "left": DictionaryColumn(np.array([2, 0, 0, -1]), ["a", "never", "c"]),
         "identity_left": np.ma.masked_array(np.array([7, 8, 9, 7], dtype=np.int32), [False, True, False, False]),
     }
     write_scores(tmp_path / "scores.parquet", columns)
@@ -26,13 +26,13 @@ def test_words_and_masked_numbers_are_read_by_pandas_as_such(tmp_path: Path) -> 
     assert [None if pd.isna(v) else v for v in frame["identity_left"]] == [7, None, 9, 7]
 
 
-@pytest.mark.parametrize("ids", [RowIds(150), tuple(f"image{k}" for k in range(300))])
+@pytest.mark.parametrize("ids", [PlaceholderIds(150), tuple(f"image{k}" for k in range(300))])
 def test_texts_that_hardly_repeat_are_written_without_a_dictionary(
     tmp_path: Path, ids: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("fairfr.store.scores_file.MANY", 100)
+    monkeypatch.setattr("fairfr.store.scores_file.MAX_DICTIONARY_TEXTS", 100)
     path, codes = tmp_path / "scores.parquet", np.random.default_rng(0).permutation(300).astype(np.int32)
-    write_scores(path, {"left": Words(codes, ids), "fold": Words(codes % 3, ("a", "b", "c"))})
+    write_scores(path, {"left": DictionaryColumn(codes, ids), "fold": DictionaryColumn(codes % 3, ("a", "b", "c"))})
     assert parquet.read_schema(path).field("left").type == "string"
     assert pd.read_parquet(path)["left"].tolist() == [ids[code] for code in codes.tolist()]
     numbers, names = ScoreFile(path).words("left")

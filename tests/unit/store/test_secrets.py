@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from fairfr.store.secrets import mask_files, masked, without_passwords
+from fairfr.store.secrets import mask_config, mask_files, mask_passwords
 
 
 @pytest.mark.parametrize(
@@ -23,8 +23,8 @@ from fairfr.store.secrets import mask_files, masked, without_passwords
     ],
 )
 def test_passwords_are_masked_and_nothing_else(address: str, shown: str) -> None:
-    assert masked(address) == shown and masked(shown) == shown
-    assert without_passwords({"store": {"uris": [address], "n": 1}}) == {"store": {"uris": [shown], "n": 1}}
+    assert mask_passwords(address) == shown and mask_passwords(shown) == shown
+    assert mask_config({"store": {"uris": [address], "n": 1}}) == {"store": {"uris": [shown], "n": 1}}
 
 
 def test_files_without_a_password_are_left_alone(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from fairfr.core.run_result import RunResult
 from fairfr.store.mlflow import views
 from fairfr.store.mlflow.describe import run_name
 from fairfr.store.result_file import write_result
-from fairfr.store.sweep_record import Sweep, SweepEnd, read_outcomes, stored_sweeps, write_outcome
+from fairfr.store.sweep_record import SweepRecord, SweepSummary, read_outcomes, stored_sweeps, write_outcome
 
 COMMAND = ["dataset=lfw", "backbone=magface", "++dataset.standin.scale=0.1", "method=platt,beta"]
 
@@ -42,48 +42,48 @@ def outcome(tmp_path: Path, status: str = "completed", **about: Any) -> dict[str
 
 
 def test_the_same_command_is_the_same_sweep_wherever_and_however_it_runs() -> None:
-    sweep = Sweep.of(COMMAND, None, started=1.0)
+    sweep = SweepRecord.of(COMMAND, None, started=1.0)
     elsewhere = ["threads=1", "out_root=/x", "store.tracking_uri=http://x", "hydra/launcher=joblib", "force=true"]
-    again = Sweep.of([*elsewhere, "hydra.launcher.n_jobs=2", *reversed(COMMAND)], None, started=2.0)
+    again = SweepRecord.of([*elsewhere, "hydra.launcher.n_jobs=2", *reversed(COMMAND)], None, started=2.0)
     assert again.id == sweep.id and again.overrides == sweep.overrides
-    assert Sweep.of([*COMMAND, "seed=1"], None, started=1.0).id != sweep.id
+    assert SweepRecord.of([*COMMAND, "seed=1"], None, started=1.0).id != sweep.id
     assert "++dataset.standin.scale=0.1".lstrip("+") in sweep.overrides, "the command can be typed again"
 
 
 def test_a_sweep_survives_its_file(tmp_path: Path) -> None:
-    sweep = Sweep.of(COMMAND, "headline", started=3.5)
+    sweep = SweepRecord.of(COMMAND, "headline", started=3.5)
     sweep.write(tmp_path / "new")
-    assert Sweep.read(tmp_path / "new") == sweep
-    assert Sweep.read(tmp_path) is None
+    assert SweepRecord.read(tmp_path / "new") == sweep
+    assert SweepRecord.read(tmp_path) is None
     assert sweep.first_name == "headline | lfw | magface"
 
 
 def test_a_parent_run_is_named_after_what_was_swept(tmp_path: Path) -> None:
     one = [outcome(tmp_path, method="platt"), outcome(tmp_path, "skipped", method="beta")]
-    over = Sweep.of(COMMAND, None, started=10.0).over(12.5, None, one)
-    end = SweepEnd.of(over, one)
+    over = SweepRecord.of(COMMAND, None, started=10.0).over(12.5, None, one)
+    end = SweepSummary.of(over, one)
     assert end.name == "sweep | synthetic | lfw | magface | 2 cells"
     assert end.status == "FINISHED"
     counts = {"sweep/cells": 2, "sweep/already_done": 1, "sweep/failed": 0, "sweep/not_run": 0}
     assert end.metrics == counts | {"sweep/seconds": 2.5}
     assert end.tags["source"] == "synthetic" and end.tags["dataset"] == "lfw"
-    assert SweepEnd.from_dict(json.loads(json.dumps(end.as_dict()))) == end
+    assert SweepSummary.from_dict(json.loads(json.dumps(end.as_dict()))) == end
 
     many = [outcome(tmp_path, method="gst", dataset=name, source="files") for name in ("rfw", "bfw", "c", "d")]
-    named = SweepEnd.of(Sweep.of([], "headline", started=0.0).over(1.0, None, many), many)
+    named = SweepSummary.of(SweepRecord.of([], "headline", started=0.0).over(1.0, None, many), many)
     assert named.name == "headline | 4 data sets | magface | 4 cells"
 
 
 def test_every_cell_is_listed_and_a_failure_fails_the_parent(tmp_path: Path) -> None:
     lost = {"status": "failed", "choices": "rfw / magface / gst", "error": 'DataError: "x", y is empty.'}
     outcomes = [outcome(tmp_path, method="platt"), lost]
-    end = SweepEnd.of(Sweep.of(COMMAND, None, started=0.0).over(1.0, None, outcomes), outcomes)
+    end = SweepSummary.of(SweepRecord.of(COMMAND, None, started=0.0).over(1.0, None, outcomes), outcomes)
     assert end.status == "FAILED" and end.metrics["sweep/failed"] == 1
     rows = list(csv.DictReader(io.StringIO(end.cells_csv)))
     assert [row["method"] for row in rows] == ["platt", "gst"]
     assert rows[0]["run_key"] == end.keys[0] == "synthetic-lfw-platt"
     assert rows[1] | {"dataset": "rfw", "outcome": "failed", "error": lost["error"]} == rows[1]
-    stopped = SweepEnd.of(Sweep.of(COMMAND, None, started=0.0).over(1.0, "KILLED", outcomes), outcomes)
+    stopped = SweepSummary.of(SweepRecord.of(COMMAND, None, started=0.0).over(1.0, "KILLED", outcomes), outcomes)
     assert stopped.status == "KILLED"
 
 
@@ -96,20 +96,20 @@ def test_outcomes_come_in_the_order_of_the_jobs(tmp_path: Path) -> None:
 
 def test_jobs_that_left_no_word_are_told_by_what_they_would_have_been(tmp_path: Path) -> None:
     jobs = [["dataset=lfw", f"method={name}", "store.tracking_uri=http://me:pw@x"] for name in ("a", "b", "c", "d")]
-    sweep = Sweep.of(COMMAND, None, started=0.0).with_jobs(0, jobs[:3]).with_jobs(3, jobs[3:])
+    sweep = SweepRecord.of(COMMAND, None, started=0.0).with_jobs(0, jobs[:3]).with_jobs(3, jobs[3:])
     assert sweep.planned == ("method=a", "method=b", "method=c", "dataset=lfw method=d"), "what differs in a launch"
     write_outcome(tmp_path / "0", {"status": "completed", "choices": "lfw / net / a"})
     (tmp_path / "1").mkdir()
     (tmp_path / "2").mkdir()
     (tmp_path / "2" / "outcome.json").write_text('{"status": "comp')
     sweep.write(tmp_path)
-    read = Sweep.read(tmp_path)
+    read = SweepRecord.read(tmp_path)
     assert read == sweep
     outcomes = read_outcomes(tmp_path, sweep.planned)
     assert [found["status"] for found in outcomes] == ["completed", "not run", "not run", "not run"]
     assert [found["choices"] for found in outcomes[1:]] == ["method=b", "method=c", "dataset=lfw method=d"]
     assert "killed" in outcomes[2]["error"] and outcomes[3]["error"] == "did not start."
-    end = SweepEnd.of(sweep.over(1.0, None, outcomes), outcomes)
+    end = SweepSummary.of(sweep.over(1.0, None, outcomes), outcomes)
     assert end.status == "FAILED" and end.metrics["sweep/not_run"] == 3 and "4 cells" in end.name
     rows = list(csv.DictReader(io.StringIO(end.cells_csv)))
     assert [row["outcome"] for row in rows] == ["completed", "not run", "not run", "not run"]
@@ -117,11 +117,11 @@ def test_jobs_that_left_no_word_are_told_by_what_they_would_have_been(tmp_path: 
 
 def test_of_a_sweep_that_ran_twice_the_newer_counts_and_a_killed_one_says_so(tmp_path: Path) -> None:
     older, newer, killed = (tmp_path / "hydra" / "sweep" / "day" / name for name in ("a", "b", "c"))
-    sweep = Sweep.of(COMMAND, None, started=1.0).over(2.0, None, [])
+    sweep = SweepRecord.of(COMMAND, None, started=1.0).over(2.0, None, [])
     sweep.write(older)
-    again = Sweep.of(COMMAND, None, started=5.0).over(6.0, None, [])
+    again = SweepRecord.of(COMMAND, None, started=5.0).over(6.0, None, [])
     again.write(newer)
-    Sweep.of([*COMMAND, "seed=1"], None, started=3.0).write(killed)
+    SweepRecord.of([*COMMAND, "seed=1"], None, started=3.0).write(killed)
     found = [stored for stored, _ in stored_sweeps(tmp_path)]
     assert [stored.started for stored in found] == [3.0, 5.0]
     assert [stored.status for stored in found] == ["KILLED", "FINISHED"]
@@ -136,13 +136,13 @@ def test_a_sweep_over_parameters_shows_them_in_names_columns_and_cells(tmp_path:
         write_result(tmp_path / stored["key"], RunResult.from_json(stored))
         outcomes.append({"status": "completed", "folder": str(tmp_path / stored["key"]), "choices": "", "error": None})
     assert run_name(RunResult.from_json(stored)) == "Platt (C=2, protocol=mine) | synthetic | lfw | magface"
-    end = SweepEnd.of(Sweep.of(COMMAND, None, started=0.0).over(1.0, None, outcomes), outcomes)
+    end = SweepSummary.of(SweepRecord.of(COMMAND, None, started=0.0).over(1.0, None, outcomes), outcomes)
     assert end.varied == ("method.estimator.C",), "every cell has the same protocol"
     assert [row["variant"] for row in csv.DictReader(io.StringIO(end.cells_csv))][2] == "C=2, protocol=mine"
     state = json.loads(json.loads(views.of_sweep("ab12", "name", end.varied)[1])["state"])
     assert state["selectedColumns"][-1] == "params.`method.estimator.C`"
     two = [one | {"folder": str(tmp_path / f"platt-{c}")} for one, c in zip(outcomes, (0.5, 0.5), strict=False)]
-    assert SweepEnd.of(Sweep.of(COMMAND, None, started=0.0).over(1.0, None, two), two).varied == ()
+    assert SweepSummary.of(SweepRecord.of(COMMAND, None, started=0.0).over(1.0, None, two), two).varied == ()
 
 
 @pytest.mark.parametrize(
@@ -157,5 +157,5 @@ def test_a_sweep_is_read_as_its_settings_are_and_strictly_where_they_differ(
         (tmp_path / backbone).mkdir()
         write_result(tmp_path / backbone, RunResult.from_json(stored))
         outcomes.append({"status": "completed", "folder": str(tmp_path / backbone), "choices": "", "error": None})
-    end = SweepEnd.of(Sweep.of(COMMAND, None, started=0.0).over(1.0, None, outcomes), outcomes)
+    end = SweepSummary.of(SweepRecord.of(COMMAND, None, started=0.0).over(1.0, None, outcomes), outcomes)
     assert end.tags["reading"] == reading and end.mixed == (len(backbones) > 1)

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from fairfr.store.sweep_record import Sweep, is_postponed, postpone, read_outcomes, write_outcome
+from fairfr.store.sweep_record import SweepRecord, is_postponed, postpone, read_outcomes, write_outcome
 from fairfr.sweep.launch import Watched, WatchedLauncher
 
 
@@ -39,13 +39,13 @@ class Pool:
 
 
 def statuses(folder: Path, jobs: list[list[str]]) -> dict[str, str]:
-    planned = Sweep.of([], None, 0.0).with_jobs(0, jobs).planned
+    planned = SweepRecord.of([], None, 0.0).with_jobs(0, jobs).planned
     return {outcome["choices"]: outcome["status"] for outcome in read_outcomes(folder, planned)}
 
 
 def launch(folder: Path, pool: Any, jobs: list[list[str]], go_on: bool = True) -> Any:
     def plan(first: int, jobs: Sequence[Sequence[str]]) -> Sequence[str]:
-        return Sweep.of([], None, 0.0).with_jobs(first, jobs).planned
+        return SweepRecord.of([], None, 0.0).with_jobs(first, jobs).planned
 
     return WatchedLauncher(pool, Watched(plan, lambda first, jobs: nullcontext(), folder, go_on)).launch(jobs, 0)
 

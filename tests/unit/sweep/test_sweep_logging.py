@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from fairfr.store.sweep_record import Sweep, SweepEnd, write_outcome
+from fairfr.store.sweep_record import SweepRecord, SweepSummary, write_outcome
 from fairfr.sweep.progress import CellState
 from fairfr.sweep.sweep import FAILED, NOT_MIRRORED, RunningSweep
 
@@ -26,18 +26,18 @@ class Recorder:
         self.refusal = refusal
         self.started = 0
         self.logged: list[str] = []
-        self.closed: list[SweepEnd] = []
+        self.closed: list[SweepSummary] = []
         self.limits: list[float | None] = []
         self.on_log: Callable[[], object] = lambda: None
 
     def start(self) -> None:
         self.started += 1
 
-    def log_run(self, folder: Path, sweep: Sweep) -> None:
+    def log_run(self, folder: Path, sweep: SweepRecord) -> None:
         self.logged.append(folder.name)
         self.on_log()
 
-    def close_sweep(self, sweep: Sweep, end: SweepEnd, artifacts: Path) -> None:
+    def close_sweep(self, sweep: SweepRecord, end: SweepSummary, artifacts: Path) -> None:
         self.closed.append(end)
 
     def finish(self, limit: float | None = None) -> str | None:
@@ -46,7 +46,7 @@ class Recorder:
 
 
 def sweep_of(tmp_path: Path, logger: Recorder, jobs: int) -> RunningSweep:
-    about = Sweep.of(["dataset=lfw"], None, started=0.0)
+    about = SweepRecord.of(["dataset=lfw"], None, started=0.0)
     running = RunningSweep(about, tmp_path, tmp_path, logger, with_report=False)  # type: ignore[arg-type]
     running.plan(0, [[f"seed={job}"] for job in range(jobs)])
     return running

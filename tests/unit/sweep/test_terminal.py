@@ -205,9 +205,9 @@ def test_a_line_of_a_sweep_names_what_differs(terminal: Terminal, screen: io.Str
 def test_a_failed_run_names_its_traceback_unless_the_mistake_is_in_the_input(
     terminal: Terminal, screen: io.StringIO, tmp_path: Path
 ) -> None:
-    terminal.cell_report("failed", stored("Platt", None), tmp_path / "key", "DataError: no", is_mistake=True)
+    terminal.cell_report("failed", stored("Platt", None), tmp_path / "key", "DataError: no", is_user_error=True)
     assert "DataError: no" in screen.getvalue() and "error.txt" not in screen.getvalue()
-    terminal.cell_report("failed", stored("Platt", None), tmp_path / "key", "DataError: odd", is_mistake=False)
+    terminal.cell_report("failed", stored("Platt", None), tmp_path / "key", "DataError: odd", is_user_error=False)
     assert str(tmp_path / "key" / "error.txt") in screen.getvalue()
 
 

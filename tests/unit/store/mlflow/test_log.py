@@ -12,10 +12,10 @@ import pytest
 from fairfr.core.errors import FairfrError
 from fairfr.store.mlflow.log import MlflowLogger
 from fairfr.store.settings import StoreSettings
-from fairfr.store.sweep_record import Sweep, SweepEnd
+from fairfr.store.sweep_record import SweepRecord, SweepSummary
 
-SWEEP = Sweep.of(["dataset=lfw"], None, started=0.0)
-END = SweepEnd.of(SWEEP.over(1.0, None, []), [])
+SWEEP = SweepRecord.of(["dataset=lfw"], None, started=0.0)
+END = SweepSummary.of(SWEEP.over(1.0, None, []), [])
 FOREVER = 600.0
 
 
@@ -34,12 +34,12 @@ class StandIn:
         if "open" in self.refuses:
             raise self.refuses["open"]
 
-    def log_run(self, folder: Path, describe_run: Any, sweep: Sweep | None) -> None:
+    def log_run(self, folder: Path, describe_run: Any, sweep: SweepRecord | None) -> None:
         self.asked.append((folder.name, describe_run, sweep))
         if folder.name in self.refuses:
             raise self.refuses[folder.name]
 
-    def close_sweep(self, sweep: Sweep, end: SweepEnd, artifacts: Path | None) -> None:
+    def close_sweep(self, sweep: SweepRecord, end: SweepSummary, artifacts: Path | None) -> None:
         self.asked.append((sweep.id, end, artifacts))
 
 
