@@ -12,8 +12,8 @@ from fairfr.paper.studies import STUDIES
 from fairfr.report.quantity import LIFTED, Quantity
 from fairfr.report.readings import Reading, Run
 from fairfr.report.runs import SelectedRuns
-from fairfr.report.study import PrintedRow
 from fairfr.report.study_runs import StudyRuns
+from fairfr.report.study_table import PrintedRow
 from fairfr.report.tables.grid import number_entry
 from fairfr.report.tables.levels import LiftedGroups, group_means, group_names, lifted_groups
 from fairfr.report.tables.order import BASELINE

@@ -1,85 +1,82 @@
-"""What a study is to the report, and the table in which its numbers stand beside the paper's."""
+"""What a study is to the report: a declaration, and the runs that carry its name."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import groupby
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from fairfr.core.types import Source
 from fairfr.report.configurations import newest_configurations
 from fairfr.report.readings import Reading, Run
 from fairfr.report.selection import OF_STUDY, Selection
 from fairfr.report.study_runs import StudyRuns
-from fairfr.report.tables.grid import Entry, Grid, Line, Note, Section, Spanner, number_entry
-from fairfr.report.tables.provenance import short_key
+from fairfr.report.study_table import PrintedRow, StudyRow, StudyTable
+from fairfr.report.tables.grid import Grid
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-CHAPTER = "Studies"
 DIGITS = 4  # of the paper's studies
 
 
-@dataclass(frozen=True, slots=True)
-class PrintedRow:
-    """One printed row of a paper's study: its label, and the printed means of each method's cell, without their std.
-
-    A cell that prints two numbers (AUROC / Brier) has two.
-    """
-
-    label: tuple[str, ...]
-    values: Mapping[str, tuple[float, ...]]
+def no_rows(runs: StudyRuns) -> Sequence[StudyRow]:
+    """For a study whose numbers no claim needs."""
+    return ()
 
 
-class Measurement(NamedTuple):
-    """A number of ours, in the paper's unit, with its spread over folds where that is shown."""
-
-    value: float | None
-    std: float | None = None
+def no_tables(runs: StudyRuns) -> Sequence[Grid]:
+    """For a study that has the table of its rows and no other."""
+    return ()
 
 
-@dataclass(frozen=True, slots=True)
-class StudyRow:
-    """A row of a study's table: its labels, and for each method one number or several (AUROC and Brier).
-
-    ``section``: its heading, such as a data set with its backbone. ``paper``: the labels of the row that the
-    paper prints of the same thing; None where it prints none.
-    """
-
-    label: tuple[str, ...]
-    values: Mapping[str, tuple[Measurement, ...]]
-    section: str = ""
-    paper: tuple[str, ...] | None = None
-
-
-class ColumnSpec(NamedTuple):
-    """A quantity of a table: its heading and its digits."""
-
-    heading: str
-    digits: int = 4
+def no_figure(runs: StudyRuns) -> Figure | None:
+    """For a study without a figure."""
+    return None
 
 
 @dataclass(frozen=True, slots=True)
 class Study:
-    """One study: ``name`` is its yaml in conf/experiment, and its table is ``study_<name>``.
+    """One study, declared: what it is called, what it varies, and what is made from its runs.
 
-    ``tables`` and ``figure`` are made from its runs. ``printed`` are the rows that a paper prints of it, ``rows`` our
-    numbers by which its claims are judged, those with a ``paper`` label; ``in_part``: a claim may be judged although
-    some of the printed rows have no run. ``varies``: the parameters, by the last part of their keys, that it varies
-    besides its protocol and training set. A run that differs from its yaml files in others is not shown unless it is
-    asked for.
+    Parameters
+    ----------
+    name : str
+        Its yaml in conf/experiment; its table is ``study_<name>``.
+    table : StudyTable or None
+        How the table of ``rows`` looks; None: there is no such table.
+    rows : callable
+        Our numbers, row by row. Claims are judged by those that have a ``paper`` label.
+    printed : tuple of PrintedRow
+        The rows that a paper prints of it.
+    more_tables : callable
+        Tables of another shape, which follow.
+    figure : callable
+        Its figure, or None.
+    in_part : bool
+        Whether a claim may be judged although some of the printed rows have no run.
+    varies : tuple of str
+        The parameters, by the last part of their keys, that it varies besides its protocol and training set. A run
+        that differs from its yaml files in others is not shown unless it is asked for.
     """
 
     name: str
-    tables: Callable[[StudyRuns], list[Grid]]
-    rows: Callable[[StudyRuns], Sequence[StudyRow]] = lambda runs: ()
-    figure: Callable[[StudyRuns], Figure | None] = lambda runs: None
+    table: StudyTable | None = None
+    rows: Callable[[StudyRuns], Sequence[StudyRow]] = no_rows
+    printed: tuple[PrintedRow, ...] = ()
+    more_tables: Callable[[StudyRuns], Sequence[Grid]] = no_tables
+    figure: Callable[[StudyRuns], Figure | None] = no_figure
     in_part: bool = False
     varies: tuple[str, ...] = ()
-    printed: tuple[PrintedRow, ...] = ()
+
+    def tables(self, runs: StudyRuns) -> list[Grid]:
+        """The table of its rows, if it has one, and its other tables."""
+        grids: list[Grid] = []
+        if self.table is not None:
+            grids.append(self.table.grid(runs, self.rows(runs), self.printed))
+        grids.extend(self.more_tables(runs))
+        return grids
 
     def as_printed(self, runs: StudyRuns) -> tuple[PrintedRow, ...]:
         """Our numbers in place of the paper's, in its order and with its digits; empty where some are missing.
@@ -89,90 +86,37 @@ class Study:
         if not self.printed:
             return tuple(_in_full(row) for row in self.rows(runs))
         ours = {row.paper: row for row in self.rows(runs) if row.paper is not None}
-        found = [(row, ours[row.label]) for row in self.printed if row.label in ours]
-        rows = tuple(_in_print(printed, own) for printed, own in found if _is_full(printed, own))
-        return rows if self.in_part or len(rows) == len(self.printed) else ()
-
-
-@dataclass(frozen=True, slots=True)
-class StudyTable:
-    """How a table of ``rows`` beside the paper's looks.
-
-    ``corner`` heads the labels, ``methods`` maps the columns to their headings, ``shown`` are the quantities of each.
-    """
-
-    name: str
-    title: str
-    corner: tuple[str, ...]
-    methods: Mapping[str, str]
-    shown: tuple[ColumnSpec, ...]
-    about: tuple[str, ...] = ()
-    notes: tuple[Note, ...] = field(default=())
-    printed: tuple[PrintedRow, ...] = ()
-
-    def grid(self, runs: StudyRuns, rows: Sequence[StudyRow]) -> Grid:
-        """Ours and, where the paper prints such a row, the paper's to the right of it."""
-        paper = {row.label: row for row in self.printed}
-        beside = {method for row in rows if row.paper in paper for method in paper[row.paper].values}
-        sections = tuple(
-            Section(heading, tuple(self._line(row, paper.get(row.paper or ()), beside) for row in several))
-            for heading, several in groupby(rows, key=lambda row: row.section)
-        )
-        keys = ", ".join(sorted(short_key(run.stored["key"]) for run in runs))
-        return Grid(
-            id=f"study_{self.name}",
-            title=self.title,
-            corner=self.corner,
-            spanners=tuple(Spanner(label, self._heads(method in beside)) for method, label in self.methods.items()),
-            sections=sections,
-            notes=(*self.notes, Note("keys", f"{keys}.", "Run keys", for_print=False)),
-            about=self.about,
-            source=runs.source,
-            chapter=CHAPTER,
-        )
-
-    def _heads(self, has_paper: bool) -> tuple[str, ...]:
-        """The columns of one method."""
-        return tuple(head for shown in self.shown for head in ((shown.heading, "paper")[: 1 + has_paper]))
-
-    def _line(self, row: StudyRow, printed: PrintedRow | None, beside: Collection[str]) -> Line:
-        """``beside``: the methods that the paper prints."""
-        entries: list[Entry] = []
-        for method in self.methods:
-            theirs = () if printed is None else printed.values.get(method, ())
-            for at, shown in enumerate(self.shown):
-                entries.append(_entry(row.values.get(method, ()), at, shown))
-                if method in beside:
-                    entries.append(number_entry(theirs[at], shown.digits) if at < len(theirs) else Entry())
-        return Line(", ".join(row.label), tuple(entries))
-
-
-def _entry(numbers: Sequence[Measurement], at: int, shown: ColumnSpec) -> Entry:
-    if at >= len(numbers):
-        return Entry()
-    number = numbers[at]
-    spread = "" if number.std is None else f"±{number.std:.{shown.digits}f}"
-    return number_entry(number.value, shown.digits, spread=spread)
+        rows = []
+        for printed in self.printed:
+            own = ours.get(printed.label)
+            if own is not None and _is_full(printed, own):
+                rows.append(_in_print(printed, own))
+        if len(rows) < len(self.printed) and not self.in_part:
+            return ()
+        return tuple(rows)
 
 
 def _is_full(printed: PrintedRow, ours: StudyRow) -> bool:
-    return all(
-        len(ours.values.get(method, ())) >= len(numbers)
-        and all(number.value is not None for number in ours.values[method][: len(numbers)])
-        for method, numbers in printed.values.items()
-    )
+    """Whether ours has every number that is printed."""
+    for method, numbers in printed.values.items():
+        own = ours.values.get(method, ())[: len(numbers)]
+        if len(own) < len(numbers) or any(number.value is None for number in own):
+            return False
+    return True
 
 
 def _in_full(ours: StudyRow) -> PrintedRow:
-    values = {m: tuple(n.value for n in numbers if n.value is not None) for m, numbers in ours.values.items()}
+    values = {}
+    for method, numbers in ours.values.items():
+        values[method] = tuple(number.value for number in numbers if number.value is not None)
     return PrintedRow((ours.section, *ours.label), MappingProxyType(values))
 
 
 def _in_print(printed: PrintedRow, ours: StudyRow) -> PrintedRow:
-    values = {
-        method: tuple(round(n.value, DIGITS) for n in ours.values[method][: len(numbers)] if n.value is not None)
-        for method, numbers in printed.values.items()
-    }
+    values = {}
+    for method, numbers in printed.values.items():
+        own = ours.values[method][: len(numbers)]
+        values[method] = tuple(round(number.value, DIGITS) for number in own if number.value is not None)
     return PrintedRow(printed.label, MappingProxyType(values))
 
 

@@ -11,7 +11,7 @@ from fairfr.paper.numbers import GROUP_AWARE_IDS, MissingNumberError, Numbers, r
 from fairfr.paper.order import ADAPTIVE, DATASETS, HEADLINE, HEADLINE_BACKBONES, PAPER_ROWS, ROWS, SCORE_ONLY
 from fairfr.paper.printed import printed_headline
 from fairfr.report.quantity import Quantity
-from fairfr.report.study import PrintedRow
+from fairfr.report.study_table import PrintedRow
 from fairfr.report.tables.order import Setting
 
 Status: TypeAlias = Literal["holds", "does not hold", "undetermined"]

@@ -5,8 +5,9 @@ from __future__ import annotations
 from fairfr.paper.printed import printed_study
 from fairfr.report.quantity import group_heading
 from fairfr.report.readings import Run
-from fairfr.report.study import CHAPTER, ColumnSpec, Measurement, Study, StudyRow, StudyTable
+from fairfr.report.study import Study
 from fairfr.report.study_runs import Setting, StudyRuns
+from fairfr.report.study_table import CHAPTER, ColumnSpec, Measurement, StudyRow, StudyTable, measure_methods
 from fairfr.report.tables.grid import Grid, Line, Note, Section, Spanner, number_entry
 
 METHODS = {
@@ -22,14 +23,11 @@ RULES = Note(
     "A pair belongs to a group if both of its images do, in either reading; mixed and unknown pairs are in none. A "
     "group counts in a fold with at least min_pairs pairs and both labels; the worst of those is taken in each fold.",
 )
-PRINTED = printed_study("attributes")
 TABLE = StudyTable(
-    name="attributes",
-    printed=PRINTED,
     title="Worst-group AUROC by attribute",
     corner=("Grouping",),
     methods=METHODS,
-    shown=(ColumnSpec("AUROC"),),
+    columns=(ColumnSpec("AUROC"),),
     about=("Mean and standard deviation over held-out folds.",),
     notes=(RULES,),
 )
@@ -37,38 +35,49 @@ TABLE = StudyTable(
 
 def rows(runs: StudyRuns) -> list[StudyRow]:
     """A row for each single attribute, by data set and backbone."""
-    return [
-        StudyRow((title,), _numbers(runs, at, id), runs.label(at), (title,) if at == PAPER else None)
-        for at in runs.settings
-        for id in _attributes(runs.find(at)[0])
-        for title in (id.capitalize(),)
-    ]
+    found = []
+    for setting in runs.settings:
+        for attribute in _attributes(runs.find(setting)[0]):
+            label = (attribute.capitalize(),)
+            printed = None
+            if setting == PAPER:
+                printed = label
+            numbers = _numbers(runs, setting, attribute)
+            found.append(StudyRow(label, numbers, runs.label(setting), printed))
+    return found
 
 
 def _attributes(run: Run) -> list[str]:
     """The single attributes that a run's groups are made of."""
     data = run.stored["data"]
     names = list(data["groups"])
-    return names if len(names) == 1 else [name for name in names if name != data["grouping"]]
+    if len(names) == 1:
+        return names
+    return [name for name in names if name != data["grouping"]]
 
 
 def _numbers(
     runs: StudyRuns, setting: Setting, grouping: str, group: str = "worst"
 ) -> dict[str, tuple[Measurement, ...]]:
-    found = {method: runs.one(setting, method) for method in METHODS}
-    rows = {m: run.row("auroc", group, runs.reading, grouping, "both") for m, run in found.items() if run is not None}
-    return {m: (Measurement(None) if row is None else Measurement(row["mean"], row["std"]),) for m, row in rows.items()}
+    def find(method: str) -> Run | None:
+        return runs.one(setting, method)
+
+    def measure(run: Run) -> tuple[Measurement, ...]:
+        return (Measurement.of(run.row("auroc", group, runs.reading, grouping, "both"), with_std=True),)
+
+    return measure_methods(METHODS, find, measure)
 
 
-def by_group(runs: StudyRuns) -> Grid:
+def by_group(runs: StudyRuns) -> list[Grid]:
     """Every group of every attribute: pairs, folds that count, and AUROC."""
-    sections = [
-        Section(f"{runs.label(at)}, {id}", tuple(_line(runs, at, id, level) for level in levels))
-        for at in runs.settings
-        for run in runs.find(at)[:1]
-        for id, levels in ((id, run.stored["data"]["groups"][id]) for id in _attributes(run))
-    ]
-    return Grid(
+    sections = []
+    for setting in runs.settings:
+        run = runs.find(setting)[0]
+        for attribute in _attributes(run):
+            groups = run.stored["data"]["groups"][attribute]
+            lines = [_line(runs, setting, attribute, group) for group in groups]
+            sections.append(Section(f"{runs.label(setting)}, {attribute}", tuple(lines)))
+    grid = Grid(
         id="study_attributes_groups",
         title="AUROC of every group by attribute",
         corner=("Group",),
@@ -78,20 +87,20 @@ def by_group(runs: StudyRuns) -> Grid:
         source=runs.source,
         chapter=CHAPTER,
     )
+    return [grid]
 
 
 def _line(runs: StudyRuns, setting: Setting, grouping: str, group: str) -> Line:
-    numbers = _numbers(runs, setting, grouping, group)
     counted = runs.find(setting)[0].row("auroc", group, runs.reading, grouping, "both") or {}
-    pairs = number_entry(counted.get("n_same", 0) + counted.get("n_diff", 0), 0)
-    entries = [number_entry(numbers[m][0].value if m in numbers else None, 4) for m in METHODS]
-    return Line(group_heading(group), (pairs, number_entry(counted.get("folds", 0), 0), *entries))
+    n_pairs = counted.get("n_same", 0) + counted.get("n_diff", 0)
+    entries = [number_entry(n_pairs, 0), number_entry(counted.get("folds", 0), 0)]
+    numbers = _numbers(runs, setting, grouping, group)
+    for method in METHODS:
+        (number,) = numbers.get(method, (Measurement(None),))
+        entries.append(number_entry(number.value, 4))
+    return Line(group_heading(group), tuple(entries))
 
 
 STUDY = Study(
-    "attributes",
-    lambda runs: [TABLE.grid(runs, rows(runs)), by_group(runs)],
-    rows,
-    varies=("grouping", "min_pairs"),
-    printed=PRINTED,
+    "attributes", TABLE, rows, printed_study("attributes"), more_tables=by_group, varies=("grouping", "min_pairs")
 )

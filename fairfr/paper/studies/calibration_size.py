@@ -10,8 +10,9 @@ import numpy as np
 from fairfr.paper.printed import printed_study
 from fairfr.report.figures.curves import Curve, curve_figure, curve_through
 from fairfr.report.readings import Reading, Run
-from fairfr.report.study import ColumnSpec, Measurement, Study, StudyRow, StudyTable
+from fairfr.report.study import Study
 from fairfr.report.study_runs import Setting, StudyRuns
+from fairfr.report.study_table import ColumnSpec, Measurement, StudyRow, StudyTable
 from fairfr.report.tables.grid import Note
 
 if TYPE_CHECKING:
@@ -25,14 +26,11 @@ METHODS = {
     "ac_density_loo": "AC-Density (LOO)",
 }
 PAPER = ("lfw", "adaface_aligned")
-PRINTED = printed_study("calibration_size")
 TABLE = StudyTable(
-    name="calibration_size",
-    printed=PRINTED,
     title="Global AUROC by the number of training pairs",
     corner=("Training pairs",),
     methods=METHODS,
-    shown=(ColumnSpec("AUROC"),),
+    columns=(ColumnSpec("AUROC"),),
     about=("Mean and standard deviation over held-out folds and samples; the test folds are the published ones.",),
     notes=(
         Note(
@@ -47,41 +45,57 @@ TABLE = StudyTable(
 
 def rows(runs: StudyRuns) -> list[StudyRow]:
     """A row for each size, by data set and backbone."""
-    return [
-        StudyRow((f"{size:,}",), _numbers(runs, at, size), runs.label(at), (str(size),) if at == PAPER else None)
-        for at in runs.settings
-        for size in runs.values("size", runs.find(at))
-    ]
+    found = []
+    for setting in runs.settings:
+        for size in runs.values("size", runs.find(setting)):
+            printed = None
+            if setting == PAPER:
+                printed = (str(size),)
+            found.append(StudyRow((f"{size:,}",), _numbers(runs, setting, size), runs.label(setting), printed))
+    return found
 
 
 def _numbers(runs: StudyRuns, setting: Setting, size: int) -> dict[str, tuple[Measurement, ...]]:
-    found = {method: runs.find(setting, method, size=size) for method in METHODS}
-    return {method: (_over_samples(samples, runs.reading),) for method, samples in found.items() if samples}
+    found: dict[str, tuple[Measurement, ...]] = {}
+    for method in METHODS:
+        samples = runs.find(setting, method, size=size)
+        if samples:
+            found[method] = (_over_samples(samples, runs.reading),)
+    return found
 
 
 def _over_samples(runs: Sequence[Run], reading: Reading) -> Measurement:
     """Mean and std over the folds of all samples; each has the same number of folds."""
-    found = [row for run in runs if (row := run.row("auroc", "all", reading)) is not None and row["mean"] is not None]
-    if not found:
+    rows = [run.row("auroc", "all", reading) for run in runs]
+    known = [row for row in rows if row is not None and row["mean"] is not None]
+    if not known:
         return Measurement(None)
-    means, stds = (np.array([row[name] for row in found]) for name in ("mean", "std"))
-    return Measurement(float(means.mean()), float(np.sqrt(np.mean(stds**2 + (means - means.mean()) ** 2))))
+    means = np.array([row["mean"] for row in known])
+    variances = np.array([row["std"] for row in known]) ** 2
+    std = np.sqrt(np.mean(variances + (means - means.mean()) ** 2))
+    return Measurement(float(means.mean()), float(std))
 
 
 def figure(runs: StudyRuns) -> Figure | None:
     """A learning curve for each data set and backbone, with a band of one standard deviation."""
-    panels = {runs.label(at): _curves(runs, at) for at in runs.settings}
-    return curve_figure({title: curves for title, curves in panels.items() if curves}, "Training pairs", "AUROC", runs)
+    panels = {}
+    for setting in runs.settings:
+        curves = _curves(runs, setting)
+        if curves:
+            panels[runs.label(setting)] = curves
+    return curve_figure(panels, "Training pairs", "AUROC", runs)
 
 
 def _curves(runs: StudyRuns, setting: Setting) -> list[Curve]:
     sizes = runs.values("size", runs.find(setting))
-    numbers = {size: _numbers(runs, setting, size) for size in sizes}
-    points = {
-        label: [(size, numbers[size][method][0]) for size in sizes if method in numbers[size]]
-        for method, label in METHODS.items()
-    }
-    return [curve for label, found in points.items() if (curve := curve_through(label, found)) is not None]
+    by_size = {size: _numbers(runs, setting, size) for size in sizes}
+    curves = []
+    for method, label in METHODS.items():
+        points = [(size, numbers[method][0]) for size, numbers in by_size.items() if method in numbers]
+        curve = curve_through(label, points)
+        if curve is not None:
+            curves.append(curve)
+    return curves
 
 
-STUDY = Study("calibration_size", lambda runs: [TABLE.grid(runs, rows(runs))], rows, figure, printed=PRINTED)
+STUDY = Study("calibration_size", TABLE, rows, printed_study("calibration_size"), figure=figure)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from fairfr.paper.printed import printed_study
-from fairfr.report.study import ColumnSpec, Measurement, Study, StudyRow, StudyTable
+from fairfr.report.readings import Run
+from fairfr.report.study import Study
 from fairfr.report.study_runs import Setting, StudyRuns
+from fairfr.report.study_table import ColumnSpec, Measurement, StudyRow, StudyTable, measure_methods
 from fairfr.report.tables.grid import Note
 
 METHODS = {
@@ -29,14 +31,11 @@ PAPER = {
     ("bfw", "adaface_aligned"): "BFW, AdaFace",
     ("bfw", "vit_b"): "BFW, ViT-B",
 }
-PRINTED = printed_study("components")
 TABLE = StudyTable(
-    name="components",
-    printed=PRINTED,
     title="Component ablation: worst-group AUROC",
     corner=("Setting",),
     methods=METHODS,
-    shown=(ColumnSpec("AUROC"),),
+    columns=(ColumnSpec("AUROC"),),
     about=("Means over held-out folds of the worst group of each; pairs of two groups are in none.",),
     notes=(
         Note(
@@ -50,16 +49,23 @@ TABLE = StudyTable(
 
 def rows(runs: StudyRuns) -> list[StudyRow]:
     """A row for each data set and backbone: the paper's in its order, then others by name."""
-    return [
-        StudyRow((runs.label(at),), _numbers(runs, at), paper=(PAPER[at],) if at in PAPER else None)
-        for at in runs.settings_after(PAPER)
-    ]
+    found = []
+    for setting in runs.settings_after(PAPER):
+        printed = None
+        if setting in PAPER:
+            printed = (PAPER[setting],)
+        found.append(StudyRow((runs.label(setting),), _numbers(runs, setting), paper=printed))
+    return found
 
 
 def _numbers(runs: StudyRuns, setting: Setting) -> dict[str, tuple[Measurement, ...]]:
-    found = {method: runs.one(setting, RUN_AS.get(method, method)) for method in METHODS}
-    values = {m: run.row("auroc", "worst", runs.reading, rule="both") for m, run in found.items() if run is not None}
-    return {method: (Measurement(None if row is None else row["mean"]),) for method, row in values.items()}
+    def find(method: str) -> Run | None:
+        return runs.one(setting, RUN_AS.get(method, method))
+
+    def measure(run: Run) -> tuple[Measurement, ...]:
+        return (Measurement.of(run.row("auroc", "worst", runs.reading, rule="both")),)
+
+    return measure_methods(METHODS, find, measure)
 
 
-STUDY = Study("components", lambda runs: [TABLE.grid(runs, rows(runs))], rows, in_part=True, printed=PRINTED)
+STUDY = Study("components", TABLE, rows, printed_study("components"), in_part=True)

@@ -9,8 +9,9 @@ from fairfr.paper.printed import printed_study
 from fairfr.report.figures.curves import Curve, curve_figure, curve_through
 from fairfr.report.quantity import group_heading
 from fairfr.report.readings import Run
-from fairfr.report.study import ColumnSpec, Measurement, Study, StudyRow, StudyTable
+from fairfr.report.study import Study
 from fairfr.report.study_runs import Setting, StudyRuns
+from fairfr.report.study_table import ColumnSpec, Measurement, StudyRow, StudyTable, measure_methods
 from fairfr.report.tables.grid import Note
 
 if TYPE_CHECKING:
@@ -23,14 +24,11 @@ METHODS = {
     "ac_density_loo": "AC-Density (LOO)",
 }
 PAPER = ("rfw", "arcface_original", "african")
-PRINTED = printed_study("coverage")
 TABLE = StudyTable(
-    name="coverage",
-    printed=PRINTED,
     title="AUROC and Brier score of a group whose calibration pairs are thinned out",
     corner=("Pairs kept",),
     methods=METHODS,
-    shown=(ColumnSpec("AUROC"), ColumnSpec("Brier")),
+    columns=(ColumnSpec("AUROC"), ColumnSpec("Brier")),
     about=("Means over held-out folds of the group's own pairs; the test folds are the published ones.",),
     notes=(
         Note(
@@ -44,36 +42,35 @@ TABLE = StudyTable(
 
 def rows(runs: StudyRuns) -> list[StudyRow]:
     """A row for each share, by data set, backbone and group."""
-    return [
-        StudyRow(
-            (_percent(keep),),
-            _numbers(runs, at, group, keep),
-            f"{runs.label(at)}, {group_heading(group)}",
-            (_percent(keep),) if (*at, group.casefold()) == PAPER else None,
-        )
-        for at in runs.settings
-        for group in runs.values("group", runs.find(at))
-        for keep in reversed(runs.values("keep", runs.find(at, group=group)))
-    ]
+    found = []
+    for setting in runs.settings:
+        for group in runs.values("group", runs.find(setting)):
+            section = f"{runs.label(setting)}, {group_heading(group)}"
+            for keep in reversed(runs.values("keep", runs.find(setting, group=group))):
+                label = (f"{100 * keep:g}%",)
+                printed = None
+                if (*setting, group.casefold()) == PAPER:
+                    printed = label
+                found.append(StudyRow(label, _numbers(runs, setting, group, keep), section, printed))
+    return found
 
 
 def _numbers(runs: StudyRuns, setting: Setting, group: str, keep: float) -> dict[str, tuple[Measurement, ...]]:
-    found = {method: runs.one(setting, method, group=group, keep=keep, repeat=0) for method in METHODS}
-    return {m: tuple(_number(runs, run, metric) for metric in ("auroc", "brier")) for m, run in found.items() if run}
+    def find(method: str) -> Run | None:
+        return runs.one(setting, method, group=group, keep=keep, repeat=0)
+
+    def measure(run: Run) -> tuple[Measurement, ...]:
+        return tuple(_of_group(runs, run, metric) for metric in ("auroc", "brier"))
+
+    return measure_methods(METHODS, find, measure)
 
 
-def _number(runs: StudyRuns, run: Run, metric: str) -> Measurement:
+def _of_group(runs: StudyRuns, run: Run, metric: str) -> Measurement:
     """Of the group that was thinned out, whichever way its name is capitalised."""
     wanted = str(runs.value(run, "group")).casefold()
     grouping = runs.value(run, "splitter.grouping") or run.stored["data"]["grouping"]
-    levels = run.stored["data"]["groups"][grouping]
-    level = next(level for level in levels if level.casefold() == wanted)
-    row = run.row(metric, level, runs.reading, grouping, "both")
-    return Measurement(None if row is None else row["mean"])
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:g}%"
+    names = {name.casefold(): name for name in run.stored["data"]["groups"][grouping]}
+    return Measurement.of(run.row(metric, names[wanted], runs.reading, grouping, "both"))
 
 
 def figure(runs: StudyRuns) -> Figure | None:
@@ -81,18 +78,25 @@ def figure(runs: StudyRuns) -> Figure | None:
     panels = {}
     for section, several in groupby(rows(runs), key=lambda row: row.section):
         of_section = list(several)
-        for at, shown in enumerate(TABLE.shown):
-            panels[f"{section}: {shown.heading}"] = _curves(of_section, at)
-    return curve_figure({t: c for t, c in panels.items() if c}, "Pairs of the group kept (%)", "", runs, log=True)
+        for position, column in enumerate(TABLE.columns):
+            curves = _curves(of_section, position)
+            if curves:
+                panels[f"{section}: {column.heading}"] = curves
+    return curve_figure(panels, "Pairs of the group kept (%)", "", runs, log=True)
 
 
-def _curves(rows: list[StudyRow], at: int) -> list[Curve]:
-    """A curve for each method, of the quantity at position ``at``."""
-    points = {
-        label: [(float(row.label[0].rstrip("%")), row.values[m][at]) for row in rows if m in row.values]
-        for m, label in METHODS.items()
-    }
-    return [curve for label, found in points.items() if (curve := curve_through(label, found)) is not None]
+def _curves(rows: list[StudyRow], position: int) -> list[Curve]:
+    """A curve for each method, of the quantity at this position."""
+    curves = []
+    for method, label in METHODS.items():
+        points = []
+        for row in rows:
+            if method in row.values:
+                points.append((float(row.label[0].rstrip("%")), row.values[method][position]))
+        curve = curve_through(label, points)
+        if curve is not None:
+            curves.append(curve)
+    return curves
 
 
-STUDY = Study("coverage", lambda runs: [TABLE.grid(runs, rows(runs))], rows, figure, printed=PRINTED)
+STUDY = Study("coverage", TABLE, rows, printed_study("coverage"), figure=figure)

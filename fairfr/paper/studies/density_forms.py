@@ -9,8 +9,9 @@ from fairfr.paper.reading import PAPER_READING
 from fairfr.report.quantity import higher_is_better
 from fairfr.report.readings import STRICT, Reading, Run
 from fairfr.report.scores import RunScores
-from fairfr.report.study import CHAPTER, Study
+from fairfr.report.study import Study
 from fairfr.report.study_runs import Setting, StudyRuns
+from fairfr.report.study_table import CHAPTER
 from fairfr.report.tables.grid import Entry, Grid, Line, Note, Section, Spanner, mark_best, number_entry
 from fairfr.report.tables.provenance import short_key
 
@@ -99,4 +100,4 @@ def _number(value: float | None, sign: str = "") -> Entry:
     return number_entry(value, DIGITS, sign=sign)
 
 
-STUDY = Study("density_forms", tables, varies=(LIMIT,))
+STUDY = Study("density_forms", more_tables=tables, varies=(LIMIT,))

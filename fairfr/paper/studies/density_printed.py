@@ -12,8 +12,9 @@ from fairfr.paper.printed import AUROC, BRIER, TPR, WORST_BRIER, printed_headlin
 from fairfr.paper.reading import PAPER_READING
 from fairfr.report.quantity import Quantity
 from fairfr.report.readings import STRICT, Reading, Run
-from fairfr.report.study import CHAPTER, Study
+from fairfr.report.study import Study
 from fairfr.report.study_runs import Setting, StudyRuns
+from fairfr.report.study_table import CHAPTER
 from fairfr.report.tables.grid import Entry, Grid, Line, Note, Section, Spanner, number_entry
 from fairfr.report.tables.provenance import short_key
 
@@ -138,4 +139,4 @@ def _entry(values: Sequence[float]) -> Entry:
     return number_entry(float(np.mean(values)), DIGITS, spread=spread)
 
 
-STUDY = Study("density_printed", tables, varies=(SEED,))
+STUDY = Study("density_printed", more_tables=tables, varies=(SEED,))

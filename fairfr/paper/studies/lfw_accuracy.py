@@ -7,8 +7,9 @@ import numpy as np
 from fairfr.paper.printed import printed_study
 from fairfr.report.held_out_folds import held_out_folds
 from fairfr.report.readings import Reading, Run
-from fairfr.report.study import ColumnSpec, Measurement, Study, StudyRow, StudyTable
+from fairfr.report.study import Study
 from fairfr.report.study_runs import Setting, StudyRuns
+from fairfr.report.study_table import ColumnSpec, Measurement, StudyRow, StudyTable, measure_methods
 from fairfr.report.tables.grid import Note
 
 METHODS = {
@@ -25,14 +26,11 @@ PAPER = {
     ("lfw", "vit_b"): "ViT-B, AdaFace-trained",
     ("lfw", "arcface_original"): "ArcFace, original embedding set",
 }
-PRINTED = printed_study("lfw_accuracy")
 TABLE = StudyTable(
-    name="lfw_accuracy",
-    printed=PRINTED,
     title="Verification accuracy",
     corner=("Embedding set",),
     methods={PRINTED_AS.get(method, method): label for method, label in METHODS.items()},
-    shown=(ColumnSpec("%", 2),),
+    columns=(ColumnSpec("%", 2),),
     about=("Percent, mean and standard deviation over held-out folds; the threshold is set on the training folds.",),
     notes=(
         Note(
@@ -47,25 +45,36 @@ TABLE = StudyTable(
 
 def rows(runs: StudyRuns) -> list[StudyRow]:
     """A row for each embedding set: the paper's in its order, then others by name."""
-    return [
-        StudyRow((runs.label(at),), _numbers(runs, at), paper=(PAPER[at],) if at in PAPER else None)
-        for at in runs.settings_after(PAPER)
-    ]
+    found = []
+    for setting in runs.settings_after(PAPER):
+        printed = None
+        if setting in PAPER:
+            printed = (PAPER[setting],)
+        found.append(StudyRow((runs.label(setting),), _numbers(runs, setting), paper=printed))
+    return found
 
 
 def _numbers(runs: StudyRuns, setting: Setting) -> dict[str, tuple[Measurement, ...]]:
-    found = {method: runs.one(setting, method) for method in METHODS}
-    return {PRINTED_AS.get(m, m): (accuracy(run, runs.reading),) for m, run in found.items() if run is not None}
+    def find(method: str) -> Run | None:
+        return runs.one(setting, method)
+
+    def measure(run: Run) -> tuple[Measurement, ...]:
+        return (accuracy(run, runs.reading),)
+
+    found = measure_methods(METHODS, find, measure)
+    return {PRINTED_AS.get(method, method): numbers for method, numbers in found.items()}
 
 
 def accuracy(run: Run, reading: Reading) -> Measurement:
     """Percent of pairs decided rightly, mean and std over folds; None without scores or thresholds."""
-    found = [
-        float(np.mean((fold.values >= fold.thresholds["accuracy"]) == fold.same))
-        for fold in held_out_folds(run, reading)
-        if "accuracy" in fold.thresholds
-    ]
-    return Measurement(100 * float(np.mean(found)), 100 * float(np.std(found))) if found else Measurement(None)
+    shares = []
+    for fold in held_out_folds(run, reading):
+        if "accuracy" in fold.thresholds:
+            accepted = fold.values >= fold.thresholds["accuracy"]
+            shares.append(float(np.mean(accepted == fold.same)))
+    if not shares:
+        return Measurement(None)
+    return Measurement(100 * float(np.mean(shares)), 100 * float(np.std(shares)))
 
 
-STUDY = Study("lfw_accuracy", lambda runs: [TABLE.grid(runs, rows(runs))], rows, printed=PRINTED)
+STUDY = Study("lfw_accuracy", TABLE, rows, printed_study("lfw_accuracy"))

@@ -12,8 +12,9 @@ from fairfr.metrics.roc_metrics import Convention, OperatingPoint, fpr_name
 from fairfr.report.held_out_folds import HeldOutFold, held_out_folds
 from fairfr.report.readings import Run
 from fairfr.report.scores import RunScores
-from fairfr.report.study import CHAPTER, Study
+from fairfr.report.study import Study
 from fairfr.report.study_runs import Setting, StudyRuns
+from fairfr.report.study_table import CHAPTER
 from fairfr.report.tables.grid import Entry, Grid, Line, Note, Section, Spanner, number_entry
 from fairfr.report.tables.order import MethodRow
 from fairfr.report.tables.provenance import short_key
@@ -173,4 +174,4 @@ def _count_line(group: str, negatives: float) -> Line:
     return Line(group, (number_entry(negatives, 0), *expected))
 
 
-STUDY = Study("low_fpr", tables)
+STUDY = Study("low_fpr", more_tables=tables)

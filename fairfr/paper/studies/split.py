@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from fairfr.paper.printed import printed_study
 from fairfr.report.readings import Run
-from fairfr.report.study import CHAPTER, ColumnSpec, Measurement, Study, StudyRow, StudyTable
+from fairfr.report.study import Study
 from fairfr.report.study_runs import Setting, StudyRuns
+from fairfr.report.study_table import CHAPTER, ColumnSpec, Measurement, StudyRow, StudyTable, measure_methods
 from fairfr.report.tables.grid import Grid, Line, Note, Section, Spanner, number_entry
 
 METHODS = {
@@ -27,14 +30,11 @@ COUNTS = {
     "cut": "parts larger than a fold",
     "dropped": "most pairs left out of a fold's training",
 }
-PRINTED = printed_study("split")
 TABLE = StudyTable(
-    name="split",
-    printed=PRINTED,
     title="Worst-group AUROC and worst-group Brier score by the way folds are made",
     corner=("Folds",),
     methods=METHODS,
-    shown=(ColumnSpec("AUROC"), ColumnSpec("Brier")),
+    columns=(ColumnSpec("AUROC"), ColumnSpec("Brier")),
     about=("Means over held-out folds of the worst group of each; pairs of two groups are in none.",),
     notes=(
         Note(
@@ -49,49 +49,51 @@ TABLE = StudyTable(
 
 def rows(runs: StudyRuns) -> list[StudyRow]:
     """A row for each kind of folds, by data set and backbone."""
-    return [
-        StudyRow(
-            (FOLDS[protocol],),
-            _numbers(runs, at, protocol),
-            runs.label(at),
-            (PAPER[at], FOLDS[protocol]) if at in PAPER else None,
-        )
-        for at in runs.settings
-        for protocol in FOLDS
-        if _found(runs, at, protocol)
-    ]
+    found = []
+    for setting in runs.settings:
+        for protocol, folds in FOLDS.items():
+            if not _of_protocol(runs, setting, protocol):
+                continue
+            printed = None
+            if setting in PAPER:
+                printed = (PAPER[setting], folds)
+            numbers = _numbers(runs, setting, protocol)
+            found.append(StudyRow((folds,), numbers, runs.label(setting), printed))
+    return found
 
 
-def _found(runs: StudyRuns, setting: Setting, protocol: str) -> list[Run]:
+def _of_protocol(runs: StudyRuns, setting: Setting, protocol: str) -> list[Run]:
     return [run for run in runs.find(setting) if run.stored["protocol"] == protocol]
 
 
 def _numbers(runs: StudyRuns, setting: Setting, protocol: str) -> dict[str, tuple[Measurement, ...]]:
-    of_method = {run.stored["method"]["id"]: run for run in reversed(_found(runs, setting, protocol))}
-    known = {method: of_method[method] for method in METHODS if method in of_method}
-    return {m: tuple(_worst(runs, run, metric) for metric in ("auroc", "brier")) for m, run in known.items()}
+    by_method = {run.stored["method"]["id"]: run for run in reversed(_of_protocol(runs, setting, protocol))}
+
+    def measure(run: Run) -> tuple[Measurement, ...]:
+        rows = [run.row(metric, "worst", runs.reading, rule="both") for metric in ("auroc", "brier")]
+        return tuple(Measurement.of(row) for row in rows)
+
+    return measure_methods(METHODS, by_method.get, measure)
 
 
-def _worst(runs: StudyRuns, run: Run, metric: str) -> Measurement:
-    row = run.row(metric, "worst", runs.reading, rule="both")
-    return Measurement(None if row is None else row["mean"])
-
-
-def moved(runs: StudyRuns) -> Grid:
+def moved(runs: StudyRuns) -> list[Grid]:
     """What became of the pairs in new folds."""
-    sections = [
-        Section(
-            runs.label(at),
-            tuple(_line(protocol, run) for protocol in FOLDS for run in _with_counts(runs, at, protocol)),
-        )
-        for at in runs.settings
-    ]
-    return Grid(
+    sections = []
+    for setting in runs.settings:
+        lines = []
+        for protocol in FOLDS:
+            counts = _counts(_of_protocol(runs, setting, protocol))
+            if counts:
+                entries = [number_entry(counts[name], 0) for name in ("pairs", *COUNTS)]
+                lines.append(Line(FOLDS[protocol], tuple(entries)))
+        if lines:
+            sections.append(Section(runs.label(setting), tuple(lines)))
+    grid = Grid(
         id="study_split_folds",
         title="New folds: pairs that moved, and what could not be balanced",
         corner=("Folds",),
         spanners=(Spanner("", ("pairs", *COUNTS.values())),),
-        sections=tuple(section for section in sections if section.lines),
+        sections=tuple(sections),
         notes=(
             Note(
                 "moved",
@@ -102,20 +104,17 @@ def moved(runs: StudyRuns) -> Grid:
         source=runs.source,
         chapter=CHAPTER,
     )
+    return [grid]
 
 
-def _with_counts(runs: StudyRuns, setting: Setting, protocol: str) -> list[Run]:
-    """One run of this protocol that says what it did: all methods have the same folds."""
-    return [run for run in _found(runs, setting, protocol) if _counts(run)][:1]
+def _counts(runs: Sequence[Run]) -> dict[str, int]:
+    """What the first run that says so did to the folds: all methods have the same folds."""
+    for run in runs:
+        for finding in run.stored["warnings"]:
+            if finding["code"] == FOUND and finding["counts"]:
+                counts: dict[str, int] = finding["counts"]
+                return counts
+    return {}
 
 
-def _counts(run: Run) -> dict[str, int]:
-    return next((finding["counts"] for finding in run.stored["warnings"] if finding["code"] == FOUND), {})
-
-
-def _line(protocol: str, run: Run) -> Line:
-    counts = _counts(run)
-    return Line(FOLDS[protocol], tuple(number_entry(counts[name], 0) for name in ("pairs", *COUNTS)))
-
-
-STUDY = Study("split", lambda runs: [TABLE.grid(runs, rows(runs)), moved(runs)], rows, printed=PRINTED)
+STUDY = Study("split", TABLE, rows, printed_study("split"), moved)

@@ -13,8 +13,9 @@ from fairfr.report.figures.changes import change_figure
 from fairfr.report.quantity import group_heading, higher_is_better
 from fairfr.report.readings import Reading, Run
 from fairfr.report.scores import RunScores
-from fairfr.report.study import CHAPTER, Measurement, Study, StudyRow
+from fairfr.report.study import Study
 from fairfr.report.study_runs import StudyRuns
+from fairfr.report.study_table import CHAPTER, Measurement, StudyRow
 from fairfr.report.tables.grid import Entry, Grid, Line, Note, Section, Spanner, Tone, number_entry
 from fairfr.report.uncertainty.paired import Change, Comparison, compare_runs
 
@@ -174,4 +175,4 @@ def figure(runs: StudyRuns) -> Figure | None:
     return change_figure(changes, runs.source)
 
 
-STUDY = Study("transfer", tables, rows, figure, varies=("noise",))
+STUDY = Study("transfer", rows=rows, more_tables=tables, figure=figure, varies=("noise",))

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from fairfr.report.study import Measurement
+    from fairfr.report.study_table import Measurement
 
 PANEL = (4.6, 3.4)  # inches
 IN_A_ROW = 4
