@@ -17,7 +17,7 @@ METHODS: dict[str, str] = {
     "Frappe": "fairfr.methods.frappe.Frappe",
     "GST": "fairfr.methods.gst.GST",
     "Isotonic": "fairfr.methods.isotonic.Isotonic",
-    "Multicalibration": "fairfr.methods.extra_multicalibration.Multicalibration",
+    "Multicalibration": "fairfr.methods.multicalibration.Multicalibration",
     "Oracle": "fairfr.methods.oracle.Oracle",
     "Platt": "fairfr.methods.platt.Platt",
     "Temperature": "fairfr.methods.temperature.Temperature",

@@ -47,8 +47,7 @@ from fairfr.data.validation import (
     without_groups,
 )
 from fairfr.numerics.direction import reversed_auroc
-from fairfr.pairs.cosine import COSINE_RANGE, invalid_cosines
-from fairfr.pairs.unit import unit_rows
+from fairfr.pairs.vectors import COSINE_RANGE, invalid_cosines, unit_rows
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,11 +11,11 @@ import numpy as np
 
 from fairfr.core.errors import DataError, name_groups
 from fairfr.core.findings import Finding
-from fairfr.core.overlap import n_folds_of, pair_keys
 from fairfr.core.types import I16, I32, UNKNOWN, Bool, Grouping, Pairs
 from fairfr.core.wording import plural, shorten_list
 from fairfr.data.images_file import ImageTable
 from fairfr.data.pairs_file import LabelledPairs
+from fairfr.pairs.overlap import n_folds_of, pair_keys
 
 NAMED = 4  # groups named in one sentence
 NOT_KNOWN = frozenset({"unknown", "none", "n/a", "na", "nan", "null", "?", "-", "unspecified"})

@@ -7,8 +7,7 @@ import numpy as np
 from fairfr.core.errors import ConfigError, did_you_mean, missing_groups_error
 from fairfr.core.names import is_placeholder
 from fairfr.core.types import I64, Bool, Grouping, Pairs, StrArray, VerificationSet
-from fairfr.pairs.copies import near_duplicates
-from fairfr.pairs.people import connected_components, infer_identities
+from fairfr.pairs.overlap import connected_components, infer_identities, near_duplicates
 
 
 def pairs_with_any(pairs: Pairs, of_image: I64, wanted: I64) -> Bool:

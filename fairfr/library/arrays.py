@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from fairfr.core.errors import DataError
 from fairfr.core.types import F64, I32, Bool, StrArray
-from fairfr.pairs.cosine import COSINE_RANGE, invalid_cosines
+from fairfr.pairs.vectors import COSINE_RANGE, invalid_cosines
 
 ScoreRange: TypeAlias = tuple[float, float]
 """The lowest and the highest possible score of a matcher that does not give cosines."""

@@ -26,7 +26,7 @@ from fairfr.core.types import (
     cross_groupings,
 )
 from fairfr.library import arrays
-from fairfr.pairs.unit import fingerprints, unit_rows
+from fairfr.pairs.vectors import fingerprints, unit_rows
 
 Names: TypeAlias = Any
 """(n,) of anything that has a name. Row by row: a tuple (left, right) of (p,) each, or (p,) for both images."""

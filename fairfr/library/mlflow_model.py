@@ -19,7 +19,7 @@ import numpy as np
 from fairfr import __version__
 from fairfr.core.errors import DataError
 from fairfr.library.model_file import load
-from fairfr.pairs.cosine import COSINE_RANGE
+from fairfr.pairs.vectors import COSINE_RANGE
 from fairfr.store.mlflow.client import EXPERIMENT, MlflowError, open_client, search_runs, store_uri
 from fairfr.store.settings import StoreSettings
 

@@ -19,7 +19,7 @@ from fairfr.library.image_pairs import Faces, Labels, verification_set
 from fairfr.library.model import Model
 from fairfr.library.unlike import Unlike
 from fairfr.pairs.table import PairTable
-from fairfr.pairs.unit import unit_rows
+from fairfr.pairs.vectors import unit_rows
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from fairfr.library.model import Model
 from fairfr.library.pair_sources import PairFile, in_file
 from fairfr.library.prior import check_prior
 from fairfr.library.scored_embeddings import Scorer, Vectors, load_model, result_columns
-from fairfr.pairs.cosine import invalid_cosines
+from fairfr.pairs.vectors import invalid_cosines
 from fairfr.runner.threads import limit_threads, resolve_threads
 
 BLOCK = 2**18

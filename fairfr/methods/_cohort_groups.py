@@ -8,7 +8,7 @@ import numpy as np
 
 from fairfr.core.calibrator import FitContext
 from fairfr.core.types import I64, Bool
-from fairfr.methods._identity import identities_of
+from fairfr.methods._labels import identities_of
 from fairfr.pairs.view import PairView
 
 log = logging.getLogger("fairfr")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 
 from fairfr.core.types import F32, F64, I64, Bool
-from fairfr.methods._torch import tensor_of, torch_seed
+from fairfr.methods._networks import tensor_of, torch_seed
 from fairfr.numerics.regression import safe_std
 from fairfr.pairs.design import PairDesign
 

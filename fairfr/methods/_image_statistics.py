@@ -9,7 +9,7 @@ import numpy as np
 
 from fairfr.core.serialization import serializable
 from fairfr.core.types import F32, F64, Bool
-from fairfr.pairs.blas import single_thread_blas
+from fairfr.pairs.parallel import single_thread_blas
 
 Statistics: TypeAlias = tuple[F64, F64]
 """Mean and ln sd of each image's highest cosines, (n,) each."""

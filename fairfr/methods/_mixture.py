@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from fairfr.core.types import F32, F64, I64
-from fairfr.pairs.blas import single_thread_blas
+from fairfr.pairs.parallel import single_thread_blas
 
 IMAGES_EACH, MOST = 50, 64
 FEWEST_IMAGES = 20

@@ -11,7 +11,7 @@ from fairfr.core.calibrator import FitContext
 from fairfr.core.errors import ConfigError
 from fairfr.core.serialization import serializable
 from fairfr.core.types import F32, I64, Bool, StrArray
-from fairfr.pairs.unit import fingerprints
+from fairfr.pairs.vectors import fingerprints
 
 NO_GROUP = -1
 

@@ -26,8 +26,7 @@ import numpy as np
 from fairfr.core.calibrator import FitContext
 from fairfr.core.conform import check_above, check_min
 from fairfr.core.types import F32, F64, I64, Bool, Need, Prediction
-from fairfr.methods._network import Network
-from fairfr.methods._torch import tensor_of, torch_seed, torch_threads
+from fairfr.methods._networks import Network, tensor_of, torch_seed, torch_threads
 from fairfr.numerics.regression import sigmoid
 from fairfr.pairs.design import PairDesign
 from fairfr.pairs.view import PairView

@@ -54,17 +54,15 @@ import numpy as np
 from fairfr.core.calibrator import FitContext
 from fairfr.core.conform import check_min
 from fairfr.core.types import I16, I32, I64, Bool, Need, PairRule, Prediction
-from fairfr.methods._cohort import Cohort, draw_cohort
-from fairfr.methods._group import GroupRule, Levels
-from fairfr.methods._group_curves import (
+from fairfr.methods._group_maps import (
     FitCurve,
     GroupCurves,
     fit_balanced_logistic,
     fit_standard,
     fit_two_gaussians,
 )
-from fairfr.methods._identity import People, identities_of
-from fairfr.methods._moments import Moments
+from fairfr.methods._impostor_statistics import Cohort, Moments, draw_cohort
+from fairfr.methods._labels import GroupRule, Levels, People, identities_of
 from fairfr.pairs.view import PairView
 
 CohortVariant: TypeAlias = Literal["M1", "M1.1", "M1.2", "M2", "M2.1", "M2.2"]

@@ -28,7 +28,7 @@ import numpy as np
 from fairfr.core.calibrator import FitContext
 from fairfr.core.conform import check_min
 from fairfr.core.types import F64, I64, Bool, Need, Prediction
-from fairfr.methods._kmeans import LIBRARY, ClusterEngine, fit_clusters
+from fairfr.methods._clusters import LIBRARY, ClusterEngine, fit_clusters
 from fairfr.numerics.beta import BetaMap, fit_beta
 from fairfr.pairs.view import PairView
 

@@ -35,8 +35,8 @@ from fairfr.core.calibrator import FitContext
 from fairfr.core.conform import check_above, check_min
 from fairfr.core.errors import ConfigError
 from fairfr.core.types import F32, F64, I32, I64, Bool, Need, Prediction
-from fairfr.methods._identity import identities_of
 from fairfr.methods._kernel_ridge import Kernel, fit_kernel_ridge
+from fairfr.methods._labels import identities_of
 from fairfr.pairs.view import PairView
 
 SOURCE_PRESETS: dict[str, tuple[Kernel, float]] = {

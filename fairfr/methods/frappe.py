@@ -37,9 +37,8 @@ from fairfr.core.calibrator import FitContext
 from fairfr.core.conform import check_above, check_min
 from fairfr.core.types import F64, I64, Bool, Need, Prediction
 from fairfr.methods._frappe_training import StandardisedMidpoints, Training, TrainingPairs, blocks, moments, train
-from fairfr.methods._network import Network
+from fairfr.methods._networks import Network, torch_threads
 from fairfr.methods._pseudo_groups import nearest_mean, ward_means
-from fairfr.methods._torch import torch_threads
 from fairfr.numerics.regression import fit_logistic, sigmoid
 from fairfr.pairs.design import DenseDesign, PairDesign
 from fairfr.pairs.view import PairView

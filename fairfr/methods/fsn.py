@@ -43,10 +43,10 @@ from fairfr.core.calibrator import FitContext
 from fairfr.core.conform import check_above, check_min
 from fairfr.core.errors import ConfigError
 from fairfr.core.types import F64, I64, Bool, Need, Prediction
-from fairfr.methods._kmeans import LIBRARY, ClusterEngine, fit_clusters
-from fairfr.methods._threshold import Corners, Pick, Thresholds
+from fairfr.methods._clusters import LIBRARY, ClusterEngine, fit_clusters
+from fairfr.methods._fpr_thresholds import Corners, Pick, Thresholds
 from fairfr.numerics.beta import fit_beta
-from fairfr.pairs.cosine import COSINE_RANGE
+from fairfr.pairs.vectors import COSINE_RANGE
 from fairfr.pairs.view import PairView
 
 

@@ -42,8 +42,8 @@ from fairfr.core.calibrator import FitContext
 from fairfr.core.conform import check_above
 from fairfr.core.errors import ConfigError
 from fairfr.core.types import F64, I16, UNKNOWN, Bool, Need, PairRule, Prediction
-from fairfr.methods._group import GroupRule, Levels, names_of
-from fairfr.methods._threshold import Corners, Thresholds
+from fairfr.methods._fpr_thresholds import Corners, Thresholds
+from fairfr.methods._labels import GroupRule, Levels, names_of
 from fairfr.numerics.beta import fit_beta
 from fairfr.pairs.view import PairView
 

@@ -36,7 +36,7 @@ import numpy as np
 
 from fairfr.core.calibrator import FitContext
 from fairfr.core.types import F64, I64, UNKNOWN, Bool, Need, Prediction
-from fairfr.methods._group import GroupRule, Levels, names_of
+from fairfr.methods._labels import GroupRule, Levels, names_of
 from fairfr.numerics.beta import BetaMap, fit_beta
 from fairfr.pairs.view import PairView
 

@@ -10,8 +10,8 @@ from fairfr.core.calibrator import Calibrator
 from fairfr.core.serialization import serializable
 from fairfr.core.types import F64, Bool
 from fairfr.numerics.regression import LogisticModel, Solver, fit_logistic, sigmoid
-from fairfr.pairs.cosine import COSINE_RANGE
 from fairfr.pairs.design import DenseDesign
+from fairfr.pairs.vectors import COSINE_RANGE
 
 UNREGULARISED = 99_999_999_999.0  # the C of the published implementation
 

@@ -6,8 +6,8 @@ import numpy as np
 
 from fairfr.core.types import F64, Bool
 from fairfr.numerics.regression import LogisticModel, sigmoid
-from fairfr.pairs.blas import single_thread_blas
 from fairfr.pairs.design import Design
+from fairfr.pairs.parallel import single_thread_blas
 
 MAX_STEPS = 60
 TOLERANCE = 1e-10

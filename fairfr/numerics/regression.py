@@ -17,8 +17,8 @@ import numpy as np
 
 from fairfr.core.serialization import serializable
 from fairfr.core.types import F64, Bool
-from fairfr.pairs.blas import single_thread_blas
 from fairfr.pairs.design import Design
+from fairfr.pairs.parallel import single_thread_blas
 
 Solver: TypeAlias = Literal["sklearn", "converged"]
 

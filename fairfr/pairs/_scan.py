@@ -32,10 +32,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairfr.core.overlap import pair_keys
 from fairfr.core.types import F32, F64, I32, I64, Bool, Pairs
 from fairfr.pairs.compiled import compiled
-from fairfr.pairs.shares import parallel_rows
+from fairfr.pairs.overlap import pair_keys
+from fairfr.pairs.parallel import parallel_rows
 
 if TYPE_CHECKING:
     from fairfr.pairs.neighbours import Midpoints

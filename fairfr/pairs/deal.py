@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from fairfr.core.types import I64
-from fairfr.pairs.people import connected_components
+from fairfr.pairs.overlap import connected_components
 
 ROOM = 1.25  # a unit may be so many times the size of a fold
 PARTS_OF_A_FOLD = 8  # a unit that is cut is cut into parts that balance well

@@ -7,11 +7,11 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from fairfr.core.overlap import pair_keys
 from fairfr.core.types import F32, F64, I64, UNKNOWN, Bool, StrArray, VerificationSet
-from fairfr.pairs.cosine import pair_cosines
 from fairfr.pairs.design import PairDesign
 from fairfr.pairs.neighbours import Engine, Midpoints, Neighbours, nearest_midpoints
+from fairfr.pairs.overlap import pair_keys
+from fairfr.pairs.vectors import pair_cosines
 
 SPARE_NEIGHBOURS = 8
 QUERIES_AT_ONCE = 2**15

@@ -19,8 +19,8 @@ def logistic() -> Measured:
     from sklearn.linear_model import LogisticRegression
 
     from fairfr.numerics.regression import fit_logistic
-    from fairfr.pairs.cosine import pair_cosines
     from fairfr.pairs.design import PairDesign
+    from fairfr.pairs.vectors import pair_cosines
 
     vectors, pairs = repeating_images(20_000, 100_000)
     cosine = pair_cosines(vectors, pairs)

@@ -26,7 +26,7 @@ from fairfr.core.extras import MissingExtraError
 from fairfr.core.types import EmbeddingSet, FoldSplit, Grouping, Pairs, Prediction, VerificationSet
 from fairfr.library.image_pairs import HERE
 from fairfr.pairs.table import PairTable
-from fairfr.pairs.unit import fingerprints, unit_rows
+from fairfr.pairs.vectors import fingerprints, unit_rows
 from fairfr.pairs.view import PairView
 from fairfr.runner.held_out import score_held_out
 from fairfr.sweep.config import read_method

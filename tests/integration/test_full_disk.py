@@ -17,7 +17,7 @@ from fairfr.core.errors import DataError, FairfrError, StorageError
 from fairfr.core.storage import translate_os_errors
 from fairfr.core.types import MetricRow
 from fairfr.data.importers.embeddings import write_vectors
-from fairfr.methods import _kmeans
+from fairfr.methods import _clusters
 from fairfr.report.write import write_tables
 from fairfr.store.run_folder import write_metrics, write_scores
 
@@ -114,8 +114,8 @@ def test_vectors_are_written_whole_or_not_at_all(tmp_path: Path) -> None:
 
 def test_a_cache_that_cannot_be_written_costs_nothing_but_time(tmp_path: Path) -> None:
     (tmp_path / "kmeans").write_text("in the way")
-    _kmeans._write(tmp_path / "kmeans" / "a.npz", np.ones((2, 2), "f4"))
-    assert _kmeans._read(tmp_path / "kmeans" / "a.npz", (2, 2)) is None
+    _clusters._write(tmp_path / "kmeans" / "a.npz", np.ones((2, 2), "f4"))
+    assert _clusters._read(tmp_path / "kmeans" / "a.npz", (2, 2)) is None
     assert (tmp_path / "kmeans").read_text() == "in the way"
 
 

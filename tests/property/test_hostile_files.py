@@ -37,7 +37,7 @@ from fairfr.data.locate import locate
 from fairfr.data.settings import BackboneSettings, DatasetSettings
 from fairfr.faces.alignment import read_landmarks
 from fairfr.faces.extraction import read_list
-from fairfr.methods import _kmeans
+from fairfr.methods import _clusters
 from fairfr.metrics.by_group import PairGroups, compute_metrics
 from fairfr.metrics.summary import summarise
 from fairfr.paper.reading import PAPER_READING
@@ -493,7 +493,7 @@ KINDS: dict[str, Kind] = {
     "npy with names": Kind(make_npy, lambda folder: read_embeddings(folder / "v.npy", folder / "names.txt"), odd_npy),
     "tree of npy": Kind(make_tree, lambda folder: read_embeddings(folder / "tree")),
     "torch.save": Kind(make_torch, lambda folder: read_embeddings(folder / "v.pt")),
-    "cached centres": Kind(make_centres, lambda folder: _kmeans._read(folder / "c.npz", (12, 6))),
+    "cached centres": Kind(make_centres, lambda folder: _clusters._read(folder / "c.npz", (12, 6))),
     "LFW's pairs and groups": Kind(make_lfw, read_lfw),
     "RFW's lists": Kind(make_rfw, _imported("rfw", "", "--root")),
     "RFW as a table": Kind(make_rfw_table, _imported("rfw", "rfw.csv", "--table")),

@@ -9,13 +9,13 @@ import numpy as np
 
 from fairfr.core.errors import DataError
 from fairfr.core.names import ALL, POOLED
-from fairfr.core.overlap import distinct_in_folds, n_folds_of, pair_keys
 from fairfr.core.rates import FPR_LEVELS
 from fairfr.core.types import F64, I16, I32, I64, UNKNOWN, Bool, Grouping, VerificationSet
 from fairfr.data.files import DataFile
 from fairfr.data.neutral_layout import STRUCTURE, attribute_columns
 from fairfr.data.text_table import read_table
-from fairfr.pairs.cosine import invalid_cosines, pair_cosines
+from fairfr.pairs.overlap import distinct_in_folds, n_folds_of, pair_keys
+from fairfr.pairs.vectors import invalid_cosines, pair_cosines
 
 DIFFERS = 0.01  # a cosine stored with two decimals is off by half of this
 ALIKE = 0.95  # no model sees two people as this close, unless it sees one picture twice

@@ -26,7 +26,7 @@ from fairfr.data.importers.pickles import PICKLE_ENDINGS, load_trusted, pickle_r
 from fairfr.data.pairs_file import LABELS, LabelledPairs
 from fairfr.data.pairs_file import read_same as read_labels
 from fairfr.data.text_table import MAX_CELL, CodedColumn, Table, check_text, header_of, read_table
-from fairfr.pairs.cosine import invalid_cosines
+from fairfr.pairs.vectors import invalid_cosines
 
 
 def read_foreign_table(path: Path, trust_pickle: bool = False) -> Table:

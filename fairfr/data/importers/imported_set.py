@@ -19,7 +19,6 @@ from fairfr.core.errors import DataError
 from fairfr.core.escaping import escape_control_chars
 from fairfr.core.findings import Finding
 from fairfr.core.names import SIDES
-from fairfr.core.overlap import n_folds_of, pair_keys
 from fairfr.core.run_key import check_path_name
 from fairfr.core.types import F64, I32, UNKNOWN, PlaceholderIds
 from fairfr.core.wording import plural, shorten_list
@@ -28,6 +27,7 @@ from fairfr.data.images_file import MOST_LEVELS, ImageTable
 from fairfr.data.pairs_file import LabelledPairs, number_folds, position
 from fairfr.data.text_table import CodedColumn
 from fairfr.data.validation import check_folds, check_pairs, identity_oddities, levels_for_unknown, lookalikes
+from fairfr.pairs.overlap import n_folds_of, pair_keys
 
 NAMED = 12  # folds, or levels of an attribute, named in the summary
 

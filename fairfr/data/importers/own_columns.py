@@ -15,7 +15,7 @@ from fairfr.core.wording import plural, shorten_list
 from fairfr.data.files import DataFile
 from fairfr.data.importers.imported_set import map_values
 from fairfr.data.text_table import SEPARATORS, CodedColumn, Table, check_text, read_table
-from fairfr.pairs.cosine import TOLERANCE
+from fairfr.pairs.vectors import COSINE_TOLERANCE
 
 SAME_WORDS = frozenset({"1", "1.0", "true", "yes", "y", "same", "genuine", "match", "mated"})
 DIFFERENT_WORDS = frozenset(
@@ -105,7 +105,7 @@ class OwnColumns:
             return None
         value = self._numbers(name)
         low, high = bounds
-        room = TOLERANCE * (high - low)
+        room = COSINE_TOLERANCE * (high - low)
         outside = (value < low - room) | (value > high + room)
         if outside.any():
             found = f"'{name}' is {value[np.argmax(outside)]:g}, outside {low:g} to {high:g}"

@@ -9,7 +9,7 @@ from fairfr.core.findings import Finding
 from fairfr.core.types import I32, I64, UNKNOWN, Bool
 from fairfr.data.text_table import CodedColumn
 from fairfr.pairs.deal import deal, linked_units
-from fairfr.pairs.people import infer_identities
+from fairfr.pairs.overlap import infer_identities
 
 
 def folds_of_rows(same: Bool, count: int) -> tuple[CodedColumn, Finding]:

@@ -10,7 +10,6 @@ import numpy as np
 from fairfr.core import names
 from fairfr.core.errors import ConfigError, DataError
 from fairfr.core.findings import Finding
-from fairfr.core.overlap import pair_keys
 from fairfr.core.types import I32, I64, UNKNOWN, Bool, PlaceholderIds
 from fairfr.core.wording import plural, shorten_list
 from fairfr.data.images_file import one_value_each
@@ -18,6 +17,7 @@ from fairfr.data.importers.imported_set import image_codes
 from fairfr.data.importers.own_columns import NAMED, OwnColumns
 from fairfr.data.pairs_file import position
 from fairfr.data.text_table import CodedColumn
+from fairfr.pairs.overlap import pair_keys
 
 STRUCTURE = ("fold", "left", "right", "same", "image", "identity")
 

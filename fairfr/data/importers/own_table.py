@@ -25,7 +25,7 @@ from fairfr.data.importers.own_images import STRUCTURE, Ends, name_and_value, re
 from fairfr.data.neutral_layout import reversed_scores
 from fairfr.data.pairs_file import LabelledPairs, position
 from fairfr.data.text_table import CodedColumn
-from fairfr.pairs.cosine import COSINE_RANGE
+from fairfr.pairs.vectors import COSINE_RANGE
 
 FOLDS = 10  # made where the pairs have none
 DISTANCES = (0.0, 2.0)

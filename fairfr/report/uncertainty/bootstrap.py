@@ -24,7 +24,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fairfr.core.types import F64, I16, I32, I64, UNKNOWN, Bool
-from fairfr.pairs.people import connected_components, infer_identities
+from fairfr.pairs.overlap import connected_components, infer_identities
 from fairfr.report.quantity import higher_is_better
 
 BOOTSTRAP_METRICS = ("auroc", "tpr_at_fpr_1e-3", "brier")

@@ -149,7 +149,7 @@ def code_of(method: str, protocol: str = "published.LeaveOneFoldOut", thresholds
         ("baseline.Baseline", "fairfr.numerics.beta"),  # its probability, which it does not import
         ("falcon.Falcon", "fairfr.numerics.beta"),
         ("baseline.Baseline", "fairfr.numerics.regression"),  # what the beta map is fitted by
-        ("platt.Platt", "fairfr.pairs.cosine"),
+        ("platt.Platt", "fairfr.pairs.vectors"),
         ("platt.Platt", "fairfr.core.types"),
         ("platt.Platt", "fairfr.core.calibrator"),  # seeds
     ],

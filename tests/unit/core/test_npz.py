@@ -17,7 +17,7 @@ from fairfr.core.npz import ObjectArrayError, UnreadableArrayError, npz_names, r
 from fairfr.data.embeddings_file import read_vectors
 from fairfr.data.files import DataFile
 from fairfr.data.importers.embedding_formats import read_embeddings
-from fairfr.methods._kmeans import _read
+from fairfr.methods._clusters import _read
 
 IMAGES = np.array(["a", "b", "c"])
 VECTORS = np.arange(12, dtype="f4").reshape(3, 4) + 1

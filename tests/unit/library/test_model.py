@@ -24,7 +24,7 @@ import fairfr
 from fairfr.core.calibrator import FitContext
 from fairfr.core.errors import ConfigError, DataError, UnmetNeedError
 from fairfr.core.types import Bool, Need, Prediction
-from fairfr.methods._identity import hashed_names
+from fairfr.methods._labels import hashed_names
 from fairfr.pairs.view import PairView
 
 CONF = Path(__file__).parents[3] / "conf" / "method"

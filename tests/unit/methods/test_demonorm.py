@@ -14,8 +14,8 @@ from sklearn.metrics import roc_auc_score
 from fairfr.core.calibrator import FitContext
 from fairfr.core.errors import ConfigError, UndeclaredInputError, UnmetNeedError
 from fairfr.core.types import Grouping, Pairs, VerificationSet
-from fairfr.methods._cohort import Cohort, draw_cohort
-from fairfr.methods._identity import identities_of
+from fairfr.methods._impostor_statistics import Cohort, draw_cohort
+from fairfr.methods._labels import identities_of
 from fairfr.methods.demonorm import PEOPLE_PER_GROUP, DemoNorm, DemoNormGroup
 from fairfr.pairs.table import PairTable
 from fairfr.pairs.view import PairView

@@ -15,7 +15,7 @@ from fairfr.core.calibrator import FitContext
 from fairfr.core.errors import ConfigError
 from fairfr.core.types import Pairs, VerificationSet
 from fairfr.methods import faircal
-from fairfr.methods._kmeans import ClusterEngine, Clusters
+from fairfr.methods._clusters import ClusterEngine, Clusters
 from fairfr.methods.beta import Beta
 from fairfr.methods.faircal import FairCal
 from fairfr.pairs.table import PairTable

@@ -8,8 +8,8 @@ from fairfr.core.calibrator import FitContext
 from fairfr.core.errors import ConfigError
 from fairfr.core.types import EmbeddingSet, Pairs, VerificationSet
 from fairfr.methods import _kernel_ridge
-from fairfr.methods._identity import identities_of
 from fairfr.methods._kernel_ridge import fit_kernel_ridge
+from fairfr.methods._labels import identities_of
 from fairfr.methods.baseline import Baseline
 from fairfr.methods.falcon import Falcon, local_thresholds, stranger_rank
 from fairfr.pairs.table import PairTable

@@ -15,8 +15,8 @@ from sklearn.metrics import roc_curve
 from fairfr.core.calibrator import FitContext
 from fairfr.core.errors import ConfigError
 from fairfr.core.types import Pairs, VerificationSet
-from fairfr.methods import _kmeans, fsn
-from fairfr.methods._kmeans import ClusterEngine, Clusters
+from fairfr.methods import _clusters, fsn
+from fairfr.methods._clusters import ClusterEngine, Clusters
 from fairfr.methods.faircal import FairCal
 from fairfr.methods.fsn import FSN
 from fairfr.pairs.table import PairTable
@@ -232,7 +232,7 @@ def test_faircal_leaves_its_clusters_to_fsn(
     train = np.flatnonzero(data.fold != 0)
     without = fit(data, FSN(K=7))
     FairCal(K=7).fit(PairView(PairTable(data), train, FairCal.needs), data.same[train], context(data, tmp_path))
-    monkeypatch.setattr(_kmeans, "_run_faiss", None)  # nobody may cluster again
+    monkeypatch.setattr(_clusters, "_run_faiss", None)  # nobody may cluster again
     with_cache = fit(data, FSN(K=7), context(data, tmp_path))
     assert np.array_equal(*(method.predict(test).score for method, test in (without, with_cache)))
 

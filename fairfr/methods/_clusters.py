@@ -26,7 +26,7 @@ from fairfr.core.npz import UnreadableArrayError, read_npz
 from fairfr.core.serialization import serializable
 from fairfr.core.storage import replacing
 from fairfr.core.types import F32, I64
-from fairfr.pairs.blas import single_thread_blas
+from fairfr.pairs.parallel import single_thread_blas
 from fairfr.pairs.view import PairView
 
 log = logging.getLogger("fairfr")

@@ -1,16 +1,21 @@
-"""BLAS on one thread, for loops of small products."""
+"""BLAS on one thread, and work on many rows in several threads."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from functools import cache
 from typing import Any
+
+import numpy as np
+
+from fairfr.core.types import I64
 
 
 @cache
 def _controller() -> Any:
     """Knows numpy's and scipy's BLAS. Made once: looking for the libraries costs milliseconds."""
-    import numpy as np
     import scipy.linalg
     from threadpoolctl import ThreadpoolController
 
@@ -26,3 +31,10 @@ def single_thread_blas() -> AbstractContextManager[object]:
     """
     context: AbstractContextManager[object] = _controller().limit(limits=1, user_api="blas")
     return context
+
+
+def parallel_rows(threads: int, rows: I64, work: Callable[[I64], None]) -> None:
+    """``work`` on an equal share of ``rows`` in each thread."""
+    with ThreadPoolExecutor(threads) as pool:
+        for _ in pool.map(work, np.array_split(rows, threads)):
+            pass

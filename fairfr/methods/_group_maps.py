@@ -10,8 +10,8 @@ import numpy as np
 
 from fairfr.core.serialization import serializable
 from fairfr.core.types import F64, I16, Bool
-from fairfr.methods._group import names_of
-from fairfr.methods._moments import MIN_SCORES, MIN_SD
+from fairfr.methods._impostor_statistics import MIN_SCORES, MIN_SD
+from fairfr.methods._labels import names_of
 from fairfr.numerics.regression import sigmoid
 
 

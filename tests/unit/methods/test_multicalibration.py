@@ -9,7 +9,7 @@ from sklearn.decomposition import PCA
 
 from fairfr.core.calibrator import FitContext
 from fairfr.core.extras import MissingExtraError
-from fairfr.methods.extra_multicalibration import Multicalibration, principal_axes
+from fairfr.methods.multicalibration import Multicalibration, principal_axes
 from fairfr.methods.platt import Platt
 from fairfr.pairs.table import PairTable
 from fairfr.pairs.view import PairView

@@ -9,7 +9,7 @@ import numpy as np
 
 from fairfr.core.calibrator import FitContext
 from fairfr.core.types import VerificationSet
-from fairfr.methods._identity import identities_of
+from fairfr.methods._labels import identities_of
 from fairfr.pairs.table import PairTable
 from fairfr.pairs.view import PairView
 

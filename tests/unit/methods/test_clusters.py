@@ -13,8 +13,8 @@ from sklearn.cluster import KMeans
 
 from fairfr.core.calibrator import FitContext
 from fairfr.core.types import VerificationSet
-from fairfr.methods import _kmeans
-from fairfr.methods._kmeans import ClusterEngine, Clusters, fit_clusters, nearest_centre
+from fairfr.methods import _clusters
+from fairfr.methods._clusters import ClusterEngine, Clusters, fit_clusters, nearest_centre
 from fairfr.pairs.table import PairTable
 from fairfr.pairs.view import PairView
 
@@ -159,7 +159,7 @@ def test_an_image_counts_once_however_many_pairs_use_it(make_set: MakeSet) -> No
 def test_nearest_centre_equals_the_dense_form(monkeypatch: pytest.MonkeyPatch) -> None:
     vectors, centres = crowds(500, 16, 9), crowds(40, 16, 9, seed=1) * np.float32(0.7)
     expected = ((vectors[:, None].astype(np.float64) - centres[None]) ** 2).sum(axis=2).argmin(axis=1)
-    monkeypatch.setattr(_kmeans, "BLOCK", 64)
+    monkeypatch.setattr(_clusters, "BLOCK", 64)
     assert np.array_equal(nearest_centre(vectors, centres), expected)
 
 
@@ -201,7 +201,7 @@ def forbid(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
     def fail(*_: object) -> None:
         raise AssertionError("computed although it was stored")
 
-    return lambda: monkeypatch.setattr(_kmeans, "_run_faiss", fail)
+    return lambda: monkeypatch.setattr(_clusters, "_run_faiss", fail)
 
 
 def test_a_hit_equals_a_miss_and_computes_nothing(

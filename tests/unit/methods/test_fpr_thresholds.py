@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import roc_curve
 
-from fairfr.methods._threshold import MANY, SAMPLED, Corners, Thresholds
+from fairfr.methods._fpr_thresholds import MANY, SAMPLED, Corners, Thresholds
 
 CORNERS: tuple[Corners, ...] = ("source", "all")
 

@@ -10,7 +10,7 @@ import torch
 
 from fairfr.core.calibrator import FitContext
 from fairfr.core.types import VerificationSet
-from fairfr.methods._torch import tensor_of, torch_threads
+from fairfr.methods._networks import tensor_of, torch_threads
 from fairfr.methods.ac_mlp import ACMLP
 from fairfr.methods.frappe import Frappe
 from fairfr.pairs.table import PairTable
