@@ -1,21 +1,32 @@
-"""Running cells, in this process or through run.py, on sets small enough to take seconds."""
+"""Running cells and commands, on sets small enough to take seconds: in this process, or in one of their own."""
 
 from __future__ import annotations
 
+import copy
+import gc
+import io
+import logging
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import pandas as pd
 import pytest
 from filelock import FileLock
 from hydra import compose, initialize_config_dir
+from hydra.core.config_store import ConfigStore
+from hydra.core.global_hydra import GlobalHydra
+from hydra.core.hydra_config import HydraConfig
+from hydra.core.plugins import Plugins
 
+from fairfr.__main__ import hand_over
 from fairfr.core.findings import Finding
 from fairfr.runner.cell import FinishedCell, run_cell
 from fairfr.runner.threads import VARIABLES
@@ -28,7 +39,17 @@ PATIENCE = 100.0  # seconds: importing MLflow on a busy machine is no fault
 SMALL = ("dataset=lfw", "++dataset.standin.scale=0.03", "source=synthetic")
 
 RunCell: TypeAlias = Callable[..., FinishedCell]
-RunPy: TypeAlias = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+class Done(NamedTuple):
+    """How a command ended."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+Command: TypeAlias = Callable[..., Done]
 
 
 class Heard:
@@ -90,19 +111,87 @@ def cell(tmp_path: Path, heard: Heard) -> RunCell:
     return run
 
 
-@pytest.fixture
-def run_py(tmp_path: Path) -> RunPy:
-    """Run ``run.py`` as a user does."""
+class NoInterruption:
+    """Instead of handlers for signals, which a test process has for itself."""
 
-    def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        basics = [f"out_root={tmp_path / 'out'}", "threads=1", f"store.patience={PATIENCE}"]
-        command = [sys.executable, ROOT / "run.py", *basics, *arguments]
-        inherited = {k: v for k, v in os.environ.items() if k not in VARIABLES}
-        env = {**inherited, "OMP_NUM_THREADS": "1", "COLUMNS": "160", **environment}
-        # a folder without data: a developer's own must not count
-        return subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=120)
+    came = False
+
+    def __init__(self, say: Callable[[], None]) -> None: ...
+
+
+@contextmanager
+def as_in_a_new_process(folder: Path) -> Iterator[None]:
+    """Meanwhile the working directory is ``folder``; what a command changes in its process is as before afterwards."""
+    root, environment, argv, directory = logging.getLogger(), dict(os.environ), sys.argv, os.getcwd()
+    handlers, level, on_sigterm = list(root.handlers), root.level, signal.getsignal(signal.SIGTERM)
+    Plugins.instance()  # they add themselves to the ConfigStore, once
+    with pytest.MonkeyPatch.context() as changed:
+        changed.setattr(ConfigStore.instance(), "repo", copy.deepcopy(ConfigStore.instance().repo))
+        changed.setattr("fairfr.sweep.main.Interruption", NoInterruption)
+        changed.setattr("fairfr.sweep.terminal._shown", set())
+        os.chdir(folder)
+        try:
+            yield
+        finally:
+            os.chdir(directory)
+            sys.argv = argv
+            os.environ.clear()
+            os.environ.update(environment)
+            signal.signal(signal.SIGTERM, on_sigterm)
+            root.handlers[:] = handlers
+            root.setLevel(level)
+            GlobalHydra.instance().clear()
+            HydraConfig.instance().cfg = None
+            gc.enable()
+
+
+@pytest.fixture
+def command(tmp_path: Path) -> Command:
+    """Run a command of fairfr in this process, as ``fairfr NAME ...`` does: ``command("tables", "--no-figures")``.
+
+    Its working directory is a folder without data: a developer's own must not count.
+    """
+
+    def run(name: str, *arguments: object) -> Done:
+        out, err, code = io.StringIO(), io.StringIO(), None
+        with as_in_a_new_process(tmp_path), redirect_stdout(out), redirect_stderr(err):
+            os.environ["COLUMNS"] = "160"
+            sys.argv = [str(ROOT / "run.py")]
+            try:
+                hand_over(name, [str(argument) for argument in arguments])
+            except SystemExit as ending:
+                code = ending.code
+        if isinstance(code, str):
+            return Done(1, out.getvalue(), f"{err.getvalue()}{code}\n")
+        return Done(code or 0, out.getvalue(), err.getvalue())
 
     return run
+
+
+def basics(tmp_path: Path) -> list[str]:
+    return [f"out_root={tmp_path / 'out'}", "threads=1", f"store.patience={PATIENCE}"]
+
+
+@pytest.fixture
+def start_run_py(tmp_path: Path) -> Command:
+    """Run ``run.py`` as a user does, in a process of its own; keywords are variables of its environment."""
+
+    def run(*arguments: str, **environment: str) -> Done:
+        command = [sys.executable, ROOT / "run.py", *basics(tmp_path), *arguments]
+        inherited = {k: v for k, v in os.environ.items() if k not in VARIABLES}
+        env = {**inherited, "OMP_NUM_THREADS": "1", "COLUMNS": "160", **environment}
+        done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=120)
+        return Done(done.returncode, done.stdout, done.stderr)
+
+    return run
+
+
+@pytest.fixture
+def run_py(request: pytest.FixtureRequest, command: Command, start_run_py: Command, tmp_path: Path) -> Command:
+    """Run ``fairfr run``: in this process, or in one of its own where a test is marked for that it needs one."""
+    if any(request.node.get_closest_marker(mark) for mark in ("server", "launcher", "kill")):
+        return start_run_py
+    return lambda *arguments: command("run", *basics(tmp_path), *arguments)
 
 
 @pytest.fixture(scope="session")

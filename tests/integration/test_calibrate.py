@@ -27,7 +27,6 @@ from fairfr.store.mlflow.log import MlflowWriter
 from fairfr.store.settings import StoreSettings
 from fairfr.sweep.mlflow_metrics import describe_run
 
-ROOT = Path(__file__).parents[2]
 PATIENCE = 100.0  # seconds: importing MLflow on a busy machine is no fault
 # mlflow starts uvicorn by its name, which lies beside this Python whether or not the environment is activated
 ENVIRONMENT = {
@@ -39,16 +38,18 @@ ENVIRONMENT = {
 }
 
 
-def calibrate(folder: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, str(ROOT / "scripts" / "calibrate.py"), *map(str, arguments)]
-    return subprocess.run(command, cwd=folder, env=ENVIRONMENT, capture_output=True, text=True, timeout=120)
+@pytest.fixture
+def calibrate(command: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda *arguments: command("calibrate", *arguments)
 
 
-def test_from_data_to_a_threshold(tmp_path: Path, write_set: Callable[..., Path]) -> None:
+def test_from_data_to_a_threshold(
+    calibrate: Callable[..., Any], tmp_path: Path, write_set: Callable[..., Path]
+) -> None:
     data_root = write_set()
     overrides = ["dataset=mine", "backbone=mynet", "method=ac_linear", "dataset.grouping=[gender]", "threads=1"]
     chosen = [*overrides, f"data_root={data_root}", "store=folder", "out_root=out"]
-    done = calibrate(tmp_path, "fit", *chosen, "--out", "mine.fairfr")
+    done = calibrate("fit", *chosen, "--out", "mine.fairfr")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "AUROC" in done.stdout and "mine.fairfr (ACLinear, fitted on all 120 pairs)" in done.stdout
     assert "in the file: no face vectors" in done.stdout
@@ -69,20 +70,19 @@ def test_from_data_to_a_threshold(tmp_path: Path, write_set: Callable[..., Path]
     np.testing.assert_allclose(model.probability(images["vectors"], rows), expected, rtol=1e-6)
 
     scored = calibrate(
-        tmp_path,
         *("score", "--model", "mine.fairfr", "--pairs", data_root / "mine" / "pairs.csv"),
         *("--embeddings", data_root / "mine" / "embeddings" / "mynet.npz", "--out", "scores.csv"),
     )
     assert scored.stdout == "scores.csv: 120 pairs scored\n", scored.stderr
     np.testing.assert_allclose(pd.read_csv(tmp_path / "scores.csv")["probability"], expected, rtol=1e-6)
 
-    asked = calibrate(tmp_path, "threshold", "--model", "mine.fairfr", "--fmr", "0.1", "--out-root", "out", "--json")
+    asked = calibrate("threshold", "--model", "mine.fairfr", "--fmr", "0.1", "--out-root", "out", "--json")
     found = json.loads(asked.stdout)
     held_out = pd.read_parquet(run / "scores.parquet")
     passed = held_out["probability"] >= found["threshold"]
     assert found["all"]["fmr"]["errors"] == int((passed & ~held_out["same"]).sum()) <= 6
     assert {group["name"] for group in found["groups"]} == {"female", "male"}
-    kept = calibrate(tmp_path, "threshold", "--model", "mine.fairfr", "--fmr", 0.1, 0.2, "--out-root", "out", "--keep")
+    kept = calibrate("threshold", "--model", "mine.fairfr", "--fmr", 0.1, 0.2, "--out-root", "out", "--keep")
     assert kept.returncode == 0 and kept.stdout.count("FNMR") >= 2 and "kept in mine.fairfr" in kept.stdout
     model = fairfr.load(tmp_path / "mine.fairfr")
     assert model.threshold(fmr=0.1, confident=False) == found["threshold"]
@@ -91,55 +91,59 @@ def test_from_data_to_a_threshold(tmp_path: Path, write_set: Callable[..., Path]
     with pytest.raises(DataError, match=r"fairfr calibrate threshold --model FILE --fmr 0\.001 --keep"):
         model.threshold(fmr=1e-3)
 
-    page = calibrate(tmp_path, "inspect", "mine.fairfr").stdout
+    page = calibrate("inspect", "mine.fairfr").stdout
     assert "ACLinear(C=1.0, solver='sklearn')" in page and "of width 12" in page and "worst group" in page
     assert "contains      no face vectors" in page and "threshold     probability for FMR 0.2: >= 0." in page
 
 
 @pytest.mark.filterwarnings("ignore")  # MLflow's own
 def test_face_vectors_are_registered_only_where_that_is_asked_for(
-    tmp_path: Path, write_set: Callable[..., Path]
+    calibrate: Callable[..., Any], out: Path, tmp_path: Path, write_set: Callable[..., Path]
 ) -> None:
     import mlflow
 
     data_root = write_set()
-    where = [f"data_root={data_root}", "out_root=out", f"store.patience={PATIENCE}"]
+    where = [f"data_root={data_root}", f"out_root={out}", f"store.patience={PATIENCE}"]
     chosen = ["dataset=mine", "backbone=mynet", "method=ac_density", "threads=1", *where]
     command = ["fit", *chosen, "--out", "mine.fairfr", "--register", "mine"]
-    refused = calibrate(tmp_path, *command)
+    refused = calibrate(*command)
     assert refused.returncode == 1 and "Traceback" not in refused.stderr
     images = len(np.load(data_root / "mine" / "embeddings" / "mynet.npz")["image"])
     told = f"{images} face vectors of training images: treat as biometric data"
     assert f"in the file: {told}" in refused.stdout
     assert "mine.fairfr is written, but not registered" in refused.stdout and "--with-faces --force" in refused.stdout
-    assert told in calibrate(tmp_path, "inspect", "mine.fairfr").stdout
-    client = mlflow.MlflowClient(default_uri(tmp_path / "out"))
+    assert told in calibrate("inspect", "mine.fairfr").stdout
+    client = mlflow.MlflowClient(default_uri(out))
     assert client.search_registered_models() == []
     experiment = client.get_experiment_by_name("fairfr")
     assert not client.search_logged_models([experiment.experiment_id])
 
-    done = calibrate(tmp_path, *command, "--with-faces", "--force")
+    done = calibrate(*command, "--with-faces", "--force")
     assert done.returncode == 0 and "models:/mine/1" in done.stdout, done.stderr
     assert told in client.get_model_version("mine", "1").description
 
 
-def test_a_model_is_replaced_only_by_force(tmp_path: Path, write_set: Callable[..., Path]) -> None:
+def test_a_model_is_replaced_only_by_force(
+    calibrate: Callable[..., Any], tmp_path: Path, write_set: Callable[..., Path]
+) -> None:
     data_root = write_set()
     chosen = ["dataset=mine", "backbone=mynet", "method=platt", f"data_root={data_root}", "store=folder", "threads=1"]
     (tmp_path / "m.fairfr").write_text("of last year")
-    done = calibrate(tmp_path, "fit", *chosen, "out_root=out", "--out", "m.fairfr")
+    done = calibrate("fit", *chosen, "out_root=out", "--out", "m.fairfr")
     assert done.returncode == 1 and "m.fairfr is there already" in done.stdout and "--force" in done.stdout
     assert (tmp_path / "m.fairfr").read_text() == "of last year" and not (tmp_path / "out" / "runs").exists()
-    done = calibrate(tmp_path, "fit", *chosen, "out_root=out", "--out", "m.fairfr", "--force")
+    done = calibrate("fit", *chosen, "out_root=out", "--out", "m.fairfr", "--force")
     assert done.returncode == 0 and fairfr.load(tmp_path / "m.fairfr").training_["pairs"] == 120
 
 
-def test_swapped_labels_are_run_with_a_warning_and_not_fitted(tmp_path: Path, write_set: Callable[..., Path]) -> None:
+def test_swapped_labels_are_run_with_a_warning_and_not_fitted(
+    calibrate: Callable[..., Any], tmp_path: Path, write_set: Callable[..., Path]
+) -> None:
     data_root = write_set()
     pairs = pd.read_csv(data_root / "mine" / "pairs.csv")
     pairs.assign(same=1 - pairs["same"]).to_csv(data_root / "mine" / "pairs.csv", index=False)
     chosen = ["dataset=mine", "backbone=mynet", "method=baseline", f"data_root={data_root}", "store=folder"]
-    done = calibrate(tmp_path, "fit", *chosen, "out_root=out", "threads=1", "--out", "m.fairfr")
+    done = calibrate("fit", *chosen, "out_root=out", "threads=1", "--out", "m.fairfr")
     assert done.returncode == 1 and "are the labels swapped?" in done.stdout + done.stderr
     assert "Traceback" not in done.stderr and not (tmp_path / "m.fairfr").exists()
     (run,) = tmp_path.glob("out/runs/mine/mynet/baseline/*/result.json")
@@ -156,8 +160,10 @@ def test_swapped_labels_are_run_with_a_warning_and_not_fitted(tmp_path: Path, wr
         (("threshold", "--model", "none.fairfr", "--fmr", "2"), "--fmr 2"),
     ],
 )
-def test_mistakes_are_one_sentence(tmp_path: Path, arguments: tuple[str, ...], message: str) -> None:
-    done = calibrate(tmp_path, *arguments)
+def test_mistakes_are_one_sentence(
+    calibrate: Callable[..., Any], tmp_path: Path, arguments: tuple[str, ...], message: str
+) -> None:
+    done = calibrate(*arguments)
     assert done.returncode == 1 and message in done.stdout + done.stderr
     assert "Traceback" not in done.stderr and not any(tmp_path.glob("*.fairfr"))
 

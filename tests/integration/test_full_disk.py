@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -26,15 +24,10 @@ LEAST = ["dataset=lfw", "backbone=magface", "method=platt", "source=synthetic", 
 FULL = Path("/dev/full")  # every write to it fails as on a full disk
 
 
-def run(*overrides: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, str(ROOT / "run.py"), *overrides, *LEAST, "store=folder"]
-    return subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
-
-
 @pytest.mark.parametrize("sweep", [[], ["-m"]], ids=["run", "sweep"])
-def test_an_out_root_that_cannot_be_is_one_line(tmp_path: Path, sweep: list[str]) -> None:
+def test_an_out_root_that_cannot_be_is_one_line(command: Any, tmp_path: Path, sweep: list[str]) -> None:
     (tmp_path / "file").write_text("in the way")
-    done = run(*sweep, f"out_root={tmp_path / 'file' / 'out'}")
+    done = command("run", *sweep, f"out_root={tmp_path / 'file' / 'out'}", *LEAST, "store=folder")
     assert done.returncode == 1
     assert "Traceback" not in done.stdout + done.stderr
     assert done.stdout.startswith("StorageError: ") and "out_root" in done.stdout

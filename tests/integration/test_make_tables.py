@@ -1,15 +1,12 @@
-"""scripts/make_tables.py, as a user calls it, on runs just made."""
+"""fairfr tables, on runs just made."""
 
 from __future__ import annotations
 
 import csv
 import json
-import os
 import re
 import shlex
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -20,17 +17,11 @@ from fairfr.report.readings import STRICT, Run
 from fairfr.report.runs import read_runs
 
 pytestmark = pytest.mark.slow
-ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
-def make_tables(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
-    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "scripts/make_tables.py", "--out-root", str(tmp_path / "out"), *arguments]
-        env = {**os.environ, "OMP_NUM_THREADS": "1"}
-        return subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, timeout=120)
-
-    return run
+def make_tables(command: Callable, tmp_path: Path) -> Callable:
+    return lambda *arguments: command("tables", "--out-root", tmp_path / "out", *arguments)
 
 
 def printed(path: Path, row: str) -> dict[str, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -226,28 +227,39 @@ def test_a_finished_cell_is_not_looked_up_in_mlflow_and_sync_brings_it_there(
     assert second.data.metrics == first.data.metrics
 
 
+class NoMlflow:
+    """Finds MLflow, says so, and fails to import it; goes before all other finders of modules."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> None:
+        if name.partition(".")[0] == "mlflow":
+            self.asked.append(name)
+            raise ImportError("no MLflow")
+
+
 def test_mlflow_is_imported_only_for_a_cell_that_is_computed(
-    run_py: Any, small: tuple[str, ...], write_set: Any, tmp_path: Path
+    run_py: Any, write_set: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Neither for a mistake in the data's configuration nor for a cell that is done."""
-    stand_in = tmp_path / "packages" / "mlflow"
-    stand_in.mkdir(parents=True)
-    (stand_in / "__init__.py").write_text(
-        "from pathlib import Path\nPath(__file__).with_name('imported').touch()\nraise ImportError('no MLflow')\n"
-    )
-    packages, mine = str(stand_in.parent), ("dataset=mine", "backbone=mynet", "method=platt", "threads=1")
+    for name in [name for name in sys.modules if name.partition(".")[0] == "mlflow"]:
+        monkeypatch.delitem(sys.modules, name)
+    finder = NoMlflow()
+    monkeypatch.setattr(sys, "meta_path", [finder, *sys.meta_path])
+    mine = ("dataset=mine", "backbone=mynet", "method=platt", "threads=1")
     write_set()
-    mistake = run_py(*mine, "dataset.grouping=[colour]", PYTHONPATH=packages)
+    mistake = run_py(*mine, "dataset.grouping=[colour]")
     assert mistake.returncode == 1 and "colour" in mistake.stdout and "MLflow" not in mistake.stdout, mistake.stdout
-    swept = run_py("-m", *mine, "dataset.grouping=[colour]", PYTHONPATH=packages)
+    swept = run_py("-m", *mine, "dataset.grouping=[colour]")
     assert swept.returncode == 1 and "1 failed" in swept.stdout
-    run_py(*mine, "store=folder", PYTHONPATH=packages)
-    done = run_py(*mine, PYTHONPATH=packages)
+    run_py(*mine, "store=folder")
+    done = run_py(*mine)
     assert done.returncode == 0 and "already done" in done.stdout
-    assert not (stand_in / "imported").exists()
-    computed = run_py(*mine, "seed=1", PYTHONPATH=packages)
+    assert finder.asked == []
+    computed = run_py(*mine, "seed=1")
     assert computed.returncode == 3 and "no MLflow" in computed.stdout, computed.stdout + computed.stderr
-    assert (stand_in / "imported").exists() and "the numbers are safe" in computed.stdout
+    assert finder.asked and "the numbers are safe" in computed.stdout
 
 
 def test_mlflow_out_of_reach_costs_the_exit_code_but_not_the_run(

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +16,6 @@ from fairfr.core.run_result import RunResult
 from fairfr.metrics import catalogue
 from fairfr.runner.rescore import RescoreOptions, rescore
 from fairfr.store.result_file import DamagedRunError, read_result, write_result
-
-ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
@@ -100,11 +96,19 @@ def test_what_needs_a_fit_is_refused(cell: Callable[..., Any], small: tuple[str,
     assert folders(out) == {gst, platt}
 
 
-def test_the_command_goes_on_after_a_damaged_run(cell: Callable[..., Any], small: tuple[str, ...], out: Path) -> None:
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_the_command_goes_on_after_a_damaged_run(
+    cell: Callable[..., Any],
+    command: Callable[..., Any],
+    small: tuple[str, ...],
+    out: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    jobs: int,
+) -> None:
+    monkeypatch.setattr("fairfr.commands.rescore.ProcessPoolExecutor", ThreadPoolExecutor)
     good, bad = (cell(*small, f"method={method}").folder for method in ("platt", "baseline"))
     (bad / "scores.parquet").unlink()
-    command = [sys.executable, "scripts/rescore.py", "--out-root", str(out), "--force", "--jobs", "2"]
-    done = subprocess.run(command, cwd=ROOT, env=dict(os.environ), capture_output=True, text=True, timeout=120)
+    done = command("rescore", "--out-root", out, "--force", "--jobs", jobs)
     assert done.returncode == 1 and "1 failed, 1 measured" in done.stdout and str(bad) in done.stdout, done.stderr
     assert "Traceback" not in done.stderr
     assert (

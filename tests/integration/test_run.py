@@ -57,8 +57,8 @@ def summary(result: dict[str, Any], metric: str, grouping: str = "all", rule: st
 # ---- one run, end to end -------------------------------------------------------------------------------------------
 
 
-def test_a_single_run_prints_a_table_and_leaves_one_whole_folder(run_py: Any, tmp_path: Path) -> None:
-    done = run_py("dataset=lfw", "dataset.standin.scale=0.03", "method=platt", "store=folder")
+def test_a_single_run_prints_a_table_and_leaves_one_whole_folder(start_run_py: Any, tmp_path: Path) -> None:
+    done = start_run_py("dataset=lfw", "dataset.standin.scale=0.03", "method=platt", "store=folder")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "SYNTHETIC" in done.stdout and "Platt" in done.stdout and "0.9" in done.stdout
     assert done.stderr == ""
@@ -313,7 +313,9 @@ def test_scores_alone_are_not_enough_for_ac_linear(run_py: Any, tmp_path: Path) 
 # ---- as Hydra's users know it ----------------------------------------------------------------------------------------
 
 
-def test_a_class_and_a_yaml_of_ones_own_run_like_ours(run_py: Any, tmp_path: Path) -> None:
+def test_a_class_and_a_yaml_of_ones_own_run_like_ours(
+    run_py: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "code").mkdir()
     (tmp_path / "mine" / "method").mkdir(parents=True)
     (tmp_path / "code" / "my_package.py").write_text(
@@ -324,7 +326,8 @@ def test_a_class_and_a_yaml_of_ones_own_run_like_ours(run_py: Any, tmp_path: Pat
         "id: my_method\nlabel: My method\nestimator: {_target_: my_package.Mine}\n"
     )
     arguments = ["method=glob([my*,platt])", "-m", "dataset=lfw", "dataset.standin.scale=0.03", "source=synthetic"]
-    done = run_py(*arguments, "store=folder", "--config-dir", "mine", PYTHONPATH=str(tmp_path / "code"))
+    monkeypatch.syspath_prepend(tmp_path / "code")
+    done = run_py(*arguments, "store=folder", "--config-dir", "mine")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "2 cells: 2 computed" in done.stdout and "My method" in done.stdout
     assert {result["method"]["id"] for result in results_below(tmp_path / "out")} == {"my_method", "platt"}

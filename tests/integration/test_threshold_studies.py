@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -15,31 +15,39 @@ REAL = os.environ.get("FAIRFR_REAL_DATA")
 SMALL = ("backbone=magface", "dataset.standin.scale=0.1", "store=folder", "threads=1", "dataset=lfw")
 
 
-def run(out: Path, *arguments: str) -> str:
-    command = [sys.executable, "run.py", "-m", *arguments, f"out_root={out}"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
+Run: TypeAlias = Callable[..., str]
 
 
-def test_accuracy_and_low_fpr_at_small_size(tmp_path: Path) -> None:
-    shown = run(tmp_path, "experiment=lfw_accuracy", "method=baseline,ac_linear", *SMALL)
+@pytest.fixture
+def run(command: Callable[..., Any], tmp_path: Path) -> Run:
+    def sweep(*arguments: str) -> str:
+        done = command("run", "-m", *arguments, f"out_root={tmp_path}")
+        assert done.returncode == 0, done.stdout + done.stderr
+        return str(done.stdout)
+
+    return sweep
+
+
+def test_accuracy_and_low_fpr_at_small_size(run: Run, tmp_path: Path) -> None:
+    shown = run("experiment=lfw_accuracy", "method=baseline,ac_linear", *SMALL)
     assert "lfw_accuracy         2 cells,    0 done,    2 to do" in shown
-    run(tmp_path, "experiment=low_fpr", "method=baseline,isotonic", *SMALL)
+    run("experiment=low_fpr", "method=baseline,isotonic", *SMALL)
     folder = tmp_path / "tables" / "synthetic" / "paper"
     accuracy = (folder / "study_lfw_accuracy.md").read_text()
     assert {"study_low_fpr.csv", "study_low_fpr_counts.tex", "study_low_fpr.html"} <= set(os.listdir(folder))
     assert "SYNTHETIC" in accuracy and accuracy.count("| LFW x MagFace |") == 1
     assert not list(folder.glob("table*")), "runs of a study fill no headline row"
-    again = run(tmp_path, "experiment=lfw_accuracy", "method=baseline,ac_linear", *SMALL)
+    again = run("experiment=lfw_accuracy", "method=baseline,ac_linear", *SMALL)
     assert "2 done,    0 to do" in again and "2 already done" in again
 
 
 @pytest.mark.skipif(REAL is None, reason="needs real embeddings: FAIRFR_REAL_DATA")
 @pytest.mark.parametrize(("backbone", "percent"), [("mobileface_v3", 94.07), ("edgeface_xs", 99.55)])
-def test_the_cosine_s_accuracy_is_that_of_the_lfw_protocol(tmp_path: Path, backbone: str, percent: float) -> None:
+def test_the_cosine_s_accuracy_is_that_of_the_lfw_protocol(
+    run: Run, tmp_path: Path, backbone: str, percent: float
+) -> None:
     chosen = (f"data_root={REAL}", "source=files", "dataset=lfw", "backbone=custom", f"backbone.id={backbone}")
-    run(tmp_path, "experiment=lfw_accuracy", "method=baseline", "store=folder", *chosen)
+    run("experiment=lfw_accuracy", "method=baseline", "store=folder", *chosen)
     text = (tmp_path / "tables" / "files" / "strict" / "study_lfw_accuracy.md").read_text()
     assert f"{percent:.2f}±" in text
     (scores,) = tmp_path.glob("runs/lfw/*/baseline/*/scores.parquet")

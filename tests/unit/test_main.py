@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,8 @@ import pytest
 import fairfr.__main__ as command
 
 ROOT = Path(__file__).parents[2]
+FOR_DEVELOPERS = ("fit_standin", "standin_goals", "standin_metrics", "method_table", "warm_up")
+COMMANDS = [script for script in sorted((ROOT / "scripts").glob("*.py")) if script.stem not in FOR_DEVELOPERS]
 
 
 def test_every_command_has_a_line_of_help() -> None:
@@ -77,6 +80,14 @@ def test_tab_completes_commands_and_hands_the_rest_to_hydra() -> None:
 def test_scripts_are_thin(script: Path) -> None:
     """Those for developers aside, a script is a command by another name."""
     text = script.read_text(encoding="utf-8")
-    assert script.stem in ("fit_standin", "standin_goals", "standin_metrics", "method_table", "warm_up") or (
-        "from fairfr.commands." in text and len(text) < 250
-    )
+    assert script.stem in FOR_DEVELOPERS or ("from fairfr.commands." in text and len(text) < 250)
+
+
+@pytest.mark.parametrize("script", COMMANDS, ids=lambda path: path.stem)
+def test_a_script_is_its_command(
+    script: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.argv", [str(script), "--help"])
+    with pytest.raises(SystemExit) as ended:
+        runpy.run_path(str(script), run_name="__main__")
+    assert not ended.value.code and f"usage: {script.name}" in capsys.readouterr().out
