@@ -38,19 +38,13 @@ class Rate(NamedTuple):
 
 def clopper_pearson(errors: int, pairs: int, confidence: float) -> tuple[float, float]:
     """Exact two-sided bounds of a share; (0, 1) where there are no pairs."""
-    return _bounds(errors, pairs, (1 - confidence) / 2) if pairs else (0.0, 1.0)
-
-
-def upper_bound(errors: int, pairs: int, confidence: float) -> float:
-    """Exact one-sided upper bound of a share."""
-    return _bounds(errors, pairs, 1 - confidence)[1]
-
-
-def _bounds(errors: int, pairs: int, tail: float) -> tuple[float, float]:
     from scipy.special import betaincinv
 
-    low = 0.0 if errors == 0 else float(betaincinv(errors, pairs - errors + 1, tail))
-    high = 1.0 if errors == pairs else float(betaincinv(errors + 1, pairs - errors, 1 - tail))
+    tail, low, high = (1 - confidence) / 2, 0.0, 1.0
+    if errors > 0:
+        low = float(betaincinv(errors, pairs - errors + 1, tail))
+    if errors < pairs:
+        high = float(betaincinv(errors + 1, pairs - errors, 1 - tail))
     return low, high
 
 

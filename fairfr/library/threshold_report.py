@@ -10,14 +10,21 @@ from typing import Any
 import numpy as np
 
 from fairfr.core.errors import ConfigError, DataError
-from fairfr.core.types import F64, I64, Bool, PairRule
-from fairfr.library.error_rates import NAN, Rate, Subset, fewest_pairs, measured, upper_bound
+from fairfr.core.types import F64, Bool, PairRule
+from fairfr.library.allowed_false_matches import People, fewest_impostors, most_allowed
+from fairfr.library.error_rates import NAN, Rate, Subset, fewest_pairs, measured
 from fairfr.library.model_file import describe
 from fairfr.metrics.catalogue import On
 from fairfr.metrics.roc_metrics import OperatingPoint
 from fairfr.report.readings import Run
 from fairfr.report.scores import RunScores
-from fairfr.report.uncertainty.bootstrap import BootstrapDraws, draw_bootstrap, percentile_interval, resampling_units
+from fairfr.report.uncertainty.bootstrap import (
+    BootstrapDraws,
+    draw_bootstrap,
+    identities,
+    percentile_interval,
+    resampling_units,
+)
 from fairfr.store.result_file import check_files, read_result
 from fairfr.store.scores_file import SCORES_FILE
 
@@ -78,7 +85,8 @@ class Operating:
     """``plain`` reaches the wanted rate on the held-out pairs (``span``: its interval over identities).
 
     ``confident`` keeps the rate with the wanted confidence. It is None where no threshold does: there are too few
-    pairs, or (``is_shared``) too many impostors share the highest value.
+    pairs, or (``is_shared``) too many impostors share the highest value. ``people`` are met in the impostor pairs, and
+    ``needed`` so many impostor pairs without a false match would do.
     """
 
     plain: AtThreshold
@@ -86,6 +94,8 @@ class Operating:
     confident: AtThreshold | None
     is_shared: bool
     draws: int
+    people: int
+    needed: int
     identities_known: bool
 
 
@@ -117,7 +127,8 @@ def operate(scores: RunScores, wanted: Wanted) -> Operating:
     drawn = _drawn(scores, wanted.draws)
     impostors = Subset(drawn, np.flatnonzero(~same))
     threshold = OperatingPoint.from_pairs(same, values, wanted.fmr, "conservative").thresholds[0]
-    confident = _confident(impostors, values[~same], same, values, wanted)
+    people = _people(scores)
+    confident = _confident(people, same, values, wanted)
     thresholds = [threshold, *([confident] if np.isfinite(confident) else [])]
     rows = [_rates(name, drawn, chosen, same, values, thresholds, wanted) for name, chosen in _parts(scores, wanted)]
     levels = len(scores.levels)
@@ -131,6 +142,8 @@ def operate(scores: RunScores, wanted: Wanted) -> Operating:
         confident=found[1] if len(found) > 1 else None,
         is_shared=confident == np.inf,
         draws=len(drawn.multiplicity),
+        people=len(people),
+        needed=fewest_impostors(people, wanted.fmr, wanted.confidence),
         identities_known=scores.identities is not None and bool((scores.identities[0] >= 0).all()),
     )
 
@@ -186,27 +199,23 @@ def _span(impostors: Subset, values: F64, observed: F64, wanted: Wanted) -> tupl
     return percentile_interval(found, wanted.confidence)
 
 
-def _confident(impostors: Subset, values: F64, same: Bool, all_values: F64, wanted: Wanted) -> float:
-    """The smallest threshold whose upper bound, binomial and over identities, is at most the wanted rate.
+def _people(scores: RunScores) -> People:
+    """Who is met in the impostor pairs."""
+    left, right = scores.images
+    person = identities(left, right, scores.same, scores.identities)
+    return People.of(person[left][~scores.same], person[right][~scores.same])
+
+
+def _confident(people: People, same: Bool, values: F64, wanted: Wanted) -> float:
+    """The smallest threshold with no more false matches than keep the wanted rate.
 
     NaN where there are too few pairs for any, infinite where too many impostors share the highest value.
-    The number of false matches it allows is sought, not the threshold: bounds grow with it.
     """
-    order, n = np.argsort(-values, kind="stable"), len(values)
-    fits, too_many = -1, int(wanted.fmr * n) + 1
-    while too_many - fits > 1:
-        k = (fits + too_many) // 2
-        fits, too_many = (k, too_many) if _bound(impostors, order[:k], wanted) <= wanted.fmr else (fits, k)
-    if fits < 0:
+    order = np.argsort(-values[~same], kind="stable")
+    allowed = most_allowed(people, order, wanted.fmr, wanted.confidence)
+    if allowed < 0:
         return NAN
-    return OperatingPoint.from_pairs(same, all_values, (fits + 0.5) / n, "conservative").thresholds[0]
-
-
-def _bound(impostors: Subset, errors: I64, wanted: Wanted) -> float:
-    exact = upper_bound(len(errors), len(impostors), wanted.confidence)
-    if exact > wanted.fmr or not len(errors):
-        return exact
-    return max(exact, float(np.nanquantile(impostors.shares(errors), wanted.confidence)))
+    return OperatingPoint.from_pairs(same, values, (allowed + 0.5) / len(order), "conservative").thresholds[0]
 
 
 def as_dict(found: Operating, wanted: Wanted, scores: RunScores) -> dict[str, Any]:

@@ -8,11 +8,12 @@ from pathlib import Path
 import numpy as np
 
 from fairfr.core.escaping import escape_control_chars
-from fairfr.library.error_rates import Rate, fewest_pairs
+from fairfr.library.error_rates import Rate
 from fairfr.library.threshold_report import AtThreshold, Operating, Rates, Wanted
 from fairfr.library.thresholds import Kept
 from fairfr.report.scores import RunScores
 
+FEW_PEOPLE = 100
 TOO_FEW = "too few pairs to say"
 SHARED = "too many impostors share the highest value"
 
@@ -74,7 +75,7 @@ def _table(at: AtThreshold, note: str) -> Iterator[str]:
 
 
 def _confident(found: Operating, wanted: Wanted) -> str:
-    impostors, needed = found.plain.all_pairs.fmr.pairs, fewest_pairs(wanted.fmr, wanted.confidence)
+    impostors, needed = found.plain.all_pairs.fmr.pairs, found.needed
     sure = found.confident
     if sure is not None:
         return (
@@ -87,7 +88,7 @@ def _confident(found: Operating, wanted: Wanted) -> str:
         return f"with {_level(wanted)} confidence: {TOO_FEW}, as they share so many people."
     return (
         f"with {_level(wanted)} confidence: {TOO_FEW}. Even with zero false matches, {impostors:,} impostor pairs "
-        f"cannot establish {wanted.fmr:g}; {needed:,} are needed (rule of three)."
+        f"cannot establish {wanted.fmr:g}; {needed:,} are needed."
     )
 
 
@@ -126,6 +127,12 @@ def _notes(found: Operating, wanted: Wanted, scores: RunScores) -> Iterator[str]
         f"Intervals: {_level(wanted)}, the wider of exact binomial (pairs as if independent) and {found.draws:,} "
         "bootstrap draws over identities (pairs that share a person are not independent)."
     )
+    if found.people < FEW_PEOPLE:
+        rare = 1 - (1 - wanted.confidence) ** (1 / found.people)
+        yield (
+            f"The impostors are {found.people} people: a kind of person rarer than {_percent(rare)} may be missing "
+            "among them, and the confidence does not cover it."
+        )
     if not found.identities_known:
         yield "Some images have no identity: images linked by genuine pairs count as one person."
     if found.plain.groups:

@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import binomtest
 
 from fairfr.core.errors import ConfigError, DataError
-from fairfr.library.error_rates import Subset, clopper_pearson, fewest_pairs, measured, upper_bound
+from fairfr.library.error_rates import Subset, clopper_pearson, fewest_pairs, measured
 from fairfr.library.threshold_report import Wanted, as_dict, held_out_scores, operate
 from fairfr.library.threshold_text import as_text, kept_text
 from fairfr.report.uncertainty.bootstrap import BootstrapDraws, draw_bootstrap, resampling_units
@@ -43,14 +43,12 @@ def strangers(n: int) -> tuple[np.ndarray, np.ndarray]:
 def test_exact_bounds_are_those_of_scipy(errors: int, pairs: int, confidence: float) -> None:
     both = binomtest(errors, pairs).proportion_ci(confidence, "exact")
     np.testing.assert_allclose(clopper_pearson(errors, pairs, confidence), (both.low, both.high), rtol=1e-7)
-    one_sided = binomtest(errors, pairs, alternative="less").proportion_ci(confidence, "exact")
-    assert upper_bound(errors, pairs, confidence) == pytest.approx(one_sided.high, rel=1e-7)
 
 
 def test_the_rule_of_three() -> None:
     for rate, confidence in ((1e-2, 0.95), (1e-3, 0.95), (1e-3, 0.99)):
         n = fewest_pairs(rate, confidence)
-        assert upper_bound(0, n, confidence) <= rate < upper_bound(0, n - 1, confidence)
+        assert (1 - rate) ** n <= 1 - confidence < (1 - rate) ** (n - 1)
     assert fewest_pairs(1e-3, 0.95) == 2995
 
 
@@ -88,11 +86,11 @@ def test_a_worked_case() -> None:
     assert (plain.all_pairs.fnmr.errors, plain.all_pairs.fnmr.pairs) == (50, 100)
     assert [(g.fmr.errors, g.fmr.pairs, g.fnmr.errors) for g in plain.groups] == [(5, 500, 25), (5, 500, 25)]
     assert found.span[0] < 0.99 < found.span[1]
-    allowed = [k for k in range(11) if upper_bound(k, 1000, 0.95) <= 0.01][-1]
-    # people who are in one pair only: the draws add next to nothing to the exact bound
+    # people who are in one pair only: the exact bound
+    allowed = [k for k in range(11) if binomtest(k, 1000, 0.01, alternative="less").pvalue <= 0.05][-1]
     assert found.confident is not None
     passes = values >= found.confident.value
-    assert allowed - 2 <= int(np.count_nonzero(passes & ~same)) <= allowed
+    assert int(np.count_nonzero(passes & ~same)) == allowed
     for code, rates in enumerate(found.confident.groups):
         inside = group == code
         assert rates.fmr.errors == np.count_nonzero(passes & ~same & inside)
@@ -116,7 +114,7 @@ def test_too_few_pairs_are_said_to_be() -> None:
     assert found.confident is None and not found.is_shared and not found.plain.all_pairs.enough_for_fmr
     assert found.plain.all_pairs.enough_for_fnmr and not found.plain.groups[0].enough_for_fnmr
     text = as_text(found, wanted, held)  # type: ignore[arg-type]
-    assert "100 impostor pairs cannot establish 0.001; 2,995 are needed (rule of three)" in text
+    assert "100 impostor pairs cannot establish 0.001; 2,995 are needed." in text
     assert text.count("too few pairs to say") >= 3 and "no pairs" in text
 
 
@@ -193,12 +191,12 @@ def test_a_model_without_a_run_sets_no_threshold(scene: Any, tmp_path: Path) -> 
         held_out_scores(scene / "model.fairfr", tmp_path)
 
 
-def test_a_person_behind_most_false_matches_raises_the_confident_threshold() -> None:
-    """The same values, once in pairs of strangers, once with the highest ones all of one person."""
+def test_people_behind_most_false_matches_raise_the_confident_threshold() -> None:
+    """The same values, once in pairs of strangers, once with the higher ones at every tenth person."""
     left, right = np.triu_indices(60, 1)
     n = len(left)
     values = np.random.default_rng(2).permutation(n) / (2 * n)
-    values[(left == 3) | (right == 3)] += 0.5
+    values[(left % 10 == 3) | (right % 10 == 3)] += 0.05
     both = [np.append(side, 60 + np.arange(40) * 2 + k) for k, side in enumerate((left, right))]
     same, values = np.arange(n + 40) >= n, np.append(values, np.full(40, 0.999))
     wanted = Wanted(0.03, draws=300)
@@ -235,3 +233,16 @@ def test_what_is_kept_is_said_with_the_call_that_returns_it() -> None:
         "  model.threshold(fmr=0.001, on='score', confident=False); there is no confident one",
         "  nothing that keeps 1e-05",
     ]
+
+
+def test_few_people_are_told_what_the_confidence_does_not_cover() -> None:
+    left, right = np.triu_indices(60, 1)
+    n = len(left)
+    same, values = np.arange(n + 40) >= n, np.append(np.arange(n) / n, np.full(40, 2.0))
+    both = [np.append(side, 60 + np.arange(40) * 2 + k) for k, side in enumerate((left, right))]
+    wanted = Wanted(0.03, draws=20)
+    held = Held(same, values, both)
+    text = as_text(operate(held, wanted), wanted, held)  # type: ignore[arg-type]
+    assert "The impostors are 60 people: a kind of person rarer than 4.87 % may be missing" in text
+    many = Held(same, values, strangers(n + 40))
+    assert "rarer than" not in as_text(operate(many, wanted), wanted, many)  # type: ignore[arg-type]
