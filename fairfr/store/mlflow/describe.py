@@ -33,9 +33,11 @@ Artifacts: `cells.csv` lists every cell, also those that failed; `tables` and `f
 def run_name(result: RunResult) -> str:
     """What the MLflow page lists: ``AC-Linear (C=0.1) | synthetic | lfw | magface``.
 
-    The page cuts long names at the end, so the method and what differs from its default come first.
+    The page cuts long names at the end, so the method comes first, then what differs from its default: its own
+    parameters before those of the data.
     """
-    parts = [variant_label(result.method.label, result.origin.differs)]
+    differs = sorted(result.origin.differs.items(), key=lambda item: not item[0].startswith("method."))
+    parts = [variant_label(result.method.label, dict(differs))]
     if result.is_synthetic:
         parts.append("synthetic")
     return " | ".join([*parts, result.dataset.id, result.backbone.id])

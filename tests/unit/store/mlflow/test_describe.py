@@ -54,6 +54,12 @@ def test_a_name_begins_with_what_differs_and_says_synthetic_before_the_page_cuts
     assert run_name(RunResult.from_json(RESULT | {"source": "synthetic"})) == "AC-Linear (C=2) | synthetic | mine | net"
 
 
+def test_a_method_s_own_parameters_come_before_the_page_cuts_the_name() -> None:
+    differs = {"dataset.standin.scale": 0.3, "seed": 1, "method.estimator.C": 10.0}
+    name = run_name(RunResult.from_json(RESULT | {"differs": differs}))
+    assert name == "AC-Linear (C=10, standin.scale=0.3, seed=1) | mine | net"
+
+
 def test_a_failed_run_says_why() -> None:
     failed = {
         key: value for key, value in RESULT.items() if key not in ("data", "warnings", "metric_warnings", "metrics")
