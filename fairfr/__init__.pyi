@@ -307,7 +307,7 @@ class Falcon(Model):
     Parameters
     ----------
     fmr : float, default 0.001
-        Share of strangers that reach an image's local threshold.
+        Share of impostors that reach an image's local threshold.
     omega : float, default 0.75
         Weight of the cosine against the thresholds; 1 is the Baseline.
     kernel : {"linear", "poly2", "poly3", "rbf"}, default "poly3"

@@ -15,7 +15,7 @@ from fairfr.core.types import I16, I32, UNKNOWN, Bool, Grouping, Pairs
 from fairfr.core.wording import plural, shorten_list
 from fairfr.data.images_file import ImageTable
 from fairfr.data.pairs_file import LabelledPairs
-from fairfr.pairs.overlap import n_folds_of, pair_keys
+from fairfr.pairs.overlap import folds_per_value, pair_keys
 
 NAMED = 4  # groups named in one sentence
 NOT_KNOWN = frozenset({"unknown", "none", "n/a", "na", "nan", "null", "?", "-", "unspecified"})
@@ -166,7 +166,7 @@ def _as_seen(value: str) -> str:
 
 
 def _shared_identities(pairs: LabelledPairs, left: I32, right: I32, fold: I16) -> list[Finding]:
-    folds_of = n_folds_of(left, right, fold)
+    folds_of = folds_per_value(left, right, fold)
     shared = int(np.count_nonzero(folds_of > 1))
     if not shared:
         return []

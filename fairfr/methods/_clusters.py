@@ -56,7 +56,7 @@ class Clusters:
     def __len__(self) -> int:
         return len(self.centres)
 
-    def ends(self, view: PairView) -> tuple[I64, I64]:
+    def of_pairs(self, view: PairView) -> tuple[I64, I64]:
         """Cluster of the left and of the right image of each pair, (p,) and (p,)."""
         rows, vectors = view.images()
         cluster = np.full(rows.max(initial=-1) + 1, -1, dtype=np.int64)

@@ -8,7 +8,7 @@ import numpy as np
 
 from fairfr.core.calibrator import FitContext
 from fairfr.core.types import I64, Bool
-from fairfr.methods._labels import identities_of
+from fairfr.methods._labels import resolve_identities
 from fairfr.pairs.view import PairView
 
 log = logging.getLogger("fairfr")
@@ -30,7 +30,7 @@ def groups_of_images(view: PairView, same: Bool, ctx: FitContext) -> I64:
         ctx.report["cohort_groups"] = "training folds"
         return fold
     ctx.report["cohort_groups"] = f"{DEALT} groups of people"
-    _, first, person = np.unique(identities_of(view, same, ctx)[rows], return_index=True, return_inverse=True)
+    _, first, person = np.unique(resolve_identities(view, same, ctx)[rows], return_index=True, return_inverse=True)
     # people are numbered as they appear among the images, which are sorted by id: codes mean nothing
     number = np.argsort(np.argsort(first))[person]
     dealt: I64 = ctx.rng("cohort groups").permutation(len(first))[number] % DEALT

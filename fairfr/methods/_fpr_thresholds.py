@@ -18,12 +18,12 @@ from fairfr.core.types import F64, I64, Bool
 Corners: TypeAlias = Literal["source", "all"]
 Pick: TypeAlias = Literal["nearest", "reaching"]
 
-MANY = 2**16  # pairs: fewer are sorted in no time
-SAMPLED = 61  # one of so many; a prime, since files repeat groups and labels in some period
+MIN_PAIRS_TO_SAMPLE = 2**16  # pairs: fewer are sorted in no time
+SAMPLE_EVERY = 61  # one of so many; a prime, since files repeat groups and labels in some period
 
 
 @dataclass(frozen=True, slots=True)
-class Thresholds:
+class ThresholdFinder:
     """Finds thresholds at one rate and counts what ``corners`` did to them, for the fit report."""
 
     fpr: float
@@ -33,7 +33,7 @@ class Thresholds:
         default_factory=lambda: {"defined": 0, "at_smallest_genuine": 0, "moved_by_corners": 0}
     )
 
-    def of(self, score: F64, same: Bool) -> float | None:
+    def find(self, score: F64, same: Bool) -> float | None:
         """The threshold of these pairs (p,); None if there are no pairs, or pairs of one class only."""
         curve = self._deciding_part(score, same) or _Curve.of(score, same)
         if curve is None:
@@ -49,7 +49,7 @@ class Thresholds:
     def _deciding_part(self, score: F64, same: Bool) -> _Curve | None:
         """Of many pairs the part of the curve that the nearest point is on, if that is clear: nothing is sorted
         but these pairs."""
-        if self.pick != "nearest" or len(score) < MANY:
+        if self.pick != "nearest" or len(score) < MIN_PAIRS_TO_SAMPLE:
             return None
         part = _Curve.around(score, same, self.fpr)
         return part if part is not None and part.has_nearest(self.fpr, self.corners) else None
@@ -80,7 +80,7 @@ class _Curve(NamedTuple):
     @classmethod
     def around(cls, score: F64, same: Bool, fpr: float) -> _Curve | None:
         """The part on which the FPR should pass ``fpr``, by a sample of the impostors; None if there is none."""
-        sample = np.sort(score[::SAMPLED][~same[::SAMPLED]])
+        sample = np.sort(score[::SAMPLE_EVERY][~same[::SAMPLE_EVERY]])
         if not len(sample):
             return None
         reached = fpr * len(sample)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 
 from fairfr.core.types import F32, F64, I64, Bool
-from fairfr.methods._networks import tensor_of, torch_seed
+from fairfr.methods._networks import seeded_torch, to_tensor
 from fairfr.numerics.regression import safe_std
 from fairfr.pairs.design import PairDesign
 
@@ -22,7 +22,7 @@ PREDICT_BATCH = 8192
 
 
 @dataclass(frozen=True, slots=True)
-class Training:
+class TrainingSettings:
     """How the two networks are trained; the fields are those of ``Frappe``."""
 
     strength: float
@@ -62,7 +62,7 @@ class StandardisedMidpoints:
         self._kept: torch.Tensor | None = None
         if 4 * design.shape[0] * self.width <= KEEP_INPUTS:
             kept = torch.empty(design.shape)
-            for index in blocks(design.shape[0]):
+            for index in index_blocks(design.shape[0]):
                 self._make(index, kept.numpy()[index[0] : index[-1] + 1])
             self._kept = kept
 
@@ -81,25 +81,27 @@ class StandardisedMidpoints:
         self._design.standardised(index, self._mean, self._scale, out)
 
 
-def moments(design: PairDesign) -> tuple[F64, F64]:
+def midpoint_moments(design: PairDesign) -> tuple[F64, F64]:
     """Mean and population std of each midpoint coordinate, (d,) each; a constant coordinate is scaled by 1."""
     p = design.shape[0]
     mean = design.rmatvec(np.ones(p)) / p
     return mean, safe_std(mean, np.diag(design.gram()) / p - mean**2)[0]
 
 
-def train(pairs: TrainingPairs, how: Training, seed: int, shuffle: np.random.Generator) -> tuple[torch.nn.Module, int]:
+def train(
+    pairs: TrainingPairs, how: TrainingSettings, seed: int, shuffle: np.random.Generator
+) -> tuple[torch.nn.Module, int]:
     """The additive network T after training, and the number of steps taken."""
     import torch
 
     width = {"eo": 3, "dp": 1}[how.criterion]
-    with torch_seed(seed):
-        additive = network(pairs.inputs.width, how.hidden, 1, zero_last=True)
-        adversary = network(width, how.adversary_hidden, pairs.n_groups)
-    base = tensor_of(pairs.base.astype(np.float32))
-    same = tensor_of(pairs.same.astype(np.float32))
-    values = PairValues(base, same, tensor_of(pairs.group))
-    step = Step(additive, adversary, how, float(pairs.base.std()) or 1.0)
+    with seeded_torch(seed):
+        additive = two_layer_network(pairs.inputs.width, how.hidden, 1, zero_last=True)
+        adversary = two_layer_network(width, how.adversary_hidden, pairs.n_groups)
+    base = to_tensor(pairs.base.astype(np.float32))
+    same = to_tensor(pairs.same.astype(np.float32))
+    values = BatchValues(base, same, to_tensor(pairs.group))
+    step = TrainingStep(additive, adversary, how, float(pairs.base.std()) or 1.0)
     room = torch.empty(how.batch, pairs.inputs.width)
     steps = 0
     for index, batch in _batches(pairs.order, values, how, shuffle):
@@ -108,24 +110,26 @@ def train(pairs: TrainingPairs, how: Training, seed: int, shuffle: np.random.Gen
     return additive, steps
 
 
-class PairValues(NamedTuple):
+class BatchValues(NamedTuple):
     """What a step needs to know of each pair besides its inputs, (b,) each."""
 
     base: torch.Tensor
     same: torch.Tensor
     group: torch.Tensor
 
-    def take(self, at: torch.Tensor | slice) -> PairValues:
-        return PairValues(self.base[at], self.same[at], self.group[at])
+    def take(self, at: torch.Tensor | slice) -> BatchValues:
+        return BatchValues(self.base[at], self.same[at], self.group[at])
 
 
-class Step:
+class TrainingStep:
     """One step on a batch: first the adversary improves its guess, then T moves against it.
 
     ``spread`` divides the logit before the adversary sees it.
     """
 
-    def __init__(self, additive: torch.nn.Module, adversary: torch.nn.Module, how: Training, spread: float) -> None:
+    def __init__(
+        self, additive: torch.nn.Module, adversary: torch.nn.Module, how: TrainingSettings, spread: float
+    ) -> None:
         import torch
 
         self.how = how
@@ -136,7 +140,7 @@ class Step:
         self._additive_optimiser = torch.optim.Adam(self._weights, lr=how.learning_rate, fused=True)
         self._adversary_optimiser = torch.optim.Adam(adversary.parameters(), lr=how.adversary_learning_rate, fused=True)
 
-    def __call__(self, x: torch.Tensor, batch: PairValues) -> None:
+    def __call__(self, x: torch.Tensor, batch: BatchValues) -> None:
         import torch
 
         logit = batch.base + self._additive(x).squeeze(1)
@@ -148,7 +152,7 @@ class Step:
         torch.autograd.backward(self.loss(logit, batch), inputs=self._weights)
         self._additive_optimiser.step()
 
-    def guess_loss(self, logit: torch.Tensor, batch: PairValues) -> torch.Tensor:
+    def guess_loss(self, logit: torch.Tensor, batch: BatchValues) -> torch.Tensor:
         """Cross-entropy of the adversary's guess of each pair's group."""
         import torch
 
@@ -159,7 +163,7 @@ class Step:
             seen = [f * batch.same, f * (1 - batch.same), batch.same]
         return torch.nn.functional.cross_entropy(self._adversary(torch.stack(seen, dim=1)), batch.group)
 
-    def loss(self, logit: torch.Tensor, batch: PairValues) -> torch.Tensor:
+    def loss(self, logit: torch.Tensor, batch: BatchValues) -> torch.Tensor:
         """T's loss: KL(p_base || p_fair) up to a constant, or BCE(same, p_fair), less what the adversary is to lose.
 
         Both have the derivative p_fair - wanted: exactly 0 while T is 0 and the base is wanted.
@@ -176,7 +180,7 @@ class Step:
         return out
 
 
-def network(inputs: int, hidden: int, outputs: int, zero_last: bool = False) -> torch.nn.Module:
+def two_layer_network(inputs: int, hidden: int, outputs: int, zero_last: bool = False) -> torch.nn.Module:
     """inputs -> hidden ReLU -> outputs with He weights and zero biases; ``zero_last`` makes it the zero function."""
     import torch
 
@@ -189,14 +193,14 @@ def network(inputs: int, hidden: int, outputs: int, zero_last: bool = False) -> 
     return torch.nn.Sequential(first, torch.nn.ReLU(), last)
 
 
-def blocks(n: int) -> Iterator[I64]:
+def index_blocks(n: int) -> Iterator[I64]:
     """Indices below n, a block (up to PREDICT_BATCH,) at a time."""
     return (np.arange(start, min(start + PREDICT_BATCH, n)) for start in range(0, n, PREDICT_BATCH))
 
 
 def _batches(
-    order: I64, values: PairValues, how: Training, shuffle: np.random.Generator
-) -> Iterator[tuple[I64, PairValues]]:
+    order: I64, values: BatchValues, how: TrainingSettings, shuffle: np.random.Generator
+) -> Iterator[tuple[I64, BatchValues]]:
     """Shuffled batches, epoch after epoch, with their values; the last one of an epoch may be short."""
     import torch
 

@@ -15,31 +15,31 @@ from fairfr.methods._labels import names_of
 from fairfr.numerics.regression import sigmoid
 
 
-class Curve(Protocol):
+class ScoreMap(Protocol):
     """An increasing map of cosines (p,)."""
 
     def __call__(self, cosine: F64) -> F64: ...
 
 
-FitCurve: TypeAlias = Callable[[F64, Bool], Curve | None]
+FitMap: TypeAlias = Callable[[F64, Bool], ScoreMap | None]
 
 
 @serializable("GroupCurves")
 @dataclass(frozen=True, slots=True)
-class GroupCurves:
+class GroupMaps:
     """``curves`` (g,) by group code, None where the group has none of its own.
 
     ``overall`` is for those, and for every other code; None: the cosine.
     """
 
-    curves: tuple[Curve | None, ...]
-    overall: Curve | None
+    curves: tuple[ScoreMap | None, ...]
+    overall: ScoreMap | None
 
     @classmethod
-    def fit(cls, fit_curve: FitCurve, cosine: F64, same: Bool, groups: I16, n_groups: int) -> GroupCurves:
+    def fit(cls, fit_map: FitMap, cosine: F64, same: Bool, groups: I16, n_groups: int) -> GroupMaps:
         """Fit on training pairs (p,) with their labels and groups (-1: none)."""
-        curves = tuple(fit_curve(cosine[groups == g], same[groups == g]) for g in range(n_groups))
-        return cls(curves, fit_curve(cosine, same))
+        curves = tuple(fit_map(cosine[groups == g], same[groups == g]) for g in range(n_groups))
+        return cls(curves, fit_map(cosine, same))
 
     def score(self, cosine: F64, groups: I16) -> F64:
         """Each pair through its group's map, (p,)."""
@@ -61,7 +61,7 @@ class GroupCurves:
 
 @serializable("Standard")
 @dataclass(frozen=True, slots=True)
-class Standard:
+class ZScoreMap:
     """(s - mean) / sd."""
 
     mean: float
@@ -74,7 +74,7 @@ class Standard:
 
 @serializable("LogisticCurve")
 @dataclass(frozen=True, slots=True)
-class LogisticCurve:
+class LogisticMap:
     """sigmoid(slope s + intercept)."""
 
     slope: float
@@ -86,11 +86,11 @@ class LogisticCurve:
 
 @serializable("TwoGaussians")
 @dataclass(frozen=True, slots=True)
-class TwoGaussians:
+class TwoGaussianMap:
     """Phi_genuine(s) - 1 + Phi_impostor(s)."""
 
-    genuine: Standard
-    impostor: Standard
+    genuine: ZScoreMap
+    impostor: ZScoreMap
 
     def __call__(self, cosine: F64) -> F64:
         from scipy.special import ndtr
@@ -99,12 +99,12 @@ class TwoGaussians:
         return out
 
 
-def fit_standard(cosine: F64, same: Bool) -> Standard | None:
+def fit_z_score(cosine: F64, same: Bool) -> ZScoreMap | None:
     """(s - mu) / sigma of the impostor cosines; ``cosine`` and ``same`` are (p,)."""
     return _gaussian(cosine[~same])
 
 
-def fit_balanced_logistic(cosine: F64, same: Bool) -> LogisticCurve | None:
+def fit_balanced_logistic(cosine: F64, same: Bool) -> LogisticMap | None:
     """sigmoid(a s + b): L2 logistic regression, C = 1, the two classes weighing the same; both arguments (p,)."""
     from sklearn.linear_model import LogisticRegression
 
@@ -112,20 +112,20 @@ def fit_balanced_logistic(cosine: F64, same: Bool) -> LogisticCurve | None:
     if min(n_same, len(same) - n_same) < MIN_SCORES:
         return None
     model = LogisticRegression(class_weight="balanced").fit(cosine[:, None], same)
-    return LogisticCurve(float(model.coef_[0, 0]), float(model.intercept_[0]))
+    return LogisticMap(float(model.coef_[0, 0]), float(model.intercept_[0]))
 
 
-def fit_two_gaussians(cosine: F64, same: Bool) -> TwoGaussians | None:
+def fit_two_gaussians(cosine: F64, same: Bool) -> TwoGaussianMap | None:
     """Phi_genuine(s) - 1 + Phi_impostor(s)."""
     genuine, impostor = _gaussian(cosine[same]), _gaussian(cosine[~same])
     if genuine is None or impostor is None:
         return None
-    return TwoGaussians(genuine, impostor)
+    return TwoGaussianMap(genuine, impostor)
 
 
-def _gaussian(cosine: F64) -> Standard | None:
+def _gaussian(cosine: F64) -> ZScoreMap | None:
     """Mean and standard deviation (ddof = 1); None where there are too few cosines, or all are the same."""
     if len(cosine) < MIN_SCORES:
         return None
     sd = float(cosine.std(ddof=1))
-    return Standard(float(cosine.mean()), sd) if sd >= MIN_SD else None
+    return ZScoreMap(float(cosine.mean()), sd) if sd >= MIN_SD else None

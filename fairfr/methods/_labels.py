@@ -16,7 +16,7 @@ from fairfr.pairs.vectors import fingerprints
 from fairfr.pairs.view import PairView
 
 
-def grouping_of(ctx: FitContext, asker: str) -> str:
+def fit_grouping(ctx: FitContext, asker: str) -> str:
     """The id of the grouping to use, or an error that says how to name one."""
     if ctx.grouping is None:
         raise missing_groups_error(asker, ctx.dataset)
@@ -25,7 +25,7 @@ def grouping_of(ctx: FitContext, asker: str) -> str:
 
 @serializable("Levels")
 @dataclass(frozen=True, slots=True)
-class Levels:
+class GroupNames:
     """The groups that a method was fitted with: a grouping, and the ``names`` of its levels.
 
     A group is its name. Codes are places in ``names``, so that they mean the same for every table.
@@ -35,9 +35,9 @@ class Levels:
     names: tuple[str, ...]
 
     @classmethod
-    def of(cls, view: PairView, ctx: FitContext, asker: str) -> Levels:
+    def of(cls, view: PairView, ctx: FitContext, asker: str) -> GroupNames:
         """Those of the training pairs' table."""
-        grouping = grouping_of(ctx, asker)
+        grouping = fit_grouping(ctx, asker)
         return cls(grouping, view.group_levels(grouping))
 
     def __len__(self) -> int:
@@ -65,7 +65,7 @@ class GroupRule:
     ``both``: a pair is in the group that its images share; ``first``: in the left image's.
     """
 
-    levels: Levels
+    levels: GroupNames
     rule: PairRule
 
     def groups(self, view: PairView) -> I16:
@@ -85,7 +85,7 @@ def names_of(levels: tuple[str, ...], chosen: list[int]) -> list[str]:
 
 @serializable("People")
 @dataclass(frozen=True, slots=True)
-class People:
+class IdentityIndex:
     """Who the training images show, to be known again on any table.
 
     A known identity is a hash of its name, with ``salt``: who has a name can look it up, the name itself is not here.
@@ -100,8 +100,8 @@ class People:
     by_mark: I32
 
     @classmethod
-    def met(cls, view: PairView, identity: I32, salt: str) -> People:
-        """Those on the images of these pairs; ``identity`` (n,) as ``identities_of`` gives it."""
+    def from_training(cls, view: PairView, identity: I32, salt: str) -> IdentityIndex:
+        """Those on the images of these pairs; ``identity`` (n,) as ``resolve_identities`` gives it."""
         rows, vectors = view.images()
         name = view.identity_names()[rows]
         named = name != ""
@@ -109,16 +109,16 @@ class People:
         marked, first_marked = np.unique(fingerprints(vectors[~named]), return_index=True)
         return cls(salt, names, identity[rows[named]][first], marked, identity[rows[~named]][first_marked])
 
-    def of(self, view: PairView) -> I32:
+    def look_up(self, view: PairView) -> I32:
         """The number of the person on every image, (n,); -1 for a stranger, and for images that these pairs lack."""
         rows, vectors = view.images()
         name = view.identity_names()
         out = np.full(len(name), UNKNOWN, dtype=np.int32)
         unnamed = name[rows] == ""
         named = rows[~unnamed]
-        out[named] = _look_up(self.names, self.by_name, hashed_names(name[named], self.salt))
+        out[named] = _find_numbers(self.names, self.by_name, hashed_names(name[named], self.salt))
         if len(self.marks):
-            out[rows[unnamed]] = _look_up(self.marks, self.by_mark, fingerprints(vectors[unnamed]))
+            out[rows[unnamed]] = _find_numbers(self.marks, self.by_mark, fingerprints(vectors[unnamed]))
         return out
 
 
@@ -131,14 +131,14 @@ def hashed_names(names: StrArray, salt: str) -> StrArray:
     return np.array(hashes, dtype="<U16")[place]
 
 
-def _look_up(keys: StrArray, numbers: I32, wanted: StrArray) -> I32:
+def _find_numbers(keys: StrArray, numbers: I32, wanted: StrArray) -> I32:
     if not len(keys):
         return np.full(len(wanted), UNKNOWN, dtype=np.int32)
     place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
     return np.where(keys[place] == wanted, numbers[place], np.int32(UNKNOWN))
 
 
-def identities_of(view: PairView, same: Bool, ctx: FitContext) -> I32:
+def resolve_identities(view: PairView, same: Bool, ctx: FitContext) -> I32:
     """Identity of every image, (n,), never -1; where they come from goes into the report.
 
     Known identities stand. Images of unknown identity that genuine training pairs connect, also through images of a

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import torch
 
 
-def tensor_of(array: npt.NDArray[Any]) -> torch.Tensor:
+def to_tensor(array: npt.NDArray[Any]) -> torch.Tensor:
     """A copy in torch's own memory, which starts at a multiple of 64 bytes; numpy's starts anywhere."""
     import torch
 
@@ -39,7 +39,7 @@ _drawing = Lock()  # torch's random state belongs to the process, and fits may s
 
 
 @contextmanager
-def torch_seed(seed: int) -> Iterator[None]:
+def seeded_torch(seed: int) -> Iterator[None]:
     """Inside, torch draws from ``seed``; after, its random state is as before."""
     import torch
 
@@ -49,7 +49,7 @@ def torch_seed(seed: int) -> Iterator[None]:
 
 
 @contextmanager
-def torch_threads(threads: int) -> Iterator[None]:
+def torch_thread_limit(threads: int) -> Iterator[None]:
     """Inside, torch runs on so many threads, whatever was set before; after, on as many as before."""
     import torch
 

@@ -43,7 +43,7 @@ def _condensed_distances(points: F64) -> F64:
     return np.sqrt(out, out=out)
 
 
-def nearest_mean(design: PairDesign, cosine: F64, means: F64) -> I64:
+def nearest_cluster_mean(design: PairDesign, cosine: F64, means: F64) -> I64:
     """The mean (k, d) nearest to each pair's normalised midpoint, (p,): the largest z.c - |c|^2 / 2."""
     length = inverse_lengths(cosine)
     closeness = [length * design.matvec(mean) - mean @ mean / 2 for mean in means]

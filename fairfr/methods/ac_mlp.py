@@ -26,7 +26,7 @@ import numpy as np
 from fairfr.core.calibrator import FitContext
 from fairfr.core.conform import check_above, check_min
 from fairfr.core.types import F32, F64, I64, Bool, Need, Prediction
-from fairfr.methods._networks import Network, tensor_of, torch_seed, torch_threads
+from fairfr.methods._networks import Network, seeded_torch, to_tensor, torch_thread_limit
 from fairfr.numerics.regression import sigmoid
 from fairfr.pairs.design import PairDesign
 from fairfr.pairs.view import PairView
@@ -79,7 +79,7 @@ class ACMLP:
         steps_per_epoch = math.ceil(view.n_pairs / self.batch)
         epochs = max(self.epochs, math.ceil(self.min_steps / steps_per_epoch))
         shuffle, pairs = ctx.rng("batches"), view.order_by_id()
-        with torch_threads(ctx.threads):
+        with torch_thread_limit(ctx.threads):
             loss = self._train(network, design, same, (shuffle.permutation(pairs) for _ in range(epochs)))
         self.network_ = Network.of(network)
         ctx.report.update(
@@ -94,7 +94,7 @@ class ACMLP:
         """One epoch for each order of the pairs (p,); the loss of the last batch."""
         import torch
 
-        target = tensor_of(same.astype(np.float32))
+        target = to_tensor(same.astype(np.float32))
         buffer = torch.empty(self.batch, design.shape[1])
         inputs = _Inputs(design, buffer.numpy())
         optimiser = torch.optim.Adam(network.parameters(), lr=self.learning_rate)
@@ -125,7 +125,7 @@ def _network(inputs: int, hidden: int, seed: int) -> torch.nn.Module:
     """Two linear layers with PyTorch's default weights, drawn without touching the global random state."""
     import torch
 
-    with torch_seed(seed):
+    with seeded_torch(seed):
         return torch.nn.Sequential(torch.nn.Linear(inputs, hidden), torch.nn.ReLU(), torch.nn.Linear(hidden, 1))
 
 

@@ -1,6 +1,6 @@
 """DemoNorm: scores normalised by what impostors score for this image and this group (Linghu et al. 2024).
 
-A cosine of 0.4 is remarkable where strangers score 0.0 +- 0.1 and ordinary where they score 0.3 +- 0.1. DemoNorm
+A cosine of 0.4 is remarkable where impostors score 0.0 +- 0.1 and ordinary where they score 0.3 +- 0.1. DemoNorm
 estimates mean and standard deviation (ddof = 1) of impostor scores and standardises with them:
 
     s' = (s - mu) / sigma
@@ -55,22 +55,22 @@ from fairfr.core.calibrator import FitContext
 from fairfr.core.conform import check_min
 from fairfr.core.types import I16, I32, I64, Bool, Need, PairRule, Prediction
 from fairfr.methods._group_maps import (
-    FitCurve,
-    GroupCurves,
+    FitMap,
+    GroupMaps,
     fit_balanced_logistic,
-    fit_standard,
     fit_two_gaussians,
+    fit_z_score,
 )
 from fairfr.methods._impostor_statistics import Cohort, Moments, draw_cohort
-from fairfr.methods._labels import GroupRule, Levels, People, identities_of
+from fairfr.methods._labels import GroupNames, GroupRule, IdentityIndex, resolve_identities
 from fairfr.pairs.view import PairView
 
 CohortVariant: TypeAlias = Literal["M1", "M1.1", "M1.2", "M2", "M2.1", "M2.2"]
 GroupVariant: TypeAlias = Literal["group", "M4", "M5"]
 
 PEOPLE_PER_GROUP = {"M1": 200, "M1.1": 1000, "M1.2": 25, "M2": 200, "M2.1": 1000, "M2.2": 25}
-FIT_CURVE: dict[GroupVariant, FitCurve] = {
-    "group": fit_standard,
+FIT_MAP: dict[GroupVariant, FitMap] = {
+    "group": fit_z_score,
     "M4": fit_balanced_logistic,
     "M5": fit_two_gaussians,
 }
@@ -102,13 +102,13 @@ class DemoNorm:
             check_min(1, people=self.people)
 
     def fit(self, view: PairView, same: Bool, ctx: FitContext) -> Self:
-        self.levels_ = Levels.of(view, ctx, "DemoNorm")
+        self.levels_ = GroupNames.of(view, ctx, "DemoNorm")
         names = self.levels_.names
-        identity = identities_of(view, same, ctx)
-        self.people_ = People.met(view, identity, ctx.salt)
+        identity = resolve_identities(view, same, ctx)
+        self.people_ = IdentityIndex.from_training(view, identity, ctx.salt)
         self.cohorts_ = self._draw(view, identity, ctx)
         _, own, _ = self._ends(view)
-        self.fallback_ = GroupCurves.fit(fit_standard, view.cosine, same, own, len(names))
+        self.fallback_ = GroupMaps.fit(fit_z_score, view.cosine, same, own, len(names))
         if self.variant.endswith(".2"):
             self.pooled_ = self._pool(view)
         moments = self._moments(view)
@@ -123,13 +123,13 @@ class DemoNorm:
 
     def predict(self, view: PairView) -> Prediction:
         cosine, (_, group, _) = view.cosine, self._ends(view)
-        moments = self._met(view) or self._moments(view)
+        moments = self._seen(view) or self._moments(view)
         usable = moments.usable
         score = self.fallback_.score(cosine, group)
         score[usable] = (cosine[usable] - moments.mean[usable]) / moments.sd[usable]
         return Prediction(score=score)
 
-    def _met(self, view: PairView) -> Moments | None:
+    def _seen(self, view: PairView) -> Moments | None:
         """What ``fit`` found for the very same pairs."""
         seen, moments = getattr(self, "_training", (None, None))
         return moments if seen is not None and seen() is view else None
@@ -174,9 +174,9 @@ class DemoNorm:
 class _Images:
     """The images of some pairs, with the people on them."""
 
-    def __init__(self, view: PairView, people: People) -> None:
+    def __init__(self, view: PairView, people: IdentityIndex) -> None:
         rows, self._vectors = view.images()
-        self._identity = people.of(view)
+        self._identity = people.look_up(view)
         self._place = np.zeros(len(self._identity), dtype=np.int64)
         self._place[rows] = np.arange(len(rows))
 
@@ -210,9 +210,9 @@ class DemoNormGroup:
         return self.rule == "both"
 
     def fit(self, view: PairView, same: Bool, ctx: FitContext) -> Self:
-        self.rule_ = GroupRule(Levels.of(view, ctx, "DemoNormGroup"), self.rule)
+        self.rule_ = GroupRule(GroupNames.of(view, ctx, "DemoNormGroup"), self.rule)
         groups, levels = self.rule_.groups(view), self.rule_.levels.names
-        self.curves_ = GroupCurves.fit(FIT_CURVE[self.variant], view.cosine, same, groups, len(levels))
+        self.curves_ = GroupMaps.fit(FIT_MAP[self.variant], view.cosine, same, groups, len(levels))
         ctx.report.update(self.curves_.summary(levels))
         return self
 

@@ -67,7 +67,7 @@ class FairCal:
 
     def fit(self, view: PairView, same: Bool, ctx: FitContext) -> Self:
         self.clusters_ = fit_clusters(view, self.K, self.n_init, self.engine, ctx)
-        left, right = self.clusters_.ends(view)
+        left, right = self.clusters_.of_pairs(view)
         cosine = view.cosine
         self.global_ = fit_beta(cosine, same)
         self.maps_: list[BetaMap] = []
@@ -85,7 +85,7 @@ class FairCal:
         return self
 
     def predict(self, view: PairView) -> Prediction:
-        left, right = self.clusters_.ends(view)
+        left, right = self.clusters_.of_pairs(view)
         cosine = view.cosine
         by_left, by_right = self._map(left, cosine), self._map(right, cosine)
         n_left, n_right = self.sizes_[left], self.sizes_[right]

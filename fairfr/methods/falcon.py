@@ -1,8 +1,8 @@
 """FALCON: every image has a local decision threshold, predicted from its embedding (Al-Refai et al. 2025).
 
-Where identities crowd together, strangers reach high cosines. For a training image i let c_(1) >= ... >= c_(n) be its
+Where identities crowd together, impostors reach high cosines. For a training image i let c_(1) >= ... >= c_(n) be its
 cosines to the training images of other identities; its local threshold is t_i = c_(k*), k* the whole number nearest to
-fmr * n: the cosine that a share fmr = 1e-3 of strangers reaches. Kernel ridge regression carries thresholds over to
+fmr * n: the cosine that a share fmr = 1e-3 of impostors reaches. Kernel ridge regression carries thresholds over to
 unseen images, t^(z), and a pair is lowered where its images' thresholds are high:
 
     score = omega s + (1 - omega) (1 - t^_left - t^_right),   omega = 0.75.
@@ -20,7 +20,7 @@ authors' kernel and ridge for the backbone instead (ArcFace, FaceNet, MagFace, Q
 Deviations, and why: one kernel and ridge (poly3, 1e-4) for every backbone, because the authors chose theirs with group
 labels on the sets they evaluate; the regression is fitted on at most 6,000 random training images, as in the Adaptive
 Calibration paper (thresholds still look at all of them). Where fmr * n is below 0.5, k* is 1 (the authors' code gives
-infinity). An image without any stranger has no threshold and is left out; if none has one, all t^ are 0 and the
+infinity). An image without any impostor has no threshold and is left out; if none has one, all t^ are 0 and the
 ranking is the Baseline's. The option to look only at nearest neighbours, off by default there, is left out.
 """
 
@@ -36,7 +36,7 @@ from fairfr.core.conform import check_above, check_min
 from fairfr.core.errors import ConfigError
 from fairfr.core.types import F32, F64, I32, I64, Bool, Need, Prediction
 from fairfr.methods._kernel_ridge import Kernel, fit_kernel_ridge
-from fairfr.methods._labels import identities_of
+from fairfr.methods._labels import resolve_identities
 from fairfr.pairs.view import PairView
 
 SOURCE_PRESETS: dict[str, tuple[Kernel, float]] = {
@@ -56,7 +56,7 @@ class Falcon:
     Parameters
     ----------
     fmr : float, default 0.001
-        Share of strangers that reach an image's local threshold.
+        Share of impostors that reach an image's local threshold.
     omega : float, default 0.75
         Weight of the cosine against the thresholds; 1 is the Baseline.
     kernel : {"linear", "poly2", "poly3", "rbf"}, default "poly3"
@@ -99,7 +99,7 @@ class Falcon:
 
     def fit(self, view: PairView, same: Bool, ctx: FitContext) -> Self:
         rows, vectors = view.images()
-        identity = identities_of(view, same, ctx)[rows]
+        identity = resolve_identities(view, same, ctx)[rows]
         chosen = np.arange(len(rows))
         if len(chosen) > self.max_images:
             chosen = np.sort(ctx.rng("threshold_images").choice(chosen, self.max_images, replace=False))
@@ -132,11 +132,11 @@ class Falcon:
         return SOURCE_PRESETS[family]
 
 
-def stranger_rank(fmr: float, strangers: I64) -> I64:
-    """k*: the whole number nearest to fmr * n (of two, the smaller), at least 1; 0 where there are no strangers."""
+def impostor_rank(fmr: float, impostors: I64) -> I64:
+    """k*: the whole number nearest to fmr * n (of two, the smaller), at least 1; 0 where there are no impostors."""
     # fmr * n is a rounded product: a tie that it misses by a hair is still a tie
-    nearest = np.ceil(fmr * strangers - 0.5 - 1e-9).astype(np.int64)
-    return np.where(strangers > 0, np.maximum(nearest, 1), 0)
+    nearest = np.ceil(fmr * impostors - 0.5 - 1e-9).astype(np.int64)
+    return np.where(impostors > 0, np.maximum(nearest, 1), 0)
 
 
 def local_thresholds(vectors: F32, identity: I32, chosen: I64, fmr: float) -> tuple[F64, I64]:
@@ -150,11 +150,11 @@ def local_thresholds(vectors: F32, identity: I32, chosen: I64, fmr: float) -> tu
     chosen : (c,)
         Rows of ``vectors``.
 
-    Rank 0 (and threshold 0) marks an image without strangers.
+    Rank 0 (and threshold 0) marks an image without impostors.
     """
     _, code, size = np.unique(identity, return_inverse=True, return_counts=True)
     own_images = np.split(np.argsort(code, kind="stable"), np.cumsum(size)[:-1])
-    rank = stranger_rank(fmr, len(vectors) - size[code[chosen]])
+    rank = impostor_rank(fmr, len(vectors) - size[code[chosen]])
     threshold = np.zeros(len(chosen))
     for start in range(0, len(chosen), ROW_BLOCK):
         block = np.arange(start, min(start + ROW_BLOCK, len(chosen)))

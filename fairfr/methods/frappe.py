@@ -36,9 +36,16 @@ import numpy as np
 from fairfr.core.calibrator import FitContext
 from fairfr.core.conform import check_above, check_min
 from fairfr.core.types import F64, I64, Bool, Need, Prediction
-from fairfr.methods._frappe_training import StandardisedMidpoints, Training, TrainingPairs, blocks, moments, train
-from fairfr.methods._networks import Network, torch_threads
-from fairfr.methods._pseudo_groups import nearest_mean, ward_means
+from fairfr.methods._frappe_training import (
+    StandardisedMidpoints,
+    TrainingPairs,
+    TrainingSettings,
+    index_blocks,
+    midpoint_moments,
+    train,
+)
+from fairfr.methods._networks import Network, torch_thread_limit
+from fairfr.methods._pseudo_groups import nearest_cluster_mean, ward_means
 from fairfr.numerics.regression import fit_logistic, sigmoid
 from fairfr.pairs.design import DenseDesign, PairDesign
 from fairfr.pairs.view import PairView
@@ -117,8 +124,8 @@ class Frappe:
             return self
         order = view.order_by_id()
         self.means_ = self._cluster(design, cosine, order, k, ctx)
-        group = nearest_mean(design, cosine, self.means_)
-        self.mean_, self.scale_ = moments(design)
+        group = nearest_cluster_mean(design, cosine, self.means_)
+        self.mean_, self.scale_ = midpoint_moments(design)
         inputs = StandardisedMidpoints(design, self.mean_, self.scale_)
         base = self.base_.logit(DenseDesign(cosine))
         self._train(TrainingPairs(inputs, base, same, group, len(self.means_), order), ctx)
@@ -135,8 +142,8 @@ class Frappe:
         return ward_means(design, cosine, order, k)
 
     def _train(self, pairs: TrainingPairs, ctx: FitContext) -> None:
-        how = Training(**{name: getattr(self, name) for name in Training.__slots__})
-        with torch_threads(1):  # batches are too small to share: several threads would mostly wait for each other
+        how = TrainingSettings(**{name: getattr(self, name) for name in TrainingSettings.__slots__})
+        with torch_thread_limit(1):  # batches are too small to share: several threads would mostly wait for each other
             additive, steps = train(pairs, how, ctx.seed_for("weights"), ctx.rng("batches"))
         self.network_ = Network.of(additive)
         sizes = np.bincount(pairs.group, minlength=pairs.n_groups)
@@ -148,7 +155,7 @@ class Frappe:
         if self.network_ is None:
             return out
         design = view.midpoints()
-        for index in blocks(view.n_pairs):
+        for index in index_blocks(view.n_pairs):
             inputs = np.empty((len(index), design.shape[1]), dtype=np.float32)
             design.standardised(index, self.mean_, self.scale_, inputs)
             out[index] = self.network_.outputs(inputs)[:, 0]

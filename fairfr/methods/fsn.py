@@ -44,7 +44,7 @@ from fairfr.core.conform import check_above, check_min
 from fairfr.core.errors import ConfigError
 from fairfr.core.types import F64, I64, Bool, Need, Prediction
 from fairfr.methods._clusters import LIBRARY, ClusterEngine, fit_clusters
-from fairfr.methods._fpr_thresholds import Corners, Pick, Thresholds
+from fairfr.methods._fpr_thresholds import Corners, Pick, ThresholdFinder
 from fairfr.numerics.beta import fit_beta
 from fairfr.pairs.vectors import COSINE_RANGE
 from fairfr.pairs.view import PairView
@@ -94,15 +94,15 @@ class FSN:
 
     def fit(self, view: PairView, same: Bool, ctx: FitContext) -> Self:
         self.clusters_ = fit_clusters(view, self.K, self.n_init, self.engine, ctx)
-        left, right = self.clusters_.ends(view)
+        left, right = self.clusters_.of_pairs(view)
         cosine = view.cosine
-        self.threshold_ = Thresholds(self.fpr, self.corners, self.pick).of(cosine, same)
-        thresholds = Thresholds(self.fpr, self.corners, self.pick)
+        self.threshold_ = ThresholdFinder(self.fpr, self.corners, self.pick).find(cosine, same)
+        thresholds = ThresholdFinder(self.fpr, self.corners, self.pick)
         self.shift_: F64 = np.zeros(len(self.clusters_))
         fallbacks = {"empty": 0, "one_class": 0}
         for k in range(len(self.clusters_)):
             members = np.flatnonzero((left == k) | (right == k))
-            threshold = thresholds.of(cosine[members], same[members])
+            threshold = thresholds.find(cosine[members], same[members])
             if threshold is None or self.threshold_ is None:
                 fallbacks["one_class" if len(members) else "empty"] += 1
             else:
@@ -115,7 +115,7 @@ class FSN:
         return self
 
     def predict(self, view: PairView) -> Prediction:
-        score = self._shifted(view.cosine, *self.clusters_.ends(view))
+        score = self._shifted(view.cosine, *self.clusters_.of_pairs(view))
         return Prediction(score=score, probability=self.map_.probability(score))
 
     def _shifted(self, cosine: F64, left: I64, right: I64) -> F64:

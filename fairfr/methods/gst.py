@@ -42,8 +42,8 @@ from fairfr.core.calibrator import FitContext
 from fairfr.core.conform import check_above
 from fairfr.core.errors import ConfigError
 from fairfr.core.types import F64, I16, UNKNOWN, Bool, Need, PairRule, Prediction
-from fairfr.methods._fpr_thresholds import Corners, Thresholds
-from fairfr.methods._labels import GroupRule, Levels, names_of
+from fairfr.methods._fpr_thresholds import Corners, ThresholdFinder
+from fairfr.methods._labels import GroupNames, GroupRule, names_of
 from fairfr.numerics.beta import fit_beta
 from fairfr.pairs.view import PairView
 
@@ -81,12 +81,12 @@ class GST:
         return self.rule == "both"
 
     def fit(self, view: PairView, same: Bool, ctx: FitContext) -> Self:
-        self.rule_ = GroupRule(Levels.of(view, ctx, "GST"), self.rule)
+        self.rule_ = GroupRule(GroupNames.of(view, ctx, "GST"), self.rule)
         cosine, groups, levels = view.cosine, self.rule_.groups(view), self.rule_.levels.names
-        by_group = Thresholds(self.fpr, self.corners)
-        overall = Thresholds(self.fpr, self.corners).of(cosine, same)
+        by_group = ThresholdFinder(self.fpr, self.corners)
+        overall = ThresholdFinder(self.fpr, self.corners).find(cosine, same)
         places = (np.flatnonzero(groups == g) for g in range(len(levels)))
-        thresholds = [by_group.of(cosine[at], same[at]) for at in places]
+        thresholds = [by_group.find(cosine[at], same[at]) for at in places]
         undefined = [g for g, own in enumerate(thresholds) if own is None or overall is None]
         self.delta_ = np.array([0.0 if own is None or overall is None else own - overall for own in thresholds])
         unshifted = int(np.count_nonzero(groups == UNKNOWN))

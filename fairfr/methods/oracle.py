@@ -36,7 +36,7 @@ import numpy as np
 
 from fairfr.core.calibrator import FitContext
 from fairfr.core.types import F64, I64, UNKNOWN, Bool, Need, Prediction
-from fairfr.methods._labels import GroupRule, Levels, names_of
+from fairfr.methods._labels import GroupNames, GroupRule, names_of
 from fairfr.numerics.beta import BetaMap, fit_beta
 from fairfr.pairs.view import PairView
 
@@ -65,7 +65,7 @@ class Oracle:
         return self.mixed != "first"
 
     def fit(self, view: PairView, same: Bool, ctx: FitContext) -> Self:
-        self.rule_ = GroupRule(Levels.of(view, ctx, "Oracle"), "first" if self.mixed == "first" else "both")
+        self.rule_ = GroupRule(GroupNames.of(view, ctx, "Oracle"), "first" if self.mixed == "first" else "both")
         cosine, groups, levels = view.cosine, self.rule_.groups(view), self.rule_.levels.names
         self.global_ = fit_beta(cosine, same)
         fitted = {g: _fit(cosine, same, groups == g) for g in range(len(levels))}

@@ -7,7 +7,7 @@ import numpy as np
 from fairfr.core.types import I64
 from fairfr.pairs.overlap import connected_components
 
-ROOM = 1.25  # a unit may be so many times the size of a fold
+MAX_FOLD_SHARE = 1.25  # a unit may be so many times the size of a fold
 PARTS_OF_A_FOLD = 8  # a unit that is cut is cut into parts that balance well
 
 
@@ -20,7 +20,7 @@ def linked_units(left: I64, right: I64, count: int) -> tuple[I64, int]:
     n_members = int(max(left.max(), right.max())) + 1
     unit = connected_components(n_members, left, right)[left]
     sizes = np.bincount(unit)
-    too_large = np.flatnonzero(sizes > ROOM * len(left) / count)
+    too_large = np.flatnonzero(sizes > MAX_FOLD_SHARE * len(left) / count)
     part = np.zeros(len(unit), dtype=np.int64)
     size_of_part = max(1, len(left) // (count * PARTS_OF_A_FOLD))
     for code in too_large:

@@ -20,7 +20,7 @@ Engine: TypeAlias = Literal["auto", "scan", "faiss"]
 Way: TypeAlias = Literal["scan", "faiss", "product"]
 
 FAISS_BLOCK = 16_384  # queries at a time
-FEW = 128  # queries: with more, one of the other engines is faster
+MAX_PRODUCT_QUERIES = 128  # queries: with more, one of the other engines is faster
 QUERY_BLOCK = 1024
 REFERENCE_BLOCK = 4096
 CENTRE_OF = 1024  # references
@@ -102,7 +102,7 @@ def _quickest(queries: Midpoints) -> Way:
     """
     if 2 * queries.n_images < len(queries):
         return "scan"
-    return "product" if len(queries) <= FEW else "faiss"
+    return "product" if len(queries) <= MAX_PRODUCT_QUERIES else "faiss"
 
 
 def _search_scan(queries: Midpoints, references: Midpoints, k: int, threads: int) -> Neighbours:

@@ -161,7 +161,7 @@ def test_a_few_queries_are_searched_in_float64(monkeypatch: pytest.MonkeyPatch, 
     vectors = unit(rng.standard_normal(24) + spread * rng.standard_normal((700, 24)))
     ends = rng.permuted(np.tile(np.arange(700), (2, 3)), axis=1).astype(np.int32)
     queries, references = Pairs(*ends[:, :100]), Pairs(*ends[:, 100:])
-    for name, size in (("FEW", 100), ("REFERENCE_BLOCK", block)):
+    for name, size in (("MAX_PRODUCT_QUERIES", 100), ("REFERENCE_BLOCK", block)):
         monkeypatch.setattr(neighbours, name, size)
     expected = distances(vectors, queries, references)
     found = nearest(vectors, queries, references, 20, "auto")
@@ -171,7 +171,7 @@ def test_a_few_queries_are_searched_in_float64(monkeypatch: pytest.MonkeyPatch, 
     by_faiss = nearest(vectors, queries, references, 20, "faiss")
     same = (found.position == by_faiss.position).all(axis=1)
     assert same.any() and found.distance[same].tobytes() == by_faiss.distance[same].tobytes()
-    monkeypatch.setattr(neighbours, "FEW", 99)
+    monkeypatch.setattr(neighbours, "MAX_PRODUCT_QUERIES", 99)
     monkeypatch.setattr(neighbours, "_search_product", lambda *_: pytest.fail("too many for this way"))
     nearest(vectors, queries, references, 20, "auto")
 

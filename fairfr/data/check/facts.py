@@ -14,7 +14,7 @@ from fairfr.core.types import F64, I16, I32, I64, UNKNOWN, Bool, Grouping, Verif
 from fairfr.data.files import DataFile
 from fairfr.data.neutral_layout import STRUCTURE, attribute_columns
 from fairfr.data.text_table import read_table
-from fairfr.pairs.overlap import distinct_in_folds, n_folds_of, pair_keys
+from fairfr.pairs.overlap import folds_per_value, pair_keys, unique_per_fold
 from fairfr.pairs.vectors import invalid_cosines, pair_cosines
 
 DIFFERS = 0.01  # a cosine stored with two decimals is off by half of this
@@ -157,7 +157,7 @@ def _shared(data: VerificationSet) -> Shared:
     left, right = data.pairs.left, data.pairs.right
     key = pair_keys(left, right, len(data.images))
     n_different = len(np.unique(key))
-    in_folds = distinct_in_folds(key, data.fold)
+    in_folds = unique_per_fold(key, data.fold)
     return Shared(
         images_between_folds=_in_several(left, right, data.fold),
         identities_between_folds=_in_several(data.identity[left], data.identity[right], data.fold),
@@ -168,7 +168,7 @@ def _shared(data: VerificationSet) -> Shared:
 
 def _in_several(left: I32, right: I32, fold: I16) -> int:
     """How many of the known values of two columns (p,) occur in more than one fold."""
-    return int(np.count_nonzero(n_folds_of(left, right, fold) > 1))
+    return int(np.count_nonzero(folds_per_value(left, right, fold) > 1))
 
 
 def _grouping(data: VerificationSet, grouping: Grouping) -> GroupingFacts:

@@ -27,7 +27,7 @@ from fairfr.data.images_file import MOST_LEVELS, ImageTable
 from fairfr.data.pairs_file import LabelledPairs, number_folds, position
 from fairfr.data.text_table import CodedColumn
 from fairfr.data.validation import check_folds, check_pairs, identity_oddities, levels_for_unknown, lookalikes
-from fairfr.pairs.overlap import n_folds_of, pair_keys
+from fairfr.pairs.overlap import folds_per_value, pair_keys
 
 NAMED = 12  # folds, or levels of an attribute, named in the summary
 
@@ -120,7 +120,7 @@ def count_import(data: ImportedSet) -> ImportCounts:
         left, right = column.codes[pairs.left], column.codes[pairs.right]
         mixed[name] = int(np.count_nonzero((left != right) & (left != UNKNOWN) & (right != UNKNOWN)))
         unknown[name] = int(np.count_nonzero(column.codes == UNKNOWN))
-    folds_of = n_folds_of(images.identity[pairs.left], images.identity[pairs.right], fold)
+    folds_of = folds_per_value(images.identity[pairs.left], images.identity[pairs.right], fold)
     return ImportCounts(
         images=n,
         identities=len(data.people),

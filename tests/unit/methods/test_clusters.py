@@ -129,7 +129,7 @@ def test_images_that_look_alike_leave_clusters_empty_but_finite(make_set: MakeSe
     view = view_of(make_set, vectors, pairs=100)
     clusters = fit_clusters(view, 12, 2, engine, context())
     assert np.isfinite(clusters.centres).all()
-    ends = clusters.ends(view)
+    ends = clusters.of_pairs(view)
     assert 3 <= len(np.unique(ends)) < 12
 
 
@@ -182,14 +182,14 @@ def test_near_ties_do_not_depend_on_who_else_is_asked_about() -> None:
 def test_ends_are_the_clusters_of_left_and_right(make_set: MakeSet) -> None:
     vectors = np.eye(4, dtype=np.float32)
     view = PairView(PairTable(make_set(vectors, [3, 1, 1], [1, 2, 3])), np.array([0, 2]), NEEDS)
-    left, right = Clusters(np.eye(4, dtype=np.float32)[::-1].copy()).ends(view)
+    left, right = Clusters(np.eye(4, dtype=np.float32)[::-1].copy()).of_pairs(view)
     assert left.tolist() == [0, 2]
     assert right.tolist() == [2, 0]
 
 
 def test_no_pairs_have_no_ends(make_set: MakeSet) -> None:
     view = PairView(PairTable(make_set(np.eye(4), [0], [1])), np.array([], dtype=np.int64), NEEDS)
-    left, right = Clusters(np.eye(4, dtype=np.float32)).ends(view)
+    left, right = Clusters(np.eye(4, dtype=np.float32)).of_pairs(view)
     assert len(left) == len(right) == 0
 
 

@@ -15,7 +15,7 @@ from fairfr.core.calibrator import FitContext
 from fairfr.core.errors import ConfigError, UndeclaredInputError, UnmetNeedError
 from fairfr.core.types import Grouping, Pairs, VerificationSet
 from fairfr.methods._impostor_statistics import Cohort, draw_cohort
-from fairfr.methods._labels import identities_of
+from fairfr.methods._labels import resolve_identities
 from fairfr.methods.demonorm import PEOPLE_PER_GROUP, DemoNorm, DemoNormGroup
 from fairfr.pairs.table import PairTable
 from fairfr.pairs.view import PairView
@@ -349,7 +349,7 @@ def test_identities_come_from_genuine_training_pairs_where_there_are_none(people
     assert report["identities"] == "genuine training pairs where unknown"
     assert report["identities_derived"] == len(np.unique([people.pairs.left[train], people.pairs.right[train]]))
     view = PairView(PairTable(data), train, DemoNorm.needs)
-    named = replace(people, identity=identities_of(view, data.same[train], FitContext(0, "made", "net", "0")))
+    named = replace(people, identity=resolve_identities(view, data.same[train], FitContext(0, "made", "net", "0")))
     expected = plain_scores(named, "M1.1", plain_cohorts(named, method, train), train, test)
     np.testing.assert_allclose(score, expected, rtol=0, atol=1e-9)
 

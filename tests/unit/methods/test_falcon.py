@@ -9,9 +9,9 @@ from fairfr.core.errors import ConfigError
 from fairfr.core.types import EmbeddingSet, Pairs, VerificationSet
 from fairfr.methods import _kernel_ridge
 from fairfr.methods._kernel_ridge import fit_kernel_ridge
-from fairfr.methods._labels import identities_of
+from fairfr.methods._labels import resolve_identities
 from fairfr.methods.baseline import Baseline
-from fairfr.methods.falcon import Falcon, local_thresholds, stranger_rank
+from fairfr.methods.falcon import Falcon, impostor_rank, local_thresholds
 from fairfr.pairs.table import PairTable
 from fairfr.pairs.view import PairView
 
@@ -95,9 +95,9 @@ def test_thresholds_are_exact_where_float32_is_and_count_tied_cosines_one_by_one
 def test_rank_is_the_nearest_whole_number_the_smaller_of_two_and_at_least_one():
     strangers = np.array([0, 1, 499, 500, 501, 1499, 1500, 1501, 2500, 4500, 7500, 36_400])
     expected = [0, 1, 1, 1, 1, 1, 1, 2, 2, 4, 7, 36]
-    assert stranger_rank(1e-3, strangers).tolist() == expected
+    assert impostor_rank(1e-3, strangers).tolist() == expected
     # 0.07 * 50 is 3.5000000000000004 in floating point, and a tie all the same
-    assert stranger_rank(0.07, np.array([50])).tolist() == [3]
+    assert impostor_rank(0.07, np.array([50])).tolist() == [3]
 
 
 KERNELS = {
@@ -226,7 +226,7 @@ def test_unknown_identities_come_from_genuine_training_pairs():
     known = [-1, -1, -1, -1, 9, -1, 3, -1]
     data = make_set(unit_rows(np.random.default_rng(7), 8), known, left, right, same)
     ctx = context()
-    found = identities_of(view_of(data), data.same, ctx)
+    found = resolve_identities(view_of(data), data.same, ctx)
     assert found[0] == found[1] == found[2]
     assert found[3] == found[4]
     assert len({found[0], found[3], found[5], found[6], found[7]}) == 5

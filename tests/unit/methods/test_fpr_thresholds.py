@@ -8,19 +8,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import roc_curve
 
-from fairfr.methods._fpr_thresholds import MANY, SAMPLED, Corners, Thresholds
+from fairfr.methods._fpr_thresholds import MIN_PAIRS_TO_SAMPLE, SAMPLE_EVERY, Corners, ThresholdFinder
 
 CORNERS: tuple[Corners, ...] = ("source", "all")
 
 
 def threshold_at_fpr(score: np.ndarray, same: np.ndarray, fpr: float, corners: Corners = "source") -> float | None:
-    return Thresholds(fpr, corners).of(score, same)
+    return ThresholdFinder(fpr, corners).find(score, same)
 
 
 def threshold_reaching_fpr(
     score: np.ndarray, same: np.ndarray, fpr: float, corners: Corners = "source"
 ) -> float | None:
-    return Thresholds(fpr, corners, pick="reaching").of(score, same)
+    return ThresholdFinder(fpr, corners, pick="reaching").find(score, same)
 
 
 def by_roc_curve(score: np.ndarray, same: np.ndarray, fpr: float, corners: Corners) -> float:
@@ -78,8 +78,8 @@ def test_what_corners_did_is_counted() -> None:
     overlapping = (np.array([0.9, 0.8, 0.4, 0.3, 0.2]), np.array([True, True, False, True, False]))
     one_class = (np.array([0.5, 0.4]), np.array([True, True]))
     for corners, moved, smallest in (("source", 1, 2), ("all", 0, 1)):
-        thresholds = Thresholds(0.4, corners)
-        found = [thresholds.of(*pairs) for pairs in (apart, overlapping, one_class)]
+        thresholds = ThresholdFinder(0.4, corners)
+        found = [thresholds.find(*pairs) for pairs in (apart, overlapping, one_class)]
         assert found == [0.8 if corners == "source" else 0.4, 0.3, None]
         assert thresholds.counts == {"defined": 2, "at_smallest_genuine": smallest, "moved_by_corners": moved}
 
@@ -144,30 +144,34 @@ def by_the_whole_curve(score: np.ndarray, same: np.ndarray, fpr: float, corners:
 @pytest.mark.parametrize("fpr", [0.0001, 0.05, 0.5, 0.999])
 def test_of_many_pairs_only_those_near_the_threshold_are_sorted(corners: Corners, decimals: int, fpr: float) -> None:
     rng = np.random.default_rng(decimals)
-    same = rng.random(MANY) < 0.3
+    same = rng.random(MIN_PAIRS_TO_SAMPLE) < 0.3
     score = np.round(rng.normal(same * 2.0, 1.0), decimals)
-    thresholds = Thresholds(fpr, corners)
+    thresholds = ThresholdFinder(fpr, corners)
     expected, counts = by_the_whole_curve(score, same, fpr, corners)
-    assert thresholds.of(score, same) == expected
+    assert thresholds.find(score, same) == expected
     assert thresholds.counts == counts
 
 
 def test_a_part_that_cannot_decide_gives_way_to_the_whole_curve() -> None:
-    separated = np.arange(MANY) < MANY // 2
-    rare = np.arange(MANY) % SAMPLED == 1  # no impostor is in the sample
-    score = np.random.default_rng(0).permutation(np.linspace(0, 0.5, MANY))
-    for same, scores in ((separated, score + separated), (~rare, score), (np.arange(MANY) > MANY - 3, score)):
-        thresholds = Thresholds(0.05, "source")
+    separated = np.arange(MIN_PAIRS_TO_SAMPLE) < MIN_PAIRS_TO_SAMPLE // 2
+    rare = np.arange(MIN_PAIRS_TO_SAMPLE) % SAMPLE_EVERY == 1  # no impostor is in the sample
+    score = np.random.default_rng(0).permutation(np.linspace(0, 0.5, MIN_PAIRS_TO_SAMPLE))
+    for same, scores in (
+        (separated, score + separated),
+        (~rare, score),
+        (np.arange(MIN_PAIRS_TO_SAMPLE) > MIN_PAIRS_TO_SAMPLE - 3, score),
+    ):
+        thresholds = ThresholdFinder(0.05, "source")
         expected, counts = by_the_whole_curve(scores, same, 0.05, "source")
-        assert thresholds.of(scores, same) == expected
+        assert thresholds.find(scores, same) == expected
         assert thresholds.counts == counts
 
 
 def test_the_whole_of_many_pairs_is_not_sorted(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(0)
-    same = rng.random(2 * MANY) < 0.5
+    same = rng.random(2 * MIN_PAIRS_TO_SAMPLE) < 0.5
     score = rng.normal(same * 1.0, 1.0)
     lengths, argsort = [], np.argsort
     monkeypatch.setattr(np, "argsort", lambda values: lengths.append(len(values)) or argsort(values))
-    Thresholds(0.05, "source").of(score, same)
-    assert sum(lengths) < MANY // 2
+    ThresholdFinder(0.05, "source").find(score, same)
+    assert sum(lengths) < MIN_PAIRS_TO_SAMPLE // 2

@@ -9,8 +9,15 @@ from sklearn.metrics import pairwise_distances_argmin
 from fairfr.core.calibrator import FitContext
 from fairfr.core.errors import ConfigError
 from fairfr.methods import _frappe_training
-from fairfr.methods._frappe_training import PairValues, StandardisedMidpoints, Step, Training, moments, network
-from fairfr.methods._pseudo_groups import nearest_mean, ward_means
+from fairfr.methods._frappe_training import (
+    BatchValues,
+    StandardisedMidpoints,
+    TrainingSettings,
+    TrainingStep,
+    midpoint_moments,
+    two_layer_network,
+)
+from fairfr.methods._pseudo_groups import nearest_cluster_mean, ward_means
 from fairfr.methods.frappe import Frappe
 from fairfr.methods.platt import Platt
 from fairfr.pairs.table import PairTable
@@ -31,8 +38,8 @@ def probability_of(data, ctx=None, **options):
 
 
 def training(**options):
-    fields = {name: getattr(Frappe(), name) for name in Training.__slots__}
-    return Training(**(fields | options))
+    fields = {name: getattr(Frappe(), name) for name in TrainingSettings.__slots__}
+    return TrainingSettings(**(fields | options))
 
 
 def test_strength_zero_is_platt_though_training_ran(two_places):
@@ -43,7 +50,7 @@ def test_strength_zero_is_platt_though_training_ran(two_places):
 
 
 def test_correction_starts_at_exactly_zero():
-    additive = network(8, 64, 1, zero_last=True)
+    additive = two_layer_network(8, 64, 1, zero_last=True)
     assert torch.count_nonzero(additive(torch.randn(100, 8))) == 0
     assert torch.count_nonzero(additive[0].weight) > 0
 
@@ -53,7 +60,7 @@ def test_strength_moves_away_from_the_base_and_costs_brier_score(two_places):
     data = two_places()
     view = view_of(data)
     means = ward_means(view.midpoints(), view.cosine, np.arange(data.n_pairs), 4)
-    cluster = nearest_mean(view.midpoints(), view.cosine, means)
+    cluster = nearest_cluster_mean(view.midpoints(), view.cosine, means)
     base = probability_of(data, strength=0.0, clusters=4)
 
     def spread_over_clusters(probability):
@@ -112,7 +119,7 @@ def test_pseudo_groups_equal_scikit_learn(two_places):
     expected = np.stack([points[chosen][labels == k].mean(axis=0) for k in range(6)])
     means = ward_means(view.midpoints(), view.cosine, chosen, 6)
     np.testing.assert_allclose(means[np.argsort(means[:, 0])], expected[np.argsort(expected[:, 0])], atol=1e-6)
-    found = nearest_mean(view.midpoints(), view.cosine, means)
+    found = nearest_cluster_mean(view.midpoints(), view.cosine, means)
     np.testing.assert_array_equal(found, pairwise_distances_argmin(points, means))
 
 
@@ -120,7 +127,7 @@ def test_opposite_images_belong_to_the_mean_nearest_to_the_origin(two_places):
     data = two_places(2)
     view = view_of(data)
     means = np.eye(8)[:3] * [[1.0], [0.5], [2.0]]
-    assert nearest_mean(view.midpoints(), np.full(2, -1.0), means).tolist() == [1, 1]
+    assert nearest_cluster_mean(view.midpoints(), np.full(2, -1.0), means).tolist() == [1, 1]
 
 
 def batch(n=64, groups=4):
@@ -136,8 +143,8 @@ def batch(n=64, groups=4):
 def test_loss_has_the_slope_of_the_written_out_formula(criterion, discrepancy):
     logit, base, same, group = batch()
     how = training(strength=0.7, criterion=criterion, discrepancy=discrepancy)
-    adversary = network({"eo": 3, "dp": 1}[criterion], 32, 4).double()
-    step = Step(network(5, 64, 1, zero_last=True), adversary, how, 1.3)
+    adversary = two_layer_network({"eo": 3, "dp": 1}[criterion], 32, 4).double()
+    step = TrainingStep(two_layer_network(5, 64, 1, zero_last=True), adversary, how, 1.3)
     fair, wanted = torch.sigmoid(logit), torch.sigmoid(base)
     if discrepancy == "kl":
         distance = wanted * torch.log(wanted / fair) + (1 - wanted) * torch.log((1 - wanted) / (1 - fair))
@@ -147,7 +154,7 @@ def test_loss_has_the_slope_of_the_written_out_formula(criterion, discrepancy):
     seen = torch.stack([f * same, f * (1 - same), same], 1) if criterion == "eo" else f[:, None]
     guess = torch.log_softmax(adversary(seen), 1)[torch.arange(64), group]
     (expected,) = torch.autograd.grad(distance.mean() + 0.7 * guess.mean(), logit)
-    (found,) = torch.autograd.grad(step.loss(logit, PairValues(base, same, group)), logit)
+    (found,) = torch.autograd.grad(step.loss(logit, BatchValues(base, same, group)), logit)
     torch.testing.assert_close(found, expected, atol=1e-12, rtol=1e-9)
 
 
@@ -155,12 +162,12 @@ def test_adversary_learns_while_the_correction_rests():
     logit, _, same, _ = (t.detach().float() for t in batch(256))
     group = (logit > 0).long()
     how = training(strength=0.0, adversary_learning_rate=1e-2)
-    additive, adversary = network(5, 64, 1, zero_last=True), network(3, 32, 2)
+    additive, adversary = two_layer_network(5, 64, 1, zero_last=True), two_layer_network(3, 32, 2)
     seen = torch.stack([logit * same, logit * (1 - same), same], 1)
     before = torch.nn.functional.cross_entropy(adversary(seen), group).item()
-    step = Step(additive, adversary, how, 1.0)
+    step = TrainingStep(additive, adversary, how, 1.0)
     for _ in range(200):
-        step(torch.zeros(256, 5), PairValues(logit, same, group))
+        step(torch.zeros(256, 5), BatchValues(logit, same, group))
     assert torch.nn.functional.cross_entropy(adversary(seen), group).item() < before / 2
     assert torch.count_nonzero(additive[2].weight) == 0
 
@@ -175,10 +182,12 @@ def test_steps_follow_the_written_out_slope(criterion):
     nets = []
     for _ in range(2):
         torch.manual_seed(7)
-        nets.append((network(33, 64, 1, zero_last=True), network({"eo": 3, "dp": 1}[criterion], 32, 4)))
-    step = Step(*nets[0], how, 1.3)
+        nets.append(
+            (two_layer_network(33, 64, 1, zero_last=True), two_layer_network({"eo": 3, "dp": 1}[criterion], 32, 4))
+        )
+    step = TrainingStep(*nets[0], how, 1.3)
     for inputs, *values in zip(x, base, same, group, strict=True):
-        step(inputs, PairValues(*values))
+        step(inputs, BatchValues(*values))
     train_by_hand(*nets[1], how, 1.3, zip(x, base, same, group, strict=True))
     for ours, theirs in zip(nets[0], nets[1], strict=True):
         for a, b in zip(ours.parameters(), theirs.parameters(), strict=True):
@@ -211,7 +220,7 @@ def train_by_hand(additive, adversary, how, spread, batches):
 
 def test_inputs_are_standardised_whether_kept_or_made_anew(two_places, monkeypatch):
     design = view_of(two_places(300)).midpoints()
-    mean, scale = moments(design)
+    mean, scale = midpoint_moments(design)
     kept = StandardisedMidpoints(design, mean, scale).rows(np.arange(300))
     monkeypatch.setattr(_frappe_training, "KEEP_INPUTS", 0)
     made = StandardisedMidpoints(design, mean, scale).rows(np.arange(300))

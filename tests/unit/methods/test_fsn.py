@@ -202,7 +202,7 @@ def test_inside_one_cluster_the_common_threshold_does_what_its_own_did(
     data = synthetic_set("rfw", scale=0.05)
     method, _ = fit(data, FSN(K=5))
     view = PairView(PairTable(data), np.flatnonzero(data.fold != 0), method.needs)
-    left, right = method.clusters_.ends(view)
+    left, right = method.clusters_.of_pairs(view)
     assert method.threshold_ is not None
     score = method.predict(view).score
     for k in range(5):

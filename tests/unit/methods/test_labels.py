@@ -9,7 +9,7 @@ import numpy as np
 
 from fairfr.core.calibrator import FitContext
 from fairfr.core.types import VerificationSet
-from fairfr.methods._labels import identities_of
+from fairfr.methods._labels import resolve_identities
 from fairfr.pairs.table import PairTable
 from fairfr.pairs.view import PairView
 
@@ -25,7 +25,7 @@ def derive(make_set: MakeSet, identity: list[int], rows: list[int]) -> tuple[np.
     data = replace(data, identity=np.array(identity, dtype=np.int32))
     ctx = FitContext(0, "made", "net", "0")
     view = PairView(PairTable(data), np.array(rows), NEEDS)
-    return identities_of(view, data.same[rows], ctx), ctx.report
+    return resolve_identities(view, data.same[rows], ctx), ctx.report
 
 
 def partition(codes: np.ndarray) -> set[frozenset[int]]:

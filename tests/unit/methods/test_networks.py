@@ -10,7 +10,7 @@ import torch
 
 from fairfr.core.calibrator import FitContext
 from fairfr.core.types import VerificationSet
-from fairfr.methods._networks import tensor_of, torch_threads
+from fairfr.methods._networks import to_tensor, torch_thread_limit
 from fairfr.methods.ac_mlp import ACMLP
 from fairfr.methods.frappe import Frappe
 from fairfr.pairs.table import PairTable
@@ -44,7 +44,7 @@ def test_a_tensor_starts_where_torch_would_put_it(offset: int) -> None:
     start = -memory.ctypes.data % 64 + offset
     array = memory[start : start + 4 * 35].view(np.float32).reshape(7, 5)
     array[:] = np.arange(35).reshape(7, 5)
-    tensor = tensor_of(array)
+    tensor = to_tensor(array)
     assert tensor.data_ptr() % 64 == 0
     assert tensor.tolist() == array.tolist()
     array[:] = -1
@@ -83,7 +83,7 @@ def test_threads_left_behind_change_nothing_and_none_are_left(
 
 def test_threads_are_given_back_after_an_error() -> None:
     torch.set_num_threads(2)
-    with pytest.raises(ZeroDivisionError), torch_threads(1):
+    with pytest.raises(ZeroDivisionError), torch_thread_limit(1):
         assert torch.get_num_threads() == 1
         _ = 1 / 0
     assert torch.get_num_threads() == 2

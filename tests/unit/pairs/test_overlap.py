@@ -10,8 +10,8 @@ import pytest
 from fairfr.pairs.overlap import (
     DUPLICATE_DISTANCE,
     connected_components,
+    folds_per_value,
     infer_identities,
-    n_folds_of,
     near_duplicates,
     pair_keys,
 )
@@ -42,12 +42,12 @@ def test_folds_of_each_known_value(seed: int) -> None:
         folds[one].add(number)
         folds[other].add(number)
     expected = [len(folds[value]) for value in sorted(folds) if value != -1]
-    assert n_folds_of(left, right, fold).tolist() == expected
+    assert folds_per_value(left, right, fold).tolist() == expected
 
 
 def test_nobody_known_is_in_no_fold() -> None:
     unknown = np.full(3, -1, dtype=np.int32)
-    assert n_folds_of(unknown, unknown, np.zeros(3, dtype=np.int16)).tolist() == []
+    assert folds_per_value(unknown, unknown, np.zeros(3, dtype=np.int16)).tolist() == []
 
 
 def unit(rows: np.ndarray) -> np.ndarray:
