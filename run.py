@@ -2,7 +2,7 @@
 
 import sys
 
-from fairfr.__main__ import hand_over
+from fairfr.__main__ import dispatch
 
 if __name__ == "__main__":
-    hand_over("run", sys.argv[1:])
+    dispatch("run", sys.argv[1:])

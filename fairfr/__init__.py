@@ -36,8 +36,8 @@ def __getattr__(name: str) -> "Any":
     if not name[:1].isupper():
         raise AttributeError(f"module 'fairfr' has no attribute '{name}'", name=name)
     catalogue = _module("fairfr.library.method_classes")
-    if name not in _METHODS and name not in catalogue.targets():
-        known = _module("fairfr.core.errors").did_you_mean(name, catalogue.targets())
+    if name not in _METHODS and name not in catalogue.method_targets():
+        known = _module("fairfr.core.errors").did_you_mean(name, catalogue.method_targets())
         raise AttributeError(f"fairfr has no method '{name}'.{known}", name=name)
     return catalogue.model_class(name)
 

@@ -40,7 +40,7 @@ def main() -> None:
     elif name not in known:
         sys.exit(f"fairfr: unknown command '{name}'.{did_you_mean(name, known)}")
     else:
-        hand_over(known[name], words)
+        dispatch(known[name], words)
 
 
 def commands() -> dict[str, str]:
@@ -55,7 +55,7 @@ def overview(known: dict[str, str]) -> str:
     return "\n".join([OPENING, *lines, CLOSING])
 
 
-def hand_over(module: str, words: list[str]) -> None:
+def dispatch(module: str, words: list[str]) -> None:
     """Make ``sys.argv`` what the command would see if it were a program of its own."""
     # Hydra looks for the program's name there, to complete its arguments
     command = f"fairfr {module.rstrip('_')}"
@@ -78,7 +78,7 @@ def complete(known: dict[str, str], words: list[str]) -> None:
     typed = re.match(r"\s*\S+\s+(\S*)(\s*)", line)
     if typed and typed[1] == "run" and typed[2]:
         os.environ["COMP_LINE"] = line[: typed.start(1)] + line[typed.end() :]
-        hand_over("run", ["-sc", *words])
+        dispatch("run", ["-sc", *words])
     elif typed and not typed[2]:
         sys.stdout.write(" ".join(known) + "\n")
 

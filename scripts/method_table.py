@@ -18,7 +18,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import fairfr
 from fairfr.core.conform import instantiate
-from fairfr.library.method_classes import model_class, targets
+from fairfr.library.method_classes import method_targets, model_class
 from fairfr.sweep.config import read_method
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -104,7 +104,7 @@ def check_card(cls: type, card: Path) -> None:
 
 def names() -> str:
     """The module with the table of names."""
-    lines = [f'    "{name}": "{target}",' for name, target in sorted(targets().items())]
+    lines = [f'    "{name}": "{target}",' for name, target in sorted(method_targets().items())]
     return "\n".join(
         [
             '"""Where each method class is, by its name. Written by scripts/method_table.py: do not edit."""',
@@ -130,7 +130,7 @@ def stub() -> str:
         "",
         "__version__: str",
     ]
-    return "\n".join([*head, *(class_stub(name) for name in sorted(targets())), ""])
+    return "\n".join([*head, *(class_stub(name) for name in sorted(method_targets())), ""])
 
 
 def class_stub(name: str) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from fairfr.core.errors import FairfrError
 
 
-def print_report(work: Callable[[], str]) -> None:
+def run_and_print(work: Callable[[], str]) -> None:
     """Print what ``work`` reports; a mistake of the user's is one line on stderr and exit code 1."""
     # a batch system's polite kill must clean up as Ctrl-C does
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("terminated"))

@@ -13,7 +13,7 @@ from rich.progress import Progress as Bar
 from fairfr.library.scoring import Progress
 
 
-class ScoreBar(Progress):
+class ScoringProgress(Progress):
     """Blocks of pairs on a terminal's standard error; elsewhere nothing.
 
     ``kept``: blocks from an earlier call; ``said``: what is to be told at the end.

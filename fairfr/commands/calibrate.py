@@ -16,7 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from fairfr.commands._messages import print_report
+from fairfr.commands._messages import run_and_print
 from fairfr.core.errors import ConfigError, DataError, FairfrError
 from fairfr.core.wording import plural
 
@@ -29,7 +29,7 @@ def main() -> None:
     elif rest:
         sys.exit(f"fairfr calibrate {options.do}: unknown argument '{rest[0]}'. See fairfr calibrate {options.do} -h")
     else:
-        print_report(lambda: str({"score": score, "threshold": threshold, "inspect": inspect}[options.do](options)))
+        run_and_print(lambda: str({"score": score, "threshold": threshold, "inspect": inspect}[options.do](options)))
 
 
 def arguments() -> argparse.ArgumentParser:
@@ -141,11 +141,11 @@ def _run_and_fit(options: argparse.Namespace) -> None:
 
 def _fit_and_save(settings: Any, options: argparse.Namespace) -> None:
     from fairfr.library.face_vectors import holds_text
-    from fairfr.sweep.final_fit import fit_on_all
+    from fairfr.sweep.final_fit import fit_on_all_folds
 
     if options.register and settings.store.id == "folder":
         raise ConfigError("--register needs MLflow, and store=folder does without. Leave one of them out.")
-    model = fit_on_all(settings)
+    model = fit_on_all_folds(settings)
     model.save(options.out, with_faces=True)  # what is in it is printed below
     print(f"model: {options.out} ({type(model).__name__}, fitted on all {model.training_['pairs']:,} pairs)")
     print(f"in the file: {holds_text(model.holds_)}")
@@ -183,12 +183,12 @@ def _check_place(out: Path, force: bool) -> None:
 
 def score(options: argparse.Namespace) -> str:
     """New pairs."""
-    from fairfr.commands._score_bar import ScoreBar
-    from fairfr.library.scoring import Wanted, score_file
+    from fairfr.commands._score_bar import ScoringProgress
+    from fairfr.library.scoring import ScoreOptions, score_pairs
 
     names = ("model", "pairs", "out", "embeddings", "left", "right", "images", "top", "threads", "block", "prior")
-    with ScoreBar() as bar:
-        rows = score_file(Wanted(**{name: getattr(options, name) for name in names}), bar)
+    with ScoringProgress() as bar:
+        rows = score_pairs(ScoreOptions(**{name: getattr(options, name) for name in names}), bar)
     done = f"{options.out}: {plural(rows, 'pair')} scored"
     if bar.kept:
         done += f", {plural(bar.kept, 'block')} from before"
@@ -198,15 +198,15 @@ def score(options: argparse.Namespace) -> str:
 def threshold(options: argparse.Namespace) -> str:
     """The operating point."""
     from fairfr.library.model_file import keep_thresholds
-    from fairfr.library.threshold_report import Wanted, as_dict, held_out_scores, operate
-    from fairfr.library.threshold_text import as_text, kept_text
+    from fairfr.library.threshold_report import ThresholdRequest, as_dict, find_threshold, held_out_scores
+    from fairfr.library.threshold_text import kept_text, threshold_text
 
-    rates = [Wanted(fmr, options.confidence, options.on, options.rule, options.draws) for fmr in options.fmr]
+    rates = [ThresholdRequest(fmr, options.confidence, options.on, options.rule, options.draws) for fmr in options.fmr]
     scores = held_out_scores(options.model, options.out_root, options.run)
     pages, entries = [], []
     for wanted in rates:
-        found = operate(scores, wanted)
-        pages.append(as_text(found, wanted, scores))
+        found = find_threshold(scores, wanted)
+        pages.append(threshold_text(found, wanted, scores))
         entries.append(as_dict(found, wanted, scores))
     if options.keep:
         keep_thresholds(options.model, entries)
@@ -218,7 +218,7 @@ def threshold(options: argparse.Namespace) -> str:
 
 def inspect(options: argparse.Namespace) -> str:
     """What is in the file."""
-    from fairfr.library.model_card import as_text, inspect
+    from fairfr.library.model_card import card_text, inspect
 
     about = inspect(options.model)
-    return json.dumps(about, indent=1) if options.json else as_text(about)
+    return json.dumps(about, indent=1) if options.json else card_text(about)

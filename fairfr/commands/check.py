@@ -7,7 +7,7 @@ From a checkout: python scripts/import_data.py check
 
 import argparse
 
-from fairfr.commands._messages import print_report
+from fairfr.commands._messages import run_and_print
 
 
 def main() -> None:
@@ -17,4 +17,4 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     command.add_arguments(parser)
     arguments = parser.parse_args()
-    print_report(lambda: command.run(arguments))
+    run_and_print(lambda: command.run(arguments))

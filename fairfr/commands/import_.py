@@ -17,7 +17,7 @@ import importlib
 import sys
 from collections.abc import Sequence
 
-from fairfr.commands._messages import print_report
+from fairfr.commands._messages import run_and_print
 
 KINDS = {
     "rfw": ("fairfr.data.importers.rfw", "RFW's pair lists, or a table made from them"),
@@ -33,7 +33,7 @@ KINDS = {
 def main() -> None:
     """Import what was named; say what came of it."""
     arguments = parser(sys.argv[1:]).parse_args()
-    print_report(lambda: importlib.import_module(KINDS[arguments.kind][0]).run(arguments))
+    run_and_print(lambda: importlib.import_module(KINDS[arguments.kind][0]).run(arguments))
 
 
 def parser(words: Sequence[str]) -> argparse.ArgumentParser:

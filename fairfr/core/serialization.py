@@ -1,9 +1,9 @@
 """What a fitted method knows, as plain values and arrays: no code, so that it can be written to a file and read back.
 
 A method's fitted attributes (their names end in ``_``) may be numbers, text, None, arrays, lists, tuples, mappings
-and dataclasses marked with ``@serializable``, such as a beta map. What another library made, such as a network, is
-``Codec``: the code that uses it says how to take it apart. ``encode`` takes states apart, ``decode`` puts them together
-again. Only marked classes are ever made, whatever a file says.
+and dataclasses marked with ``@serializable``, such as a beta map. For what another library made, such as a network, the
+code that uses it registers a ``Codec``. ``encode`` turns a state into JSON and arrays, ``decode`` reads it back. Only
+marked classes are ever made, whatever a file says.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ _codecs: dict[str, Codec] = {}
 
 
 class Codec(NamedTuple):
-    """How to take something of another library apart into what can be saved, and put it together again.
+    """How something of another library becomes what can be saved, and comes back.
 
-    ``together`` gets whatever a file says, and raises DataError where that is nonsense.
+    ``decode`` gets whatever a file says, and raises DataError where that is nonsense.
     """
 
     matches: Callable[[object], bool]

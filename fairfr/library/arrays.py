@@ -17,7 +17,7 @@ ScoreRange: TypeAlias = tuple[float, float]
 UNSIGNED_LIMIT = np.iinfo(np.int32).max
 
 
-def plain(values: Any) -> npt.NDArray[Any]:
+def as_numpy(values: Any) -> npt.NDArray[Any]:
     """As a numpy array, without copying where that is possible."""
     if hasattr(values, "detach"):  # a tensor of torch, which need not be imported to be recognised
         if values.device.type != "cpu":
@@ -28,17 +28,17 @@ def plain(values: Any) -> npt.NDArray[Any]:
     return np.asarray(values)
 
 
-def matrix(values: Any, what: str) -> npt.NDArray[Any]:
+def check_matrix(values: Any, what: str) -> npt.NDArray[Any]:
     """Vectors as rows of numbers, (n, d)."""
-    array = plain(values)
+    array = as_numpy(values)
     if array.ndim != 2 or array.dtype.kind not in "fiu" or array.shape[1] == 0:
         raise DataError(f"{what} must be numbers of shape (n, d), found {array.dtype} of shape {array.shape}.")
     return array
 
 
-def row_numbers(values: Any, n: int) -> I32:
+def check_row_numbers(values: Any, n: int) -> I32:
     """Pairs as row numbers, (p, 2), each from 0 to n - 1."""
-    array = plain(values)
+    array = as_numpy(values)
     if array.ndim != 2 or array.shape[1] != 2 or (array.dtype.kind not in "iu" and array.size):
         raise DataError(
             f"pairs must be whole row numbers of shape (p, 2), found {array.dtype} of shape {array.shape}. "
@@ -51,9 +51,9 @@ def row_numbers(values: Any, n: int) -> I32:
     return array.astype(np.int32)
 
 
-def labels(values: Any, p: int) -> Bool:
+def check_labels(values: Any, p: int) -> Bool:
     """Whether each of p pairs shows one person, (p,): True and False, or 1 and 0; both must occur."""
-    array = plain(values)
+    array = as_numpy(values)
     if array.shape != (p,):
         raise DataError(f"same must have one label for each of the {p:,} pairs, found shape {array.shape}.")
     if array.dtype != np.bool_:
@@ -70,16 +70,16 @@ def labels(values: Any, p: int) -> Bool:
     return array
 
 
-def cosines(values: Any, score_range: ScoreRange | None = None) -> F64:
+def check_cosines(values: Any, score_range: ScoreRange | None = None) -> F64:
     """Cosines of pairs, (p,), within -1..1; scores on another scale are mapped to it linearly."""
-    array = plain(values)
+    array = as_numpy(values)
     if array.ndim != 1 or array.dtype.kind not in "fiu":
         raise DataError(f"cosine must be numbers of shape (p,), found {array.dtype} of shape {array.shape}.")
     cosine = on_cosine_scale(array.astype(np.float64), score_range)
     wrong = invalid_cosines(cosine)
     if wrong.any():
         row = int(np.argmax(wrong))
-        raise DataError(f"cosine[{row}] is {array[row]:g}, but {allowed(score_range)}")
+        raise DataError(f"cosine[{row}] is {array[row]:g}, but {allowed_scores_text(score_range)}")
     return np.clip(cosine, *COSINE_RANGE, out=cosine)
 
 
@@ -91,7 +91,7 @@ def on_cosine_scale(scores: F64, score_range: ScoreRange | None) -> F64:
     return (2 * scores - low - high) / (high - low)
 
 
-def allowed(score_range: ScoreRange | None) -> str:
+def allowed_scores_text(score_range: ScoreRange | None) -> str:
     """What scores may be, and what to do with others: the end of a sentence."""
     if score_range is None:
         return (
@@ -102,7 +102,7 @@ def allowed(score_range: ScoreRange | None) -> str:
     return f"score_range says that scores lie within {low:g}..{high:g}."
 
 
-def checked_range(values: Any) -> ScoreRange | None:
+def check_score_range(values: Any) -> ScoreRange | None:
     """(low, high) as two floats; None stays."""
     if values is None:
         return None
@@ -118,12 +118,12 @@ def checked_range(values: Any) -> ScoreRange | None:
     return low, high
 
 
-def names(values: Any, n: int, what: str) -> StrArray:
+def check_names(values: Any, n: int, what: str) -> StrArray:
     """One name for each of n images, blank where it is unknown (None, NaN, blank).
 
     Whole numbers are the same name however they are stored: pandas makes 7 into 7.0 where others are missing.
     """
-    array = plain(values)
+    array = as_numpy(values)
     if array.shape != (n,):
         raise DataError(f"{what} must have one name for each of the {n:,} images, found shape {array.shape}.")
     if array.dtype.kind == "U":

@@ -18,7 +18,7 @@ from fairfr.report.uncertainty.bootstrap import BootstrapDraws, percentile_inter
 NAN = float("nan")
 
 
-class Rate(NamedTuple):
+class ErrorRate(NamedTuple):
     """``errors`` of ``pairs``, with bounds: exact binomial, and over identities (NaN where the draws say nothing)."""
 
     errors: int
@@ -48,12 +48,12 @@ def clopper_pearson(errors: int, pairs: int, confidence: float) -> tuple[float, 
     return low, high
 
 
-def fewest_pairs(rate: float, confidence: float) -> int:
+def pairs_needed(rate: float, confidence: float) -> int:
     """So many pairs without an error prove a rate below ``rate``: about 3 / rate at 95 % (the rule of three)."""
     return int(np.ceil(np.log(1 - confidence) / np.log1p(-rate)))
 
 
-class Subset:
+class DrawnSubset:
     """Some pairs (q,) and how often each counts in each draw: only what is asked for is spelled out."""
 
     def __init__(self, draws: BootstrapDraws, chosen: I64) -> None:
@@ -77,12 +77,12 @@ class Subset:
         return shares
 
 
-def measured(subset: Subset, error: Bool, confidence: float) -> Rate:
+def error_rate(subset: DrawnSubset, error: Bool, confidence: float) -> ErrorRate:
     """The rate of ``error`` (q,) over the pairs of ``subset`` (q,)."""
     at = np.flatnonzero(error)
     bounds = clopper_pearson(len(at), len(subset), confidence)
     # no draw shows an error that no pair has: there the draws say nothing
     says = 0 < len(at) < len(subset)
-    return Rate(
+    return ErrorRate(
         len(at), len(subset), bounds, percentile_interval(subset.shares(at), confidence) if says else (NAN, NAN)
     )

@@ -12,14 +12,20 @@ import numpy as np
 
 from fairfr.core.types import F32, I64, UNKNOWN
 from fairfr.data.pairs_file import position
-from fairfr.library.scored_embeddings import Scorer, Vectors, result_columns
+from fairfr.library.scored_embeddings import ScoredEmbeddings, Scorer, result_columns
 
 
 class Gallery:
     """Probes ``left`` against ``right``, ``probes`` at a time. An image is never matched with itself (by its id)."""
 
     def __init__(
-        self, left: Vectors, right: Vectors, scorer: Scorer, top: int, probes: int, prior: float | None
+        self,
+        left: ScoredEmbeddings,
+        right: ScoredEmbeddings,
+        scorer: Scorer,
+        top: int,
+        probes: int,
+        prior: float | None,
     ) -> None:
         import faiss
 

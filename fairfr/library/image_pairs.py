@@ -28,7 +28,7 @@ from fairfr.core.types import (
 from fairfr.library import arrays
 from fairfr.pairs.vectors import fingerprints, unit_rows
 
-Names: TypeAlias = Any
+PerImage: TypeAlias = Any
 """(n,) of anything that has a name. Row by row: a tuple (left, right) of (p,) each, or (p,) for both images."""
 
 MAX_LEVELS = 32_000  # group codes are int16
@@ -36,7 +36,7 @@ HERE = "the given data"
 
 
 @dataclass(frozen=True, slots=True)
-class Faces:
+class ImagePairs:
     """The images that some pairs use: unit ``vectors`` (n, d), or None where only ``cosine`` (p,) is known.
 
     ``chosen`` (n,) are the places of these images in what was handed over, ``given`` images in all; ``two_sided``:
@@ -51,22 +51,22 @@ class Faces:
     cosine: F64 | None = None
 
     @classmethod
-    def of(cls, embeddings: Any, pairs: Any) -> Faces:
+    def of(cls, embeddings: Any, pairs: Any) -> ImagePairs:
         """From vectors (n, d) and row numbers (p, 2), from (left, right) vectors and None, or from two vectors (d,)."""
         if pairs is None:
             return cls._aligned(embeddings)
         if np.ndim(embeddings) == 1 and np.ndim(pairs) == 1:
-            return cls._aligned((arrays.plain(embeddings)[None], arrays.plain(pairs)[None]))
-        raw = arrays.matrix(embeddings, "embeddings")
-        rows = arrays.row_numbers(pairs, len(raw))
+            return cls._aligned((arrays.as_numpy(embeddings)[None], arrays.as_numpy(pairs)[None]))
+        raw = arrays.check_matrix(embeddings, "embeddings")
+        rows = arrays.check_row_numbers(pairs, len(raw))
         chosen, own = Pairs(rows[:, 0], rows[:, 1]).compact(len(raw))
         return cls(own, chosen, len(raw), False, _unit(raw, chosen, "embeddings"))
 
     @classmethod
-    def _aligned(cls, embeddings: Any) -> Faces:
+    def _aligned(cls, embeddings: Any) -> ImagePairs:
         if not isinstance(embeddings, tuple | list) or len(embeddings) != 2:
             raise DataError("pairs=None goes with embeddings=(left, right), two aligned arrays of shape (p, d).")
-        left, right = (arrays.matrix(side, f"embeddings[{i}]") for i, side in enumerate(embeddings))
+        left, right = (arrays.check_matrix(side, f"embeddings[{i}]") for i, side in enumerate(embeddings))
         if left.shape != right.shape:
             raise DataError(f"left and right must have the same shape (p, d), found {left.shape} and {right.shape}.")
         p = len(left)
@@ -75,22 +75,22 @@ class Faces:
         return cls(_side_by_side(p), np.arange(2 * p), 2 * p, True, vectors)
 
     @classmethod
-    def scored(cls, cosine: Any, score_range: arrays.ScoreRange | None = None) -> Faces:
+    def scored(cls, cosine: Any, score_range: arrays.ScoreRange | None = None) -> ImagePairs:
         """From cosines alone, or from scores on another scale: each pair is two images of its own."""
-        found = arrays.cosines(cosine, score_range)
+        found = arrays.check_cosines(cosine, score_range)
         p = len(found)
         return cls(_side_by_side(p), np.arange(2 * p), 2 * p, True, cosine=found)
 
-    def names(self, values: Names, what: str) -> StrArray:
+    def names(self, values: PerImage, what: str) -> StrArray:
         """The name of each image, (n,); blank where unknown."""
         if self.two_sided:
             sides = values if isinstance(values, tuple) and len(values) == 2 else (values, values)
-            return np.concatenate([arrays.names(side, self.given // 2, what) for side in sides])
-        return arrays.names(values, self.given, what)[self.chosen]
+            return np.concatenate([arrays.check_names(side, self.given // 2, what) for side in sides])
+        return arrays.check_names(values, self.given, what)[self.chosen]
 
 
 @dataclass(frozen=True, slots=True)
-class Labels:
+class ImageLabels:
     """What is known about each image: ``groupings`` by id, and who is on it (``identity`` (n,) indexes ``people``)."""
 
     groupings: tuple[Grouping, ...]
@@ -98,7 +98,7 @@ class Labels:
     people: tuple[str, ...]
 
     @classmethod
-    def of(cls, faces: Faces, groups: Mapping[str, Names], identities: Names | None) -> Labels:
+    def of(cls, faces: ImagePairs, groups: Mapping[str, PerImage], identities: PerImage | None) -> ImageLabels:
         found = tuple(_grouping(id, faces.names(values, f"groups[{id!r}]")) for id, values in groups.items())
         if identities is None:
             return cls(found, np.full(len(faces.chosen), UNKNOWN, dtype=np.int32), ())
@@ -106,7 +106,9 @@ class Labels:
         return cls(found, codes.astype(np.int32), people)
 
 
-def chosen_groups(groups: Mapping[str, Names] | None, wanted: tuple[str, ...] | None, asker: str) -> dict[str, Names]:
+def select_groups(
+    groups: Mapping[str, PerImage] | None, wanted: tuple[str, ...] | None, asker: str
+) -> dict[str, PerImage]:
     """The groups that a method needs: those it was fitted with, by their ids; when it is fitted, all."""
     if groups is not None and not isinstance(groups, Mapping):
         raise DataError("groups must map an id to the names of the images, such as groups={'gender': names}.")
@@ -119,7 +121,9 @@ def chosen_groups(groups: Mapping[str, Names] | None, wanted: tuple[str, ...] | 
     return given if wanted is None else {id: given[id] for id in wanted}
 
 
-def verification_set(faces: Faces, labels: Labels, same: Bool, ids: StrArray | None = None) -> VerificationSet:
+def to_verification_set(
+    faces: ImagePairs, labels: ImageLabels, same: Bool, ids: StrArray | None = None
+) -> VerificationSet:
     """All of it as one set without folds; ``ids`` (n,) of the images matter to a fit only, which draws by them."""
     n, p = len(faces.chosen), len(faces.pairs)
     images: StrArray = np.zeros(n, dtype="<U1") if ids is None else ids
@@ -143,14 +147,14 @@ def verification_set(faces: Faces, labels: Labels, same: Bool, ids: StrArray | N
     )
 
 
-def image_ids(faces: Faces) -> StrArray:
+def ids_from_vectors(faces: ImagePairs) -> StrArray:
     """An id for each image, (n,), from its vector: the order in which images are handed over means nothing."""
     if faces.vectors is not None:
         return fingerprints(faces.vectors)
     return np.array([f"{i:012}" for i in range(len(faces.chosen))])
 
 
-def distinct(faces: Faces, labels: Labels, ids: StrArray) -> tuple[Faces, Labels, StrArray]:
+def merge_duplicates(faces: ImagePairs, labels: ImageLabels, ids: StrArray) -> tuple[ImagePairs, ImageLabels, StrArray]:
     """Row by row, one image comes many times: equal vectors with equal labels become one image; ``ids`` (n,)."""
     if not faces.two_sided or faces.vectors is None:
         return faces, labels, ids
@@ -160,9 +164,9 @@ def distinct(faces: Faces, labels: Labels, ids: StrArray) -> tuple[Faces, Labels
         code = np.unique(code * (int(wide.max(initial=0)) + 1) + wide, return_inverse=True)[1]
     _, first, place = np.unique(code, return_index=True, return_inverse=True)
     left, right = (place[side].astype(np.int32) for side in (faces.pairs.left, faces.pairs.right))
-    fewer = Faces(Pairs(left, right), faces.chosen[first], faces.given, True, faces.vectors[first])
+    fewer = ImagePairs(Pairs(left, right), faces.chosen[first], faces.given, True, faces.vectors[first])
     groupings = tuple(Grouping(g.id, g.levels, g.codes[first]) for g in labels.groupings)
-    return fewer, Labels(groupings, labels.identity[first], labels.people), ids[first]
+    return fewer, ImageLabels(groupings, labels.identity[first], labels.people), ids[first]
 
 
 def data_digest(data: VerificationSet) -> str:

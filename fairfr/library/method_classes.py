@@ -16,7 +16,7 @@ from fairfr.library.model import Model, unknown_parameter
 
 
 @cache
-def targets() -> dict[str, str]:
+def method_targets() -> dict[str, str]:
     """Where each class lies, by its name: ``{"ACLinear": "fairfr.methods.ac_linear.ACLinear", ...}``."""
     import yaml
 
@@ -34,7 +34,7 @@ def model_class(name: str) -> type[Model]:
 
     A yaml that is newer than the generated table of names counts too.
     """
-    target = METHODS.get(name) or targets()[name]
+    target = METHODS.get(name) or method_targets()[name]
     module, _, cls = target.rpartition(".")
     return as_model(getattr(importlib.import_module(module), cls))
 

@@ -10,7 +10,7 @@ from fairfr.core.errors import DataError
 from fairfr.core.serialization import Arrays, JsonNode, decode, encode
 
 
-def pack_method(method: Calibrator) -> tuple[JsonNode, Arrays]:
+def encode_method(method: Calibrator) -> tuple[JsonNode, Arrays]:
     """The fitted state as JSON and arrays; DataError for a state that cannot be saved."""
     arrays: Arrays = {}
     return {name: encode(value, arrays, name) for name, value in fitted_state(method).items()}, arrays
@@ -21,8 +21,8 @@ def fitted_state(method: Calibrator) -> dict[str, Any]:
     return {name: value for name, value in vars(method).items() if name.endswith("_") and not name.startswith("_")}
 
 
-def restore_method(cls: type[Any], parameters: dict[str, Any], state: JsonNode, arrays: Arrays) -> Calibrator:
-    """A fitted method from what ``pack_method`` gave."""
+def decode_method(cls: type[Any], parameters: dict[str, Any], state: JsonNode, arrays: Arrays) -> Calibrator:
+    """A fitted method from what ``encode_method`` gave."""
     method: Calibrator = from_mapping(cls, parameters)
     if not isinstance(state, dict) or not all(name.endswith("_") and not name.startswith("_") for name in state):
         raise DataError("the fitted state is not a mapping of attributes")
@@ -31,17 +31,17 @@ def restore_method(cls: type[Any], parameters: dict[str, Any], state: JsonNode, 
     return method
 
 
-def settled(method: Calibrator) -> Calibrator:
+def detached_copy(method: Calibrator) -> Calibrator:
     """The method as a file would give it back: nothing left of its table, arrays laid out as in the file.
 
     A state that cannot be saved is left as it is; ``save`` will say why.
     """
     try:
-        state, arrays = pack_method(method)
+        state, arrays = encode_method(method)
     except DataError:
         return method
     copies = {name: array.copy() for name, array in arrays.items()}
-    return restore_method(type(method), parameters_of(method), state, copies)
+    return decode_method(type(method), parameters_of(method), state, copies)
 
 
 def parameters_of(method: Calibrator) -> dict[str, Any]:

@@ -17,15 +17,15 @@ from fairfr.core.extras import explain_missing_extra
 from fairfr.core.types import F32, F64, Bool, Need, Prediction, VerificationSet
 from fairfr.library import arrays, face_vectors
 from fairfr.library.image_pairs import (
-    Faces,
-    Labels,
-    Names,
-    chosen_groups,
+    ImageLabels,
+    ImagePairs,
+    PerImage,
     data_digest,
-    distinct,
-    image_ids,
+    ids_from_vectors,
+    merge_duplicates,
+    select_groups,
+    to_verification_set,
     unit_vectors,
-    verification_set,
 )
 from fairfr.library.prior import check_prior, log_likelihood_ratio, with_prior
 from fairfr.library.thresholds import On, chosen
@@ -38,11 +38,11 @@ if TYPE_CHECKING:
     from fairfr.numerics.beta import BetaMap
 
 
-class Known(TypedDict, total=False):
+class PredictOptions(TypedDict, total=False):
     """What may be known of the images of new pairs, and how many threads may work on them."""
 
-    groups: Mapping[str, Names] | None
-    identities: Names | None
+    groups: Mapping[str, PerImage] | None
+    identities: PerImage | None
     threads: int
 
 
@@ -152,8 +152,8 @@ class Model:
         pairs: Any,
         same: Any,
         *,
-        groups: Mapping[str, Names] | None = None,
-        identities: Names | None = None,
+        groups: Mapping[str, PerImage] | None = None,
+        identities: PerImage | None = None,
         cohort: Any = None,
         seed: int = 0,
         threads: int = 1,
@@ -179,20 +179,20 @@ class Model:
         threads : int
             Number of threads to use.
         """
-        faces = Faces.of(embeddings, pairs)
+        faces = ImagePairs.of(embeddings, pairs)
         strangers = self._checked_cohort(cohort)
-        truth = arrays.labels(same, len(faces.pairs))
-        given = chosen_groups(groups, None, type(self).__name__) if "groups" in self.needs else {}
-        labels = Labels.of(faces, given, identities if "identities" in self.needs else None)
-        faces, labels, ids = distinct(faces, labels, image_ids(faces))
-        return self._fit(verification_set(faces, labels, truth, ids), tuple(given), seed, threads, cohort=strangers)
+        truth = arrays.check_labels(same, len(faces.pairs))
+        given = select_groups(groups, None, type(self).__name__) if "groups" in self.needs else {}
+        labels = ImageLabels.of(faces, given, identities if "identities" in self.needs else None)
+        faces, labels, ids = merge_duplicates(faces, labels, ids_from_vectors(faces))
+        return self._fit(to_verification_set(faces, labels, truth, ids), tuple(given), seed, threads, cohort=strangers)
 
     def fit_scores(
         self,
         cosine: Any,
         same: Any,
         *,
-        groups: Mapping[str, Names] | None = None,
+        groups: Mapping[str, PerImage] | None = None,
         score_range: tuple[float, float] | None = None,
         seed: int = 0,
     ) -> Self:
@@ -214,11 +214,11 @@ class Model:
             Random seed, for methods that draw random numbers.
         """
         self._check_scores_suffice("fit(embeddings, pairs, same)")
-        scale = arrays.checked_range(score_range)
-        faces = Faces.scored(cosine, scale)
-        truth = arrays.labels(same, len(faces.pairs))
-        given = chosen_groups(groups, None, type(self).__name__) if "groups" in self.needs else {}
-        data = verification_set(faces, Labels.of(faces, given, None), truth, image_ids(faces))
+        scale = arrays.check_score_range(score_range)
+        faces = ImagePairs.scored(cosine, scale)
+        truth = arrays.check_labels(same, len(faces.pairs))
+        given = select_groups(groups, None, type(self).__name__) if "groups" in self.needs else {}
+        data = to_verification_set(faces, ImageLabels.of(faces, given, None), truth, ids_from_vectors(faces))
         return self._fit(data, tuple(given), seed, 1, scale)
 
     def _fit(
@@ -246,7 +246,7 @@ class Model:
         ``groups`` are the ids whose product ``ctx.grouping`` is; none: it is one grouping of that id. ``score_range``
         is that of the scores which the table's cosines were made of.
         """
-        from fairfr.library.method_state import settled
+        from fairfr.library.method_state import detached_copy
         from fairfr.numerics.beta import fit_overlay
 
         data = table.data
@@ -260,7 +260,7 @@ class Model:
         training = None if method.native_probability else method.predict(view)
         needs_overlay = training is not None and training.probability is None
         self.overlay_ = fit_overlay(method, training.score, data.same) if training and needs_overlay else None
-        self.method_ = settled(method)
+        self.method_ = detached_copy(method)
         self.width_ = None if data.embeddings is None else data.embeddings.vectors.shape[1]
         self.groups_ = (groups or (ctx.grouping,)) if "groups" in self.needs and ctx.grouping is not None else ()
         self.training_ = _counts(data, method.needs, ctx.grouping)
@@ -277,17 +277,17 @@ class Model:
             return None
         if "cohort" not in self.get_params():
             raise ConfigError(f"{type(self).__name__} takes no cohort. Leave cohort= out, or use ACCohort.")
-        return unit_vectors(arrays.matrix(cohort, "cohort"), "cohort")
+        return unit_vectors(arrays.check_matrix(cohort, "cohort"), "cohort")
 
     def _counted(self, data: VerificationSet, cohort: F32 | None = None) -> dict[str, int]:
         """What is in the fitted arrays that should not leave the house unnoticed."""
         from fairfr.core.serialization import encode
-        from fairfr.library.method_state import pack_method
+        from fairfr.library.method_state import encode_method
 
         if data.embeddings is None:
             return {face_vectors.KEY: 0}
         try:
-            _, arrays = pack_method(self.method_)
+            _, arrays = encode_method(self.method_)
             encode(self.report_, arrays, "report")
         except DataError:  # it cannot be saved, and save will say why
             return {face_vectors.KEY: 0}
@@ -307,7 +307,7 @@ class Model:
     # -- using ---------------------------------------------------------------------------------------------------------
 
     def probability(
-        self, embeddings: Any, pairs: Any = None, *, prior: float | None = None, **known: Unpack[Known]
+        self, embeddings: Any, pairs: Any = None, *, prior: float | None = None, **known: Unpack[PredictOptions]
     ) -> F64:
         """The probability that each pair shows one person.
 
@@ -329,7 +329,7 @@ class Model:
         return self.probability_at(self.prediction(embeddings, pairs, **known)[1], prior)
 
     def predict_proba(
-        self, embeddings: Any, pairs: Any = None, *, prior: float | None = None, **known: Unpack[Known]
+        self, embeddings: Any, pairs: Any = None, *, prior: float | None = None, **known: Unpack[PredictOptions]
     ) -> F64:
         """Probabilities of two people and of one, as scikit-learn has them.
 
@@ -357,7 +357,7 @@ class Model:
         threshold: float = 0.5,
         *,
         prior: float | None = None,
-        **known: Unpack[Known],
+        **known: Unpack[PredictOptions],
     ) -> Bool:
         """Whether each pair is taken for one person: its probability reaches the threshold.
 
@@ -381,7 +381,7 @@ class Model:
         accepted: Bool = self.probability(embeddings, pairs, prior=prior, **known) >= threshold
         return accepted
 
-    def llr(self, embeddings: Any, pairs: Any = None, **known: Unpack[Known]) -> F64:
+    def llr(self, embeddings: Any, pairs: Any = None, **known: Unpack[PredictOptions]) -> F64:
         """The natural logarithm of each pair's likelihood ratio: how much more often one person looks like that.
 
         It depends on no prior.
@@ -400,7 +400,7 @@ class Model:
         """
         return self.llr_of(self.prediction(embeddings, pairs, **known)[1])
 
-    def decision_function(self, embeddings: Any, pairs: Any = None, **known: Unpack[Known]) -> F64:
+    def decision_function(self, embeddings: Any, pairs: Any = None, **known: Unpack[PredictOptions]) -> F64:
         """The method's score of each pair, which need not be a probability.
 
         Parameters
@@ -422,8 +422,8 @@ class Model:
         embeddings: Any,
         pairs: Any = None,
         *,
-        groups: Mapping[str, Names] | None = None,
-        identities: Names | None = None,
+        groups: Mapping[str, PerImage] | None = None,
+        identities: PerImage | None = None,
         threads: int = 1,
     ) -> tuple[F64, F64]:
         """Score and probability of each pair, for the price of one.
@@ -447,7 +447,7 @@ class Model:
             Scores and probabilities.
         """
         self._check_fitted()
-        faces = Faces.of(embeddings, pairs)
+        faces = ImagePairs.of(embeddings, pairs)
         assert faces.vectors is not None
         if self.width_ not in (None, faces.vectors.shape[1]):
             raise DataError(
@@ -457,7 +457,7 @@ class Model:
         return self._predict(faces, groups, identities, threads)
 
     def probability_scores(
-        self, cosine: Any, *, groups: Mapping[str, Names] | None = None, prior: float | None = None
+        self, cosine: Any, *, groups: Mapping[str, PerImage] | None = None, prior: float | None = None
     ) -> F64:
         """The probability that each pair shows one person, from its cosine alone.
 
@@ -477,7 +477,7 @@ class Model:
         """
         return self.probability_at(self.prediction_scores(cosine, groups=groups)[1], prior)
 
-    def llr_scores(self, cosine: Any, *, groups: Mapping[str, Names] | None = None) -> F64:
+    def llr_scores(self, cosine: Any, *, groups: Mapping[str, PerImage] | None = None) -> F64:
         """As ``llr``, from the cosine of each pair alone.
 
         Parameters
@@ -494,7 +494,7 @@ class Model:
         """
         return self.llr_of(self.prediction_scores(cosine, groups=groups)[1])
 
-    def prediction_scores(self, cosine: Any, *, groups: Mapping[str, Names] | None = None) -> tuple[F64, F64]:
+    def prediction_scores(self, cosine: Any, *, groups: Mapping[str, PerImage] | None = None) -> tuple[F64, F64]:
         """Score and probability of each pair, from its cosine alone.
 
         Parameters
@@ -511,14 +511,14 @@ class Model:
         """
         self._check_fitted()
         self._check_scores_suffice("probability(embeddings, pairs)")
-        return self._predict(Faces.scored(cosine, self.score_range_), groups, None, 1)
+        return self._predict(ImagePairs.scored(cosine, self.score_range_), groups, None, 1)
 
     def _predict(
-        self, faces: Faces, groups: Mapping[str, Names] | None, identities: Names | None, threads: int
+        self, faces: ImagePairs, groups: Mapping[str, PerImage] | None, identities: PerImage | None, threads: int
     ) -> tuple[F64, F64]:
-        given = chosen_groups(groups, self.groups_, type(self).__name__) if "groups" in self.needs else {}
-        labels = Labels.of(faces, given, identities if self.asks_for_people else None)
-        found = self.predict_table(PairTable(verification_set(faces, labels, np.zeros(0, dtype=bool)), threads))
+        given = select_groups(groups, self.groups_, type(self).__name__) if "groups" in self.needs else {}
+        labels = ImageLabels.of(faces, given, identities if self.asks_for_people else None)
+        found = self.predict_table(PairTable(to_verification_set(faces, labels, np.zeros(0, dtype=bool)), threads))
         if self.unlike_training_ is not None and self.unlike_training_.is_too_many:
             warnings.warn(self.unlike_training_.warning(type(self).__name__), stacklevel=4)
         return found

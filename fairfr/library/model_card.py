@@ -23,7 +23,7 @@ def inspect(path: Path) -> dict[str, Any]:
     return {"file": str(path), **describe(path), "bytes": path.stat().st_size}
 
 
-def as_text(about: Mapping[str, Any]) -> str:
+def card_text(about: Mapping[str, Any]) -> str:
     """One page; DataError for a description that no fairfr writes."""
     try:
         return escape_control_chars("\n".join(_lines(about)))

@@ -36,11 +36,11 @@ from fairfr.core.serialization import DTYPES, Arrays, decode, encode, field_name
 from fairfr.core.storage import replacing
 from fairfr.core.types import Grouping, VerificationSet
 from fairfr.core.versions import versions
-from fairfr.library.arrays import checked_range
+from fairfr.library.arrays import check_score_range
 from fairfr.library.face_vectors import KEY as FACE_VECTORS
-from fairfr.library.image_pairs import Faces, Labels, verification_set
-from fairfr.library.method_classes import as_model, model_class, targets
-from fairfr.library.method_state import pack_method, parameters_of, restore_method
+from fairfr.library.image_pairs import ImageLabels, ImagePairs, to_verification_set
+from fairfr.library.method_classes import as_model, method_targets, model_class
+from fairfr.library.method_state import decode_method, encode_method, parameters_of
 from fairfr.library.model import Model
 from fairfr.library.thresholds import Kept, checked, merged
 from fairfr.numerics.beta import BetaMap
@@ -82,7 +82,7 @@ def save(model: Model, path: Path) -> None:
 def keep_thresholds(path: Path, new: list[Kept]) -> None:
     """Add thresholds to a saved model, or replace those for the same rates; all else in the file stays as it is."""
     header = read_header(path)
-    about = described(path, header)
+    about = read_description(path, header)
     try:
         arrays = _read_arrays(path, header, about)
         _check_sum(about, arrays)
@@ -124,7 +124,7 @@ def load(path: str | Path, method: type[Any] | None = None) -> Model:
     """
     path = Path(path)
     header = read_header(path)
-    about = described(path, header)
+    about = read_description(path, header)
     try:
         cls = _class_of(about, method)
         _check_fingerprint(about)
@@ -140,7 +140,7 @@ def load(path: str | Path, method: type[Any] | None = None) -> Model:
 def describe(path: str | Path) -> dict[str, Any]:
     """What the file says about itself, without its state and without reading its arrays."""
     path = Path(path)
-    about = described(path, read_header(path))
+    about = read_description(path, read_header(path))
     return {name: value for name, value in about.items() if name not in ("state", "overlay", "checksum", "arrays")}
 
 
@@ -190,7 +190,7 @@ def _check_sizes(header: dict[str, Any], room: int) -> None:
         raise DataError(f"its arrays take {end:,} bytes, but {room:,} are there")
 
 
-def described(path: Path, header: dict[str, Any]) -> dict[str, Any]:
+def read_description(path: Path, header: dict[str, Any]) -> dict[str, Any]:
     """The description in the header, of a version that this reader knows."""
     try:
         about = json.loads(header["__metadata__"][KEY])
@@ -214,7 +214,7 @@ def described(path: Path, header: dict[str, Any]) -> dict[str, Any]:
 
 
 def _describe(model: Model) -> tuple[dict[str, Any], Arrays]:
-    state, arrays = pack_method(model.method_)
+    state, arrays = encode_method(model.method_)
     about = {
         "format": FORMAT,
         "version": VERSION,
@@ -251,9 +251,9 @@ def _class_of(about: dict[str, Any], method: type[Any] | None) -> type[Model]:
         if method.__name__ != name:
             raise DataError(f"it was fitted by {name}, not by {method.__name__}")
         return as_model(method)
-    if name not in targets():
+    if name not in method_targets():
         raise DataError(
-            f"it was fitted by {name!r}, which this fairfr does not know.{did_you_mean(str(name), targets())} "
+            f"it was fitted by {name!r}, which this fairfr does not know.{did_you_mean(str(name), method_targets())} "
             "A method of your own is passed along: fairfr.load(path, method=YourClass)"
         )
     return model_class(name)
@@ -326,7 +326,7 @@ def _current_values(parameters: dict[str, Any]) -> dict[str, Any]:
 
 def _restored(cls: type[Model], about: dict[str, Any], arrays: Arrays) -> Model:
     parameters = _current_values(about["parameters"])
-    method = restore_method(cls.method_class, parameters, about["state"], arrays)
+    method = decode_method(cls.method_class, parameters, about["state"], arrays)
     model = cls(**parameters)
     model.set_params(**{name: getattr(method, name) for name in model.get_params()})
     model.method_, model.overlay_ = method, decode(about["overlay"], arrays)
@@ -336,7 +336,7 @@ def _restored(cls: type[Model], about: dict[str, Any], arrays: Arrays) -> Model:
     model.training_, model.digest_ = about["training"], about["digest"]
     model.seed_, model.report_ = about["seed"], decode(about["report"], arrays)
     model.origin_, model.holds_ = about.get("origin"), _holds(about)
-    model.score_range_ = checked_range(about.get("score_range"))
+    model.score_range_ = check_score_range(about.get("score_range"))
     model.thresholds_ = checked(about.get("thresholds", []))
     if about["needs"] != sorted(cls.needs):
         raise DataError(f"it says that {about['method']} needs {about['needs']}, not {sorted(cls.needs)}")
@@ -372,14 +372,14 @@ def _unfit(model: Model, error: Exception) -> DataError:
 
 def _probe(model: Model) -> VerificationSet:
     """A pair with everything that the model needs."""
-    faces = Faces.scored(np.array([0.3]))
+    faces = ImagePairs.scored(np.array([0.3]))
     if model.width_ is not None:
-        faces = Faces.of((np.ones((1, model.width_)), np.arange(1.0, model.width_ + 1)[None]), None)
+        faces = ImagePairs.of((np.ones((1, model.width_)), np.arange(1.0, model.width_ + 1)[None]), None)
     codes = np.zeros(2, dtype=np.int16)
     level = next(iter(model.training_.get("groups", {})), "unknown")
     groupings = (Grouping("_x_".join(model.groups_), (level,), codes),) if model.groups_ else ()
-    labels = Labels(groupings, codes.astype(np.int32), ("someone",))
-    return verification_set(faces, labels, np.zeros(0, dtype=bool))
+    labels = ImageLabels(groupings, codes.astype(np.int32), ("someone",))
+    return to_verification_set(faces, labels, np.zeros(0, dtype=bool))
 
 
 assert set(TYPES.values()) == set(DTYPES)

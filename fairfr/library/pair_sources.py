@@ -14,7 +14,7 @@ BYTES = 2**22  # of csv at a time
 START = 2**16
 
 
-class PairFile:
+class PairReader:
     """A csv or parquet file whose ``columns`` are read as text (``numbers``: as numbers)."""
 
     def __init__(self, file: DataFile, columns: Sequence[str], numbers: Sequence[str] = ()) -> None:
@@ -99,7 +99,7 @@ class PairFile:
             ) from None
 
 
-def in_file(path: Path, pair: int) -> str:
+def row_location(path: Path, pair: int) -> str:
     """How to find a pair (0-based): csv has a header, and people count from 1."""
     return f"line {pair + 2}" if path.suffix == ".csv" else f"row {pair} (counting from 0)"
 

@@ -15,7 +15,7 @@ from fairfr.data.files import DataFile
 from fairfr.data.images_file import ImageTable, read_images
 from fairfr.data.pairs_file import position
 from fairfr.data.text_table import CodedColumn
-from fairfr.library.image_pairs import Faces, Labels, verification_set
+from fairfr.library.image_pairs import ImageLabels, ImagePairs, to_verification_set
 from fairfr.library.model import Model
 from fairfr.library.unlike import Unlike
 from fairfr.pairs.table import PairTable
@@ -23,7 +23,7 @@ from fairfr.pairs.vectors import unit_rows
 
 
 @dataclass(frozen=True, slots=True)
-class Vectors:
+class ScoredEmbeddings:
     """One npz: ids and unit rows (n, d)."""
 
     path: Path
@@ -31,7 +31,7 @@ class Vectors:
     unit: F32
 
     @classmethod
-    def read(cls, file: DataFile, model: Model) -> Vectors:
+    def read(cls, file: DataFile, model: Model) -> ScoredEmbeddings:
         raw = read_vectors(file)
         width = raw.vectors.shape[1]
         if model.width_ not in (None, width):
@@ -48,32 +48,34 @@ class Scorer:
     ``unlike``: how many images were unlike those of training, in all calls; an image counts in each call that has it.
     """
 
-    def __init__(self, model: Model, sides: tuple[Vectors, ...], images: DataFile | None, threads: int) -> None:
+    def __init__(
+        self, model: Model, sides: tuple[ScoredEmbeddings, ...], images: DataFile | None, threads: int
+    ) -> None:
         self.model, self._threads = model, threads
         self.unlike = Unlike(0, 0)
         self._unit = sides[0].unit if len(sides) == 1 else np.concatenate([side.unit for side in sides])
         n = len(self._unit)
         no_pairs = Pairs(np.empty(0, np.int32), np.empty(0, np.int32))
-        faces = Faces(no_pairs, np.arange(n), n, False, self._unit)
+        faces = ImagePairs(no_pairs, np.arange(n), n, False, self._unit)
         ids = [id for side in sides for id in side.ids]
         self._labels = _labels(model, faces, ids, images)
 
     def __call__(self, left: I32, right: I32) -> tuple[F64, F64]:
         """Score and probability of pairs of rows, (p,) each."""
         n = len(self._unit)
-        faces = Faces(Pairs(left, right), np.arange(n), n, False, self._unit)
-        data = verification_set(faces, self._labels, np.zeros(0, dtype=bool))
+        faces = ImagePairs(Pairs(left, right), np.arange(n), n, False, self._unit)
+        data = to_verification_set(faces, self._labels, np.zeros(0, dtype=bool))
         found = self.model.predict_table(PairTable(data, self._threads))
         if self.model.unlike_training_ is not None:
             self.unlike = self.unlike.plus(self.model.unlike_training_)
         return found
 
 
-def _labels(model: Model, faces: Faces, ids: list[str], images: DataFile | None) -> Labels:
+def _labels(model: Model, faces: ImagePairs, ids: list[str], images: DataFile | None) -> ImageLabels:
     """Groups and people of the images, where the method asks for them; blank for those that the table lacks."""
     needs_people = model.asks_for_people
     if not model.groups_ and not needs_people:
-        return Labels.of(faces, {}, None)
+        return ImageLabels.of(faces, {}, None)
     if images is None:
         what = " and ".join([*(f"'{id}'" for id in model.groups_), *(["'identity'"] if needs_people else [])])
         raise UnmetNeedError(
@@ -83,7 +85,7 @@ def _labels(model: Model, faces: Faces, ids: list[str], images: DataFile | None)
     table = read_images(images, model.groups_)
     rows = position(ids, table.ids)
     groups = {id: _names(table.attributes[id], rows) for id in model.groups_}
-    return Labels.of(faces, groups, _names(_people(table), rows) if needs_people else None)
+    return ImageLabels.of(faces, groups, _names(_people(table), rows) if needs_people else None)
 
 
 def _people(table: ImageTable) -> CodedColumn:

@@ -13,12 +13,12 @@ from fairfr.core.errors import ConfigError, DataError, UnmetNeedError
 from fairfr.core.storage import ResumableOutput, translate_os_errors
 from fairfr.core.types import I32
 from fairfr.data.files import DataFile
-from fairfr.library.arrays import allowed, on_cosine_scale
+from fairfr.library.arrays import allowed_scores_text, on_cosine_scale
 from fairfr.library.gallery import Gallery
 from fairfr.library.model import Model
-from fairfr.library.pair_sources import PairFile, in_file
+from fairfr.library.pair_sources import PairReader, row_location
 from fairfr.library.prior import check_prior
-from fairfr.library.scored_embeddings import Scorer, Vectors, load_model, result_columns
+from fairfr.library.scored_embeddings import ScoredEmbeddings, Scorer, load_model, result_columns
 from fairfr.pairs.vectors import invalid_cosines
 from fairfr.runner.threads import limit_threads, resolve_threads
 
@@ -29,7 +29,7 @@ ENDINGS = (".parquet", ".csv")
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ScoreOptions:
     """What the command line asks for. ``pairs`` is a file, or ``all``: every image of ``left`` among ``right``."""
 
     model: Path
@@ -58,9 +58,9 @@ class Progress:
         """Something to tell at the end."""
 
 
-def score_file(wanted: Wanted, progress: Progress) -> int:
+def score_pairs(wanted: ScoreOptions, progress: Progress) -> int:
     """Score and write; returns the number of rows."""
-    check_ending(wanted.out)
+    check_output_path(wanted.out)
     _check(wanted)
     threads = resolve_threads(wanted.threads)
     limit_threads(threads)
@@ -83,7 +83,7 @@ def score_file(wanted: Wanted, progress: Progress) -> int:
         return _join(output)
 
 
-def check_ending(out: Path) -> None:
+def check_output_path(out: Path) -> None:
     """ConfigError for a file that could not be written; checked before anything is computed."""
     if out.suffix not in ENDINGS:
         raise ConfigError(f"--out {out}: scores are written as .parquet or .csv. Give the file one of these endings.")
@@ -124,12 +124,12 @@ def _tell_unlike(scorer: Scorer, progress: Progress) -> None:
         progress.say(scorer.unlike.text())
 
 
-def _shape(wanted: Wanted) -> dict[str, Any]:
+def _shape(wanted: ScoreOptions) -> dict[str, Any]:
     top = wanted.top if wanted.pairs == EVERY else None
     return {"block": wanted.block, "top": top, "ending": wanted.out.suffix, "prior": wanted.prior}
 
 
-def _check(wanted: Wanted) -> None:
+def _check(wanted: ScoreOptions) -> None:
     every = wanted.pairs == EVERY
     for name, needed in (("left", every), ("right", every), ("embeddings", False)):
         given = getattr(wanted, name) is not None
@@ -143,7 +143,7 @@ def _check(wanted: Wanted) -> None:
         check_prior(wanted.prior)
 
 
-def _files(wanted: Wanted) -> dict[str, DataFile]:
+def _files(wanted: ScoreOptions) -> dict[str, DataFile]:
     paths = {name: getattr(wanted, name) for name in ("model", "embeddings", "left", "right", "images")}
     paths["pairs"] = None if wanted.pairs == EVERY else Path(wanted.pairs)
     return {name: DataFile.at(path) for name, path in paths.items() if path is not None}
@@ -153,10 +153,15 @@ class _Pairs:
     """The pairs of a file, with vectors, or with cosines alone (``scorer`` is None)."""
 
     def __init__(
-        self, file: DataFile, model: Model, wanted: Wanted, vectors: Vectors | None, scorer: Scorer | None
+        self,
+        file: DataFile,
+        model: Model,
+        wanted: ScoreOptions,
+        vectors: ScoredEmbeddings | None,
+        scorer: Scorer | None,
     ) -> None:
         columns = ("left", "right") if vectors is not None else ("cosine",)
-        self._file = PairFile(file, columns, numbers=("cosine",))
+        self._file = PairReader(file, columns, numbers=("cosine",))
         self._model, self._vectors, self.scorer = model, vectors, scorer
         self._block, self._prior = wanted.block, wanted.prior
         self.n_blocks = -(-self._file.count() // wanted.block)
@@ -185,8 +190,8 @@ class _Pairs:
         if wrong.any():
             row = int(np.argmax(wrong))
             raise DataError(
-                f"{self._file.path}, {in_file(self._file.path, first + row)}: cosine is {given[row]:g}, but "
-                f"{allowed(self._model.score_range_)}"
+                f"{self._file.path}, {row_location(self._file.path, first + row)}: cosine is {given[row]:g}, but "
+                f"{allowed_scores_text(self._model.score_range_)}"
             )
         return given
 
@@ -200,16 +205,16 @@ class _Pairs:
         if (rows < 0).any():
             row = int(np.argmax(rows < 0))
             raise DataError(
-                f"{self._file.path}, {in_file(self._file.path, first + row)}: {side} image '{block[side][row]}' has no "
-                f"vector in {self._vectors.path} (where the first is '{self._vectors.ids[0]}'). Add its vector or "
-                "remove the pair; ids must match exactly."
+                f"{self._file.path}, {row_location(self._file.path, first + row)}: {side} image '{block[side][row]}' "
+                f"has no vector in {self._vectors.path} (where the first is '{self._vectors.ids[0]}'). "
+                "Add its vector or remove the pair; ids must match exactly."
             )
         return rows
 
 
-def _pairs(model: Model, files: dict[str, DataFile], wanted: Wanted, threads: int) -> _Pairs:
+def _pairs(model: Model, files: dict[str, DataFile], wanted: ScoreOptions, threads: int) -> _Pairs:
     if "embeddings" in files:
-        vectors = Vectors.read(files["embeddings"], model)
+        vectors = ScoredEmbeddings.read(files["embeddings"], model)
         scorer = Scorer(model, (vectors,), files.get("images"), threads)
         return _Pairs(files["pairs"], model, wanted, vectors, scorer)
     if model.needs:
@@ -220,8 +225,8 @@ def _pairs(model: Model, files: dict[str, DataFile], wanted: Wanted, threads: in
     return _Pairs(files["pairs"], model, wanted, None, None)
 
 
-def _gallery(model: Model, files: dict[str, DataFile], wanted: Wanted, threads: int) -> Gallery:
-    left, right = Vectors.read(files["left"], model), Vectors.read(files["right"], model)
+def _gallery(model: Model, files: dict[str, DataFile], wanted: ScoreOptions, threads: int) -> Gallery:
+    left, right = ScoredEmbeddings.read(files["left"], model), ScoredEmbeddings.read(files["right"], model)
     if left.unit.shape[1] != right.unit.shape[1]:
         raise DataError(
             f"{left.path} has vectors of width {left.unit.shape[1]} and {right.path} of width {right.unit.shape[1]}. "

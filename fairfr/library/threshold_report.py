@@ -12,7 +12,7 @@ import numpy as np
 from fairfr.core.errors import ConfigError, DataError
 from fairfr.core.types import F64, Bool, PairRule
 from fairfr.library.allowed_false_matches import People, fewest_impostors, most_allowed
-from fairfr.library.error_rates import NAN, Rate, Subset, fewest_pairs, measured
+from fairfr.library.error_rates import NAN, DrawnSubset, ErrorRate, error_rate, pairs_needed
 from fairfr.library.model_file import describe
 from fairfr.metrics.catalogue import On
 from fairfr.metrics.roc_metrics import OperatingPoint
@@ -36,7 +36,7 @@ ENOUGH_GENUINE = 30
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ThresholdRequest:
     """What is asked for: at most ``fmr`` false matches among impostors. ``rule``: which pairs are a group's."""
 
     fmr: float
@@ -59,14 +59,14 @@ class Rates:
     """Both error rates of some pairs at one threshold, and whether there are enough pairs for each."""
 
     name: str
-    fmr: Rate
-    fnmr: Rate
+    fmr: ErrorRate
+    fnmr: ErrorRate
     enough_for_fmr: bool
     enough_for_fnmr: bool
 
 
 @dataclass(frozen=True, slots=True)
-class AtThreshold:
+class GroupErrorRates:
     """What happens at ``value``: to all pairs, to each group's, and to those of no group (None without groups)."""
 
     value: float
@@ -81,7 +81,7 @@ class AtThreshold:
 
 
 @dataclass(frozen=True, slots=True)
-class Operating:
+class ThresholdReport:
     """``plain`` reaches the wanted rate on the held-out pairs (``span``: its interval over identities).
 
     ``confident`` keeps the rate with the wanted confidence. It is None where no threshold does: there are too few
@@ -89,9 +89,9 @@ class Operating:
     ``needed`` so many impostor pairs without a false match would do.
     """
 
-    plain: AtThreshold
+    plain: GroupErrorRates
     span: tuple[float, float]
-    confident: AtThreshold | None
+    confident: GroupErrorRates | None
     is_shared: bool
     draws: int
     people: int
@@ -121,11 +121,11 @@ def held_out_scores(model: Path, out_root: Path, run: Path | None = None) -> Run
     return RunScores(Run.of(stored, folder))
 
 
-def operate(scores: RunScores, wanted: Wanted) -> Operating:
+def find_threshold(scores: RunScores, wanted: ThresholdRequest) -> ThresholdReport:
     """Find the threshold and measure what happens at it."""
     same, values = scores.same, scores.probability if wanted.on == "probability" else scores.score
     drawn = _drawn(scores, wanted.draws)
-    impostors = Subset(drawn, np.flatnonzero(~same))
+    impostors = DrawnSubset(drawn, np.flatnonzero(~same))
     threshold = OperatingPoint.from_pairs(same, values, wanted.fmr, "conservative").thresholds[0]
     people = _people(scores)
     confident = _confident(people, same, values, wanted)
@@ -133,12 +133,12 @@ def operate(scores: RunScores, wanted: Wanted) -> Operating:
     rows = [_rates(name, drawn, chosen, same, values, thresholds, wanted) for name, chosen in _parts(scores, wanted)]
     levels = len(scores.levels)
     found = [
-        AtThreshold(value, rows[0][i], tuple(row[i] for row in rows[1 : levels + 1]), _last(rows[levels + 1 :], i))
+        GroupErrorRates(value, rows[0][i], tuple(row[i] for row in rows[1 : levels + 1]), _last(rows[levels + 1 :], i))
         for i, value in enumerate(thresholds)
     ]
-    return Operating(
+    return ThresholdReport(
         plain=found[0],
-        span=_span(impostors, values[~same], np.unique(values), wanted),
+        span=_threshold_interval(impostors, values[~same], np.unique(values), wanted),
         confident=found[1] if len(found) > 1 else None,
         is_shared=confident == np.inf,
         draws=len(drawn.multiplicity),
@@ -153,7 +153,7 @@ def _drawn(scores: RunScores, asked: int) -> BootstrapDraws:
     return draw_bootstrap(units, max(1, min(asked, MOST_WORK // len(scores.same))))
 
 
-def _parts(scores: RunScores, wanted: Wanted) -> Iterator[tuple[str, Bool]]:
+def _parts(scores: RunScores, wanted: ThresholdRequest) -> Iterator[tuple[str, Bool]]:
     """Which pairs (p,) are looked at, by name: all, each group's, and those of no group where there are some."""
     yield "all pairs", np.ones(len(scores.same), dtype=bool)
     group = scores.pair_groups(wanted.rule)
@@ -168,22 +168,30 @@ def _last(rows: list[list[Rates]], i: int) -> Rates | None:
 
 
 def _rates(
-    name: str, drawn: BootstrapDraws, chosen: Bool, same: Bool, values: F64, thresholds: list[float], wanted: Wanted
+    name: str,
+    drawn: BootstrapDraws,
+    chosen: Bool,
+    same: Bool,
+    values: F64,
+    thresholds: list[float],
+    wanted: ThresholdRequest,
 ) -> list[Rates]:
     """Of the chosen pairs, at each of the thresholds."""
     impostor, genuine = np.flatnonzero(chosen & ~same), np.flatnonzero(chosen & same)
-    impostors, genuines = Subset(drawn, impostor), Subset(drawn, genuine)
+    impostors, genuines = DrawnSubset(drawn, impostor), DrawnSubset(drawn, genuine)
     out = []
     for threshold in thresholds:
-        fmr = measured(impostors, values[impostor] >= threshold, wanted.confidence)
-        fnmr = measured(genuines, values[genuine] < threshold, wanted.confidence)
+        fmr = error_rate(impostors, values[impostor] >= threshold, wanted.confidence)
+        fnmr = error_rate(genuines, values[genuine] < threshold, wanted.confidence)
         # few pairs cannot prove a low rate, but they can show a high one
-        enough = len(impostor) >= fewest_pairs(wanted.fmr, wanted.confidence) or fmr.bounds[0] > wanted.fmr
+        enough = len(impostor) >= pairs_needed(wanted.fmr, wanted.confidence) or fmr.bounds[0] > wanted.fmr
         out.append(Rates(name, fmr, fnmr, enough, enough_for_fnmr=len(genuine) >= ENOUGH_GENUINE))
     return out
 
 
-def _span(impostors: Subset, values: F64, observed: F64, wanted: Wanted) -> tuple[float, float]:
+def _threshold_interval(
+    impostors: DrawnSubset, values: F64, observed: F64, wanted: ThresholdRequest
+) -> tuple[float, float]:
     """Interval of the threshold itself, set again in each draw over the impostors' ``values`` (n,).
 
     As for the threshold, it is the smallest of the ``observed`` values, sorted, above the impostors to be refused.
@@ -206,7 +214,7 @@ def _people(scores: RunScores) -> People:
     return People.of(person[left][~scores.same], person[right][~scores.same])
 
 
-def _confident(people: People, same: Bool, values: F64, wanted: Wanted) -> float:
+def _confident(people: People, same: Bool, values: F64, wanted: ThresholdRequest) -> float:
     """The smallest threshold with no more false matches than keep the wanted rate.
 
     NaN where there are too few pairs for any, infinite where too many impostors share the highest value.
@@ -218,10 +226,10 @@ def _confident(people: People, same: Bool, values: F64, wanted: Wanted) -> float
     return OperatingPoint.from_pairs(same, values, (allowed + 0.5) / len(order), "conservative").thresholds[0]
 
 
-def as_dict(found: Operating, wanted: Wanted, scores: RunScores) -> dict[str, Any]:
+def as_dict(found: ThresholdReport, wanted: ThresholdRequest, scores: RunScores) -> dict[str, Any]:
     """For programs."""
 
-    def rate(of: Rate, enough_pairs: bool) -> dict[str, Any]:
+    def rate(of: ErrorRate, enough_pairs: bool) -> dict[str, Any]:
         return {
             "rate": _plain(of.value),
             "errors": of.errors,

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from fairfr.core.escaping import escape_control_chars
-from fairfr.library.error_rates import Rate
-from fairfr.library.threshold_report import AtThreshold, Operating, Rates, Wanted
+from fairfr.library.error_rates import ErrorRate
+from fairfr.library.threshold_report import GroupErrorRates, Rates, ThresholdReport, ThresholdRequest
 from fairfr.library.thresholds import Kept
 from fairfr.report.scores import RunScores
 
@@ -18,7 +18,7 @@ TOO_FEW = "too few pairs to say"
 SHARED = "too many impostors share the highest value"
 
 
-def as_text(found: Operating, wanted: Wanted, scores: RunScores) -> str:
+def threshold_text(found: ThresholdReport, wanted: ThresholdRequest, scores: RunScores) -> str:
     """The page."""
     return escape_control_chars(
         "\n".join([*_header(found, wanted, scores), *_body(found, wanted), *_notes(found, wanted, scores)])
@@ -41,7 +41,7 @@ def kept_text(model: Path, entries: Sequence[Kept]) -> str:
     return escape_control_chars("\n".join(lines))
 
 
-def _header(found: Operating, wanted: Wanted, scores: RunScores) -> Iterator[str]:
+def _header(found: ThresholdReport, wanted: ThresholdRequest, scores: RunScores) -> Iterator[str]:
     stored = scores.result.stored
     names = " x ".join(stored[noun]["label"] for noun in ("dataset", "backbone", "method"))
     synthetic = "   SYNTHETIC stand-in, not faces" if stored["source"] == "synthetic" else ""
@@ -51,7 +51,7 @@ def _header(found: Operating, wanted: Wanted, scores: RunScores) -> Iterator[str
     yield ""
 
 
-def _body(found: Operating, wanted: Wanted) -> Iterator[str]:
+def _body(found: ThresholdReport, wanted: ThresholdRequest) -> Iterator[str]:
     reached = np.isfinite(found.plain.value)
     if reached:
         low, high = found.span
@@ -67,14 +67,14 @@ def _body(found: Operating, wanted: Wanted) -> Iterator[str]:
         yield from _table(found.confident, f", which keeps {wanted.fmr:g} with {_level(wanted)} confidence")
 
 
-def _table(at: AtThreshold, note: str) -> Iterator[str]:
+def _table(at: GroupErrorRates, note: str) -> Iterator[str]:
     yield ""
     yield f"at {at.value:.6g}{note}:"
     yield f"{'':<24}{'false matches':<18}{'FMR':<40}{'misses':<18}FNMR"
     yield from (_line(of) for of in at.rows)
 
 
-def _confident(found: Operating, wanted: Wanted) -> str:
+def _confident(found: ThresholdReport, wanted: ThresholdRequest) -> str:
     impostors, needed = found.plain.all_pairs.fmr.pairs, found.needed
     sure = found.confident
     if sure is not None:
@@ -92,7 +92,7 @@ def _confident(found: Operating, wanted: Wanted) -> str:
     )
 
 
-def _level(wanted: Wanted) -> str:
+def _level(wanted: ThresholdRequest) -> str:
     return f"{100 * wanted.confidence:g} %"
 
 
@@ -103,11 +103,11 @@ def _line(of: Rates) -> str:
     )
 
 
-def _count(rate: Rate) -> str:
+def _count(rate: ErrorRate) -> str:
     return f"{rate.errors:,} of {rate.pairs:,}"
 
 
-def _rate(rate: Rate, enough_pairs: bool) -> str:
+def _rate(rate: ErrorRate, enough_pairs: bool) -> str:
     low, high = rate.bounds
     if not rate.pairs:
         return "no pairs"
@@ -120,7 +120,7 @@ def _percent(share: float) -> str:
     return f"{100 * share:.3g} %"
 
 
-def _notes(found: Operating, wanted: Wanted, scores: RunScores) -> Iterator[str]:
+def _notes(found: ThresholdReport, wanted: ThresholdRequest, scores: RunScores) -> Iterator[str]:
     folds = len(scores.result.stored["data"]["folds"])
     yield ""
     yield (

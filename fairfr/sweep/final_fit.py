@@ -23,7 +23,7 @@ KEPT = ("auroc", "tpr_at_fpr_1e-3", "brier", "ece_15")
 GROUPS = ("all", "worst")
 
 
-def fit_on_all(settings: CellSettings) -> Model:
+def fit_on_all_folds(settings: CellSettings) -> Model:
     """Fit on the pairs of all folds. The cell itself must have run: its held-out summary goes with the model."""
     located = locate(settings.dataset, settings.backbone, Path(settings.data_root), settings.source)
     key = settings.key(located.source, located.digest)
@@ -37,11 +37,11 @@ def fit_on_all(settings: CellSettings) -> Model:
     model = as_model(type(method))(**parameters_of(method))
     groups = tuple(settings.dataset.grouping) if "groups" in method.needs else ()
     model.fit_table(PairTable(data, threads), _context(settings, data, threads), groups)
-    model.origin_ = origin_of(result)
+    model.origin_ = held_out_summary(result)
     return model
 
 
-def origin_of(result: RunResult) -> dict[str, Any]:
+def held_out_summary(result: RunResult) -> dict[str, Any]:
     """What a model keeps of the run that held its pairs out, fold by fold."""
     rows = [] if result.metrics is None else result.metrics.rows
     return {

@@ -20,9 +20,9 @@ BLOCK = 20_000
 PEAK = """
 import resource, sys
 from pathlib import Path
-from fairfr.library.scoring import Progress, Wanted, score_file
+from fairfr.library.scoring import Progress, ScoreOptions, score_pairs
 folder, pairs = Path(sys.argv[1]), sys.argv[2]
-score_file(Wanted(folder / "m.fairfr", pairs, folder / "out.parquet", folder / "new.npz"), Progress())
+score_pairs(ScoreOptions(folder / "m.fairfr", pairs, folder / "out.parquet", folder / "new.npz"), Progress())
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
 """
 

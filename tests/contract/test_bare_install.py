@@ -16,7 +16,7 @@ import pytest
 
 import fairfr
 from fairfr.core.extras import EXTRA_OF_MODULE
-from fairfr.library.method_classes import targets
+from fairfr.library.method_classes import method_targets
 
 NEEDS_EXTRA = {"ACMLP": "torch", "Frappe": "torch", "Multicalibration": "multicalibration"}
 ROOT = Path(__file__).parents[2]
@@ -68,7 +68,7 @@ sys.meta_path.insert(0, Absent())
 import numpy as np
 
 import fairfr
-from fairfr.library.method_classes import targets
+from fairfr.library.method_classes import method_targets
 
 rng = np.random.default_rng(0)
 people = rng.normal(size=(60, 16))
@@ -79,7 +79,7 @@ same = pairs[:, 0] // 4 == pairs[:, 1] // 4
 groups = {"sex": np.where(np.arange(240) % 8 < 4, "f", "m")}
 identities = np.repeat([f"person {i}" for i in range(60)], 4)
 told = {}
-for name in targets():
+for name in method_targets():
     known = {}
     model = getattr(fairfr, name)()
     if "groups" in model.needs:
@@ -137,7 +137,7 @@ def test_a_saved_network_predicts_without_torch(stem: str) -> None:
     assert float(done.stdout) == pytest.approx(expected, abs=1e-6)
 
 
-@pytest.mark.parametrize("name", sorted(targets()))
+@pytest.mark.parametrize("name", sorted(method_targets()))
 def test_a_method_works_on_the_bare_package_or_names_its_extra(name: str, outcome: dict[str, dict[str, str]]) -> None:
     expected = "ok"
     if name in NEEDS_EXTRA:

@@ -12,14 +12,14 @@ import pytest
 
 import fairfr
 from fairfr._methods import METHODS
-from fairfr.library.method_classes import model_class, targets
+from fairfr.library.method_classes import method_targets, model_class
 
 STUB = ast.parse((Path(fairfr.__file__).parent / "__init__.pyi").read_text(encoding="utf-8"))
 CLASSES = {node.name: node for node in STUB.body if isinstance(node, ast.ClassDef)}
 
 
 def test_every_method_is_in_the_table_and_in_the_stub() -> None:
-    assert targets() == METHODS
+    assert method_targets() == METHODS
     assert set(CLASSES) == set(METHODS)
 
 

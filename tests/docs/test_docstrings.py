@@ -10,7 +10,7 @@ import pytest
 from numpydoc.docscrape import NumpyDocString
 
 import fairfr
-from fairfr.library.method_classes import targets
+from fairfr.library.method_classes import method_targets
 
 
 def explained(what: Any) -> dict[str, tuple[str, str]]:
@@ -22,7 +22,7 @@ def explained(what: Any) -> dict[str, tuple[str, str]]:
     return found
 
 
-@pytest.mark.parametrize("name", sorted(targets()))
+@pytest.mark.parametrize("name", sorted(method_targets()))
 def test_a_method_explains_its_parameters(name: str) -> None:
     cls = getattr(fairfr, name)
     parameters = inspect.signature(cls).parameters

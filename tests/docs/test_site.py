@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from fairfr.library.method_classes import targets
+from fairfr.library.method_classes import method_targets
 
 ROOT = Path(__file__).parents[2]
 
@@ -37,7 +37,7 @@ def test_every_page_and_every_method_is_there(site: Path) -> None:
     front = (site / "index.html").read_text(encoding="utf-8")
     assert "<h1>fairfr" in front and "pipeline.html" in front  # README, and its links to docs/
     library = (site / "library.html").read_text(encoding="utf-8")
-    for name in [*targets(), "Model.fit", "Model.probability", "load"]:
+    for name in [*method_targets(), "Model.fit", "Model.probability", "load"]:
         assert f'id="fairfr.{name}"' in library, name
 
 

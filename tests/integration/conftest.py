@@ -26,7 +26,7 @@ from hydra.core.global_hydra import GlobalHydra
 from hydra.core.hydra_config import HydraConfig
 from hydra.core.plugins import Plugins
 
-from fairfr.__main__ import hand_over
+from fairfr.__main__ import dispatch
 from fairfr.core.findings import Finding
 from fairfr.runner.cell import FinishedCell, run_cell
 from fairfr.runner.threads import VARIABLES
@@ -158,7 +158,7 @@ def command(tmp_path: Path) -> Command:
             os.environ["COLUMNS"] = "160"
             sys.argv = [str(ROOT / "run.py")]
             try:
-                hand_over(name, [str(argument) for argument in arguments])
+                dispatch(name, [str(argument) for argument in arguments])
             except SystemExit as ending:
                 code = ending.code
         if isinstance(code, str):

@@ -11,7 +11,7 @@ import pytest
 
 import fairfr
 from fairfr.core.errors import DataError, FairfrError, StorageError, UnmetNeedError
-from fairfr.library.scoring import Progress, Wanted, score_file
+from fairfr.library.scoring import Progress, ScoreOptions, score_pairs
 
 
 class Heard(Progress):
@@ -33,8 +33,8 @@ class Heard(Progress):
         self.said.append(text)
 
 
-def wanted(scene: Any, out: str = "scores.parquet", **changed: Any) -> Wanted:
-    return Wanted(
+def wanted(scene: Any, out: str = "scores.parquet", **changed: Any) -> ScoreOptions:
+    return ScoreOptions(
         **{
             "model": scene / "model.fairfr",
             "pairs": str(scene / "new.csv"),
@@ -61,7 +61,7 @@ def test_a_file_holds_what_the_library_gives(scene: Any, out: str, block: int) -
     if block == 1:
         scene.pairs = scene.pairs[:5]
         scene.table().to_csv(scene / "new.csv", index=False)
-    assert score_file(wanted(scene, out, block=block), Heard()) == len(scene.pairs)
+    assert score_pairs(wanted(scene, out, block=block), Heard()) == len(scene.pairs)
     found = read(scene / out)
     assert found[["left", "right"]].to_numpy().tolist() == scene.ids[scene.pairs].tolist()
     close(found["probability"], scene.model.probability(scene.vectors, scene.pairs))
@@ -71,45 +71,45 @@ def test_a_file_holds_what_the_library_gives(scene: Any, out: str, block: int) -
 
 def test_pairs_may_be_parquet_with_categories(scene: Any) -> None:
     scene.table().astype("category").to_parquet(scene / "new.parquet", row_group_size=130)
-    score_file(wanted(scene, pairs=str(scene / "new.parquet"), block=90), Heard())
+    score_pairs(wanted(scene, pairs=str(scene / "new.parquet"), block=90), Heard())
     close(read(scene / "scores.parquet")["probability"], scene.model.probability(scene.vectors, scene.pairs))
 
 
 def test_an_interrupted_call_goes_on(scene: Any) -> None:
     with pytest.raises(KeyboardInterrupt):
-        score_file(wanted(scene, block=100), Heard(stop_after=3))
+        score_pairs(wanted(scene, block=100), Heard(stop_after=3))
     assert not (scene / "scores.parquet").exists()
     again = Heard()
-    assert score_file(wanted(scene, block=100), again) == 500
+    assert score_pairs(wanted(scene, block=100), again) == 500
     assert (again.before, again.blocks, again.total) == (3, 2, 5)
     close(read(scene / "scores.parquet")["probability"], scene.model.probability(scene.vectors, scene.pairs))
 
 
 def test_what_other_inputs_left_is_not_used(scene: Any) -> None:
     with pytest.raises(KeyboardInterrupt):
-        score_file(wanted(scene, block=100), Heard(stop_after=3))
+        score_pairs(wanted(scene, block=100), Heard(stop_after=3))
     np.savez(scene / "new.npz", image=scene.ids, vectors=scene.vectors[::-1])
     again = Heard()
-    score_file(wanted(scene, block=100), again)
+    score_pairs(wanted(scene, block=100), again)
     assert (again.before, again.blocks) == (0, 5)
     close(read(scene / "scores.parquet")["probability"], scene.model.probability(scene.vectors[::-1], scene.pairs))
 
 
 def test_a_part_that_was_cut_short_does_not_count(scene: Any) -> None:
     with pytest.raises(KeyboardInterrupt):
-        score_file(wanted(scene, block=100), Heard(stop_after=2))
+        score_pairs(wanted(scene, block=100), Heard(stop_after=2))
     (scene / "scores.parquet.partial" / ".part-00000002.unfinished").write_bytes(b"PAR1 half of")
-    score_file(wanted(scene, block=100), Heard())
+    score_pairs(wanted(scene, block=100), Heard())
     assert len(read(scene / "scores.parquet")) == 500
 
 
 def test_two_do_not_write_one_file(scene: Any) -> None:
     class Second(Heard):
         def start(self, blocks: int, done: int) -> None:
-            score_file(wanted(scene), Heard())
+            score_pairs(wanted(scene), Heard())
 
     with pytest.raises(StorageError, match="another process is writing"):
-        score_file(wanted(scene), Second())
+        score_pairs(wanted(scene), Second())
 
 
 def test_cosines_are_enough_for_methods_of_scores(scene: Any) -> None:
@@ -118,16 +118,16 @@ def test_cosines_are_enough_for_methods_of_scores(scene: Any) -> None:
     model.save(scene / "platt.fairfr")
     pd.DataFrame({"cosine": cosine}).to_csv(scene / "cosines.csv", index=False)
     given = wanted(scene, "s.csv", model=scene / "platt.fairfr", pairs=str(scene / "cosines.csv"), embeddings=None)
-    score_file(given, Heard())
+    score_pairs(given, Heard())
     np.testing.assert_allclose(read(scene / "s.csv")["probability"], model.probability_scores(cosine), rtol=0)
     with pytest.raises(UnmetNeedError, match="--embeddings"):
-        score_file(wanted(scene, pairs=str(scene / "cosines.csv"), embeddings=None), Heard())
+        score_pairs(wanted(scene, pairs=str(scene / "cosines.csv"), embeddings=None), Heard())
     pd.DataFrame({"cosine": [1.0000001, -1.0000001]}).to_csv(scene / "cosines.csv", index=False)  # rounding
-    score_file(given, Heard())
+    score_pairs(given, Heard())
     close(read(scene / "s.csv")["probability"], model.probability_scores([1.0, -1.0]))
     pd.DataFrame({"cosine": [0.1, 7.0]}).to_csv(scene / "cosines.csv", index=False)
     with pytest.raises(DataError, match=r"cosines.csv, line 3: cosine is 7, but a cosine lies within -1..1"):
-        score_file(given, Heard())
+        score_pairs(given, Heard())
 
 
 def test_scores_on_another_scale_are_read_on_it(scene: Any) -> None:
@@ -137,27 +137,27 @@ def test_scores_on_another_scale_are_read_on_it(scene: Any) -> None:
     model.save(scene / "percent.fairfr")
     pd.DataFrame({"cosine": scores}).to_csv(scene / "scores.csv", index=False)
     given = {"model": scene / "percent.fairfr", "pairs": str(scene / "scores.csv")}
-    score_file(wanted(scene, "s.csv", embeddings=None, **given), Heard())
+    score_pairs(wanted(scene, "s.csv", embeddings=None, **given), Heard())
     close(read(scene / "s.csv")["probability"], model.probability_scores(scores))
     pd.DataFrame({"cosine": [50, 100.1]}).to_csv(scene / "scores.csv", index=False)
     with pytest.raises(DataError, match=r"scores.csv, line 3: cosine is 100\.1, but score_range .* within 0\.\.100"):
-        score_file(wanted(scene, "s.csv", embeddings=None, **given), Heard())
+        score_pairs(wanted(scene, "s.csv", embeddings=None, **given), Heard())
     with pytest.raises(DataError, match=r"fitted on scores within 0\.\.100"):
-        score_file(wanted(scene, "t.csv", model=scene / "percent.fairfr"), Heard())
+        score_pairs(wanted(scene, "t.csv", model=scene / "percent.fairfr"), Heard())
 
 
 def test_a_prior_gives_its_probability_and_the_likelihood_ratio(scene: Any) -> None:
     with pytest.raises(KeyboardInterrupt):
-        score_file(wanted(scene, block=100), Heard(stop_after=3))
+        score_pairs(wanted(scene, block=100), Heard(stop_after=3))
     again = Heard()
-    score_file(wanted(scene, block=100, prior=0.01), again)
+    score_pairs(wanted(scene, block=100, prior=0.01), again)
     assert again.before == 0  # what was scored without it is not used
     found = read(scene / "scores.parquet")
     assert list(found) == ["left", "right", "score", "probability", "llr"]
     close(found["probability"], scene.model.probability(scene.vectors, scene.pairs, prior=0.01))
     np.testing.assert_allclose(found["llr"], scene.model.llr(scene.vectors, scene.pairs), rtol=1e-9)
     sides = {"left": scene / "new.npz", "right": scene / "new.npz"}
-    score_file(wanted(scene, "best.csv", pairs="all", embeddings=None, prior=0.01, top=3, **sides), Heard())
+    score_pairs(wanted(scene, "best.csv", pairs="all", embeddings=None, prior=0.01, top=3, **sides), Heard())
     best = read(scene / "best.csv")
     assert list(best) == ["left", "right", "rank", "cosine", "score", "probability", "llr"]
     row_of = {id: row for row, id in enumerate(scene.ids)}
@@ -165,7 +165,7 @@ def test_a_prior_gives_its_probability_and_the_likelihood_ratio(scene: Any) -> N
     expected = scene.model.probability(scene.vectors, pairs, prior=0.01)
     np.testing.assert_allclose(best["probability"], expected, rtol=1e-9)
     with pytest.raises(DataError, match=r"prior is 1\.5"):
-        score_file(wanted(scene, prior=1.5), Heard())
+        score_pairs(wanted(scene, prior=1.5), Heard())
 
 
 def test_groups_come_from_a_table_of_images(scene: Any) -> None:
@@ -175,10 +175,10 @@ def test_groups_come_from_a_table_of_images(scene: Any) -> None:
     model.save(scene / "oracle.fairfr")
     asked = wanted(scene, model=scene / "oracle.fairfr", images=scene / "images.csv")
     with pytest.raises(UnmetNeedError, match=r"needs 'half' of every image: --images"):
-        score_file(wanted(scene, model=scene / "oracle.fairfr"), Heard())
+        score_pairs(wanted(scene, model=scene / "oracle.fairfr"), Heard())
     # in another order, without the images whose group is unknown
     pd.DataFrame({"image": scene.ids, "half": half})[:4:-1].to_csv(scene / "images.csv", index=False)
-    score_file(asked, Heard())
+    score_pairs(asked, Heard())
     expected = model.probability(scene.vectors, scene.pairs, groups={"half": half})
     np.testing.assert_allclose(read(scene / "scores.parquet")["probability"], expected, rtol=1e-12)
 
@@ -188,7 +188,7 @@ def test_the_best_of_a_gallery(scene: Any) -> None:
     np.savez(scene / "A.npz", image=scene.ids[:25], vectors=scene.vectors[:25] * 3)
     np.savez(scene / "B.npz", image=scene.ids[15:], vectors=scene.vectors[15:])
     sides = {"left": scene / "A.npz", "right": scene / "B.npz"}
-    rows = score_file(wanted(scene, pairs="all", embeddings=None, top=4, block=30, **sides), Heard())
+    rows = score_pairs(wanted(scene, pairs="all", embeddings=None, top=4, block=30, **sides), Heard())
     found = read(scene / "scores.parquet")
     assert rows == len(found) == 25 * 4
     unit = scene.vectors / np.linalg.norm(scene.vectors, axis=1, keepdims=True)
@@ -206,7 +206,7 @@ def test_the_best_of_a_gallery(scene: Any) -> None:
 def test_a_gallery_smaller_than_what_is_asked_for(scene: Any) -> None:
     np.savez(scene / "B.npz", image=scene.ids[:3], vectors=scene.vectors[:3])
     asked = wanted(scene, pairs="all", embeddings=None, left=scene / "new.npz", right=scene / "B.npz")
-    assert score_file(asked, Heard()) == 57 * 3 + 3 * 2
+    assert score_pairs(asked, Heard()) == 57 * 3 + 3 * 2
 
 
 def test_mistakes_are_told_before_anything_is_written(scene: Any) -> None:
@@ -236,14 +236,14 @@ def test_mistakes_are_told_before_anything_is_written(scene: Any) -> None:
     ]
     for changed, message in cases:
         with pytest.raises(FairfrError, match=message):
-            score_file(wanted(scene, **changed), Heard())
+            score_pairs(wanted(scene, **changed), Heard())
         assert not (scene / "scores.parquet").exists()
 
 
 def test_a_missing_column_is_named(scene: Any) -> None:
     scene.table().rename(columns={"left": "Left"}).to_csv(scene / "new.csv", index=False)
     with pytest.raises(DataError, match=r"no column 'left'\. Did you mean 'Left'"):
-        score_file(wanted(scene), Heard())
+        score_pairs(wanted(scene), Heard())
 
 
 def test_images_unlike_those_of_training_are_told(tmp_path: Path) -> None:
@@ -264,7 +264,7 @@ def test_images_unlike_those_of_training_are_told(tmp_path: Path) -> None:
             heard = Heard()
             out = tmp_path / f"{what}_{method.__name__}.csv"
             paths = (tmp_path / "model.fairfr", str(tmp_path / "new.csv"), out, tmp_path / f"{what}.npz")
-            score_file(Wanted(*paths), heard)
+            score_pairs(ScoreOptions(*paths), heard)
             said[what, method.__name__] = heard.said
     (plain,), (warning,) = said["same", "ACCohort"], said["other", "ACCohort"]
     assert "of 450 images" in plain and "warning" not in plain

@@ -10,14 +10,14 @@ import pytest
 from scipy.stats import binomtest
 
 from fairfr.core.errors import ConfigError, DataError
-from fairfr.library.error_rates import Subset, clopper_pearson, fewest_pairs, measured
-from fairfr.library.threshold_report import Wanted, as_dict, held_out_scores, operate
-from fairfr.library.threshold_text import as_text, kept_text
+from fairfr.library.error_rates import DrawnSubset, clopper_pearson, error_rate, pairs_needed
+from fairfr.library.threshold_report import ThresholdRequest, as_dict, find_threshold, held_out_scores
+from fairfr.library.threshold_text import kept_text, threshold_text
 from fairfr.report.uncertainty.bootstrap import BootstrapDraws, draw_bootstrap, resampling_units
 
 
 class Held:
-    """Held-out scores without a file: what ``operate`` reads of a run."""
+    """Held-out scores without a file: what ``find_threshold`` reads of a run."""
 
     def __init__(self, same: Any, probability: Any, images: Any, group: Any = None) -> None:
         self.same, self.probability, self.score = np.asarray(same), np.asarray(probability), np.asarray(probability)
@@ -47,15 +47,15 @@ def test_exact_bounds_are_those_of_scipy(errors: int, pairs: int, confidence: fl
 
 def test_the_rule_of_three() -> None:
     for rate, confidence in ((1e-2, 0.95), (1e-3, 0.95), (1e-3, 0.99)):
-        n = fewest_pairs(rate, confidence)
+        n = pairs_needed(rate, confidence)
         assert (1 - rate) ** n <= 1 - confidence < (1 - rate) ** (n - 1)
-    assert fewest_pairs(1e-3, 0.95) == 2995
+    assert pairs_needed(1e-3, 0.95) == 2995
 
 
 def test_draws_count_pairs_by_the_product_of_their_people() -> None:
     ends = np.array([[0, 0, 1, 2], [0, 1, 2, 2]], dtype=np.int32)
     draws = BootstrapDraws(np.array([[2, 1, 0], [0, 1, 2], [0, 0, 3]], dtype=np.int16), ends)
-    subset = Subset(draws, np.array([0, 1, 2]))
+    subset = DrawnSubset(draws, np.array([0, 1, 2]))
     # by hand: pair (0,0) counts m0, (0,1) m0 m1, (1,2) m1 m2
     np.testing.assert_array_equal(subset.totals, [2 + 2 + 0, 0 + 0 + 2, 0])
     np.testing.assert_array_equal(subset.shares(np.array([1])), [0.5, 0.0, np.nan])
@@ -66,7 +66,7 @@ def test_people_in_many_pairs_widen_the_interval() -> None:
     left, right = np.triu_indices(20, 1)
     error = (left == 3) | (right == 3)
     draws = draw_bootstrap(resampling_units(left, right, np.zeros(len(left), dtype=bool)), 400)
-    rate = measured(Subset(draws, np.arange(len(left))), error, 0.95)
+    rate = error_rate(DrawnSubset(draws, np.arange(len(left))), error, 0.95)
     width = [high - low for low, high in (rate.binomial, rate.clustered)]
     assert width[1] > 1.5 * width[0] and rate.bounds[1] == rate.clustered[1]
     assert rate.errors == 19 and rate.value == 0.1
@@ -77,9 +77,9 @@ def test_a_worked_case() -> None:
     values = np.concatenate([np.arange(1000) / 1000, np.linspace(0, 0.989, 50), np.full(50, 0.9995)])
     same = np.arange(1100) >= 1000
     group = np.where(np.arange(1100) % 2 == 0, 0, 1)
-    wanted = Wanted(0.01, draws=200)
+    wanted = ThresholdRequest(0.01, draws=200)
     held = Held(same, values, strangers(1100), group)
-    found = operate(held, wanted)  # type: ignore[arg-type]
+    found = find_threshold(held, wanted)  # type: ignore[arg-type]
     plain = found.plain
     assert plain.value == 0.99 and plain.no_group is None
     assert (plain.all_pairs.fmr.errors, plain.all_pairs.fmr.pairs) == (10, 1000)
@@ -95,7 +95,7 @@ def test_a_worked_case() -> None:
         inside = group == code
         assert rates.fmr.errors == np.count_nonzero(passes & ~same & inside)
         assert rates.fnmr.errors == np.count_nonzero(~passes & same & inside)
-    text = as_text(found, wanted, held)  # type: ignore[arg-type]
+    text = threshold_text(found, wanted, held)  # type: ignore[arg-type]
     assert "accept where probability >= 0.99 " in text and "10 of 1,000" in text
     sections = text.split("false matches")
     assert len(sections) == 3 and all("\na  " in section and "\nb  " in section for section in sections[1:])
@@ -108,12 +108,12 @@ def test_too_few_pairs_are_said_to_be() -> None:
     same = np.arange(140) >= 100
     values = np.append(np.linspace(0, 0.9, 100), np.linspace(0.5, 1, 40))
     group = np.where(np.arange(140) < 120, 0, 1)
-    wanted = Wanted(1e-3, draws=50)
+    wanted = ThresholdRequest(1e-3, draws=50)
     held = Held(same, values, strangers(140), group)
-    found = operate(held, wanted)  # type: ignore[arg-type]
+    found = find_threshold(held, wanted)  # type: ignore[arg-type]
     assert found.confident is None and not found.is_shared and not found.plain.all_pairs.enough_for_fmr
     assert found.plain.all_pairs.enough_for_fnmr and not found.plain.groups[0].enough_for_fnmr
-    text = as_text(found, wanted, held)  # type: ignore[arg-type]
+    text = threshold_text(found, wanted, held)  # type: ignore[arg-type]
     assert "100 impostor pairs cannot establish 0.001; 2,995 are needed." in text
     assert text.count("too few pairs to say") >= 3 and "no pairs" in text
 
@@ -121,10 +121,10 @@ def test_too_few_pairs_are_said_to_be() -> None:
 def test_impostors_that_share_the_highest_value() -> None:
     same = np.arange(200) >= 100
     held = Held(same, np.where(np.arange(200) % 2 == 0, 1.0, 0.2), strangers(200))
-    wanted = Wanted(0.05, draws=20)
-    found = operate(held, wanted)  # type: ignore[arg-type]
+    wanted = ThresholdRequest(0.05, draws=20)
+    found = find_threshold(held, wanted)  # type: ignore[arg-type]
     assert found.plain.value == np.inf
-    text = as_text(found, wanted, held)  # type: ignore[arg-type]
+    text = threshold_text(found, wanted, held)  # type: ignore[arg-type]
     assert "No threshold on the probability reaches it" in text and "--on score" in text and "inf" not in text
     assert as_dict(found, wanted, held)["threshold"] is None  # type: ignore[arg-type]
 
@@ -134,11 +134,11 @@ def test_a_confident_threshold_that_would_be_infinite_is_none() -> None:
     same = np.arange(3100) >= 3000
     values = np.append(np.arange(3000) / 4000, np.linspace(0.5, 1, 100))
     values[:2] = 1.0
-    wanted = Wanted(1e-3, draws=20)
+    wanted = ThresholdRequest(1e-3, draws=20)
     held = Held(same, values, strangers(3100))
-    found = operate(held, wanted)  # type: ignore[arg-type]
+    found = find_threshold(held, wanted)  # type: ignore[arg-type]
     assert np.isfinite(found.plain.value) and found.confident is None and found.is_shared
-    text = as_text(found, wanted, held)  # type: ignore[arg-type]
+    text = threshold_text(found, wanted, held)  # type: ignore[arg-type]
     assert "inf" not in text and "95 % confidence: no threshold, as too many impostors share the highest value" in text
     assert as_dict(found, wanted, held)["confident_threshold"] is None  # type: ignore[arg-type]
 
@@ -148,9 +148,9 @@ def test_pairs_of_no_group_have_a_row(rule: Any, name: str) -> None:
     same = np.arange(1100) >= 1000
     values = np.concatenate([np.arange(1000) / 1000, np.full(100, 0.9995)])
     group = np.where(np.arange(1100) % 4 < 2, -1, np.arange(1100) % 2)
-    wanted = Wanted(0.01, rule=rule, draws=20)
+    wanted = ThresholdRequest(0.01, rule=rule, draws=20)
     held = Held(same, values, strangers(1100), group)
-    found = operate(held, wanted)  # type: ignore[arg-type]
+    found = find_threshold(held, wanted)  # type: ignore[arg-type]
     assert found.confident is not None
     for at in (found.plain, found.confident):
         assert at.no_group is not None and at.no_group.name == name
@@ -158,7 +158,7 @@ def test_pairs_of_no_group_have_a_row(rule: Any, name: str) -> None:
         assert at.no_group.fmr.pairs == 500 and sum(row.fmr.pairs for row in rows) == at.all_pairs.fmr.pairs
         assert at.no_group.fmr.errors == np.count_nonzero((values >= at.value) & ~same & (group < 0))
         assert sum(row.fmr.errors for row in rows) == at.all_pairs.fmr.errors
-    assert as_text(found, wanted, held).count(f"\n{name} ") == 2  # type: ignore[arg-type]
+    assert threshold_text(found, wanted, held).count(f"\n{name} ") == 2  # type: ignore[arg-type]
     assert as_dict(found, wanted, held)["no_group"]["fmr"]["pairs"] == 500  # type: ignore[arg-type]
 
 
@@ -169,7 +169,7 @@ def test_the_confident_threshold_keeps_its_word() -> None:
     for _ in range(repeats):
         values = rng.random(n + 50)
         held = Held(np.arange(n + 50) >= n, values, strangers(n + 50))
-        found = operate(held, Wanted(0.02, confidence=0.9, draws=15))  # type: ignore[arg-type]
+        found = find_threshold(held, ThresholdRequest(0.02, confidence=0.9, draws=15))  # type: ignore[arg-type]
         # the refused impostor next below is what the data tells; values between it and the threshold are as good
         assert found.confident is not None
         broken += 1 - found.confident.value > 0.02
@@ -179,7 +179,7 @@ def test_the_confident_threshold_keeps_its_word() -> None:
 @pytest.mark.parametrize(("changed", "message"), [({"fmr": 0}, "fmr"), ({"fmr": 1e-3, "confidence": 1}, "confidence")])
 def test_nonsense_is_refused(changed: dict[str, float], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
-        Wanted(**changed)  # type: ignore[arg-type]
+        ThresholdRequest(**changed)  # type: ignore[arg-type]
 
 
 def test_a_model_without_a_run_sets_no_threshold(scene: Any, tmp_path: Path) -> None:
@@ -199,9 +199,9 @@ def test_people_behind_most_false_matches_raise_the_confident_threshold() -> Non
     values[(left % 10 == 3) | (right % 10 == 3)] += 0.05
     both = [np.append(side, 60 + np.arange(40) * 2 + k) for k, side in enumerate((left, right))]
     same, values = np.arange(n + 40) >= n, np.append(values, np.full(40, 0.999))
-    wanted = Wanted(0.03, draws=300)
-    apart = operate(Held(same, values, strangers(n + 40)), wanted)  # type: ignore[arg-type]
-    together = operate(Held(same, values, both), wanted)  # type: ignore[arg-type]
+    wanted = ThresholdRequest(0.03, draws=300)
+    apart = find_threshold(Held(same, values, strangers(n + 40)), wanted)  # type: ignore[arg-type]
+    together = find_threshold(Held(same, values, both), wanted)  # type: ignore[arg-type]
     assert apart.confident is not None and together.confident is not None
     assert together.plain.value == apart.plain.value < apart.confident.value < together.confident.value
 
@@ -215,12 +215,12 @@ def test_few_pairs_can_show_that_a_group_is_above_the_wanted_rate() -> None:
     rank[np.flatnonzero(group[:n] == 0)[:18]] += 1
     same = np.arange(n + 60) >= n
     held = Held(same, np.append(rank, np.full(60, 3.0)), strangers(n + 60), group)
-    wanted = Wanted(0.01, draws=100)
-    found = operate(held, wanted)  # type: ignore[arg-type]
+    wanted = ThresholdRequest(0.01, draws=100)
+    found = find_threshold(held, wanted)  # type: ignore[arg-type]
     rates = found.plain.groups[1]
     assert (rates.fmr.errors, rates.fmr.pairs) == (12, 120)
     assert rates.enough_for_fmr and rates.fmr.bounds[0] > 0.01
-    text = as_text(found, wanted, held)  # type: ignore[arg-type]
+    text = threshold_text(found, wanted, held)  # type: ignore[arg-type]
     assert " 10 % (" in next(line for line in text.splitlines() if "12 of 120" in line)
 
 
@@ -240,9 +240,9 @@ def test_few_people_are_told_what_the_confidence_does_not_cover() -> None:
     n = len(left)
     same, values = np.arange(n + 40) >= n, np.append(np.arange(n) / n, np.full(40, 2.0))
     both = [np.append(side, 60 + np.arange(40) * 2 + k) for k, side in enumerate((left, right))]
-    wanted = Wanted(0.03, draws=20)
+    wanted = ThresholdRequest(0.03, draws=20)
     held = Held(same, values, both)
-    text = as_text(operate(held, wanted), wanted, held)  # type: ignore[arg-type]
+    text = threshold_text(find_threshold(held, wanted), wanted, held)  # type: ignore[arg-type]
     assert "The impostors are 60 people: a kind of person rarer than 4.87 % may be missing" in text
     many = Held(same, values, strangers(n + 40))
-    assert "rarer than" not in as_text(operate(many, wanted), wanted, many)  # type: ignore[arg-type]
+    assert "rarer than" not in threshold_text(find_threshold(many, wanted), wanted, many)  # type: ignore[arg-type]
