@@ -25,7 +25,7 @@ from fairfr.core.conform import from_mapping
 from fairfr.core.errors import FairfrError
 from fairfr.core.types import F64
 from fairfr.data.settings import DatasetSettings
-from fairfr.data.synthetic import BackboneModel, model_of
+from fairfr.data.synthetic import BackboneModel, backbone_model
 
 ROOT = Path(__file__).resolve().parents[1]
 LOWEST = BackboneModel(5.0, 0.3, 0.02, 1e-5, 0.01, crowding=0.05, drift=0.005, subgroup_slope=0.02)
@@ -113,7 +113,7 @@ def budget_of(dataset: DatasetSettings, backbone: str, options: argparse.Namespa
 def start_of(dataset: DatasetSettings, backbone: str) -> BackboneModel:
     """conf's numbers; where no Baseline is printed, the context of the headline settings' mean."""
     assert dataset.standin is not None
-    model = model_of(dataset.id, backbone, dataset.standin)
+    model = backbone_model(dataset.id, backbone, dataset.standin)
     if (dataset.id, backbone) not in PLAUSIBLE:
         return model
     headline_models = [dataset.standin.backbones[name] for name in HEADLINE]
@@ -176,7 +176,7 @@ def fit_model(
         start[free] *= np.exp(best.x)
         return float(best.cost), start
 
-    own = model_of(dataset.id, backbone, dataset.standin)
+    own = backbone_model(dataset.id, backbone, dataset.standin)
     tried = [fit_from(np.array(astuple(model)), budget.steps) for model in (own, *starts)]
     cost, numbers = min(tried, key=lambda one: one[0])
     for _ in range(1, budget.rounds):
@@ -194,7 +194,7 @@ def report(dataset: DatasetSettings, backbone: str, options: argparse.Namespace)
     assert dataset.standin is not None
     goal = printed_goal(dataset.id, backbone)
     budget = budget_of(dataset, backbone, options)
-    model = model_of(dataset.id, backbone, dataset.standin)
+    model = backbone_model(dataset.id, backbone, dataset.standin)
     if options.check:
         budget = replace(budget, seeds=options.seeds or (dataset.standin.seed,), share=options.share or 1.0)
     else:

@@ -15,7 +15,7 @@ from fairfr.core.calibrator import FitContext
 from fairfr.core.errors import ConfigError
 from fairfr.core.types import F64, I16, Bool, PairRule, Pairs, ScoreFrame, VerificationSet
 from fairfr.data.settings import DatasetSettings
-from fairfr.data.synthetic import BackboneModel, generate
+from fairfr.data.synthetic import BackboneModel, generate_standin
 from fairfr.folds.published import LeaveOneFoldOut
 from fairfr.methods.ac_linear import ACLinear
 from fairfr.metrics.by_group import ALL, WORST, PairGroups, compute_metrics
@@ -85,7 +85,7 @@ def measure(
     """``figures`` of the stand-in of ``dataset``, on a random ``share`` of its pairs."""
     assert dataset.standin is not None
     named = tuple(dict.fromkeys(figure.grouping for figure in figures if figure.grouping is not None))
-    data = _part(generate(dataset.id, backbone, dataset.standin, named or dataset.grouping), share)
+    data = _part(generate_standin(dataset.id, backbone, dataset.standin, named or dataset.grouping), share)
     if data.grouping is None:
         raise ConfigError(f"the stand-in of {dataset.id} is fitted with its groups: set dataset.grouping.")
     cosine = [figure for figure in figures if figure.row != "ac_linear"]

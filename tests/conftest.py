@@ -21,7 +21,7 @@ import yaml
 from fairfr.core.conform import from_mapping
 from fairfr.core.types import EmbeddingSet, Grouping, Pairs, VerificationSet
 from fairfr.data.settings import DatasetSettings
-from fairfr.data.synthetic import generate
+from fairfr.data.synthetic import generate_standin
 
 CONF = Path(__file__).parents[1] / "conf"
 
@@ -50,7 +50,7 @@ def synthetic_set() -> Callable[..., VerificationSet]:
 def _synthetic_set(dataset: str, scale: float = 0.03, backbone: str = "magface") -> VerificationSet:
     settings = from_mapping(DatasetSettings, yaml.safe_load((CONF / "dataset" / f"{dataset}.yaml").read_text()))
     assert settings.standin is not None
-    return generate(dataset, backbone, replace(settings.standin, scale=scale), settings.grouping)
+    return generate_standin(dataset, backbone, replace(settings.standin, scale=scale), settings.grouping)
 
 
 @pytest.fixture(scope="session")

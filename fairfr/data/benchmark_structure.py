@@ -33,7 +33,7 @@ FOLD_LABELS: dict[Benchmark, tuple[str, ...]] = {
     "lfw": tuple(map(str, range(10))),
 }
 # Attributes that make no groups of their own: how many people have each value, sorted; of the others it is unknown.
-PERSONAL: dict[Benchmark, dict[str, dict[str, float]]] = {
+PERSONAL_ATTRIBUTES: dict[Benchmark, dict[str, dict[str, float]]] = {
     "rfw": {},
     "bfw": {},
     "lfw": {"eyeglasses": {"no": 0.8, "yes": 0.1}},
@@ -42,7 +42,7 @@ LFW_SHARES = (0.035, 0.05, 0.04, 0.08, 0.025, 0.05, 0.17, 0.55)  # of people, in
 
 
 @dataclass(frozen=True, slots=True)
-class Structure:
+class BenchmarkStructure:
     """People, images and pairs of one benchmark.
 
     ``group`` and ``subgroup`` (K,) are of identities; ``identity`` and ``number`` (n,) of images (``number`` counts a
@@ -58,13 +58,13 @@ class Structure:
     fold: I64
 
 
-def make_structure(benchmark: Benchmark, scale: float, subgroups: int, rng: np.random.Generator) -> Structure:
+def make_structure(benchmark: Benchmark, scale: float, subgroups: int, rng: np.random.Generator) -> BenchmarkStructure:
     """The structure of ``benchmark``, with a share ``scale`` of its people and pairs."""
     make = {"rfw": _rfw, "bfw": _bfw, "lfw": _lfw}[benchmark]
     return make(scale, subgroups, rng)
 
 
-def _rfw(scale: float, subgroups: int, rng: np.random.Generator) -> Structure:
+def _rfw(scale: float, subgroups: int, rng: np.random.Generator) -> BenchmarkStructure:
     """4 x 2,850 people with 3 or 4 images; per ethnicity 10 x (300 + 300) pairs in random folds that share people.
 
     Half of the impostors come from one subgroup, because the benchmark chose its impostors to be hard.
@@ -115,7 +115,7 @@ def _different_people(pairs: I64, identity: I64, rng: np.random.Generator) -> I6
     return pairs
 
 
-def _bfw(scale: float, subgroups: int, rng: np.random.Generator) -> Structure:
+def _bfw(scale: float, subgroups: int, rng: np.random.Generator) -> BenchmarkStructure:
     """8 x 100 people x 25 images in 5 identity-disjoint folds; all genuine pairs, 2.85 impostors for each.
 
     Half of the impostors stay inside the left image's group. A small set has fewer images per person as well, because
@@ -151,7 +151,7 @@ def _bfw_impostors(group: I64, in_fold: Bool, m: int, quota: int, rng: np.random
     return np.concatenate([*within, across])
 
 
-def _lfw(scale: float, subgroups: int, rng: np.random.Generator) -> Structure:
+def _lfw(scale: float, subgroups: int, rng: np.random.Generator) -> BenchmarkStructure:
     """5,749 people, most with one image, in 10 identity-disjoint folds of 300 genuine and 300 impostor pairs.
 
     Impostors are two random people of the fold, so most are mixed. People are dealt to the folds by how many images
@@ -219,11 +219,11 @@ def _extend(pairs: I64, count: int, draw: Callable[[int], I64], identity: I64, s
     return pairs
 
 
-def _assemble(group: I64, subgroup: I64, counts: I64, ends: I64, fold: I64) -> Structure:
+def _assemble(group: I64, subgroup: I64, counts: I64, ends: I64, fold: I64) -> BenchmarkStructure:
     """The structure with only the images that a pair uses (``ends`` (p, 2) index all images), sorted by fold."""
     identity = np.repeat(np.arange(len(counts)), counts)
     number = np.arange(len(identity)) - np.repeat(np.cumsum(counts) - counts, counts)
     order = np.argsort(fold, kind="stable")
     used, rows = np.unique(ends[order], return_inverse=True)
     left, right = rows.reshape(-1, 2).T
-    return Structure(group, subgroup, identity[used], number[used], left, right, fold[order])
+    return BenchmarkStructure(group, subgroup, identity[used], number[used], left, right, fold[order])

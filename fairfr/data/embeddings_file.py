@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from fairfr.core.errors import DataError, did_you_mean
 from fairfr.core.npz import ObjectArrayError, UnreadableArrayError, npz_names, read_npz
-from fairfr.data.files import DataFile, looks_like
+from fairfr.data.files import DataFile, sniff_format
 
 KEYS = ("image", "vectors")
 FLOATS = ("float16", "float32", "float64")
@@ -54,7 +54,7 @@ def _arrays(file: DataFile) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
                 f"{file.path}: {error}, which would have to be unpickled. Save it again with {_REMEDY[key]}."
             ) from None
         except UnreadableArrayError as error:
-            found = "damaged or cut short" if start.startswith(b"PK") else looks_like(start) or "something else"
+            found = "damaged or cut short" if start.startswith(b"PK") else sniff_format(start) or "something else"
             raise DataError(
                 f"{file.path} is not a readable npz: it is {found} ({error}). "
                 "Save it again with np.savez(path, image=ids, vectors=vectors)."

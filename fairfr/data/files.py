@@ -29,7 +29,7 @@ _SIGNATURES = {
 }
 
 
-def looks_like(data: bytes) -> str | None:
+def sniff_format(data: bytes) -> str | None:
     """What the first bytes of a file say it is, in words; None if they say nothing."""
     return next((name for signature, name in _SIGNATURES.items() if data.startswith(signature)), None)
 
@@ -39,13 +39,13 @@ def find_table(stem: Path) -> Path | None:
 
     DataError if there are two, since it is unclear which of them counts.
     """
-    there = [path for path in (stem.with_name(stem.name + ending) for ending in TABLE_ENDINGS) if is_there(path)]
+    there = [path for path in (stem.with_name(stem.name + ending) for ending in TABLE_ENDINGS) if path_exists(path)]
     if len(there) > 1:
         raise DataError(f"both {there[0]} and {there[1].name} are there. Remove the one that is out of date.")
     return there[0] if there else None
 
 
-def spell_table(stem: Path) -> str:
+def table_path_text(stem: Path) -> str:
     """How a message names a table that may have either ending."""
     return f"{stem}.csv (or .parquet)"
 
@@ -65,11 +65,11 @@ def import_hint(folder: Path) -> str:
 
 
 def _other_ending(stem: Path) -> Path | None:
-    there = [path for ending in TEXT_ENDINGS if is_there(path := stem.with_name(stem.name + ending))]
+    there = [path for ending in TEXT_ENDINGS if path_exists(path := stem.with_name(stem.name + ending))]
     return there[0] if there else None
 
 
-def is_there(path: Path) -> bool:
+def path_exists(path: Path) -> bool:
     """As ``os.path.lexists``, but what cannot be looked at is an error and not absent."""
     try:
         os.lstat(path)

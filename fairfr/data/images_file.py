@@ -14,7 +14,7 @@ from fairfr.core import names
 from fairfr.core.errors import ConfigError, DataError
 from fairfr.core.types import I32, UNKNOWN, Bool, Grouping, PlaceholderIds, StrArray, cross_groupings, read_only
 from fairfr.data.files import DataFile
-from fairfr.data.text_table import CodedColumn, Table, read_table
+from fairfr.data.text_table import CodedColumn, TextTable, read_table
 
 MAX_LEVELS = 32_000  # group codes are int16
 LEAST_LEVELS, MOST_LEVELS = 2, 50  # of a column that names groups rather than people or sizes
@@ -64,7 +64,7 @@ def read_images(file: DataFile, attributes: tuple[str, ...]) -> ImageTable:
     check_attribute_names(file.path, attributes)
     table = read_table(file, {"image", "identity", *attributes})
     table.require("image")
-    image = table.filled("image")
+    image = table.required_text("image")
     if len(image.values) < table.n_rows:
         raise _repeated(table, image)
     no_identities = CodedColumn(np.full(table.n_rows, UNKNOWN, dtype=np.int32), ())
@@ -131,20 +131,20 @@ def check_attribute_names(path: Path, attributes: Sequence[str]) -> None:
             )
 
 
-def read_attribute(table: Table, name: str) -> CodedColumn:
+def read_attribute(table: TextTable, name: str) -> CodedColumn:
     """One attribute's column; blank cells are unknown."""
     table.require(name, remedy="Add the column, or correct dataset.grouping.")
     column = table.text(name)
     for code, value in enumerate(column.values):
         if RESERVED in value:
             raise DataError(
-                f"{table.path}, {table.first(column.codes == code)}: {name} is {value!r}, "
+                f"{table.path}, {table.first_location(column.codes == code)}: {name} is {value!r}, "
                 f"but '{RESERVED}' is reserved. Write the value with another character."
             )
     return column
 
 
-def one_value_each(n_images: int, ends: I32, said: I32) -> tuple[I32, Bool]:
+def resolve_mentions(n_images: int, ends: I32, said: I32) -> tuple[I32, Bool]:
     """What rows say about images, as one value for each image.
 
     Parameters
@@ -219,11 +219,11 @@ def _check_levels(path: Path, grouping: Grouping) -> None:
         )
 
 
-def _repeated(table: Table, image: CodedColumn) -> DataError:
+def _repeated(table: TextTable, image: CodedColumn) -> DataError:
     first = {code: row for row, code in reversed(list(enumerate(image.codes.tolist())))}
     row = next(row for row, code in enumerate(image.codes.tolist()) if first[code] != row)
     code = int(image.codes[row])
     return DataError(
-        f"{table.path}, {table.where(row)}: image '{image.values[code]}' was already in {table.where(first[code])}. "
-        "Keep one row for each image."
+        f"{table.path}, {table.location(row)}: image '{image.values[code]}' was already in "
+        f"{table.location(first[code])}. Keep one row for each image."
     )

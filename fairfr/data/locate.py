@@ -13,7 +13,7 @@ from fairfr.core.errors import ConfigError, DataError, did_you_mean
 from fairfr.core.findings import STAND_IN_USED, Finding
 from fairfr.core.run_key import check_path_name
 from fairfr.core.types import Source, VerificationSet
-from fairfr.data.files import DataFile, find_table, import_hint, is_there, spell_table
+from fairfr.data.files import DataFile, find_table, import_hint, path_exists, table_path_text
 from fairfr.data.settings import BackboneSettings, DatasetSettings
 
 PLAIN_NAME = re.compile(r"[\w.-]+")  # what can be typed as a choice without quotes
@@ -60,7 +60,7 @@ def locate(
         found |= {role: path for role, stem in optional.items() if (path := _present(stem)) is not None}
         return _files(dataset, backbone, found)
     looked_for = ", ".join(_spell(path) for path in missing)
-    if source == "auto" and _has_standin(dataset, backbone) and not is_there(data_root / dataset.id):
+    if source == "auto" and _has_standin(dataset, backbone) and not path_exists(data_root / dataset.id):
         warning = Finding(
             STAND_IN_USED,
             "serious",
@@ -87,12 +87,12 @@ def _layout(
 def _present(path: Path) -> Path | None:
     """The file at ``path`` (for a table: with one of its endings), also if it is a folder or a broken link."""
     if path.suffix == ".npz":
-        return path if is_there(path) else None
+        return path if path_exists(path) else None
     return find_table(path)
 
 
 def _spell(path: Path) -> str:
-    return str(path) if path.suffix == ".npz" else spell_table(path)
+    return str(path) if path.suffix == ".npz" else table_path_text(path)
 
 
 def _files(dataset: DatasetSettings, backbone: BackboneSettings, paths: Mapping[str, Path]) -> LocatedData:
@@ -101,9 +101,9 @@ def _files(dataset: DatasetSettings, backbone: BackboneSettings, paths: Mapping[
     digest = hashlib.sha256(names.encode()).hexdigest()
 
     def load() -> VerificationSet:
-        from fairfr.data.neutral_layout import SetSpec, load_neutral, load_scores
+        from fairfr.data.neutral_layout import DatasetSpec, load_neutral, load_scores
 
-        spec = SetSpec(dataset, backbone, digest)
+        spec = DatasetSpec(dataset, backbone, digest)
         if backbone.column is not None:
             return load_scores(spec, files["pairs"], files.get("images"))
         return load_neutral(spec, files["images"], files["pairs"], files["embeddings"])
@@ -116,7 +116,7 @@ def _has_standin(dataset: DatasetSettings, backbone: BackboneSettings) -> bool:
 
 
 def _standin(dataset: DatasetSettings, backbone: BackboneSettings, warning: Finding | None) -> LocatedData:
-    from fairfr.data.synthetic import generate, standin_digest
+    from fairfr.data.synthetic import generate_standin, standin_digest
 
     standin = dataset.standin
     if backbone.column is not None:
@@ -132,11 +132,11 @@ def _standin(dataset: DatasetSettings, backbone: BackboneSettings, warning: Find
         digest,
         warning,
         (dataset, backbone, {}),
-        lambda: generate(dataset.id, backbone.id, standin, dataset.grouping),
+        lambda: generate_standin(dataset.id, backbone.id, standin, dataset.grouping),
     )
 
 
-def stored_names(data_root: Path) -> dict[str, list[str]]:
+def available_names(data_root: Path) -> dict[str, list[str]]:
     """Data sets that lie below ``data_root``, and backbones that any of them has vectors of."""
     folders = [path for path in _entries(data_root) if path.is_dir()]
     vectors = {path.stem for folder in folders for path in _entries(folder / "embeddings") if path.suffix == ".npz"}

@@ -30,20 +30,20 @@ from fairfr.data.images_file import (
     build_groupings,
     check_attribute_names,
     group_columns,
-    one_value_each,
     read_attribute,
     read_images,
+    resolve_mentions,
 )
-from fairfr.data.pairs_file import LabelledPairs, label_pairs, look_up, number_folds, position
+from fairfr.data.pairs_file import LabelledPairs, fold_codes, image_rows, index_of, label_pairs
 from fairfr.data.settings import BackboneSettings, DatasetSettings
-from fairfr.data.text_table import CodedColumn, Table, read_table
+from fairfr.data.text_table import CodedColumn, TextTable, read_table
 from fairfr.data.validation import (
     check_folds,
     check_pairs,
-    group_oddities,
-    identity_oddities,
+    group_findings,
+    identity_findings,
     levels_for_unknown,
-    lookalikes,
+    similar_value_findings,
     without_groups,
 )
 from fairfr.numerics.direction import reversed_auroc
@@ -51,7 +51,7 @@ from fairfr.pairs.vectors import COSINE_RANGE, invalid_cosines, unit_rows
 
 
 @dataclass(frozen=True, slots=True)
-class SetSpec:
+class DatasetSpec:
     """What a set is called and which bytes it comes from."""
 
     dataset: DatasetSettings
@@ -59,12 +59,12 @@ class SetSpec:
     digest: str
 
 
-def load_neutral(spec: SetSpec, images: DataFile, pairs: DataFile, embeddings: DataFile) -> VerificationSet:
+def load_neutral(spec: DatasetSpec, images: DataFile, pairs: DataFile, embeddings: DataFile) -> VerificationSet:
     """A full set: every pair refers to an image that is described and has a vector.
 
     Parameters
     ----------
-    spec : SetSpec
+    spec : DatasetSpec
         What the set is called, and how it is grouped.
     images, pairs, embeddings : DataFile
         Tables (csv or parquet) of images and pairs, and an npz with ``image`` (m,) and ``vectors`` (m, d).
@@ -84,35 +84,35 @@ def load_neutral(spec: SetSpec, images: DataFile, pairs: DataFile, embeddings: D
     found = check_pairs(labelled, image_table.ids)
     raw = read_vectors(embeddings)
     labelled, dropped = _with_vectors(labelled, image_table, raw, spec.dataset.missing)
-    image_table, labelled = only_used(image_table, labelled)
-    rows = position(image_table.ids, raw.images).astype(np.int64)
+    image_table, labelled = drop_unused_images(image_table, labelled)
+    rows = index_of(image_table.ids, raw.images).astype(np.int64)
     ids = np.asarray(image_table.id_array())
     vectors = EmbeddingSet(spec.backbone.id, embeddings.digest, ids, unit_rows(raw.vectors, rows))
-    return assemble(spec, image_table, labelled, vectors, found + dropped + _unused(raw, rows))
+    return build_set(spec, image_table, labelled, vectors, found + dropped + _unused(raw, rows))
 
 
 def read_pairs(file: DataFile, images: ImageTable) -> LabelledPairs:
     """The pairs file over the images of ``images``."""
     table = read_table(file, {"fold", "left", "right", "same"})
     table.require("left", "right", "same")
-    left, right = (look_up(table, side, images.ids, str(images.path)) for side in ("left", "right"))
+    left, right = (image_rows(table, side, images.ids, str(images.path)) for side in ("left", "right"))
     return label_pairs(table, left, right)
 
 
-def only_used(images: ImageTable, pairs: LabelledPairs) -> tuple[ImageTable, LabelledPairs]:
+def drop_unused_images(images: ImageTable, pairs: LabelledPairs) -> tuple[ImageTable, LabelledPairs]:
     """The images that occur in a pair, and the pairs over these."""
     used = pairs.used(len(images.ids))
     return images.keep(used), pairs.renumbered(used)
 
 
-def assemble(
-    spec: SetSpec, images: ImageTable, pairs: LabelledPairs, content: EmbeddingSet | F64, found: list[Finding]
+def build_set(
+    spec: DatasetSpec, images: ImageTable, pairs: LabelledPairs, content: EmbeddingSet | F64, found: list[Finding]
 ) -> VerificationSet:
     """Check folds and groups and put the set together.
 
     Parameters
     ----------
-    spec : SetSpec
+    spec : DatasetSpec
         What the set is called, and how it is grouped.
     images, pairs : ImageTable, LabelledPairs
         n images that occur in a pair, and p pairs of them.
@@ -121,18 +121,18 @@ def assemble(
     found : list of Finding
         What reading them has found already.
     """
-    fold, labels = number_folds(pairs)
+    fold, labels = fold_codes(pairs)
     groupings, grouping = build_groupings(images, spec.dataset.grouping)
     both = Pairs(read_only(pairs.left), read_only(pairs.right))
     oddities = [
         *found,
         *check_folds(pairs, fold, labels),
-        *identity_oddities(pairs, images.identity, fold),
-        *lookalikes(pairs.table.path, "folds", labels),
+        *identity_findings(pairs, images.identity, fold),
+        *similar_value_findings(pairs.table.path, "folds", labels),
         *(
             finding
             for name in spec.dataset.grouping
-            for finding in lookalikes(images.path, f"values of {name}", groupings[name].levels)
+            for finding in similar_value_findings(images.path, f"values of {name}", groupings[name].levels)
         ),
         *(
             unclear
@@ -140,7 +140,7 @@ def assemble(
             for unclear in levels_for_unknown(images.path, name, groupings[name].levels)
         ),
         *without_groups(spec.dataset.id, images),
-        *group_oddities(both, pairs.same, groupings.values(), spec.dataset.min_pairs),
+        *group_findings(both, pairs.same, groupings.values(), spec.dataset.min_pairs),
     ]
     embeddings = content if isinstance(content, EmbeddingSet) else None
     ids = embeddings.images if embeddings else images.id_array()
@@ -171,7 +171,7 @@ def _with_vectors(
 ) -> tuple[LabelledPairs, list[Finding]]:
     """The pairs whose images both have a vector; all of them, unless the user chose to drop the others."""
     used = pairs.used(len(images.ids))
-    absent = used & (position(images.ids, raw.images) == UNKNOWN)
+    absent = used & (index_of(images.ids, raw.images) == UNKNOWN)
     if not absent.any():
         return pairs, []
     lost = absent[pairs.left] | absent[pairs.right]
@@ -208,12 +208,12 @@ def _unused(raw: RawVectors, rows: I64) -> list[Finding]:
 STRUCTURE = ("fold", "left", "right", "same")
 
 
-def load_scores(spec: SetSpec, pairs: DataFile, images: DataFile | None) -> VerificationSet:
+def load_scores(spec: DatasetSpec, pairs: DataFile, images: DataFile | None) -> VerificationSet:
     """A set without vectors.
 
     Parameters
     ----------
-    spec : SetSpec
+    spec : DatasetSpec
         What the set is called, how it is grouped, and which column has the cosines.
     pairs : DataFile
         The table of pairs.
@@ -236,13 +236,13 @@ def load_scores(spec: SetSpec, pairs: DataFile, images: DataFile | None) -> Veri
     with_ids = _has_ids(table)
     if with_ids and images is not None:
         image_table = read_images(images, attributes)
-        left, right = (look_up(table, side, image_table.ids, str(images.path)) for side in ("left", "right"))
+        left, right = (image_rows(table, side, image_table.ids, str(images.path)) for side in ("left", "right"))
     else:
         ids, left, right = _images_of(table, with_ids)
         image_table = _describe(table, attributes, ids, left, right)
     labelled = label_pairs(table, left, right)
     found = check_pairs(labelled, image_table.ids)
-    data = assemble(spec, *only_used(image_table, labelled), cosine, found)
+    data = build_set(spec, *drop_unused_images(image_table, labelled), cosine, found)
     return replace(
         data, warnings=(*data.warnings, *reversed_scores(table, column, cosine, data.same, len(data.images)))
     )
@@ -259,26 +259,26 @@ def check_column(column: str, attributes: tuple[str, ...]) -> None:
         raise ConfigError(f"backbone.column={column} is not a score. Name the column with the cosines.")
 
 
-def _has_ids(table: Table) -> bool:
+def _has_ids(table: TextTable) -> bool:
     sides = [side for side in ("left", "right") if side in table.names]
     if len(sides) == 1:
         raise DataError(f"{table.path} has column '{sides[0]}' alone. Give both left and right, or neither.")
     return len(sides) == 2
 
 
-def _read_cosine(table: Table, column: str) -> F64:
+def _read_cosine(table: TextTable, column: str) -> F64:
     cosine = table.numbers(column)
     wrong = invalid_cosines(cosine)
     if wrong.any():
         row = int(np.argmax(wrong))
         raise DataError(
-            f"{table.path}, {table.where(row)}: '{column}' is {cosine[row]:g}, but a cosine lies within -1..1. "
+            f"{table.path}, {table.location(row)}: '{column}' is {cosine[row]:g}, but a cosine lies within -1..1. "
             "Convert the scores to cosines (e.g. divide percentages by 100), or remove rows without a score."
         )
     return np.clip(cosine, *COSINE_RANGE)
 
 
-def reversed_scores(table: Table, column: str, cosine: F64, same: Bool, n_images: int) -> list[Finding]:
+def reversed_scores(table: TextTable, column: str, cosine: F64, same: Bool, n_images: int) -> list[Finding]:
     """A finding if a column of cosines (p,) over ``n_images`` images looks like one of distances."""
     area = reversed_auroc(cosine, same, n_images)
     if area is None:
@@ -290,12 +290,12 @@ def reversed_scores(table: Table, column: str, cosine: F64, same: Bool, n_images
     return [Finding("reversed-scores", "serious", text)]
 
 
-def _images_of(table: Table, with_ids: bool) -> tuple[tuple[str, ...] | PlaceholderIds, I32, I32]:
+def _images_of(table: TextTable, with_ids: bool) -> tuple[tuple[str, ...] | PlaceholderIds, I32, I32]:
     """Image ids, and the two images of each row: by its ids, or two of its own."""
     if not with_ids:
         left = np.arange(0, 2 * table.n_rows, 2, dtype=np.int32)
         return PlaceholderIds(table.n_rows), left, left + np.int32(1)
-    joined, left, right = _joined(table.filled("left"), table.filled("right"))
+    joined, left, right = _joined(table.required_text("left"), table.required_text("right"))
     return joined, left, right
 
 
@@ -303,12 +303,12 @@ def _joined(left: CodedColumn, right: CodedColumn) -> tuple[tuple[str, ...], I32
     """Two columns over one list of values: that list, and the codes of each."""
     values = tuple(dict.fromkeys((*left.values, *right.values)))
     # one more entry at the end, so that code -1 (blank) stays -1
-    number = np.append(position(right.values, values), np.int32(UNKNOWN))
+    number = np.append(index_of(right.values, values), np.int32(UNKNOWN))
     return values, left.codes, number[right.codes]
 
 
 def _describe(
-    table: Table, attributes: tuple[str, ...], ids: tuple[str, ...] | PlaceholderIds, left: I32, right: I32
+    table: TextTable, attributes: tuple[str, ...], ids: tuple[str, ...] | PlaceholderIds, left: I32, right: I32
 ) -> ImageTable:
     found = {name: _attribute(table, name, ids, np.concatenate([left, right])) for name in attributes}
     identity = np.full(len(ids), UNKNOWN, dtype=np.int32)
@@ -317,26 +317,26 @@ def _describe(
     return ImageTable(table.path, ids, identity, found, group_columns=possible)
 
 
-def _attribute(table: Table, name: str, ids: Sequence[str], ends: I32) -> CodedColumn:
+def _attribute(table: TextTable, name: str, ids: Sequence[str], ends: I32) -> CodedColumn:
     """An attribute of each image, from what the rows say of their left, then their right images (``ends``, 2p)."""
     values, left, right = _joined(*_two_columns(table, name))
     if isinstance(ids, PlaceholderIds):  # each image is mentioned once, left and right in turn
         return CodedColumn(np.column_stack([left, right]).ravel(), values)
     said = np.concatenate([left, right])
-    codes, contradicts = one_value_each(len(ids), ends, said)
+    codes, contradicts = resolve_mentions(len(ids), ends, said)
     if contradicts.any():
         image = ends[int(np.argmax(contradicts))]
         rows = np.flatnonzero((ends == image) & (said != UNKNOWN)) % table.n_rows
         found = sorted({values[code] for code in said[(ends == image) & (said != UNKNOWN)].tolist()})
         raise DataError(
-            f"{table.path}, {table.where(int(rows.min()))}: image '{ids[image]}' has several values of {name} "
-            f"({', '.join(found)}; again in {table.where(int(rows.max()))}). An attribute belongs to an image: "
+            f"{table.path}, {table.location(int(rows.min()))}: image '{ids[image]}' has several values of {name} "
+            f"({', '.join(found)}; again in {table.location(int(rows.max()))}). An attribute belongs to an image: "
             f"give mixed pairs {name}_left and {name}_right."
         )
     return CodedColumn(codes, values)
 
 
-def _two_columns(table: Table, name: str) -> tuple[CodedColumn, CodedColumn]:
+def _two_columns(table: TextTable, name: str) -> tuple[CodedColumn, CodedColumn]:
     sides = (f"{name}_left", f"{name}_right")
     if sides[0] in table.names or sides[1] in table.names:
         if name in table.names:

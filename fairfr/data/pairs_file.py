@@ -11,7 +11,7 @@ import numpy as np
 from fairfr.core import names
 from fairfr.core.errors import DataError
 from fairfr.core.types import I16, I32, I64, UNKNOWN, Bool
-from fairfr.data.text_table import CodedColumn, Table
+from fairfr.data.text_table import CodedColumn, TextTable
 
 # pandas writes whole numbers with gaps as 1.0
 LABELS = {"0": False, "0.0": False, "false": False, "1": True, "1.0": True, "true": True}
@@ -25,7 +25,7 @@ class LabelledPairs:
     Without folds (``has_folds`` False) all pairs are in one, for protocols that make folds themselves.
     """
 
-    table: Table
+    table: TextTable
     rows: I64
     left: I32
     right: I32
@@ -36,8 +36,8 @@ class LabelledPairs:
     def __len__(self) -> int:
         return len(self.left)
 
-    def where(self, pair: int) -> str:
-        return self.table.where(int(self.rows[pair]))
+    def location(self, pair: int) -> str:
+        return self.table.location(int(self.rows[pair]))
 
     def keep(self, chosen: Bool) -> LabelledPairs:
         """Only the pairs marked in ``chosen`` (p,)."""
@@ -66,11 +66,11 @@ class LabelledPairs:
         return replace(self, left=number[self.left], right=number[self.right])
 
 
-def label_pairs(table: Table, left: I32, right: I32) -> LabelledPairs:
+def label_pairs(table: TextTable, left: I32, right: I32) -> LabelledPairs:
     """Add ``same`` and ``fold`` of each row of ``table`` to its two images ``left`` and ``right`` (rows,)."""
-    same = read_same(table, "same", lambda value: LABELS.get(value.lower()))
+    same = read_labels(table, "same", lambda value: LABELS.get(value.lower()))
     has_folds = "fold" in table.names
-    fold = table.filled("fold") if has_folds else one_fold(table.n_rows)
+    fold = table.required_text("fold") if has_folds else one_fold(table.n_rows)
     return LabelledPairs(table, np.arange(table.n_rows, dtype=np.int64), left, right, same, fold, has_folds)
 
 
@@ -79,28 +79,28 @@ def one_fold(n_pairs: int) -> CodedColumn:
     return CodedColumn(np.zeros(n_pairs, dtype=np.int32), (names.ALL,))
 
 
-def position(values: Sequence[str], among: Sequence[str]) -> I32:
+def index_of(values: Sequence[str], among: Sequence[str]) -> I32:
     """Position of each of ``values`` ``among`` distinct others, (values,); -1 if nowhere."""
     number = {value: i for i, value in enumerate(among)}
     return np.fromiter((number.get(value, UNKNOWN) for value in values), dtype=np.int32, count=len(values))
 
 
-def look_up(table: Table, name: str, images: Sequence[str], images_of: str) -> I32:
+def image_rows(table: TextTable, name: str, images: Sequence[str], images_of: str) -> I32:
     """The image (rows,) that column ``name`` of a pairs table names."""
-    column = table.filled(name)
-    found = position(column.values, images)[column.codes]
+    column = table.required_text(name)
+    found = index_of(column.values, images)[column.codes]
     unknown = found == UNKNOWN
     if unknown.any():
         row = int(np.argmax(unknown))
         image = column.values[column.codes[row]]
         raise DataError(
-            f"{table.path}, {table.where(row)}: {name} image '{image}' is not in {images_of} "
+            f"{table.path}, {table.location(row)}: {name} image '{image}' is not in {images_of} "
             f"(where the first is '{images[0]}'). Add it there or remove the pair; ids must match exactly."
         )
     return found
 
 
-def number_folds(pairs: LabelledPairs) -> tuple[I16, tuple[str, ...]]:
+def fold_codes(pairs: LabelledPairs) -> tuple[I16, tuple[str, ...]]:
     """Fold of each pair (p,) and the folds' labels: by number if all are whole numbers, else as they appear."""
     present = np.unique(pairs.fold.codes).tolist()
     values = pairs.fold.values
@@ -128,14 +128,14 @@ def number_folds(pairs: LabelledPairs) -> tuple[I16, tuple[str, ...]]:
     return number[pairs.fold.codes], tuple(values[code] for code in present)
 
 
-def read_same(table: Table, name: str, meaning: Callable[[str], bool | None]) -> Bool:
+def read_labels(table: TextTable, name: str, meaning: Callable[[str], bool | None]) -> Bool:
     """The labels (rows,) in column ``name``; ``meaning`` of a cell is None where it is not a label."""
-    column = table.filled(name)
+    column = table.required_text(name)
     labels = [meaning(value) for value in column.values]
     for code, (value, label) in enumerate(zip(column.values, labels, strict=True)):
         if label is None:
             raise DataError(
-                f"{table.path}, {table.first(column.codes == code)}: {name} is {value!r}. "
+                f"{table.path}, {table.first_location(column.codes == code)}: {name} is {value!r}. "
                 "Write 1 (or true) for pairs of one person, 0 (or false) for others."
             )
     return np.array(labels, dtype=bool)[column.codes]

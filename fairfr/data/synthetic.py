@@ -33,9 +33,9 @@ from fairfr.data.benchmark_structure import (
     ATTRIBUTES,
     FOLD_LABELS,
     GROUPS,
-    PERSONAL,
+    PERSONAL_ATTRIBUTES,
     Benchmark,
-    Structure,
+    BenchmarkStructure,
     make_structure,
 )
 
@@ -115,15 +115,15 @@ class StandIn:
 
 
 def standin_digest(dataset: str, backbone: str, standin: StandIn) -> str:
-    """Names the bytes that ``generate`` would make, from its settings alone: a sha256 in hex."""
+    """Names the bytes that ``generate_standin`` would make, from its settings alone: a sha256 in hex."""
     settings = asdict(standin)
-    settings["backbones"] = asdict(model_of(dataset, backbone, standin))
+    settings["backbones"] = asdict(backbone_model(dataset, backbone, standin))
     settings["difficulty"] = settings.pop("own_difficulty").get(backbone, standin.difficulty)
     text = json.dumps([VERSION, dataset, backbone, settings], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def generate(dataset: str, backbone: str, standin: StandIn, grouping: tuple[str, ...]) -> VerificationSet:
+def generate_standin(dataset: str, backbone: str, standin: StandIn, grouping: tuple[str, ...]) -> VerificationSet:
     """The stand-in of ``dataset`` as ``backbone`` would embed it, with the product of ``grouping`` as its groups.
 
     People, images and pairs depend on the seed, not on the backbone; vectors are drawn separately for each backbone.
@@ -136,7 +136,7 @@ def generate(dataset: str, backbone: str, standin: StandIn, grouping: tuple[str,
     images = _image_ids(standin.structure, structure)
     rng = _rng(standin.seed, standin.structure, backbone)
     standin = replace(standin, difficulty=standin.own_difficulty.get(backbone, standin.difficulty))
-    vectors = _vectors(standin, model_of(dataset, backbone, standin), structure, rng)
+    vectors = _vectors(standin, backbone_model(dataset, backbone, standin), structure, rng)
     left, right, identity = (
         read_only(a.astype(np.int32)) for a in (structure.left, structure.right, structure.identity)
     )
@@ -158,7 +158,7 @@ def generate(dataset: str, backbone: str, standin: StandIn, grouping: tuple[str,
     )
 
 
-def model_of(dataset: str, backbone: str, standin: StandIn) -> BackboneModel:
+def backbone_model(dataset: str, backbone: str, standin: StandIn) -> BackboneModel:
     """The numbers of ``backbone``, or an error that names the backbones there are."""
     if backbone not in standin.backbones:
         raise ConfigError(
@@ -174,10 +174,10 @@ def _rng(seed: int, *purpose: str) -> np.random.Generator:
 
 
 def _groupings(
-    dataset: str, standin: StandIn, structure: Structure, wanted: tuple[str, ...]
+    dataset: str, standin: StandIn, structure: BenchmarkStructure, wanted: tuple[str, ...]
 ) -> tuple[Mapping[str, Grouping], str | None]:
     """Each attribute of ``wanted`` and their product by id, and the product's id."""
-    known = (*ATTRIBUTES[standin.structure], *PERSONAL[standin.structure])
+    known = (*ATTRIBUTES[standin.structure], *PERSONAL_ATTRIBUTES[standin.structure])
     for attribute in wanted:
         if attribute not in known:
             raise ConfigError(
@@ -192,17 +192,17 @@ def _groupings(
     return {part.id: part for part in [*parts, product]}, product.id
 
 
-def _attribute_sizes(standin: StandIn, structure: Structure) -> dict[str, int]:
+def _attribute_sizes(standin: StandIn, structure: BenchmarkStructure) -> dict[str, int]:
     """The attributes that a stand-in has, with their numbers of levels."""
-    names = (*ATTRIBUTES[standin.structure], *PERSONAL[standin.structure])
+    names = (*ATTRIBUTES[standin.structure], *PERSONAL_ATTRIBUTES[standin.structure])
     return {name: len(_attribute(name, standin, structure).levels) for name in names}
 
 
-def _attribute(attribute: str, standin: StandIn, structure: Structure) -> Grouping:
+def _attribute(attribute: str, standin: StandIn, structure: BenchmarkStructure) -> Grouping:
     """One attribute of the images, which is the same on all images of a person."""
     benchmark = standin.structure
-    if attribute in PERSONAL[benchmark]:
-        shares = PERSONAL[benchmark][attribute]
+    if attribute in PERSONAL_ATTRIBUTES[benchmark]:
+        shares = PERSONAL_ATTRIBUTES[benchmark][attribute]
         # draws of its own: whether it is asked for changes nothing else
         draws = _rng(standin.seed, benchmark, "attribute", attribute).random(len(structure.group))
         codes = np.searchsorted(np.cumsum(list(shares.values())), draws, side="right")
@@ -214,7 +214,7 @@ def _attribute(attribute: str, standin: StandIn, structure: Structure) -> Groupi
     return Grouping(attribute, levels, read_only(of_person[structure.identity].astype(np.int16)))
 
 
-def _image_ids(benchmark: Benchmark, structure: Structure) -> StrArray:
+def _image_ids(benchmark: Benchmark, structure: BenchmarkStructure) -> StrArray:
     """Ids (n,) like ``synthetic/asian_female/0012/0003``: group, person in the group, image of the person."""
     names = ["_".join(group) for group in GROUPS[benchmark]]
     person = np.zeros(len(structure.group), dtype=np.int64)
@@ -227,7 +227,7 @@ def _image_ids(benchmark: Benchmark, structure: Structure) -> StrArray:
     return read_only(ids)
 
 
-def _vectors(standin: StandIn, model: BackboneModel, structure: Structure, rng: np.random.Generator) -> F32:
+def _vectors(standin: StandIn, model: BackboneModel, structure: BenchmarkStructure, rng: np.random.Generator) -> F32:
     """Unit vectors (n, 512): identity, plus noise of the image's own length, plus drift if that is long."""
     difficulty = np.array([standin.difficulty["_".join(group)] for group in GROUPS[standin.structure]])
     spectrum = np.exp(-np.arange(DIMS) / model.effective_dims).astype(np.float32)
@@ -251,7 +251,7 @@ def _people(
     standin: StandIn,
     model: BackboneModel,
     hardness: F64,
-    structure: Structure,
+    structure: BenchmarkStructure,
     spectrum: F32,
     rng: np.random.Generator,
 ) -> F32:

@@ -18,7 +18,7 @@ import numpy as np
 from fairfr.core.errors import DataError, did_you_mean
 from fairfr.core.types import F64, I32, UNKNOWN, Bool
 from fairfr.core.wording import error_summary, shorten_list
-from fairfr.data.files import DataFile, looks_like
+from fairfr.data.files import DataFile, sniff_format
 
 # Ids are kept in fixed-width arrays: one endless cell (an unclosed quote, a column of texts) would fill the memory.
 MAX_CELL = 1000
@@ -34,7 +34,7 @@ class CodedColumn(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class TextTable:
     """The wanted columns of one file; ``names`` lists all that the file has.
 
     ``delimiter`` separates the cells of a text file; None: it is not a text file.
@@ -51,16 +51,16 @@ class Table:
     def path(self) -> Path:
         return self.file.path
 
-    def where(self, row: int) -> str:
+    def location(self, row: int) -> str:
         """How a person finds ``row`` (0-based): its line in an editor for csv, else the row itself."""
         if self.delimiter is None:
             return f"row {row} (counting from 0)"
         return f"line {self._lines([row])[0]}"
 
     def places(self, rows: Sequence[int]) -> str:
-        """``where`` of several rows: ``lines 3, 7 and 12 others``."""
+        """``location`` of several rows: ``lines 3, 7 and 12 others``."""
         if len(rows) == 1:
-            return self.where(rows[0])
+            return self.location(rows[0])
         shown = list(rows[:SHOWN])
         numbers = shown if self.delimiter is None else self._lines(shown)
         noun, counting = ("rows", " (counting from 0)") if self.delimiter is None else ("lines", "")
@@ -80,9 +80,9 @@ class Table:
                 starts[number] = line
         return [starts[row + 1] for row in rows]
 
-    def first(self, wrong: Bool) -> str:
+    def first_location(self, wrong: Bool) -> str:
         """Where the first row marked in ``wrong`` (rows,) is."""
-        return self.where(int(np.argmax(wrong)))
+        return self.location(int(np.argmax(wrong)))
 
     def require(self, *names: str, remedy: str = "Add the column or correct its name.") -> None:
         """DataError unless the file has all these columns."""
@@ -98,12 +98,13 @@ class Table:
         for code, value in enumerate(column.values):
             if len(value) > MAX_CELL or "\0" in value or "\n" in value or "\r" in value:
                 raise DataError(
-                    f"{self.path}, {self.first(column.codes == code)}: '{name}' has a line break, a NUL or more than "
-                    f"{MAX_CELL} characters ({value[:20]!r}...). Correct it; look for a quote that is not closed."
+                    f"{self.path}, {self.first_location(column.codes == code)}: '{name}' has a line break, a NUL or "
+                    f"more than {MAX_CELL} characters ({value[:20]!r}...). "
+                    "Correct it; look for a quote that is not closed."
                 )
         return column
 
-    def filled(self, name: str) -> CodedColumn:
+    def required_text(self, name: str) -> CodedColumn:
         """A text column in which nothing may be blank."""
         column = self.text(name)
         self._refuse_blanks(name, column.codes == UNKNOWN)
@@ -116,7 +117,7 @@ class Table:
             row = _first_word(self.arrays[name])
             found = self.arrays[name][row].as_py()
             raise DataError(
-                f"{self.path}, {self.where(row)}: '{name}' must be a number, found {found!r}. "
+                f"{self.path}, {self.location(row)}: '{name}' must be a number, found {found!r}. "
                 "Correct it (with a decimal point) or remove the row."
             )
         self._refuse_blanks(name, np.asarray(values.is_null()))
@@ -124,10 +125,12 @@ class Table:
 
     def _refuse_blanks(self, name: str, blank: Bool) -> None:
         if blank.any():
-            raise DataError(f"{self.path}, {self.first(blank)}: '{name}' is blank. Fill it in or remove the row.")
+            raise DataError(
+                f"{self.path}, {self.first_location(blank)}: '{name}' is blank. Fill it in or remove the row."
+            )
 
 
-def read_table(file: DataFile, wanted: Collection[str], delimiter: str = ",") -> Table:
+def read_table(file: DataFile, wanted: Collection[str], delimiter: str = ",") -> TextTable:
     """Those of the ``wanted`` columns that the csv or parquet file has; others are ignored."""
     if file.path.suffix.lower() == ".parquet":
         table = _read_parquet(file, file.read(), wanted)
@@ -138,7 +141,7 @@ def read_table(file: DataFile, wanted: Collection[str], delimiter: str = ",") ->
     return table
 
 
-def _read_parquet(file: DataFile, data: bytes, wanted: Collection[str]) -> Table:
+def _read_parquet(file: DataFile, data: bytes, wanted: Collection[str]) -> TextTable:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -153,12 +156,12 @@ def _read_parquet(file: DataFile, data: bytes, wanted: Collection[str]) -> Table
         arrow.validate(full=True)  # reading alone does not see text that is not UTF-8
         _check_texts(file.path, arrow, len(data))
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-        found = "damaged or cut short" if data.startswith(b"PAR1") else looks_like(data) or "text or something else"
+        found = "damaged or cut short" if data.startswith(b"PAR1") else sniff_format(data) or "text or something else"
         raise DataError(
             f"{file.path} is not a readable parquet file: it is {found} ({error_summary(error)}). "
             "Export it again, or rename it with the correct extension."
         ) from None
-    return Table(file, names, _one_chunk(arrow), source.metadata.num_rows, one_line_each=False)
+    return TextTable(file, names, _one_chunk(arrow), source.metadata.num_rows, one_line_each=False)
 
 
 def _check_rows(path: Path, metadata: Any, size: int) -> None:
@@ -196,12 +199,12 @@ def _is_text(kind: Any) -> bool:
     return str(kind) in ("string", "large_string", "string_view", "binary", "large_binary", "binary_view")
 
 
-def _read_csv(file: DataFile, data: bytes, wanted: Collection[str], delimiter: str) -> Table:
+def _read_csv(file: DataFile, data: bytes, wanted: Collection[str], delimiter: str) -> TextTable:
     import pyarrow as pa
     from pyarrow import csv
 
-    check_text(file.path, data)
-    names = header_of(file.path, data, delimiter)
+    check_utf8(file.path, data)
+    names = csv_header(file.path, data, delimiter)
     # one column is always read, if only to count the rows
     chosen = _choose(file, names, wanted) or [names[0]]
     complete = data if data.endswith((b"\n", b"\r")) else data + b"\n"
@@ -220,7 +223,7 @@ def _read_csv(file: DataFile, data: bytes, wanted: Collection[str], delimiter: s
     one_line_each = complete.count(b"\n") == arrow.num_rows + 1
     if not one_line_each:  # empty lines or cells of several lines: see that no unclosed quote swallowed rows
         check_cells(file.path, data, len(names), delimiter)
-    return Table(file, names, _one_chunk(arrow), arrow.num_rows, one_line_each, delimiter)
+    return TextTable(file, names, _one_chunk(arrow), arrow.num_rows, one_line_each, delimiter)
 
 
 def _choose(file: DataFile, names: tuple[str, ...], wanted: Collection[str]) -> list[str]:
@@ -242,7 +245,7 @@ def _one_chunk(arrow: Any) -> dict[str, Any]:
     return arrays
 
 
-def _as_text(table: Table, name: str) -> Any:
+def _as_text(table: TextTable, name: str) -> Any:
     """An arrow array of strings. Whole numbers are safe to spell out; others have no one spelling."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -290,9 +293,9 @@ SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab"}
 SHOWN = 5  # rows named in one message
 
 
-def check_text(path: Path, data: bytes) -> None:
+def check_utf8(path: Path, data: bytes) -> None:
     """DataError unless the bytes are UTF-8 text (with or without a byte order mark)."""
-    found = looks_like(data)
+    found = sniff_format(data)
     if found is not None:
         raise DataError(
             f"{path} is not a csv: it is {found}. Export it as csv, or rename it with the correct extension."
@@ -317,7 +320,7 @@ def records(data: bytes, delimiter: str = ",") -> Iterator[tuple[int, list[str]]
         line = reader.line_num + 1
 
 
-def header_of(path: Path, data: bytes, delimiter: str = ",") -> tuple[str, ...]:
+def csv_header(path: Path, data: bytes, delimiter: str = ",") -> tuple[str, ...]:
     """The names in the first line that is not empty."""
     try:
         names = next((cells for _, cells in records(data, delimiter)), None)

@@ -31,7 +31,7 @@ def check_pairs(pairs: LabelledPairs, images: Sequence[str]) -> list[Finding]:
     if alone.any():
         pair = int(np.argmax(alone))
         raise DataError(
-            f"{pairs.table.path}, {pairs.where(pair)}: image '{images[pairs.left[pair]]}' is paired with itself. "
+            f"{pairs.table.path}, {pairs.location(pair)}: image '{images[pairs.left[pair]]}' is paired with itself. "
             "Remove the row or correct an id."
         )
     key = pair_keys(pairs.left, pairs.right, len(images))
@@ -49,7 +49,7 @@ def check_pairs(pairs: LabelledPairs, images: Sequence[str]) -> list[Finding]:
     text = (
         f"{pairs.table.path}: {plural(len(later), 'row')} {'repeats' if len(later) == 1 else 'repeat'} "
         f"an earlier pair with the same label{where} "
-        f"(first: {pairs.where(int(later.min()))}); all are kept."
+        f"(first: {pairs.location(int(later.min()))}); all are kept."
     )
     return [Finding("repeated-pairs", "warning", text, {"pairs": len(later), "in_another_fold": elsewhere})]
 
@@ -63,9 +63,9 @@ def _refuse_contradictions(
     at = int(np.argmin(np.where(differ, later, len(pairs))))
     first, second = int(earlier[at]), int(later[at])
     raise DataError(
-        f"{pairs.table.path}, {pairs.where(second)}: the pair '{images[pairs.left[second]]}', "
+        f"{pairs.table.path}, {pairs.location(second)}: the pair '{images[pairs.left[second]]}', "
         f"'{images[pairs.right[second]]}' has same={int(pairs.same[second])}, but same={int(pairs.same[first])} in "
-        f"{pairs.where(first)}. Correct or remove one of the two rows."
+        f"{pairs.location(first)}. Correct or remove one of the two rows."
     )
 
 
@@ -106,7 +106,7 @@ def _refuse_one_kind(pairs: LabelledPairs) -> None:
         )
 
 
-def identity_oddities(pairs: LabelledPairs, identity: I32, fold: I16) -> list[Finding]:
+def identity_findings(pairs: LabelledPairs, identity: I32, fold: I16) -> list[Finding]:
     """Labels that disagree with the identities (n,), and identities that occur in several folds (p,)."""
     if np.all(identity == UNKNOWN):
         return []
@@ -118,14 +118,14 @@ def identity_oddities(pairs: LabelledPairs, identity: I32, fold: I16) -> list[Fi
         (known & ~pairs.same & (left == right), "same=0 though the identities are equal"),
     ):
         if wrong.any():
-            count, first = int(np.count_nonzero(wrong)), pairs.where(int(np.argmax(wrong)))
+            count, first = int(np.count_nonzero(wrong)), pairs.location(int(np.argmax(wrong)))
             verb = "has" if count == 1 else "have"
             text = f"{pairs.table.path}: {plural(count, 'pair')} {verb} {what} (first: {first}); kept as labelled."
             found.append(Finding("label-against-identity", "serious", text, {"pairs": count}))
     return found + _shared_identities(pairs, left, right, fold)
 
 
-def lookalikes(path: Path, what: str, values: Iterable[str]) -> list[Finding]:
+def similar_value_findings(path: Path, what: str, values: Iterable[str]) -> list[Finding]:
     """Values that a person would take for the same: ``1``, ``01`` and ``1 ``, or ``a`` and ``A``."""
     similar: dict[str, list[str]] = {}
     for value in values:
@@ -177,7 +177,7 @@ def _shared_identities(pairs: LabelledPairs, left: I32, right: I32, fold: I16) -
     return [Finding("identities-between-folds", "warning", text, {"identities": shared, "of": len(folds_of)})]
 
 
-def group_oddities(pairs: Pairs, same: Bool, groupings: Iterable[Grouping], min_pairs: int) -> list[Finding]:
+def group_findings(pairs: Pairs, same: Bool, groupings: Iterable[Grouping], min_pairs: int) -> list[Finding]:
     """Groups (both images in the group) whose numbers cannot be computed over the whole set."""
     found = []
     for grouping in groupings:

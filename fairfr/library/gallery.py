@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from fairfr.core.types import F32, I64, UNKNOWN
-from fairfr.data.pairs_file import position
+from fairfr.data.pairs_file import index_of
 from fairfr.library.scored_embeddings import ScoredEmbeddings, Scorer, result_columns
 
 
@@ -31,7 +31,7 @@ class Gallery:
 
         self._left, self._right, self.scorer, self._top, self._probes = left, right, scorer, top, probes
         self._prior = prior
-        self._itself = position(left.ids, right.ids)
+        self._itself = index_of(left.ids, right.ids)
         self._lookup = faiss.IndexFlatIP(right.unit.shape[1])
         self._lookup.add(right.unit)
         self.n_blocks = -(-len(left.ids) // probes)

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from fairfr.core.errors import DataError, did_you_mean
-from fairfr.data.files import DataFile, looks_like
-from fairfr.data.text_table import header_of
+from fairfr.data.files import DataFile, sniff_format
+from fairfr.data.text_table import csv_header
 
 BYTES = 2**22  # of csv at a time
 START = 2**16
@@ -23,10 +23,10 @@ class PairReader:
             start = handle.read(START)
         if not start:
             raise DataError(f"{self.path} is empty (0 bytes). Export it again.")
-        self._is_parquet = looks_like(start) == "a parquet file"
-        if not self._is_parquet and looks_like(start) is not None:
-            raise DataError(f"{self.path} is {looks_like(start)}, but pairs come as csv or parquet.")
-        names = self._parquet().schema_arrow.names if self._is_parquet else header_of(self.path, start)
+        self._is_parquet = sniff_format(start) == "a parquet file"
+        if not self._is_parquet and sniff_format(start) is not None:
+            raise DataError(f"{self.path} is {sniff_format(start)}, but pairs come as csv or parquet.")
+        names = self._parquet().schema_arrow.names if self._is_parquet else csv_header(self.path, start)
         for name in self.columns:
             if name not in names:
                 raise DataError(f"{self.path} has no column '{name}'.{did_you_mean(name, names)}")

@@ -13,7 +13,7 @@ from fairfr.core.types import F32, F64, I32, Pairs, StrArray
 from fairfr.data.embeddings_file import read_vectors
 from fairfr.data.files import DataFile
 from fairfr.data.images_file import ImageTable, read_images
-from fairfr.data.pairs_file import position
+from fairfr.data.pairs_file import index_of
 from fairfr.data.text_table import CodedColumn
 from fairfr.library.image_pairs import ImageLabels, ImagePairs, to_verification_set
 from fairfr.library.model import Model
@@ -83,7 +83,7 @@ def _labels(model: Model, faces: ImagePairs, ids: list[str], images: DataFile | 
             "column 'image' and these."
         )
     table = read_images(images, model.groups_)
-    rows = position(ids, table.ids)
+    rows = index_of(ids, table.ids)
     groups = {id: _names(table.attributes[id], rows) for id in model.groups_}
     return ImageLabels.of(faces, groups, _names(_people(table), rows) if needs_people else None)
 

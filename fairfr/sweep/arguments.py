@@ -25,7 +25,7 @@ from hydra.core.override_parser.types import ChoiceSweep, Override, QuotedString
 from hydra.errors import CompactHydraException, OverrideParseException
 
 from fairfr.core.errors import ConfigError, did_you_mean
-from fairfr.data.locate import stored_names
+from fairfr.data.locate import available_names
 from fairfr.runner.settings import DATA_ROOT, CellSettings
 from fairfr.store.secrets import mask_passwords
 
@@ -141,7 +141,7 @@ class Configurations:
 
     def add_imported(self) -> None:
         """Data sets and vectors that lie below ``data_root`` are choices too, where no yaml has their name."""
-        for group, names in stored_names(self.data_root).items():
+        for group, names in available_names(self.data_root).items():
             for name in set(names) - self.choices(group) if names else ():
                 ConfigStore.instance().store(group=group, name=name, node={"defaults": ["custom"], "id": name})
                 self._answers[group, ObjectType.CONFIG].add(name)
@@ -203,7 +203,7 @@ def is_imported(group: str, choice: str) -> bool:
 
 def _import_hint(group: str, choice: str, data_root: Path) -> str:
     there = {"dataset": f"{data_root}/{choice}", "backbone": f"{data_root}/<dataset>/embeddings/{choice}.npz"}[group]
-    names = ", ".join(stored_names(data_root)[group]) or "nothing"
+    names = ", ".join(available_names(data_root)[group]) or "nothing"
     return (
         f" Your own data: {group}={choice} works once {there} is there ({data_root} holds: {names}), and "
         f"{group}=custom {group}.id={choice} names it without looking."

@@ -19,7 +19,7 @@ from standin_metrics import BASELINE, GAINS, BaselineMetrics, FitBudget, TargetM
 from fairfr.core.conform import from_mapping
 from fairfr.core.errors import ConfigError
 from fairfr.data.settings import DatasetSettings
-from fairfr.data.synthetic import BackboneModel, generate
+from fairfr.data.synthetic import BackboneModel, generate_standin
 from fairfr.paper.printed import printed_study
 
 ROOT = Path(__file__).parents[2]
@@ -51,7 +51,7 @@ def baseline_metrics(dataset: DatasetSettings, backbone: str, share: float = 1.0
 
 def test_figures_are_fold_means_as_scikit_learn_has_them(small: DatasetSettings) -> None:
     assert small.standin is not None
-    data = generate("rfw", "net", small.standin, small.grouping)
+    data = generate_standin("rfw", "net", small.standin, small.grouping)
     assert data.embeddings is not None
     vectors, group = data.embeddings.vectors.astype(np.float64), data.groupings["ethnicity"].codes[data.pairs.left]
     cosine = np.sum(vectors[data.pairs.left] * vectors[data.pairs.right], axis=1)
@@ -71,7 +71,7 @@ def test_figures_are_fold_means_as_scikit_learn_has_them(small: DatasetSettings)
 
 def test_figures_of_platt_are_held_out_as_scikit_learn_has_them(small: DatasetSettings) -> None:
     assert small.standin is not None
-    data = generate("rfw", "net", small.standin, small.grouping)
+    data = generate_standin("rfw", "net", small.standin, small.grouping)
     assert data.embeddings is not None
     vectors, grouping = data.embeddings.vectors.astype(np.float64), data.groupings["ethnicity"]
     cosine = np.sum(vectors[data.pairs.left] * vectors[data.pairs.right], axis=1)
@@ -89,7 +89,7 @@ def test_figures_of_platt_are_held_out_as_scikit_learn_has_them(small: DatasetSe
 
 def test_accuracy_is_at_the_threshold_of_the_other_folds(small: DatasetSettings) -> None:
     assert small.standin is not None
-    data = generate("rfw", "net", small.standin, small.grouping)
+    data = generate_standin("rfw", "net", small.standin, small.grouping)
     assert data.embeddings is not None
     vectors = data.embeddings.vectors.astype(np.float64)
     cosine = np.sum(vectors[data.pairs.left] * vectors[data.pairs.right], axis=1)
@@ -107,7 +107,7 @@ def test_a_figure_may_name_its_attribute_and_rule() -> None:
     lfw = from_mapping(DatasetSettings, yaml.safe_load((ROOT / "conf" / "dataset" / "lfw.yaml").read_text()))
     assert lfw.standin is not None
     lfw = replace(lfw, standin=replace(lfw.standin, scale=0.3))
-    data = generate("lfw", "magface", lfw.standin, ("gender",))
+    data = generate_standin("lfw", "magface", lfw.standin, ("gender",))
     assert data.embeddings is not None
     cosine = np.sum(data.embeddings.vectors[data.pairs.left] * data.embeddings.vectors[data.pairs.right], axis=1)
     ends = [data.groupings["gender"].codes[side] for side in (data.pairs.left, data.pairs.right)]
@@ -185,7 +185,7 @@ def test_a_fit_takes_the_nearest_of_several_starts(small: DatasetSettings) -> No
 
 def test_gains_are_those_of_ac_linear_as_scikit_learn_has_it(small: DatasetSettings) -> None:
     assert small.standin is not None
-    data = generate("rfw", "net", small.standin, small.grouping)
+    data = generate_standin("rfw", "net", small.standin, small.grouping)
     assert data.embeddings is not None
     vectors, group = data.embeddings.vectors.astype(np.float64), data.groupings["ethnicity"].codes[data.pairs.left]
     left, right = vectors[data.pairs.left], vectors[data.pairs.right]

@@ -45,10 +45,17 @@ from fairfr.core.types import VerificationSet
 from fairfr.data.check.facts import gather
 from fairfr.data.check.page import show_page
 from fairfr.data.check.rules import find
-from fairfr.data.files import DataFile, find_table, import_hint, spell_table
+from fairfr.data.files import DataFile, find_table, import_hint, table_path_text
 from fairfr.data.images_file import group_columns, read_images
 from fairfr.data.locate import locate
-from fairfr.data.neutral_layout import STRUCTURE, SetSpec, assemble, attribute_columns, only_used, read_pairs
+from fairfr.data.neutral_layout import (
+    STRUCTURE,
+    DatasetSpec,
+    attribute_columns,
+    build_set,
+    drop_unused_images,
+    read_pairs,
+)
 from fairfr.data.settings import BackboneSettings, DatasetSettings
 from fairfr.data.text_table import read_table
 from fairfr.data.validation import check_pairs
@@ -79,7 +86,7 @@ def run(arguments: argparse.Namespace) -> str:
     pairs, images = _table(folder, "pairs"), _table(folder, "images")
     if pairs is None:
         remedy = import_hint(folder) or "Import the set, or correct --data-root."
-        raise DataError(f"{spell_table(folder / 'pairs')}: not found. {remedy}")
+        raise DataError(f"{table_path_text(folder / 'pairs')}: not found. {remedy}")
     grouping = _attributes(arguments.grouping, pairs, images)
     # what is missing is a finding here, not a reason to stop
     dataset = DatasetSettings(
@@ -154,7 +161,7 @@ def _no_column(dataset: DatasetSettings, pairs: DataFile, images: DataFile | Non
     named = f"Other columns of {pairs.path}: {', '.join(others) or 'none'}."
     if images is not None:
         return f"--backbone {SCORES} goes with --column: name the column of cosines. {named}"
-    missing = spell_table(pairs.path.with_name("images"))
+    missing = table_path_text(pairs.path.with_name("images"))
     return f"{missing}: not found. For a set without vectors, name the column of cosines with --column. {named}"
 
 
@@ -163,8 +170,8 @@ def _tables_alone(dataset: DatasetSettings, pairs: DataFile, images: DataFile) -
     image_table = read_images(images, dataset.grouping)
     labelled = read_pairs(pairs, image_table)
     found = check_pairs(labelled, image_table.ids)
-    spec = SetSpec(dataset, BackboneSettings("", ""), "")
-    data = assemble(spec, *only_used(image_table, labelled), np.zeros(len(labelled)), found)
+    spec = DatasetSpec(dataset, BackboneSettings("", ""), "")
+    data = build_set(spec, *drop_unused_images(image_table, labelled), np.zeros(len(labelled)), found)
     return replace(data, cosine=None)
 
 

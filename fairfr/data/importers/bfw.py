@@ -18,12 +18,12 @@ from fairfr.core.errors import DataError
 from fairfr.core.findings import Finding
 from fairfr.core.types import I32, UNKNOWN
 from fairfr.core.wording import plural
-from fairfr.data.images_file import one_value_each
+from fairfr.data.images_file import resolve_mentions
 from fairfr.data.importers.foreign_pairs import (
     pick_column,
     read_folds,
+    read_foreign_labels,
     read_foreign_table,
-    read_same,
     read_scores,
     size_findings,
 )
@@ -36,7 +36,7 @@ from fairfr.data.importers.imported_set import (
 )
 from fairfr.data.importers.pickles import add_trust_argument
 from fairfr.data.pairs_file import LabelledPairs
-from fairfr.data.text_table import CodedColumn, Table
+from fairfr.data.text_table import CodedColumn, TextTable
 
 LEVELS = {"ethnicity": ("asian", "black", "indian", "white"), "gender": ("female", "male")}
 # Columns that name an attribute, most trusted first, each with the part of its value that does.
@@ -83,8 +83,8 @@ def read_bfw(path: Path, trust_pickle: bool = False) -> ImportedSet:
     """The table as a set."""
     table = read_foreign_table(path, trust_pickle)
     first, second = pick_column(table, "path1", "p1"), pick_column(table, "path2", "p2")
-    ids, left, right = image_codes(table.filled(first), table.filled(second))
-    same, fold = read_same(table), read_folds(table)
+    ids, left, right = image_codes(table.required_text(first), table.required_text(second))
+    same, fold = read_foreign_labels(table), read_folds(table)
     attributes, notes = _attributes(table, ids, np.concatenate([left, right]))
     scores, left_out = read_scores(table, STRUCTURE)
     pairs = LabelledPairs(table, np.arange(table.n_rows, dtype=np.int64), left, right, same, fold)
@@ -94,7 +94,7 @@ def read_bfw(path: Path, trust_pickle: bool = False) -> ImportedSet:
     return replace(data, scores=scores, notes=(*data.notes, *notes))
 
 
-def _identities(table: Table, ids: tuple[str, ...], left: I32, right: I32) -> list[str]:
+def _identities(table: TextTable, ids: tuple[str, ...], left: I32, right: I32) -> list[str]:
     """The folder of each image, or the table's own numbers if images are not in folders."""
     folders = [image.replace("\\", "/").rpartition("/")[0] for image in ids]
     if all(folders):
@@ -110,7 +110,7 @@ def _identities(table: Table, ids: tuple[str, ...], left: I32, right: I32) -> li
     return identity
 
 
-def _number_notes(table: Table, identity: I32) -> list[Finding]:
+def _number_notes(table: TextTable, identity: I32) -> list[Finding]:
     """A note if the table's own numbers of people are not one for each identity; ``identity`` (2p,) as in the rows."""
     if "id1" not in table.arrays or "id2" not in table.arrays:
         return []
@@ -129,7 +129,7 @@ def _numbers_differ(text: str) -> Finding:
     return Finding("numbers-against-folders", "note", text)
 
 
-def _attributes(table: Table, ids: tuple[str, ...], ends: I32) -> tuple[dict[str, CodedColumn], list[Finding]]:
+def _attributes(table: TextTable, ids: tuple[str, ...], ends: I32) -> tuple[dict[str, CodedColumn], list[Finding]]:
     """Ethnicity and gender of each image; ``ends`` (2p,) are the left, then the right images of the rows."""
     attributes, notes = {}, []
     for attribute, columns in ATTRIBUTE_COLUMNS.items():
@@ -145,7 +145,7 @@ def _attributes(table: Table, ids: tuple[str, ...], ends: I32) -> tuple[dict[str
         for name in there[1:]:
             differ = (said[name] != codes[ends]) & (said[name] != UNKNOWN) & (codes[ends] != UNKNOWN)
             if differ.any():
-                first = table.where(int(np.argmax(differ)) % table.n_rows)
+                first = table.location(int(np.argmax(differ)) % table.n_rows)
                 times = int(np.count_nonzero(differ))
                 text = (
                     f"{table.path}: '{name}1/2' and '{there[0]}1/2' disagree on {attribute} {plural(times, 'time')} "
@@ -155,7 +155,7 @@ def _attributes(table: Table, ids: tuple[str, ...], ends: I32) -> tuple[dict[str
     return attributes, notes
 
 
-def _said(table: Table, name: str, attribute: str) -> I32:
+def _said(table: TextTable, name: str, attribute: str) -> I32:
     """What columns ``name``1 and ``name``2 say of the left, then the right images (2p,): codes of LEVELS."""
     sides = []
     for column_name in (f"{name}1", f"{name}2"):
@@ -164,8 +164,9 @@ def _said(table: Table, name: str, attribute: str) -> I32:
         for code, value in enumerate(column.values):
             if codes[code] == UNKNOWN:
                 raise DataError(
-                    f"{table.path}, {table.first(column.codes == code)}: {column_name} is {value!r}, which names no "
-                    f"{attribute} ({', '.join(LEVELS[attribute])}). Correct it, or leave it blank if it is unknown."
+                    f"{table.path}, {table.first_location(column.codes == code)}: {column_name} is {value!r}, "
+                    f"which names no {attribute} ({', '.join(LEVELS[attribute])}). "
+                    "Correct it, or leave it blank if it is unknown."
                 )
         sides.append(np.array([*codes, UNKNOWN], dtype=np.int32)[column.codes])
     return np.concatenate(sides)
@@ -178,19 +179,19 @@ def _level(word: str, attribute: str) -> int:
     return next((k for k, level in enumerate(known) if word in (level, level[0], f"{level}s")), UNKNOWN)
 
 
-def _per_image(table: Table, ids: tuple[str, ...], ends: I32, said: I32, attribute: str) -> I32:
-    codes, contradicts = one_value_each(len(ids), ends, said)
+def _per_image(table: TextTable, ids: tuple[str, ...], ends: I32, said: I32, attribute: str) -> I32:
+    codes, contradicts = resolve_mentions(len(ids), ends, said)
     if contradicts.any():
         at = int(np.argmax(contradicts))
         levels = LEVELS[attribute]
         raise DataError(
-            f"{table.path}, {table.where(at % table.n_rows)}: image '{ids[ends[at]]}' is {levels[said[at]]}, but "
+            f"{table.path}, {table.location(at % table.n_rows)}: image '{ids[ends[at]]}' is {levels[said[at]]}, but "
             f"{levels[codes[ends[at]]]} in another row. Correct one of the two."
         )
     return codes
 
 
-def _from_folders(table: Table, ids: tuple[str, ...], attribute: str) -> I32:
+def _from_folders(table: TextTable, ids: tuple[str, ...], attribute: str) -> I32:
     codes = []
     for image in ids:
         found = re.search(r"(?:^|[/\\])([a-z]+)_((?:fe)?males?)[/\\]", image)

@@ -21,7 +21,7 @@ from fairfr.core import npz
 from fairfr.core.errors import DataError
 from fairfr.core.extras import explain_missing_extra
 from fairfr.core.wording import error_summary
-from fairfr.data.files import DataFile, looks_like
+from fairfr.data.files import DataFile, sniff_format
 from fairfr.data.importers.pickles import PICKLE_ENDINGS, load_trusted, pickle_refused, vectors_to_npz
 
 KEY_NAMES = ("image", "images", "img_path", "path", "paths", "key", "keys", "name", "names", "file", "files", "ids")
@@ -43,7 +43,9 @@ def read_embeddings(path: Path, names: Path | None = None, trust_pickle: bool = 
 def _reader_of(path: Path, names: Path | None, trust_pickle: bool) -> Callable[[Path], KeyedVectors]:
     start = _first_bytes(path)
     if names is not None and not start.startswith(b"\x93NUMPY"):
-        raise DataError(f"{path}: --names goes with an npy file, and this is {looks_like(start) or 'something else'}.")
+        raise DataError(
+            f"{path}: --names goes with an npy file, and this is {sniff_format(start) or 'something else'}."
+        )
     if start.startswith(b"\x93NUMPY"):
         return partial(read_npy, names=names)
     if start.startswith(b"\x89HDF"):
@@ -56,7 +58,7 @@ def _reader_of(path: Path, names: Path | None, trust_pickle: bool) -> Callable[[
         return read_bin
     if start.startswith(b"\x80") or path.suffix in PICKLE_ENDINGS:
         return partial(read_pickle, trust=trust_pickle)
-    raise DataError(f"{path} is {looks_like(start) or 'of no known form'}. Vectors are read from {FORMS}.")
+    raise DataError(f"{path} is {sniff_format(start) or 'of no known form'}. Vectors are read from {FORMS}.")
 
 
 def read_npz(path: Path) -> KeyedVectors:

@@ -23,13 +23,12 @@ from fairfr.core.types import F64, Bool
 from fairfr.data.files import DataFile
 from fairfr.data.importers.imported_set import image_codes, map_values, to_column
 from fairfr.data.importers.pickles import PICKLE_ENDINGS, load_trusted, pickle_refused, table_to_csv
-from fairfr.data.pairs_file import LABELS, LabelledPairs
-from fairfr.data.pairs_file import read_same as read_labels
-from fairfr.data.text_table import MAX_CELL, CodedColumn, Table, check_text, header_of, read_table
+from fairfr.data.pairs_file import LABELS, LabelledPairs, read_labels
+from fairfr.data.text_table import MAX_CELL, CodedColumn, TextTable, check_utf8, csv_header, read_table
 from fairfr.pairs.vectors import invalid_cosines
 
 
-def read_foreign_table(path: Path, trust_pickle: bool = False) -> Table:
+def read_foreign_table(path: Path, trust_pickle: bool = False) -> TextTable:
     """All columns of the file but row numbers; a pickle only if it is trusted."""
     file = DataFile.at(path)
     ending = path.suffix.lower()
@@ -42,8 +41,8 @@ def read_foreign_table(path: Path, trust_pickle: bool = False) -> Table:
             f"{path} ends neither in .csv nor in {', '.join(PICKLE_ENDINGS)}. Rename it with the correct extension."
         )
     data = file.read()
-    check_text(path, data)
-    wanted = [name for name in header_of(path, data) if not is_row_number(name)]
+    check_utf8(path, data)
+    wanted = [name for name in csv_header(path, data) if not is_row_number(name)]
     return read_table(file, wanted)
 
 
@@ -52,7 +51,7 @@ def is_row_number(name: str) -> bool:
     return name.strip() in ("", "ID", "index", "level_0") or name.startswith("Unnamed:")
 
 
-def pick_column(table: Table, *names: str) -> str:
+def pick_column(table: TextTable, *names: str) -> str:
     """The one of these names that the table uses for a column."""
     there = [name for name in names if name in table.arrays]
     if len(there) > 1:
@@ -63,24 +62,24 @@ def pick_column(table: Table, *names: str) -> str:
     return there[0]
 
 
-def read_same(table: Table) -> Bool:
+def read_foreign_labels(table: TextTable) -> Bool:
     """The labels (p,), whether they are numbers, words or truth values."""
     return read_labels(table, pick_column(table, "same", "label"), lambda value: LABELS.get(value.strip().lower()))
 
 
-def read_folds(table: Table) -> CodedColumn:
+def read_folds(table: TextTable) -> CodedColumn:
     """The folds (p,), as whole numbers: ``1``, ``"1"`` and ``1.0`` are the same fold."""
-    column = table.filled(pick_column(table, "fold"))
+    column = table.required_text(pick_column(table, "fold"))
     for code, value in enumerate(column.values):
         if not re.fullmatch(r"\s*\d{1,9}(\.0*)?\s*", value, re.ASCII):
             raise DataError(
-                f"{table.path}, {table.first(column.codes == code)}: fold is {value!r}, but folds are whole numbers. "
-                "Correct it."
+                f"{table.path}, {table.first_location(column.codes == code)}: fold is {value!r}, "
+                "but folds are whole numbers. Correct it."
             )
     return map_values(column, lambda value: str(int(float(value))))
 
 
-def read_scores(table: Table, structure: Collection[str]) -> tuple[dict[str, F64], list[Finding]]:
+def read_scores(table: TextTable, structure: Collection[str]) -> tuple[dict[str, F64], list[Finding]]:
     """Cosines (p,) by column: every column of numbers that ``structure`` does not name; and notes on the others."""
     scores, notes = {}, []
     for name in table.arrays:
@@ -95,7 +94,7 @@ def read_scores(table: Table, structure: Collection[str]) -> tuple[dict[str, F64
     return scores, notes
 
 
-def size_findings(table: Table, official: int) -> list[Finding]:
+def size_findings(table: TextTable, official: int) -> list[Finding]:
     """Hints that the file was cut short where it cannot be seen: after a whole line, or inside the last cell."""
     notes = []
     if table.n_rows != official:
@@ -111,7 +110,7 @@ def truncated_finding(path: Path) -> Finding:
     return Finding("no-line-end", "note", f"{path}: its last line has no line end. Is the file complete?")
 
 
-def _cosines(table: Table, name: str) -> tuple[F64, str]:
+def _cosines(table: TextTable, name: str) -> tuple[F64, str]:
     """The numbers of a column, and why they are not cosines (blank if they are)."""
     nothing = np.empty(0)
     if not _is_number(table.arrays[name][0].as_py()):
@@ -120,7 +119,7 @@ def _cosines(table: Table, name: str) -> tuple[F64, str]:
     wrong = invalid_cosines(values)
     if wrong.any():
         row = int(np.argmax(wrong))
-        return nothing, f"{values[row]:g} in {table.where(row)} is not a cosine (-1..1)"
+        return nothing, f"{values[row]:g} in {table.location(row)} is not a cosine (-1..1)"
     if np.isin(values, (0, 1)).all():
         return nothing, "it contains only 0 and 1, as labels do"
     return values, ""
@@ -134,7 +133,7 @@ def _is_number(cell: Any) -> bool:
     return True
 
 
-def _from_pickle(file: DataFile) -> Table:
+def _from_pickle(file: DataFile) -> TextTable:
     import pandas as pd
 
     frame = load_trusted(file.path)
@@ -149,7 +148,7 @@ def _from_pickle(file: DataFile) -> Table:
     arrays = {
         name: _arrow(file.path, name, frame.iloc[:, k]) for k, name in enumerate(names) if not is_row_number(name)
     }
-    return Table(file, names, arrays, len(frame), one_line_each=False)
+    return TextTable(file, names, arrays, len(frame), one_line_each=False)
 
 
 def _arrow(path: Path, name: str, series: Any) -> Any:
@@ -212,12 +211,12 @@ class PairList:
         return found
 
 
-class ListTable(Table):
+class ListTable(TextTable):
     """Several lists as one table, whose rows are found by file and line."""
 
     __slots__ = ()
 
-    def where(self, row: int) -> str:
+    def location(self, row: int) -> str:
         return str(self.arrays["where"][row])
 
 
@@ -272,7 +271,7 @@ def missing_image_findings(root: Path, files: Sequence[str], folders: str) -> li
 def _text(path: Path) -> str:
     """The file with one kind of line end."""
     data = DataFile.at(path).read()
-    check_text(path, data)
+    check_utf8(path, data)
     return data.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
 
 

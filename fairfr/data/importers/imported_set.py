@@ -24,9 +24,15 @@ from fairfr.core.types import F64, I32, UNKNOWN, PlaceholderIds
 from fairfr.core.wording import plural, shorten_list
 from fairfr.data.files import TABLE_ENDINGS
 from fairfr.data.images_file import MOST_LEVELS, ImageTable
-from fairfr.data.pairs_file import LabelledPairs, number_folds, position
+from fairfr.data.pairs_file import LabelledPairs, fold_codes, index_of
 from fairfr.data.text_table import CodedColumn
-from fairfr.data.validation import check_folds, check_pairs, identity_oddities, levels_for_unknown, lookalikes
+from fairfr.data.validation import (
+    check_folds,
+    check_pairs,
+    identity_findings,
+    levels_for_unknown,
+    similar_value_findings,
+)
 from fairfr.pairs.overlap import folds_per_value, pair_keys
 
 NAMED = 12  # folds, or levels of an attribute, named in the summary
@@ -68,20 +74,20 @@ def map_values(column: CodedColumn, meaning: Callable[[str], str]) -> CodedColum
     meanings = [meaning(value) for value in column.values]
     values = tuple(dict.fromkeys(value for value in meanings if value))
     # one more entry at the end, so that code -1 (blank) stays -1
-    number = np.append(position(meanings, values), np.int32(UNKNOWN))
+    number = np.append(index_of(meanings, values), np.int32(UNKNOWN))
     return CodedColumn(number[column.codes], values)
 
 
 def to_column(values: Sequence[str]) -> CodedColumn:
     """One value for each image as a column; blank is unknown."""
     distinct = tuple(dict.fromkeys(value for value in values if value))
-    return CodedColumn(position(values, distinct), distinct)
+    return CodedColumn(index_of(values, distinct), distinct)
 
 
 def image_codes(left: CodedColumn, right: CodedColumn) -> tuple[tuple[str, ...], I32, I32]:
     """The sorted ids of all images that two columns name, and which of them each row's two images are (p,)."""
     ids = tuple(sorted({*left.values, *right.values}))
-    return ids, position(left.values, ids)[left.codes], position(right.values, ids)[right.codes]
+    return ids, index_of(left.values, ids)[left.codes], index_of(right.values, ids)[right.codes]
 
 
 def check_import(
@@ -94,17 +100,17 @@ def check_import(
     """The set, or DataError for what the loader would refuse; oddities become notes."""
     who = to_column(identity)
     images = ImageTable(path, ids, who.codes, attributes, who.values)
-    fold, labels = number_folds(pairs)
+    fold, labels = fold_codes(pairs)
     # more levels are names or numbers rather than groups
     levels = {name: column.values for name, column in attributes.items() if len(column.values) <= MOST_LEVELS}
     notes = [
         *check_pairs(pairs, ids),
         *check_folds(pairs, fold, labels),
-        *identity_oddities(pairs, images.identity, fold),
-        *lookalikes(pairs.table.path, "folds", labels),
+        *identity_findings(pairs, images.identity, fold),
+        *similar_value_findings(pairs.table.path, "folds", labels),
     ]
     for name, values in levels.items():
-        notes += lookalikes(path, f"values of {name}", values)
+        notes += similar_value_findings(path, f"values of {name}", values)
         notes += levels_for_unknown(path, name, values)
     return ImportedSet(images, who.values, pairs, {}, tuple(notes))
 
@@ -112,7 +118,7 @@ def check_import(
 def count_import(data: ImportedSet) -> ImportCounts:
     """Count what there is."""
     pairs, images = data.pairs, data.images
-    fold, labels = number_folds(pairs)
+    fold, labels = fold_codes(pairs)
     n = len(images.ids)
     key = pair_keys(pairs.left, pairs.right, n)
     mixed, unknown = {}, {}

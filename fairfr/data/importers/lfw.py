@@ -29,7 +29,7 @@ from fairfr.data.importers.imported_set import (
     to_column,
     write_and_summarise,
 )
-from fairfr.data.text_table import Table, check_text, header_of, read_table
+from fairfr.data.text_table import TextTable, check_utf8, csv_header, read_table
 
 PICTURES = ("lfw", "lfw-deepfunneled", "lfw_funneled", "lfwa")  # folders of images beside the list
 
@@ -185,8 +185,8 @@ def read_fairface(path: Path) -> GroupLabels:
         if wrong.any():
             found = values[int(np.argmax(wrong))]
             raise DataError(
-                f"{path}, {table.first(wrong)}: {column} is {found!r}; FairFace says one of {', '.join(words)}. "
-                "Predict again."
+                f"{path}, {table.first_location(wrong)}: {column} is {found!r}; "
+                f"FairFace says one of {', '.join(words)}. Predict again."
             )
         attributes[attribute], several = _agreed(keys, values)
         if several:
@@ -219,7 +219,7 @@ def _confident(mean: F64, least: float, words: tuple[str, str]) -> np.typing.NDA
 def _attribute_rows(path: Path) -> tuple[list[str], F64]:
     """Person and the SCORES (rows, 5) of each line."""
     data = DataFile.at(path).read()
-    check_text(path, data)
+    check_utf8(path, data)
     lines = [line.rstrip("\r") for line in data.decode("utf-8-sig").split("\n")]
     at = next((k for k, line in enumerate(lines) if "person" in line and "\t" in line), None)
     if at is None:
@@ -255,16 +255,16 @@ def _score(path: Path, number: int, cell: str) -> float:
     return value
 
 
-def _all_columns(path: Path, wanted: set[str] | None = None) -> Table:
+def _all_columns(path: Path, wanted: set[str] | None = None) -> TextTable:
     file = DataFile.at(path)
     data = file.read()
-    check_text(path, data)
-    names = header_of(path, data)
+    check_utf8(path, data)
+    names = csv_header(path, data)
     return read_table(file, [name for name in names if name.strip()] if wanted is None else wanted)
 
 
-def _spelled(table: Table, name: str) -> list[str]:
-    column = table.filled(name)
+def _spelled(table: TextTable, name: str) -> list[str]:
+    column = table.required_text(name)
     return [column.values[code].strip() for code in column.codes.tolist()]
 
 
@@ -282,13 +282,15 @@ def _agreed(keys: Sequence[str], values: Sequence[str]) -> tuple[dict[str, str],
     return agreed, sum(len(labels) > 1 for labels in found.values())
 
 
-def _by_key(table: Table, by: str, key: Callable[[str], str], values: Sequence[str], attribute: str) -> dict[str, str]:
+def _by_key(
+    table: TextTable, by: str, key: Callable[[str], str], values: Sequence[str], attribute: str
+) -> dict[str, str]:
     """Value of each key; DataError if two rows say different things of one."""
     found: dict[str, str] = {}
     for row, (name, value) in enumerate(zip(_spelled(table, by), values, strict=True)):
         if found.setdefault(key(name), value) != value:
             raise DataError(
-                f"{table.path}, {table.where(row)}: {attribute} of '{name}' is '{value}', but an earlier row says "
+                f"{table.path}, {table.location(row)}: {attribute} of '{name}' is '{value}', but an earlier row says "
                 f"'{found[key(name)]}'. Keep one row for each {by}."
             )
     return found

@@ -14,7 +14,7 @@ from fairfr.core.types import F64, UNKNOWN, Bool
 from fairfr.core.wording import plural, shorten_list
 from fairfr.data.files import DataFile
 from fairfr.data.importers.imported_set import map_values
-from fairfr.data.text_table import SEPARATORS, CodedColumn, Table, check_text, read_table
+from fairfr.data.text_table import SEPARATORS, CodedColumn, TextTable, check_utf8, read_table
 from fairfr.pairs.vectors import COSINE_TOLERANCE
 
 SAME_WORDS = frozenset({"1", "1.0", "true", "yes", "y", "same", "genuine", "match", "mated"})
@@ -27,13 +27,13 @@ NUMBER_TYPES = frozenset(
 )
 
 
-def open_own(path: Path) -> Table:
+def open_own(path: Path) -> TextTable:
     """All columns of a parquet file or of a text with commas, semicolons or tabs between cells."""
     file = DataFile.at(path)
     if path.suffix.lower() == ".parquet":
         return read_table(file, read_table(file, ()).names)
     data = file.read()
-    check_text(path, data)
+    check_utf8(path, data)
     delimiter = delimiter_of(data)
     return read_table(file, read_table(file, (), delimiter).names, delimiter)
 
@@ -47,7 +47,7 @@ def delimiter_of(data: bytes) -> str:
 class OwnColumns:
     """The columns of one file, and what was found to be wrong in them."""
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: TextTable) -> None:
         self.table = table
         self.names = {name.strip(): name for name in table.names}
         self._problems: list[str] = []
@@ -70,7 +70,7 @@ class OwnColumns:
             return None
         return map_values(self.table.text(self.names[name]), str.strip)
 
-    def filled(self, name: str, option: str) -> CodedColumn | None:
+    def required_text(self, name: str, option: str) -> CodedColumn | None:
         """A column in which nothing may be blank."""
         column = self.text(name, option)
         if column is not None:
@@ -79,7 +79,7 @@ class OwnColumns:
 
     def labels(self, name: str, meant: str | None) -> Bool | None:
         """Whether each row is of one person; ``meant`` is the value that says so (None: one of the usual words)."""
-        column = self.filled(name, "--same")
+        column = self.required_text(name, "--same")
         if column is None:
             return None
         words = [value.casefold() for value in column.values]
@@ -120,7 +120,7 @@ class OwnColumns:
             value = np.array(array.cast("float64").fill_null(np.nan), dtype=np.float64)
             self._rows_with(np.isnan(value), f"'{name}' is blank. Fill it in or remove the row.")
             return value
-        column = self.filled(name, "")
+        column = self.required_text(name, "")
         assert column is not None
         value = np.array([*map(_number, column.values), np.nan])[column.codes]
         unreadable = np.isnan(value) & (column.codes != UNKNOWN)
@@ -131,7 +131,7 @@ class OwnColumns:
 
     def each_once(self, name: str, option: str) -> CodedColumn | None:
         """A column of ids: none blank, none twice."""
-        column = self.filled(name, option)
+        column = self.required_text(name, option)
         if column is None:
             return None
         times = np.bincount(column.codes[column.codes != UNKNOWN], minlength=len(column.values))

@@ -12,10 +12,10 @@ from fairfr.core.errors import ConfigError, DataError
 from fairfr.core.findings import Finding
 from fairfr.core.types import I32, I64, UNKNOWN, Bool, PlaceholderIds
 from fairfr.core.wording import plural, shorten_list
-from fairfr.data.images_file import one_value_each
+from fairfr.data.images_file import resolve_mentions
 from fairfr.data.importers.imported_set import image_codes
 from fairfr.data.importers.own_columns import NAMED, OwnColumns
-from fairfr.data.pairs_file import position
+from fairfr.data.pairs_file import index_of
 from fairfr.data.text_table import CodedColumn
 from fairfr.pairs.overlap import pair_keys
 
@@ -44,7 +44,7 @@ class Ends:
             if arguments.images is not None:
                 raise ConfigError("--images describes images by their ids: name the pairs' with --left and --right.")
             return cls(pairs, columns, None)
-        sides = [pairs.filled(columns[0], "--left"), pairs.filled(columns[1], "--right")]
+        sides = [pairs.required_text(columns[0], "--left"), pairs.required_text(columns[1], "--right")]
         there = [side for side in sides if side is not None]
         return cls(pairs, columns, there if len(there) == 2 else None)
 
@@ -53,7 +53,7 @@ class Ends:
         if described is None or self._sides is None:
             return
         for name, side in zip(self.columns, self._sides, strict=True):
-            unknown = position(side.values, described.values) == UNKNOWN
+            unknown = index_of(side.values, described.values) == UNKNOWN
             rows = np.flatnonzero(np.append(unknown, False)[side.codes]).tolist()
             if rows:
                 absent = [value for value, is_absent in zip(side.values, unknown, strict=True) if is_absent]
@@ -106,7 +106,7 @@ def _of_images(file: OwnColumns, ends: Ends, columns: list[str], option: str) ->
     values, left, right = image_codes(there[0], there[-1])
     said = np.concatenate([_with_blanks(there[0], left), _with_blanks(there[-1], right)])
     both = np.concatenate([ends.left, ends.right])
-    codes, contradicts = one_value_each(len(ends.ids), both, said)
+    codes, contradicts = resolve_mentions(len(ends.ids), both, said)
     if contradicts.any():
         image = int(both[np.argmax(contradicts)])
         rows = np.unique(np.flatnonzero((both == image) & (said != UNKNOWN)) % file.table.n_rows)

@@ -23,7 +23,7 @@ from fairfr.data.importers.own_columns import OwnColumns, open_own, refuse_probl
 from fairfr.data.importers.own_folds import folds_of_people, folds_of_rows
 from fairfr.data.importers.own_images import STRUCTURE, Ends, name_and_value, read_attributes, read_identity
 from fairfr.data.neutral_layout import reversed_scores
-from fairfr.data.pairs_file import LabelledPairs, position
+from fairfr.data.pairs_file import LabelledPairs, index_of
 from fairfr.data.text_table import CodedColumn
 from fairfr.pairs.vectors import COSINE_RANGE
 
@@ -86,7 +86,7 @@ def read_own_table(arguments: argparse.Namespace) -> ImportedSet:
     refuse_problems(images, pairs)
     assert same is not None
     if described is not None:
-        place = position(ends.ids, described.values)
+        place = index_of(ends.ids, described.values)
         identity = _taken(identity, place)
         attributes = {name: _taken(column, place) for name, column in attributes.items()}
         notes += _unused(len(described.values) - len(ends.ids), arguments.images)
@@ -124,7 +124,7 @@ def _fold(pairs: OwnColumns, arguments: argparse.Namespace) -> CodedColumn | Non
     """The folds of the file; None: they are to be made."""
     if arguments.folds is not None or (arguments.fold is None and not pairs.has("fold")):
         return None
-    column = pairs.filled(arguments.fold or "fold", "--fold")
+    column = pairs.required_text(arguments.fold or "fold", "--fold")
     if column is not None and len(column.values) == 1:
         pairs.problem(f"there is one fold only, '{column.values[0]}'. Make some with --folds 10.")
     return column

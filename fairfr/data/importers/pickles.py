@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from fairfr.core.errors import DataError
-from fairfr.data.files import DataFile, looks_like
+from fairfr.data.files import DataFile, sniff_format
 
 PICKLE_ENDINGS = (".pickle", ".pkl", ".pk", ".p")
 
@@ -51,7 +51,7 @@ def pickle_refused(path: Path, conversion: str) -> DataError:
 def load_trusted(path: Path) -> Any:
     """What the pickle at ``path`` has; this runs whatever code the file names."""
     data = DataFile.at(path).read()
-    found = looks_like(data)
+    found = sniff_format(data)
     if found not in (None, "a pickle"):
         raise DataError(f"{path} is not a pickle: it is {found}. Rename it with the correct extension.")
     try:

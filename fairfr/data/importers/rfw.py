@@ -22,9 +22,9 @@ from fairfr.data.importers.foreign_pairs import (
     missing_image_findings,
     pick_column,
     read_folds,
+    read_foreign_labels,
     read_foreign_table,
     read_pair_list,
-    read_same,
     read_scores,
     size_findings,
 )
@@ -38,7 +38,7 @@ from fairfr.data.importers.imported_set import (
 )
 from fairfr.data.importers.pickles import add_trust_argument
 from fairfr.data.pairs_file import LabelledPairs
-from fairfr.data.text_table import Table
+from fairfr.data.text_table import TextTable
 
 ETHNICITIES = ("African", "Asian", "Caucasian", "Indian")
 PLACES = ("txts", "test/txts", "RFW/test/txts", ".")  # where the lists may be, seen from the folder that was named
@@ -139,35 +139,35 @@ def read_rfw_table(path: Path, trust_pickle: bool = False) -> ImportedSet:
     ids, left, right = image_codes(*(to_column(side) for side in sides))
     identity, group = describe_images(ids)
     pairs = LabelledPairs(
-        table, np.arange(table.n_rows, dtype=np.int64), left, right, read_same(table), read_folds(table)
+        table, np.arange(table.n_rows, dtype=np.int64), left, right, read_foreign_labels(table), read_folds(table)
     )
     data = check_import(path, ids, identity, {"ethnicity": to_column(group)}, pairs)
     scores, notes = read_scores(table, STRUCTURE)
     return replace(data, scores=scores, notes=(*data.notes, *notes, *size_findings(table, OFFICIAL)))
 
 
-def _ethnicities(table: Table) -> list[str] | None:
+def _ethnicities(table: TextTable) -> list[str] | None:
     """Ethnicity (p,) as RFW's folders are called; None if there is no such column."""
     if "ethnicity" not in table.arrays:
         return None
-    column = table.filled("ethnicity")
+    column = table.required_text("ethnicity")
     known = {name.lower(): name for name in ETHNICITIES}
     for code, value in enumerate(column.values):
         if value.strip().lower() not in known:
             raise DataError(
-                f"{table.path}, {table.first(column.codes == code)}: ethnicity is {value!r}; RFW has "
+                f"{table.path}, {table.first_location(column.codes == code)}: ethnicity is {value!r}; RFW has "
                 f"{', '.join(ETHNICITIES)}. Is it a table of another data set?"
             )
     names = [known[value.strip().lower()] for value in column.values]
     return [names[code] for code in column.codes.tolist()]
 
 
-def _spelled(table: Table, name: str) -> list[str]:
-    column = table.filled(name)
+def _spelled(table: TextTable, name: str) -> list[str]:
+    column = table.required_text(name)
     return [column.values[code].strip() for code in column.codes.tolist()]
 
 
-def _from_ids(table: Table, side: str, ethnicity: Sequence[str] | None) -> list[str]:
+def _from_ids(table: TextTable, side: str, ethnicity: Sequence[str] | None) -> list[str]:
     """Ids (p,) from the columns of persons and numbers."""
     people, numbers = (
         _spelled(table, pick_column(table, f"id{side}", f"path{side}")),
@@ -179,14 +179,14 @@ def _from_ids(table: Table, side: str, ethnicity: Sequence[str] | None) -> list[
     images = []
     for row, (group, person, number) in enumerate(zip(ethnicity, people, numbers, strict=True)):
         if not re.fullmatch(r"\d{1,9}(\.0*)?", number, re.ASCII):
-            raise DataError(f"{table.path}, {table.where(row)}: num{side} is {number!r}, not a number. Correct it.")
+            raise DataError(f"{table.path}, {table.location(row)}: num{side} is {number!r}, not a number. Correct it.")
         if "/" in person:
-            raise DataError(f"{table.path}, {table.where(row)}: id{side} is {person!r}, not a person. Correct it.")
+            raise DataError(f"{table.path}, {table.location(row)}: id{side} is {person!r}, not a person. Correct it.")
         images.append(image_id(group, person, int(number.partition(".")[0])))
     return images
 
 
-def _from_paths(table: Table, side: str, ethnicity: Sequence[str] | None) -> list[str]:
+def _from_paths(table: TextTable, side: str, ethnicity: Sequence[str] | None) -> list[str]:
     """Ids (p,) from the column of paths, whatever folders they start with; empty if there is no such column."""
     if f"path{side}" not in table.arrays:
         return []
@@ -199,7 +199,7 @@ def _from_paths(table: Table, side: str, ethnicity: Sequence[str] | None) -> lis
         expected = ethnicity[row] if ethnicity else group
         if file is None or not group or expected != group or (len(parts) > 1 and parts[-2] != file["person"]):
             raise DataError(
-                f"{table.path}, {table.where(row)}: path{side} is {path!r}, not "
+                f"{table.path}, {table.location(row)}: path{side} is {path!r}, not "
                 f"'{expected or '<Ethnicity>'}/<person>/<person>_0001.jpg'. Correct it."
             )
         images.append(image_id(group, file["person"], int(file["number"])))

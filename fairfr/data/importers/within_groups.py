@@ -18,7 +18,7 @@ import numpy as np
 
 from fairfr.core.errors import DataError
 from fairfr.core.types import I64, UNKNOWN, Bool
-from fairfr.data.files import DataFile, find_table, spell_table
+from fairfr.data.files import DataFile, find_table, table_path_text
 from fairfr.data.images_file import ImageTable, read_images
 from fairfr.data.importers.imported_set import (
     ImportedSet,
@@ -28,7 +28,7 @@ from fairfr.data.importers.imported_set import (
     write_and_summarise,
 )
 from fairfr.data.pairs_file import LabelledPairs
-from fairfr.data.text_table import Table
+from fairfr.data.text_table import TextTable
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,9 @@ def run(arguments: argparse.Namespace) -> str:
     """Draw and write; returns what was made, for people."""
     path = find_table(arguments.root / "images")
     if path is None:
-        raise DataError(f"{spell_table(arguments.root / 'images')}: not found. --root names the folder of a data set.")
+        raise DataError(
+            f"{table_path_text(arguments.root / 'images')}: not found. --root names the folder of a data set."
+        )
     wanted = PairSampling(arguments.per_person, arguments.folds, arguments.seed)
     data = pairs_within_groups(read_images(DataFile.at(path), tuple(arguments.by)), wanted)
     said = write_and_summarise(data, arguments)
@@ -126,7 +128,7 @@ def _assembled(images: ImageTable, drawn: Sequence[tuple[np.int64, np.int64, boo
     used[left] = used[right] = True
     place = (np.cumsum(used) - 1).astype(np.int32)
     pairs = LabelledPairs(
-        Table(DataFile(images.path, ""), (), {}, len(drawn), one_line_each=False),
+        TextTable(DataFile(images.path, ""), (), {}, len(drawn), one_line_each=False),
         np.arange(len(drawn)),
         place[left],
         place[right],

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from fairfr.core.errors import ConfigError, DataError
-from fairfr.data.locate import locate, stored_names
+from fairfr.data.locate import available_names, locate
 from fairfr.data.settings import BackboneSettings, DatasetSettings
 from fairfr.data.synthetic import BackboneModel, StandIn, standin_digest
 
@@ -90,8 +90,8 @@ def test_names_of_what_is_stored(tmp_path: Path) -> None:
     (tmp_path / "other" / "embeddings").mkdir(parents=True)
     (tmp_path / "other" / "embeddings" / "magface.npz").touch()
     (tmp_path / "a file").touch()
-    assert stored_names(tmp_path) == {"dataset": ["other", "rfw"], "backbone": ["magface", "net.v2"]}
-    assert stored_names(tmp_path / "nowhere") == {"dataset": [], "backbone": []}
+    assert available_names(tmp_path) == {"dataset": ["other", "rfw"], "backbone": ["magface", "net.v2"]}
+    assert available_names(tmp_path / "nowhere") == {"dataset": [], "backbone": []}
 
 
 @pytest.mark.parametrize("broken", ["pairs.csv", "embeddings/magface.npz"])

@@ -16,7 +16,7 @@ from fairfr.core.errors import ConfigError
 from fairfr.core.types import VerificationSet
 from fairfr.data.benchmark_structure import make_structure
 from fairfr.data.settings import BackboneSettings, DatasetSettings
-from fairfr.data.synthetic import BackboneModel, StandIn, generate, standin_digest
+from fairfr.data.synthetic import BackboneModel, StandIn, generate_standin, standin_digest
 
 CONF = Path(__file__).parents[3] / "conf"
 SETS = ("rfw", "bfw", "lfw")
@@ -36,7 +36,7 @@ def standin_of(dataset: str, **changes: object) -> StandIn:
 
 @cache
 def made(dataset: str, backbone: str = "magface", scale: float = SMALL) -> VerificationSet:
-    return generate(dataset, backbone, standin_of(dataset, scale=scale), settings_of(dataset).grouping)
+    return generate_standin(dataset, backbone, standin_of(dataset, scale=scale), settings_of(dataset).grouping)
 
 
 def vectors_of(data: VerificationSet) -> np.ndarray:
@@ -183,7 +183,7 @@ EVEN_NOISE = BackboneModel(
 )
 def test_places_lie_where_the_noise_is(model: dict[str, float], constants: dict[str, float]) -> None:
     standin = standin_of("rfw", scale=0.1, backbones={"net": replace(EVEN_NOISE, **model)}, **constants)
-    data = generate("rfw", "net", standin, ("ethnicity",))
+    data = generate_standin("rfw", "net", standin, ("ethnicity",))
     group = data.groupings["ethnicity"]
     hardest = group.codes == group.levels.index("asian")
     vectors, person = (
@@ -200,7 +200,7 @@ def test_places_lie_where_the_noise_is(model: dict[str, float], constants: dict[
 
 
 def test_the_same_seed_gives_the_same_bytes() -> None:
-    again = generate("lfw", "magface", standin_of("lfw", scale=SMALL), ("ethnicity", "gender"))
+    again = generate_standin("lfw", "magface", standin_of("lfw", scale=SMALL), ("ethnicity", "gender"))
     assert vectors_of(again).tobytes() == vectors_of(made("lfw")).tobytes()
     assert again.pairs.left.tobytes() == made("lfw").pairs.left.tobytes()
     assert again.digest == made("lfw").digest
@@ -209,14 +209,14 @@ def test_the_same_seed_gives_the_same_bytes() -> None:
 def test_backbones_share_images_and_pairs_but_no_draws() -> None:
     standin = standin_of("lfw", scale=SMALL)
     twins = replace(standin, backbones=dict.fromkeys(["one", "two"], standin.backbones["magface"]))
-    one, two = (generate("lfw", name, twins, ()) for name in ("one", "two"))
+    one, two = (generate_standin("lfw", name, twins, ()) for name in ("one", "two"))
     assert (one.images == two.images).all()
     assert (pair_keys(one) == pair_keys(two)).all()
     assert abs(np.corrcoef(vectors_of(one).ravel(), vectors_of(two).ravel())[0, 1]) < 0.1
 
 
 def test_another_seed_gives_other_pairs() -> None:
-    other = generate("bfw", "magface", standin_of("bfw", scale=SMALL, seed=1234), ())
+    other = generate_standin("bfw", "magface", standin_of("bfw", scale=SMALL, seed=1234), ())
     assert (pair_keys(other) != pair_keys(made("bfw"))).mean() > 0.5
 
 
@@ -259,7 +259,7 @@ def test_the_set_carries_its_digest() -> None:
 def test_groupings_are_the_attributes_and_their_product(
     grouping: tuple[str, ...], known: set[str], used: str | None
 ) -> None:
-    data = generate("bfw", "magface", standin_of("bfw", scale=0.02), grouping)
+    data = generate_standin("bfw", "magface", standin_of("bfw", scale=0.02), grouping)
     assert set(data.groupings) == known
     assert data.grouping == used
 
@@ -273,12 +273,12 @@ def test_levels() -> None:
 
 def test_an_unknown_backbone_is_named_with_the_known_ones() -> None:
     with pytest.raises(ConfigError, match=r"no backbone 'magfaec'.*Did you mean 'magface'\?.*arcface_r100"):
-        generate("rfw", "magfaec", standin_of("rfw"), ())
+        generate_standin("rfw", "magfaec", standin_of("rfw"), ())
 
 
 def test_an_unknown_attribute_is_named_with_the_known_ones() -> None:
     with pytest.raises(ConfigError, match=r"no attribute 'gender'.*Known: ethnicity"):
-        generate("rfw", "magface", standin_of("rfw", scale=0.02), ("ethnicity", "gender"))
+        generate_standin("rfw", "magface", standin_of("rfw", scale=0.02), ("ethnicity", "gender"))
 
 
 @pytest.mark.parametrize(
@@ -348,7 +348,7 @@ def test_a_difficulty_of_its_own_is_used_and_named_for_that_backbone_alone() -> 
     flat = dict.fromkeys(standin.difficulty, 0.0)
     changed = replace(standin, own_difficulty={"magface": flat})
     same_as = replace(standin, difficulty=flat, own_difficulty={})
-    one, two = (generate("rfw", "magface", each, ()) for each in (changed, same_as))
+    one, two = (generate_standin("rfw", "magface", each, ()) for each in (changed, same_as))
     assert vectors_of(one).tobytes() == vectors_of(two).tobytes()
     assert one.digest == two.digest != made("rfw", scale=0.02).digest
     assert standin_digest("rfw", "adaface", changed) == standin_digest("rfw", "adaface", standin)
@@ -360,7 +360,7 @@ def test_a_difficulty_of_its_own_is_used_and_named_for_that_backbone_alone() -> 
 
 
 def with_eyeglasses(*grouping: str, scale: float = 1.0) -> VerificationSet:
-    return generate("lfw", "magface", standin_of("lfw", scale=scale), grouping)
+    return generate_standin("lfw", "magface", standin_of("lfw", scale=scale), grouping)
 
 
 def test_eyeglasses_are_a_persons_and_not_always_known() -> None:
@@ -392,7 +392,7 @@ def test_asking_for_eyeglasses_changes_nothing_else() -> None:
 
 def test_only_lfw_has_eyeglasses() -> None:
     with pytest.raises(ConfigError, match=r"bfw has no attribute 'eyeglasses'.*ethnicity, gender"):
-        generate("bfw", "magface", standin_of("bfw", scale=0.02), ("eyeglasses",))
+        generate_standin("bfw", "magface", standin_of("bfw", scale=0.02), ("eyeglasses",))
 
 
 # -- fidelity: the raw cosine against the paper's printed Baseline (headline tables), pairs by their first image -------

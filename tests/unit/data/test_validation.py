@@ -16,7 +16,7 @@ from fairfr.core.names import ATTRIBUTES
 from fairfr.core.types import Grouping, Pairs, VerificationSet
 from fairfr.data.locate import locate
 from fairfr.data.settings import BackboneSettings, DatasetSettings
-from fairfr.data.validation import lookalikes
+from fairfr.data.validation import similar_value_findings
 from fairfr.runner.record import readable_groups
 
 SEEN = (
@@ -110,7 +110,7 @@ def test_folds_and_groups_that_look_alike_are_reported(tmp_path: Path) -> None:
     ],
 )
 def test_what_looks_alike(values: tuple[str, ...], told: int) -> None:
-    assert len(lookalikes(Path("f"), "folds", values)) == told
+    assert len(similar_value_findings(Path("f"), "folds", values)) == told
 
 
 def test_twenty_thousand_groups_take_memory_by_groups() -> None:
