@@ -42,9 +42,9 @@ from fairfr.core.escaping import escape_json
 from fairfr.core.findings import Finding
 from fairfr.core.readings import DATASETS
 from fairfr.core.types import VerificationSet
-from fairfr.data.check.facts import gather
+from fairfr.data.check.facts import Facts, collect_facts
 from fairfr.data.check.page import show_page
-from fairfr.data.check.rules import find
+from fairfr.data.check.rules import find_suspicious
 from fairfr.data.files import DataFile, find_table, import_hint, table_path_text
 from fairfr.data.images_file import group_columns, read_images
 from fairfr.data.locate import locate
@@ -93,15 +93,25 @@ def run(arguments: argparse.Namespace) -> str:
         arguments.dataset, arguments.dataset, grouping, min_pairs=arguments.min_pairs, missing="drop"
     )
     data = _load(arguments, dataset, pairs, images)
-    facts = gather(data, pairs, arguments.min_pairs)
-    findings = find(data, facts)
+    facts = collect_facts(data, pairs, arguments.min_pairs)
+    findings = find_suspicious(data, facts)
     if arguments.grouping is None and grouping and arguments.dataset not in DATASETS:
         findings.append(_groups_to_name(grouping, pairs, images))
     if arguments.json:
         head = {"version": VERSION, "dataset": dataset.id, "backbone": arguments.backbone, "column": arguments.column}
         body = {"min_pairs": arguments.min_pairs, "findings": [_as_object(finding) for finding in findings]}
-        return escape_json(json.dumps(head | body | asdict(facts), indent=2, ensure_ascii=False)) + "\n"
+        content = head | body | _facts_as_object(facts)
+        return escape_json(json.dumps(content, indent=2, ensure_ascii=False)) + "\n"
     return show_page(_title(arguments, grouping), findings, facts, arguments.min_pairs)
+
+
+def _facts_as_object(facts: Facts) -> dict[str, Any]:
+    """The facts by their documented keys."""
+    content = {}
+    for name, value in asdict(facts).items():
+        key = "cells" if name == "fold_groups" else name
+        content[key] = value
+    return content
 
 
 def _as_object(finding: Finding) -> dict[str, Any]:

@@ -36,7 +36,7 @@ class Counts:
 
 
 @dataclass(frozen=True, slots=True)
-class Shared:
+class Repetitions:
     """What occurs more than once: images and identities in several folds, and pairs, whichever way round."""
 
     images_between_folds: int
@@ -101,14 +101,14 @@ class Facts:
     """All that ``check`` says about a set."""
 
     counts: Counts
-    shared: Shared
+    shared: Repetitions
     groupings: tuple[GroupingFacts, ...]
-    cells: tuple[FoldGroup, ...]
+    fold_groups: tuple[FoldGroup, ...]
     cosine: CosineFacts | None
     stored_cosines: tuple[StoredCosine, ...]
 
 
-def gather(data: VerificationSet, pairs: DataFile, min_pairs: int) -> Facts:
+def collect_facts(data: VerificationSet, pairs: DataFile, min_pairs: int) -> Facts:
     """The facts about a set.
 
     Parameters
@@ -132,7 +132,7 @@ def gather(data: VerificationSet, pairs: DataFile, min_pairs: int) -> Facts:
         _counts(data, table.n_rows),
         _shared(data),
         tuple(_grouping(data, grouping) for grouping in data.groupings.values()),
-        tuple(_cells(data, min_pairs)),
+        tuple(_fold_groups(data, min_pairs)),
         None if cosine is None else _cosine(cosine, data.same),
         stored,
     )
@@ -153,12 +153,12 @@ def _counts(data: VerificationSet, n_rows: int) -> Counts:
     )
 
 
-def _shared(data: VerificationSet) -> Shared:
+def _shared(data: VerificationSet) -> Repetitions:
     left, right = data.pairs.left, data.pairs.right
     key = pair_keys(left, right, len(data.images))
     n_different = len(np.unique(key))
     in_folds = unique_per_fold(key, data.fold)
-    return Shared(
+    return Repetitions(
         images_between_folds=_in_several(left, right, data.fold),
         identities_between_folds=_in_several(data.identity[left], data.identity[right], data.fold),
         repeated_pairs=data.n_pairs - n_different,
@@ -188,7 +188,7 @@ def _grouping(data: VerificationSet, grouping: Grouping) -> GroupingFacts:
     )
 
 
-def _cells(data: VerificationSet, min_pairs: int) -> Iterator[FoldGroup]:
+def _fold_groups(data: VerificationSet, min_pairs: int) -> Iterator[FoldGroup]:
     """Every fold and all together, for all pairs and then each group of each grouping (both images in it)."""
     yield from _cells_of(data, ALL, (ALL,), np.zeros(data.n_pairs, dtype=np.int16), 1)
     for grouping in data.groupings.values():

@@ -20,8 +20,8 @@ Row: TypeAlias = tuple[str, ...]
 
 NARROWEST, WIDEST = 60, 100  # below, numbers would be cut; above, sentences are hard to read
 MAX_NAME = 32  # names of groups and columns are the user's, and may be endless
-MOST_GROUPS = 24  # rows of one table; more are in the json
-MOST_TABLES = 3  # for the folds
+MAX_SHOWN_GROUPS = 24  # rows of one table; more are in the json
+MAX_TABLES = 3  # for the folds
 STYLE: dict[Severity, str] = {"serious": "bold red", "warning": "yellow", "note": "dim"}
 
 
@@ -48,7 +48,7 @@ def show_page(title: str, findings: Sequence[Finding], facts: Facts, min_pairs: 
         _groupings(facts),
         _pairs_by_group(facts),
         _by_fold(facts, console.width),
-        _minima(facts, min_pairs),
+        _requirements(facts, min_pairs),
         _cosines(facts),
     )
     with console.capture() as captured:
@@ -119,7 +119,7 @@ def _pairs_by_group(facts: Facts) -> Iterator[RenderableType]:
         rows.append((pooled.group, f"{pooled.same:,}", f"{pooled.different:,}", *matches))
     yield _filled(("Pairs inside", "same", "different", *(f"FPR {text}: fold, pooled" for text in FPR_LEVELS)), rows)
     yield _remark("FPR columns: how many false matches that rate means, in the smallest fold and over all folds.")
-    hidden = sum(part.fold == POOLED for part in _main_cells(facts)) - 1 - MOST_GROUPS
+    hidden = sum(part.fold == POOLED for part in _main_fold_groups(facts)) - 1 - MAX_SHOWN_GROUPS
     if hidden > 0:
         yield _remark(f"... and {hidden:,} more groups; --json lists all.")
 
@@ -131,7 +131,7 @@ def _by_fold(facts: Facts, width: int) -> Iterator[RenderableType]:
     counts = [[f"{fold.same}/{fold.different}" for fold in folds] for _, folds in shown]
     widest = max(len(text) for row in (*counts, labels) for text in row)
     together = (width - MAX_NAME - 4) // (widest + 2)
-    if together * MOST_TABLES < len(labels):
+    if together * MAX_TABLES < len(labels):
         yield _extremes(shown)
         return
     for start in range(0, len(labels), together):
@@ -149,12 +149,12 @@ def _extremes(shown: Sequence[tuple[FoldGroup, list[FoldGroup]]]) -> Table:
     return _filled(("By fold", "fewest same", "most same", "fewest different", "most different"), rows)
 
 
-def _minima(facts: Facts, min_pairs: int) -> Iterator[RenderableType]:
+def _requirements(facts: Facts, min_pairs: int) -> Iterator[RenderableType]:
     """For each kind of metric: in how many folds, groups and groups of folds the pairs suffice."""
     rows: list[Row] = []
-    for name, least_different in minima():
+    for name, least_different in required_impostors():
         parts = {"folds": [0, 0], "groups": [0, 0], "both": [0, 0]}
-        for part in _main_cells(facts):
+        for part in _main_fold_groups(facts):
             kind = "folds" if part.grouping == ALL else "groups" if part.fold == POOLED else "both"
             if (part.grouping, part.fold) != (ALL, POOLED):
                 parts[kind][0] += part.enough and part.different >= least_different
@@ -167,7 +167,7 @@ def _minima(facts: Facts, min_pairs: int) -> Iterator[RenderableType]:
     )
 
 
-def minima() -> tuple[tuple[str, int], ...]:
+def required_impostors() -> tuple[tuple[str, int], ...]:
     """Kinds of metrics and the different pairs they need."""
     rates = ((f"TPR, gaps at FPR {text}", round(ENOUGH_FALSE_MATCHES / alpha)) for text, alpha in FPR_LEVELS.items())
     return ("AUROC, Brier, ECE, KS", 1), ("pAUC (FPR <= 0.1)", ENOUGH_FALSE_MATCHES * 10), *rates
@@ -188,21 +188,21 @@ def _cosines(facts: Facts) -> Iterator[RenderableType]:
         yield _filled(("Stored column", "mean difference", "largest", "pairs that differ", "correlation"), rows)
 
 
-def _main_cells(facts: Facts) -> list[FoldGroup]:
+def _main_fold_groups(facts: Facts) -> list[FoldGroup]:
     """Those of all pairs and of the grouping that methods use."""
     used = {grouping.grouping for grouping in facts.groupings if grouping.used_by_methods}
-    return [part for part in facts.cells if part.grouping in {ALL, *used}]
+    return [part for part in facts.fold_groups if part.grouping in {ALL, *used}]
 
 
 def _shown(facts: Facts) -> Iterator[tuple[FoldGroup, list[FoldGroup]]]:
     """All pairs and each group: pooled over the folds, with its folds."""
     folds: list[FoldGroup] = []
     shown = 0
-    for part in _main_cells(facts):  # folds come in order, pooled last
+    for part in _main_fold_groups(facts):  # folds come in order, pooled last
         if part.fold != POOLED:
             folds.append(part)
             continue
-        if shown <= MOST_GROUPS:
+        if shown <= MAX_SHOWN_GROUPS:
             yield part, folds
         shown, folds = shown + 1, []
 

@@ -17,7 +17,7 @@ from fairfr.data.validation import NAMED
 GENERIC = ("cosine", "cos", "score", "similarity")
 
 
-def find(data: VerificationSet, facts: Facts) -> list[Finding]:
+def find_suspicious(data: VerificationSet, facts: Facts) -> list[Finding]:
     """All findings: those of reading ``data``, and what follows from its ``facts``.
 
     Returns
@@ -137,7 +137,7 @@ def _groups(facts: Facts) -> Iterator[Finding]:
 def _thin_folds(facts: Facts) -> Iterator[Finding]:
     for grouping in facts.groupings:
         thin: dict[str, int] = {}
-        for part in facts.cells:
+        for part in facts.fold_groups:
             if part.grouping == grouping.grouping and part.fold != POOLED and not part.enough:
                 thin[part.group] = thin.get(part.group, 0) + 1
         if not thin:
@@ -159,7 +159,7 @@ def _false_matches(facts: Facts) -> Iterator[Finding]:
     """For each false positive rate, whether ten false matches stand behind it in a fold, and in a group."""
     for text, alpha in FPR_LEVELS.items():
         least = round(ENOUGH_FALSE_MATCHES / alpha)
-        fewest = min(part.different for part in facts.cells if part.grouping == ALL and part.fold != POOLED)
+        fewest = min(part.different for part in facts.fold_groups if part.grouping == ALL and part.fold != POOLED)
         if fewest < least:
             yield Finding(
                 "few-false-matches",
@@ -168,7 +168,7 @@ def _false_matches(facts: Facts) -> Iterator[Finding]:
                 f"pairs; {least:,} would give {ENOUGH_FALSE_MATCHES}). Prefer pooled values there.",
                 {"different_pairs": fewest, "enough": least},
             )
-        groups = [part for part in facts.cells if part.grouping != ALL and part.fold == POOLED]
+        groups = [part for part in facts.fold_groups if part.grouping != ALL and part.fold == POOLED]
         thin = [part for part in groups if part.different < least]
         if thin:
             smallest = min(thin, key=lambda part: part.different)
