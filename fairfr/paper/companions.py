@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from fairfr.paper.comparison import (
     CHAPTER,
@@ -53,21 +53,24 @@ def _companion(name: str, quantity: Quantity, compared: Mapping[Key, Compared], 
     own = {printed_key(p): p for p in printed_headline() if p.quantity == quantity}
     printed = own | {printed_key(p): p for p in other_forms() if p.quantity == quantity}
     here = [key for key in printed if key in compared]
-    datasets = [d for d in DATASETS if any(key[1] == d for key in here)]
-    backbones = [b for b in HEADLINE_BACKBONES if any(key[2] == b for key in here)]
-    rows = tuple(row for row in ROWS if any(key[3] == row.id for key in here))
-    sections = tuple(
-        Section(DATASETS[d], tuple(_line(row, quantity, d, backbones, printed, compared) for row in rows), panel=True)
-        for d in datasets
-    )
-    unit = " group(s)" if quantity.group == LIFTED else ""
-    wanted = tuple(row for row in ROWS if any(key[3] == row.id for key in printed))
+    datasets_here = {dataset for _, dataset, _, _ in here}
+    backbones_here = {backbone for _, _, backbone, _ in here}
+    backbones = [backbone for backbone in HEADLINE_BACKBONES if backbone in backbones_here]
+    rows = _rows_among(method for _, _, _, method in here)
+    sections = []
+    for dataset, label in DATASETS.items():
+        if dataset in datasets_here:
+            lines = [_line(row, quantity, dataset, backbones, printed, compared) for row in rows]
+            sections.append(Section(label, tuple(lines), panel=True))
+    unit = ""
+    if quantity.group == LIFTED:
+        unit = " group(s)"
     bare = Grid(
         id=f"against_paper_{name}",
         title=f"Against the paper: {quantity.label} ({TABLE_NAMES[quantity]})",
         corner=("Method",),
         spanners=tuple(Spanner(HEADLINE_BACKBONES[backbone], COLUMNS) for backbone in backbones),
-        sections=sections,
+        sections=tuple(sections),
         notes=(_summary([compared[key] for key in own if key in compared], len(own)), ONE_PRINTED),
         about=(
             *synthetic_warning(layout.runs),
@@ -81,11 +84,17 @@ def _companion(name: str, quantity: Quantity, compared: Mapping[Key, Compared], 
         HEADLINE,
         alphas=frozenset(filter(None, [quantity.alpha])),
         by_group=quantity.group != "all",
-        wanted=wanted,
+        wanted=_rows_among(method for _, _, _, method in printed),
         exact=True,
         group_brier=quantity == WORST_BRIER,
     )
     return provenance.annotate(bare)
+
+
+def _rows_among(methods: Iterable[str]) -> tuple[MethodRow, ...]:
+    """The rows of these methods, in the paper's order."""
+    chosen = set(methods)
+    return tuple(row for row in ROWS if row.id in chosen)
 
 
 def _line(
@@ -99,12 +108,15 @@ def _line(
     entries: list[Entry] = []
     for backbone in backbones:
         key = (quantity, dataset, backbone, row.id)
-        paper, both = printed.get(key), compared.get(key)
-        entries += [
-            Entry() if both is None else both.ours,
-            Entry() if paper is None else Entry(paper.text, paper.value, printed=paper.value),
-            Entry() if both is None else both.difference_entry,
-        ]
+        ours = Entry()
+        theirs = Entry()
+        difference = Entry()
+        if key in compared:
+            ours = compared[key].ours
+            difference = compared[key].difference_entry
+        if key in printed:
+            theirs = Entry(printed[key].text, printed[key].value, printed=printed[key].value)
+        entries += [ours, theirs, difference]
     return Line(row.label, tuple(entries), row.id in GROUP_AWARE_IDS)
 
 

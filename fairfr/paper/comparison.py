@@ -26,7 +26,7 @@ from fairfr.paper.printed import (
 from fairfr.report.quantity import LIFTED, Quantity
 from fairfr.report.readings import Reading
 from fairfr.report.runs import SelectedRuns
-from fairfr.report.tables.grid import Entry, fraction_entry, number_entry
+from fairfr.report.tables.grid import Entry, Tone, fraction_entry, number_entry
 
 # What another seed, k-means start or embedding file moves. TPR at 1e-3 rests on about one false match in an RFW fold.
 TOLERANCE = {
@@ -65,8 +65,13 @@ class Compared:
     @property
     def difference_entry(self) -> Entry:
         """The difference as printed, marked where it is beyond the tolerance."""
-        digits = 0 if self.published.quantity.group == LIFTED and self.difference.is_integer() else DIGITS
-        return number_entry(self.difference, digits, sign="+", tone="beyond" if self.beyond else "plain")
+        digits = DIGITS
+        if self.published.quantity.group == LIFTED and self.difference.is_integer():
+            digits = 0
+        tone: Tone = "plain"
+        if self.beyond:
+            tone = "beyond"
+        return number_entry(self.difference, digits, sign="+", tone=tone)
 
 
 def compare_with_printed(runs: SelectedRuns, reading: Reading) -> list[Compared]:
@@ -75,7 +80,7 @@ def compare_with_printed(runs: SelectedRuns, reading: Reading) -> list[Compared]
 
 
 def compare_all_forms(runs: SelectedRuns, reading: Reading) -> dict[Key, Compared]:
-    """As ``compare``, also the second form of a method, under that form's id."""
+    """As ``compare_with_printed``, also the second form of a method, under that form's id."""
     return {printed_key(c.published): c for c in _compare(runs, reading, [*printed_headline(), *other_forms()])}
 
 
@@ -87,8 +92,12 @@ def _compare(runs: SelectedRuns, reading: Reading, printed: Sequence[PrintedNumb
 
 def other_forms() -> list[PrintedNumber]:
     """The printed numbers that a second form of a method is compared with too, under that form's id."""
-    forms = [row for row in ROWS if row not in PAPER_ROWS]
-    return [replace(one, method=form.id) for form in forms for one in printed_headline() if one.method == form.printed]
+    found = []
+    for form in ROWS:
+        if form not in PAPER_ROWS:
+            same_method = [one for one in printed_headline() if one.method == form.printed]
+            found += [replace(one, method=form.id) for one in same_method]
+    return found
 
 
 def printed_key(published: PrintedNumber) -> Key:
@@ -97,7 +106,8 @@ def printed_key(published: PrintedNumber) -> Key:
 
 
 def _ours(numbers: RunNumbers, published: PrintedNumber) -> Compared | None:
-    quantity, where = published.quantity, (published.dataset, published.backbone, published.method)
+    quantity = published.quantity
+    where = (published.dataset, published.backbone, published.method)
     value = numbers.value(quantity, *where)
     if value is None:
         return None
@@ -113,13 +123,13 @@ def _ours(numbers: RunNumbers, published: PrintedNumber) -> Compared | None:
 def difference_summary(covered: Sequence[Compared], printed: int, measured: Sequence[Compared]) -> tuple[Entry, ...]:
     """Numbers covered, median and worst absolute difference of ``measured``, numbers beyond the tolerance."""
     sizes = [abs(c.difference) for c in measured]
-    spread = (float(np.median(sizes)), max(sizes)) if sizes else ()
+    median = Entry()
+    worst = Entry()
+    if sizes:
+        median = number_entry(float(np.median(sizes)), DIGITS)
+        worst = number_entry(max(sizes), DIGITS)
     beyond = sum(c.beyond for c in covered)
-    return (
-        fraction_entry(len(covered), printed),
-        *([number_entry(size, DIGITS) for size in spread] or [Entry(), Entry()]),
-        number_entry(beyond, 0),
-    )
+    return fraction_entry(len(covered), printed), median, worst, number_entry(beyond, 0)
 
 
 def largest_difference(compared: Sequence[Compared]) -> str:

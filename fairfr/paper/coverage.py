@@ -29,20 +29,35 @@ from fairfr.report.tables.provenance import TableNotes
 def coverage(runs: SelectedRuns, reading: Reading) -> Grid:
     """A row for each headline quantity, and one for all."""
     compared = compare_with_printed(runs, reading)
-    by_quantity = {q: [c for c in compared if c.published.quantity == q] for q in QUANTITIES.values()}
-    shown = [s for s in HEADLINE if any((c.published.dataset, c.published.backbone) == s for c in compared)]
+    by_quantity: dict[Quantity, list[Compared]] = {quantity: [] for quantity in QUANTITIES.values()}
+    for one in compared:
+        by_quantity[one.published.quantity].append(one)
+    here = {(c.published.dataset, c.published.backbone) for c in compared}
+    shown = [setting for setting in HEADLINE if setting in here]
     lines = tuple(_line(quantity, mine, shown) for quantity, mine in by_quantity.items())
     rates = [c for c in compared if c.published.quantity.group != LIFTED]
     overall = Line("All", (*difference_summary(compared, len(printed_headline()), rates), *(Entry() for _ in shown)))
     apart = "; ".join(f"{quantity.label} {largest_difference(mine)}" for quantity, mine in by_quantity.items() if mine)
-    sections = (Section("", lines), Section("", (overall,))) if compared else ()
+    sections: tuple[Section, ...] = ()
+    if compared:
+        sections = (Section("", lines), Section("", (overall,)))
+    notes = [
+        Note(
+            "units",
+            "Differences of LU-AUROC and LD-TPR are in groups; the last row's median and worst leave them out. No "
+            f"rank correlation: fewer than {MIN_RANKED} methods, or all equal on one side.",
+        )
+    ]
+    if apart:
+        notes.append(Note("farthest", f"{apart}.", "Farthest apart"))
+    datasets = dict.fromkeys(dataset for dataset, _ in shown)
     bare = Grid(
         id="against_paper",
         title="Against the paper, summary",
         corner=("Table",),
         spanners=(
             Spanner("Absolute difference", ("covered", "median", "worst", "beyond")),
-            *(_spanner(dataset, shown) for dataset in dict.fromkeys(dataset for dataset, _ in shown)),
+            *(_spanner(dataset, shown) for dataset in datasets),
         ),
         sections=sections,
         about=(
@@ -50,14 +65,7 @@ def coverage(runs: SelectedRuns, reading: Reading) -> Grid:
             f"{len(compared)} of its {len(printed_headline())} headline numbers are covered.",
             "Right: rank correlation (Spearman) of the methods' values, ours and the paper's, in each column.",
         ),
-        notes=(
-            Note(
-                "units",
-                "Differences of LU-AUROC and LD-TPR are in groups; the last row's median and worst leave them out. No "
-                f"rank correlation: fewer than {MIN_RANKED} methods, or all equal on one side.",
-            ),
-            *([Note("farthest", f"{apart}.", "Farthest apart")] if apart else []),
-        ),
+        notes=tuple(notes),
         chapter=CHAPTER,
     )
     alphas = frozenset(quantity.alpha for quantity in QUANTITIES.values() if quantity.alpha is not None)
@@ -75,6 +83,9 @@ def _line(quantity: Quantity, mine: Sequence[Compared], shown: Sequence[Setting]
     for setting in shown:
         column = [c for c in mine if (c.published.dataset, c.published.backbone) == setting]
         rho = spearman([c.ours.value or 0.0 for c in column], [c.published.value for c in column])
-        correlations.append(Entry() if rho is None else number_entry(rho, 2))
+        if rho is None:
+            correlations.append(Entry())
+        else:
+            correlations.append(number_entry(rho, 2))
     label = f"{quantity.label} (tolerance {TOLERANCE[quantity]:g})"
     return Line(label, (*difference_summary(mine, printed, mine), *correlations))

@@ -45,7 +45,9 @@ def _figures(layout: Layout) -> dict[str, Figure]:
     if layout.runs.source != "synthetic":
         return {}
     figure = prediction_figure(compared_with_print(layout.runs, layout.reading))
-    return {} if figure is None else {"prediction": figure}
+    if figure is None:
+        return {}
+    return {"prediction": figure}
 
 
 PAPER = Paper(

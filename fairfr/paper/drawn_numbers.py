@@ -34,7 +34,8 @@ class BootstrapNumbers:
 
     def restart(self) -> None:
         """Before a claim is judged: ``draws`` becomes the number that all values asked for since then have."""
-        self.draw, self.draws = 0, self._bootstraps.draws
+        self.draw = 0
+        self.draws = self._bootstraps.draws
 
     def value(self, quantity: Quantity, dataset: str, backbone: str, method: str) -> float | None:
         key = (quantity, dataset, backbone, method)
@@ -49,8 +50,11 @@ class BootstrapNumbers:
     def by_group(self, metric: str, dataset: str, backbone: str, method: str) -> dict[str, float]:
         key = (metric, dataset, backbone, method)
         if key not in self._groups:
-            found = self._bootstraps.of((dataset, backbone)) if metric in BOOTSTRAP_METRICS else None
-            means = {} if found is None else _group_draws(found, metric, method)
+            means: dict[str, F64] = {}
+            if metric in BOOTSTRAP_METRICS:
+                found = self._bootstraps.of((dataset, backbone))
+                if found is not None:
+                    means = _group_draws(found, metric, method)
             self._groups[key] = {group: np.round(100 * drawn, GROUP_DIGITS) for group, drawn in means.items()}
         groups = self._groups[key]
         self.draws = min([self.draws, *(len(drawn) for drawn in groups.values())])
@@ -77,7 +81,9 @@ class BootstrapNumbers:
         row = next(row for row in found.rows if row.id == method)
         pooled, drawn = found.value(row, quantity.metric, quantity.group)
         moved: F64 = np.round(mean + drawn - pooled, DIGITS)
-        return None if np.isnan(moved).any() else moved
+        if np.isnan(moved).any():
+            return None
+        return moved
 
 
 def _group_draws(found: SettingBootstrap, metric: str, method: str) -> dict[str, F64]:

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 IN_A_ROW = 3
 PANEL = 2.5  # inches
-SMALL, LARGE = 6.5, 8.5
+SMALL = 6.5
+LARGE = 8.5
 MARKERS = {"rfw": "o", "bfw": "s", "lfw": "^"}
 COLOURS = (
     "#000000",
@@ -41,8 +42,9 @@ def prediction_figure(compared: Sequence[Compared]) -> Figure | None:
     """Rates only, on the diagonal where the two agree; hollow: fitted. None where there is nothing to compare."""
     from matplotlib.figure import Figure
 
+    compared_quantities = {c.published.quantity for c in compared}
     rates = [quantity for quantity in QUANTITIES.values() if quantity.group != LIFTED]
-    shown = [quantity for quantity in rates if any(c.published.quantity == quantity for c in compared)]
+    shown = [quantity for quantity in rates if quantity in compared_quantities]
     if not shown:
         return None
     rows = -(-len(shown) // IN_A_ROW)
@@ -67,8 +69,10 @@ def _colour(method: str) -> str:
 
 
 def _draw_panel(axes: Axes, compared: Sequence[Compared]) -> None:
-    both = [value for c in compared for value in (c.published.value, c.ours.value) if value is not None]
-    low, high = min(both), max(both)
+    both = [c.published.value for c in compared]
+    both += [c.ours.value for c in compared if c.ours.value is not None]
+    low = min(both)
+    high = max(both)
     room = 0.04 * (high - low) or 0.01
     axes.plot([low - room, high + room], [low - room, high + room], color="0.7", linewidth=0.8, zorder=1)
     for one in compared:

@@ -27,36 +27,42 @@ def headline_table(
 ) -> Grid:
     """One panel for each quantity; several are headed by their names."""
     blocks = layout.blocks(HEADLINE, without=without)
-    sections = tuple(
-        section
-        for column in panels
-        for section in layout.sections(
-            [SettingColumn(setting, column) for setting in HEADLINE], blocks, column.heading if len(panels) > 1 else ""
-        )
-    )
+    sections: list[Section] = []
+    direction = ""
+    for column in panels:
+        places = [SettingColumn(setting, column) for setting in HEADLINE]
+        if len(panels) > 1:
+            sections.extend(layout.sections(places, blocks, column.heading))
+        else:
+            sections.extend(layout.sections(places, blocks))
+            direction = direction_note(column)
     rows = rows_of(blocks)
     if any(column.group == LIFTED for column in panels):
         rows = (BASELINE, *rows)
     by_group = any(column.group != "all" for column in panels)
     provenance = TableNotes(layout, rows, HEADLINE, alphas_of(panels), by_group, group_brier=has_group_brier(panels))
-    sentences = (about, direction_note(panels[0]) if len(panels) == 1 else "", BEST)
-    return provenance.annotate(Grid(id, title, ("Method",), SPANNERS, sections, about=sentences, chapter=CHAPTER))
+    grid = Grid(id, title, ("Method",), SPANNERS, tuple(sections), about=(about, direction, BEST), chapter=CHAPTER)
+    return provenance.annotate(grid)
 
 
 def transposed_table(layout: Layout, id: str, title: str, column: Column, about: str) -> Grid:
     """A row for each setting and a column for each label-free method but the Baseline, as the paper prints LD-TPR."""
     others = tuple(row for row in rows_of(layout.blocks(HEADLINE)) if row in layout.others)
     rows = tuple(row for row in (*LABEL_FREE, *ADAPTIVE, *others) if row is not BASELINE)
-    marked = mark_best(
-        [layout.line(row, [SettingColumn(setting, column) for setting in HEADLINE]) for row in rows],
-        [column.higher_is_better] * len(HEADLINE),
-    )
-    by_setting = {setting: tuple(line.entries[i] for line in marked) for i, setting in enumerate(HEADLINE)}
+    places = [SettingColumn(setting, column) for setting in HEADLINE]
+    lines = [layout.line(row, places) for row in rows]
+    marked = mark_best(lines, [column.higher_is_better] * len(HEADLINE))
+    by_setting = {}
+    for position, setting in enumerate(HEADLINE):
+        by_setting[setting] = tuple(line.entries[position] for line in marked)
     sections = tuple(_data_set_section(by_setting, dataset) for dataset in DATASETS)
-    names = tuple(f"{line.label}†" if line.dagger else line.label for line in marked)
+    names = []
+    for line in marked:
+        mark = "†" if line.dagger else ""
+        names.append(f"{line.label}{mark}")
     provenance = TableNotes(layout, (BASELINE, *rows), HEADLINE, alphas_of([column]))
     sentences = (about, direction_note(column), BEST.replace("column", "row"))
-    spanners = (Spanner("", names),)
+    spanners = (Spanner("", tuple(names)),)
     return provenance.annotate(Grid(id, title, ("Backbone",), spanners, sections, about=sentences, chapter=CHAPTER))
 
 
@@ -69,4 +75,6 @@ def direction_note(column: Column) -> str:
     """Which direction is good."""
     if column.higher_is_better is None:
         return ""
-    return "Higher is better." if column.higher_is_better else "Lower is better."
+    if column.higher_is_better:
+        return "Higher is better."
+    return "Lower is better."

@@ -66,15 +66,17 @@ class PrintedNumbers:
     def by_group(self, metric: str, dataset: str, backbone: str, method: str) -> dict[str, float]:
         """Only two values are printed, in the text: the per-group tables are missing from the paper's source."""
         printed = {"baseline": 94.19, "ac_density": 96.02}
-        asked = (metric, dataset, backbone) == ("auroc", "rfw", "magface") and method in printed
-        return {"asian": printed[method]} if asked else {}
+        if (metric, dataset, backbone) == ("auroc", "rfw", "magface") and method in printed:
+            return {"asian": printed[method]}
+        return {}
 
     def negatives(self, dataset: str) -> tuple[float, float] | None:
         """From the text: 24,000 RFW pairs in 10 folds and 4 groups, 6,000 LFW pairs in 10 folds; half are negatives."""
         return {"rfw": (1200.0, 300.0), "lfw": (300.0, float("nan"))}.get(dataset)
 
     def parameters(self) -> int | None:
-        inputs, hidden = 512 + 1, 1024
+        inputs = 512 + 1
+        hidden = 1024
         return (inputs + 1) * hidden + (hidden + 1)
 
     def study(self, name: str) -> tuple[PrintedRow, ...]:
@@ -90,7 +92,8 @@ class RunNumbers:
     def __init__(
         self, runs: SelectedRuns, reading: Reading, studies: Mapping[str, StudyRuns] = MappingProxyType({})
     ) -> None:
-        self._runs, self._studies = runs, studies
+        self._runs = runs
+        self._studies = studies
         self._reading: Reading = reading
         self._method = {row.id: row.method(reading) for row in ROWS}
 
@@ -100,9 +103,13 @@ class RunNumbers:
             return None
         if quantity.group == LIFTED:
             found = self.level(quantity, dataset, backbone, method)
-            return None if found is None else found.lifted / found.groups
+            if found is None:
+                return None
+            return found.lifted / found.groups
         mean = result.mean(quantity.metric, quantity.group, self._reading)
-        return None if mean is None else round(mean, DIGITS)
+        if mean is None:
+            return None
+        return round(mean, DIGITS)
 
     def instead_of_ties(self, quantity: Quantity, dataset: str, backbone: str, method: str) -> str:
         """What the score gives where ties of the probability decide the value, in words; "" where they do not."""
@@ -111,7 +118,9 @@ class RunNumbers:
             return ""
         value = number_entry(result.mean(quantity.metric, quantity.group, self._reading), DIGITS).text
         by_score = number_entry(result.mean_by_score(quantity.metric, quantity.group, self._reading), DIGITS).text
-        return f" (ties; by score {by_score})" if by_score != value else " (ties)"
+        if by_score == value:
+            return " (ties)"
+        return f" (ties; by score {by_score})"
 
     def level(self, quantity: Quantity, dataset: str, backbone: str, method: str) -> LiftedGroups | None:
         """K and N of the worst groups lifted; None without both runs or without a group."""
@@ -122,19 +131,24 @@ class RunNumbers:
 
     def by_group(self, metric: str, dataset: str, backbone: str, method: str) -> dict[str, float]:
         result = self.result(dataset, backbone, method)
-        means = {} if result is None else group_means(result, metric, self._reading)
+        if result is None:
+            return {}
+        means = group_means(result, metric, self._reading)
         return {group: round(100 * mean, GROUP_DIGITS) for group, mean in means.items()}
 
     def negatives(self, dataset: str) -> tuple[float, float] | None:
         for backbone in BACKBONES:
             result = self.result(dataset, backbone, BASELINE.id)
-            row = None if result is None else result.row("auroc", "all", self._reading)
-            if result is not None and row is not None:
-                counts = [result.row("auroc", group, self._reading) for group in group_names(result)]
-                by_group = [count["n_diff"] for count in counts if count is not None]
-                folds = row["folds_total"]
-                smallest = min(by_group) / folds if by_group else float("nan")
-                return row["n_diff"] / folds, smallest
+            if result is None:
+                continue
+            row = result.row("auroc", "all", self._reading)
+            if row is None:
+                continue
+            counts = [result.row("auroc", group, self._reading) for group in group_names(result)]
+            by_group = [count["n_diff"] for count in counts if count is not None]
+            smallest = min(by_group, default=float("nan"))
+            folds = row["folds_total"]
+            return row["n_diff"] / folds, smallest / folds
         return None
 
     def parameters(self) -> int | None:

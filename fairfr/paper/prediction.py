@@ -47,7 +47,8 @@ def prediction(runs: SelectedRuns, reading: Reading) -> list[Grid]:
         return []
     here = {(c.published.dataset, c.published.backbone) for c in compared}
     settings = [setting for setting in HEADLINE if setting in here]
-    methods = [row.id for row in ROWS if any(c.published.method == row.id for c in compared)]
+    compared_methods = {c.published.method for c in compared}
+    methods = [row.id for row in ROWS if row.id in compared_methods]
     everything = Line("all that was not fitted", tuple(_mean_miss(predicted(compared, q)) for q in QUANTITIES.values()))
     correlations = []
     for dataset, backbone in settings:
@@ -132,7 +133,9 @@ def _mean_miss(compared: Sequence[Compared]) -> Entry:
 
 def _correlation(compared: Sequence[Compared]) -> Entry:
     rho = spearman([c.ours.value or 0.0 for c in compared], [c.published.value for c in compared])
-    return Entry() if rho is None else number_entry(rho, 2)
+    if rho is None:
+        return Entry()
+    return number_entry(rho, 2)
 
 
 def _largest(compared: Sequence[Compared]) -> str:

@@ -88,19 +88,18 @@ def printed_headline() -> tuple[PrintedNumber, ...]:
 @cache
 def printed_study(name: str) -> tuple[PrintedRow, ...]:
     """An appendix study, one of ``PRINTED_STUDIES``; of others the paper prints nothing."""
-    rows = _rows(name) if name in PRINTED_STUDIES else []
-    if not rows:
+    if name not in PRINTED_STUDIES:
         return ()
+    rows = _rows(name)
     labels = [column for column in rows[0] if column in _STUDY_LABELS]
     for above, row in pairwise(rows):  # a blank label is that of the row above
         row |= {column: row[column] or above[column] for column in labels}
-    return tuple(
-        PrintedRow(
-            tuple(row[column] for column in labels),
-            MappingProxyType({k: _numbers(v) for k, v in row.items() if k not in _STUDY_LABELS}),
-        )
-        for row in rows
-    )
+    found = []
+    for row in rows:
+        values = {method: _numbers(text) for method, text in row.items() if method not in _STUDY_LABELS}
+        label = tuple(row[column] for column in labels)
+        found.append(PrintedRow(label, MappingProxyType(values)))
+    return tuple(found)
 
 
 PRINTED_STUDIES = ("components", "lfw_accuracy", "calibration_size", "attributes", "coverage", "split")
@@ -139,7 +138,9 @@ def _rows(name: str) -> list[dict[str, str]]:
 def _number(text: str) -> float:
     """A number as the csv files have it: ``.984``, ``0.98 ± 0.01`` or ``3/8``."""
     part, slash, whole = text.partition("±")[0].partition("/")
-    return float(part) / float(whole) if slash else float(part)
+    if slash:
+        return float(part) / float(whole)
+    return float(part)
 
 
 def _numbers(text: str) -> tuple[float, ...]:

@@ -61,7 +61,9 @@ def win_table(layout: Layout) -> Grid:
 def _lines(counts: Sequence[Wins]) -> tuple[Line, ...]:
     lines = []
     for label, (at_best, groups, variants) in zip(METRICS.values(), counts, strict=True):
-        share = Entry(f"{at_best}/{groups} ({at_best / groups:.1%})", at_best / groups) if groups else Entry()
+        share = Entry()
+        if groups:
+            share = Entry(f"{at_best}/{groups} ({at_best / groups:.1%})", at_best / groups)
         most = ", ".join(f"{name} ({n})" for name, n in variants.most_common(N_VARIANTS) if n)
         lines.append(Line(label, (share, Entry(most))))
     return tuple(lines)
@@ -93,9 +95,11 @@ def _printed(layout: Layout, metric: str, rows: Sequence[MethodRow]) -> Iterator
     """For each group of each setting: the printed value of each label-free row that has one."""
     for setting in SETTINGS:
         some = layout.any_run(setting)
-        groups = () if some is None else group_names(some)
-        places = [SettingColumn(setting, per_group(metric, group)) for group in groups]
-        lines = [line for line in (layout.line(row, places) for row in rows) if not line.dagger]
+        if some is None:
+            continue
+        places = [SettingColumn(setting, per_group(metric, group)) for group in group_names(some)]
+        every = [layout.line(row, places) for row in rows]
+        lines = [line for line in every if not line.dagger]
         for column in range(len(places)):
             numbers = {line.label: line.entries[column].printed for line in lines}
             yield {label: number for label, number in numbers.items() if number is not None}

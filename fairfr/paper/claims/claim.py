@@ -46,7 +46,10 @@ class Claim:
 
 def verdict(holds: bool, detail: str, figure: float | None = None) -> Verdict:
     """Holds or does not."""
-    return Verdict("holds" if holds else "does not hold", detail, figure)
+    status: Status = "does not hold"
+    if holds:
+        status = "holds"
+    return Verdict(status, detail, figure)
 
 
 def study_rows(numbers: Numbers, name: str) -> tuple[PrintedRow, ...]:
@@ -67,7 +70,8 @@ def label_free_methods(quantity: Quantity) -> tuple[str, ...]:
 def winners(numbers: Numbers, quantity: Quantity, setting: Setting) -> tuple[set[str], float]:
     """The best label-free methods of a column, ties included, and their value."""
     values = {m: require_number(numbers, quantity, *setting, m) for m in label_free_methods(quantity)}
-    best = max(values.values()) if quantity.higher_is_better else min(values.values())
+    choose = max if quantity.higher_is_better else min
+    best = choose(values.values())
     return {m for m, value in values.items() if value == best}, best
 
 
@@ -89,10 +93,13 @@ def compare_means(quantity: Quantity, said: dict[str, float], numbers: Numbers) 
     means = {method: mean_over_settings(numbers, quantity, method) for method in label_free_methods(quantity)}
     ranking = sorted(means, key=means.__getitem__, reverse=bool(quantity.higher_is_better))
     stated = all(f"{means[method]:.3f}" == f"{value:.3f}" for method, value in said.items())
-    ahead = means[next(iter(said))] == means[ranking[0]]
+    first = next(iter(said))
+    ahead = means[first] == means[ranking[0]]
     shown = [method for method in ranking if method in said or method == ranking[0]]
-    rival = next(method for method in ranking if method != next(iter(said)))
-    lead = (means[next(iter(said))] - means[rival]) * (1 if quantity.higher_is_better else -1)
+    rival = next(method for method in ranking if method != first)
+    lead = means[first] - means[rival]
+    if not quantity.higher_is_better:
+        lead = -lead
     detail = ", ".join(f"{LABEL[m]} {means[m]:.4f}" for m in shown)
     return verdict(ahead and (stated or not numbers.exact), detail, lead)
 

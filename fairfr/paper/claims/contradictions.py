@@ -27,7 +27,8 @@ OTHER_EMBEDDINGS = "the embedding sets differ: neither need be wrong, neither be
 def _split_brier(numbers: Numbers) -> Verdict:
     """Worst-group Brier of AC-Density on RFW, and how far below a score-only or group-wise map it is."""
     row = next(row for row in printed_study("split") if row.label == ("ArcFace", "Original"))
-    appendix, platt = row.values["ac_density"][1], row.values["platt"][1]
+    appendix = row.values["ac_density"][1]
+    platt = row.values["platt"][1]
     column = ("rfw", "arcface_r100")
     table, faircal = (require_number(numbers, WORST_BRIER, *column, m) for m in ("ac_density", "faircal"))
     others = ", ".join(
@@ -45,7 +46,8 @@ def _split_brier(numbers: Numbers) -> Verdict:
 def _components_gain(label: str, setting: Setting, numbers: Numbers) -> Verdict:
     """The largest gain in worst-group AUROC over a map of the score alone, in both tables."""
     row = next(row for row in printed_study("components") if row.label == (label,))
-    baseline, platt = require_number(numbers, WORST_AUROC, *setting, "baseline"), row.values["platt"][0]
+    baseline = require_number(numbers, WORST_AUROC, *setting, "baseline")
+    platt = row.values["platt"][0]
     methods = ("ac_linear", "ac_density")
     table = {m: require_number(numbers, WORST_AUROC, *setting, m) for m in methods}
     best = max(table, key=table.__getitem__)

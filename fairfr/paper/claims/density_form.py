@@ -35,37 +35,54 @@ class FormDistance(NamedTuple):
     def form(self) -> str:
         if self.with_self == self.without:
             return "equal"
-        return "self" if self.with_self < self.without else "LOO"
+        if self.with_self < self.without:
+            return "self"
+        return "LOO"
 
     def __str__(self) -> str:
-        return f"{setting_name(self.setting)} {self.with_self:.3f}, {self.without:.3f}{' (far)' if self.far else ''}"
+        text = f"{setting_name(self.setting)} {self.with_self:.3f}, {self.without:.3f}"
+        if self.far:
+            text += " (far)"
+        return text
 
 
 def _compare(numbers: Numbers, quantity: Quantity, setting: Setting) -> FormDistance | None:
     """None where one of the forms has no run."""
     printed = _PRINTED.value(quantity, *setting, DENSITY.id)
-    ours = [numbers.value(quantity, *setting, row.id) for row in (DENSITY, DENSITY_LOO)]
-    if printed is None or ours[0] is None or ours[1] is None:
+    with_self = numbers.value(quantity, *setting, DENSITY.id)
+    without = numbers.value(quantity, *setting, DENSITY_LOO.id)
+    if printed is None or with_self is None or without is None:
         return None
-    distances = [round(abs(value - printed), DIGITS) for value in ours if value is not None]
-    # the tolerance of K/N is in groups
-    tolerance = TOLERANCE[quantity] / (GROUPS_OF[setting[0]] if quantity.group == LIFTED else 1)
-    return FormDistance(setting, distances[0], distances[1], min(distances) > tolerance + _ROUNDING)
+    of_self = round(abs(with_self - printed), DIGITS)
+    of_loo = round(abs(without - printed), DIGITS)
+    tolerance = TOLERANCE[quantity]
+    if quantity.group == LIFTED:
+        tolerance /= GROUPS_OF[setting[0]]  # the tolerance of K/N is in groups
+    return FormDistance(setting, of_self, of_loo, min(of_self, of_loo) > tolerance + _ROUNDING)
 
 
 def _form_of(quantity: Quantity, numbers: Numbers) -> Verdict:
     """Holds if every column that tells the two apart is nearer to the form of the text, and near enough to count."""
     if numbers.exact:
         raise MissingNumberError("one AC-Density is printed: only runs of both forms can tell")
-    compared = [_compare(numbers, quantity, setting) for setting in HEADLINE]
-    columns = [near for near in compared if near is not None]
-    if not columns:
+    by_form: dict[str, list[FormDistance]] = {form: [] for form in _HEAD}
+    for setting in HEADLINE:
+        distance = _compare(numbers, quantity, setting)
+        if distance is not None:
+            by_form[distance.form].append(distance)
+    said = []
+    for form, distances in by_form.items():
+        if distances:
+            said.append(f"{_HEAD[form]}: {'; '.join(map(str, distances))}")
+    if not said:
         raise MissingNumberError(f"{numbers.absent}: {quantity.label} of both forms of AC-Density in one column")
-    by_form = {form: [near for near in columns if near.form == form] for form in ("self", "LOO", "equal")}
-    said = [f"{_HEAD[form]}: {'; '.join(map(str, where))}" for form, where in by_form.items() if where]
-    n_self, n_loo = (sum(not near.far for near in by_form[form]) for form in ("self", "LOO"))
-    decided = bool(n_self) != bool(n_loo)
-    status: Status = "undetermined" if not decided else "holds" if n_self else "does not hold"
+    n_self = sum(not distance.far for distance in by_form["self"])
+    n_loo = sum(not distance.far for distance in by_form["LOO"])
+    status: Status = "undetermined"
+    if n_self and not n_loo:
+        status = "holds"
+    elif n_loo and not n_self:
+        status = "does not hold"
     return Verdict(status, f"distances of self, LOO. {'. '.join(said)}", n_self - n_loo)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import partial
 
 from fairfr.paper.claims.claim import AC, LABEL, Claim, Verdict, label_free_methods, method_labels, verdict
@@ -58,14 +59,18 @@ def _only_density_on_r50(numbers: Numbers) -> Verdict:
 
 def _count_wins(numbers: Numbers, metric: str) -> tuple[int, int, dict[str, int]]:
     """Groups where an AC variant is best (ties included), groups in all, and the wins of each variant."""
-    won, cells, by_variant = 0, 0, dict.fromkeys(AC, 0)
+    won = 0
+    cells = 0
+    by_variant = dict.fromkeys(AC, 0)
     methods = label_free_methods(AUROC)
     for setting in SETTINGS:
         values = {m: _groups(numbers, metric, setting, m) for m in methods}
         for group in set.intersection(*(set(v) for v in values.values())):
             best = max(values[m][group] for m in methods)
             ahead = [m for m in AC if values[m][group] == best]
-            won, cells = won + bool(ahead), cells + 1
+            cells += 1
+            if ahead:
+                won += 1
             for variant in ahead:
                 by_variant[variant] += 1
     return won, cells, by_variant
@@ -80,7 +85,7 @@ def _wins(metric: str, numbers: Numbers) -> Verdict:
 
 
 def _cells_add_up(numbers: Numbers) -> Verdict:
-    counts = {d: sum(dataset == d for dataset, _ in SETTINGS) for d in GROUPS_OF}
+    counts = Counter(dataset for dataset, _ in SETTINGS)
     total = sum(counts[d] * groups for d, groups in GROUPS_OF.items())
     percents = [f"{c.won}/{c.groups} = {100 * c.won / c.groups:.1f} %" for c in win_counts()]
     right = all(c.groups == total and f"{100 * c.won / c.groups:.1f}" == f"{c.percent:.1f}" for c in win_counts())
@@ -109,8 +114,10 @@ def _negatives(dataset: str, of_group: bool, said: int, numbers: Numbers) -> Ver
     if found is None:
         raise MissingNumberError(f"{numbers.absent}: the negatives of a {DATASETS[dataset]} fold")
     whole, group = found
-    detail = f"{whole:,.0f} in a fold" + (f", {group:,.0f} in a fold of one ethnicity" if of_group else "")
-    return verdict(round(group if of_group else whole) == said, detail)
+    detail = f"{whole:,.0f} in a fold"
+    if not of_group:
+        return verdict(round(whole) == said, detail)
+    return verdict(round(group) == said, f"{detail}, {group:,.0f} in a fold of one ethnicity")
 
 
 _WHERE = "Results, avoiding leveling down"

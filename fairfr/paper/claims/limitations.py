@@ -8,12 +8,11 @@ from fairfr.paper.numbers import MissingNumberError, Numbers
 
 def _need_not_transfer(numbers: Numbers) -> Verdict:
     """Whether an AC method loses AUROC away from home, and more than a map of the cosine does."""
-    lost = [
-        (row.values[m][0], row.values["platt"][0], LABEL[m], row.label[0])
-        for row in study_rows(numbers, "transfer")
-        for m in CONTEXT
-        if m in row.values and "platt" in row.values
-    ]
+    lost = []
+    for row in study_rows(numbers, "transfer"):
+        for method in CONTEXT:
+            if method in row.values and "platt" in row.values:
+                lost.append((row.values[method][0], row.values["platt"][0], LABEL[method], row.label[0]))
     if not lost:
         raise MissingNumberError(f"{numbers.absent}: Platt and an AC method, at home and away")
     change, of_platt, method, where = min(lost)

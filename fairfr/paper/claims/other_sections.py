@@ -39,7 +39,10 @@ def _better_than(numbers: Numbers, quantity: Quantity, rivals: Sequence[str]) ->
         best = max(sign * require_number(numbers, quantity, *setting, rival) for rival in rivals)
         return sign * require_number(numbers, quantity, *setting, method) - best
 
-    return {m: sum(gain(s, m) > 0 for s in HEADLINE) for m in AC}
+    counts = {}
+    for method in AC:
+        counts[method] = sum(gain(setting, method) > 0 for setting in HEADLINE)
+    return counts
 
 
 def _in_columns(counts: dict[str, int]) -> str:
@@ -59,11 +62,17 @@ def _improves(quantity: Quantity, numbers: Numbers) -> Verdict:
 
 def _better_probabilities(numbers: Numbers) -> Verdict:
     """Against calibrators: beating a raw cosine that is read as a probability shows nothing."""
-    known = [m for m in CALIBRATORS if all(numbers.value(WORST_BRIER, *s, m) is not None for s in HEADLINE)]
+    known = []
+    for method in CALIBRATORS:
+        values = [numbers.value(WORST_BRIER, *setting, method) for setting in HEADLINE]
+        if None not in values:
+            known.append(method)
     rivals = known or ["faircal"]
     counts = _better_than(numbers, WORST_BRIER, rivals)
     found = _often(counts, "the best of " + ", ".join(LABEL[m] for m in rivals))
-    faircal = _in_columns(_better_than(numbers, WORST_BRIER, ["faircal"])) if "faircal" in rivals else "no run"
+    faircal = "no run"
+    if "faircal" in rivals:
+        faircal = _in_columns(_better_than(numbers, WORST_BRIER, ["faircal"]))
     return found._replace(detail=f"{found.detail} (than FairCal alone: {faircal})")
 
 
@@ -93,11 +102,10 @@ def _small_models(numbers: Numbers) -> Verdict:
 
 def _overlay(numbers: Numbers) -> Verdict:
     """A fitted overlay cannot do worse than a guess; raw scores clipped to [0, 1] can."""
-    cells = {
-        (m, s): require_number(numbers, WORST_BRIER, *s, m)
-        for m in ("baseline", "falcon", "fsn", "demonorm")
-        for s in HEADLINE
-    }
+    cells = {}
+    for method in ("baseline", "falcon", "fsn", "demonorm"):
+        for setting in HEADLINE:
+            cells[method, setting] = require_number(numbers, WORST_BRIER, *setting, method)
     (method, setting), worst = max(cells.items(), key=lambda item: item[1])
     detail = (
         f"largest worst-group Brier: {LABEL[method]} on {setting_name(setting)} {worst:.3f}; a constant 0.5 gives 0.250"
@@ -108,8 +116,11 @@ def _overlay(numbers: Numbers) -> Verdict:
 
 
 def _score_only(numbers: Numbers) -> Verdict:
-    pairs = {s: [require_number(numbers, WORST_AUROC, *s, m) for m in ("platt", "baseline")] for s in HEADLINE}
-    moved = [s for s, (platt, baseline) in pairs.items() if platt != baseline]
+    moved = []
+    for setting in HEADLINE:
+        platt = require_number(numbers, WORST_AUROC, *setting, "platt")
+        if platt != require_number(numbers, WORST_AUROC, *setting, "baseline"):
+            moved.append(setting)
     return verdict(not moved, f"worst-group AUROC of Platt differs from Baseline's in: {setting_names(moved)}")
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from types import MappingProxyType
 
 import numpy as np
@@ -39,7 +41,7 @@ SECTIONS: dict[str, tuple[Claim, ...]] = {
     "Headline tables against the appendix": contradictions.CLAIMS,
     "Which form of AC-Density is printed": density_form.CLAIMS,
 }
-CLAIMS = tuple(claim for section in SECTIONS.values() for claim in section)
+CLAIMS = tuple(chain.from_iterable(SECTIONS.values()))
 TONES: dict[Status, Tone] = {"holds": "improved", "does not hold": "degraded", "undetermined": "plain"}
 LEVEL = 0.95
 SIDES = ("Printed tables", "Our runs")
@@ -93,7 +95,9 @@ def judge_draws(claim: Claim, point: Verdict, drawn: BootstrapNumbers) -> Verdic
     except MissingNumberError:
         return point
     share = sum(verdict.status == point.status for verdict in verdicts) / len(verdicts)
-    status: Status = point.status if share >= (1 + LEVEL) / 2 else "undetermined"
+    status: Status = "undetermined"
+    if share >= (1 + LEVEL) / 2:
+        status = point.status
     return Verdict(status, f"{point.detail} [{_in_draws(claim, point, verdicts, share)}]", point.figure)
 
 
@@ -118,24 +122,27 @@ def claims(
     """
     judged = _judge_all(RunNumbers(runs, reading, studies), bootstraps)
     provenance = TableNotes(Layout(runs, reading, ORDER), ROWS, SETTINGS, exact=True, group_brier=True)
-    sides = SIDES if provenance.used or studies else SIDES[:1]
-    sections = tuple(
-        Section(heading, tuple(_line(claim, *judged[claim.id][: len(sides)]) for claim in section))
-        for heading, section in SECTIONS.items()
-    )
-    tally = {side: _tally([verdicts[i] for verdicts in judged.values()]) for i, side in enumerate(sides)}
-    intervals = NO_INTERVALS if bootstraps is None else INTERVALS
+    sides: tuple[str, ...] = SIDES[:1]
+    if provenance.used or studies:
+        sides = SIDES
+    sections = []
+    for heading, section in SECTIONS.items():
+        lines = [_line(claim, judged[claim.id][: len(sides)]) for claim in section]
+        sections.append(Section(heading, tuple(lines)))
+    tallies = []
+    for position, side in enumerate(sides):
+        verdicts = [both[position] for both in judged.values()]
+        tallies.append(f"{side}: {_tally(verdicts)}.")
+    of_runs: tuple[Note, ...] = ()
+    if len(sides) > 1:
+        of_runs = (IN_KIND, NO_INTERVALS if bootstraps is None else INTERVALS)
     bare = Grid(
         id="claims",
         title="The paper's claims, checked on its printed tables and on our runs",
         corner=("Where",),
         spanners=(Spanner("", ("claim",)), *(Spanner(side, ("verdict", "numbers")) for side in sides)),
-        sections=sections,
-        notes=(
-            Note("tally", " ".join(f"{side}: {counts}." for side, counts in tally.items())),
-            *((IN_KIND, intervals) if len(sides) > 1 else ()),
-            NO_GROUP_TABLES,
-        ),
+        sections=tuple(sections),
+        notes=(Note("tally", " ".join(tallies)), *of_runs, NO_GROUP_TABLES),
         about=("The same arithmetic judges both.", *synthetic_warning(runs)),
         chapter="Claims of the paper",
     )
@@ -145,17 +152,25 @@ def claims(
 def _judge_all(ours: RunNumbers, bootstraps: BootstrapCache | None) -> dict[str, tuple[Verdict, Verdict]]:
     """The verdicts on each claim, by its id: from the printed tables, and from our runs."""
     printed = PrintedNumbers()
-    judged = {claim.id: (judge(claim, printed), judge(claim, ours)) for claim in CLAIMS}
-    if bootstraps is None:
-        return judged
-    drawn = BootstrapNumbers(bootstraps)
-    return {claim.id: (judged[claim.id][0], judge_draws(claim, judged[claim.id][1], drawn)) for claim in CLAIMS}
+    drawn = None
+    if bootstraps is not None:
+        drawn = BootstrapNumbers(bootstraps)
+    judged = {}
+    for claim in CLAIMS:
+        of_runs = judge(claim, ours)
+        if drawn is not None:
+            of_runs = judge_draws(claim, of_runs, drawn)
+        judged[claim.id] = (judge(claim, printed), of_runs)
+    return judged
 
 
-def _line(claim: Claim, *verdicts: Verdict) -> Line:
-    entries = [(Entry(one.status, tone=TONES[one.status]), Entry(one.detail)) for one in verdicts]
-    return Line(claim.where, (Entry(claim.words), *(entry for pair in entries for entry in pair)))
+def _line(claim: Claim, verdicts: Sequence[Verdict]) -> Line:
+    entries = [Entry(claim.words)]
+    for one in verdicts:
+        entries += [Entry(one.status, tone=TONES[one.status]), Entry(one.detail)]
+    return Line(claim.where, tuple(entries))
 
 
 def _tally(verdicts: Sequence[Verdict]) -> str:
-    return ", ".join(f"{status} {sum(v.status == status for v in verdicts)}" for status in STATUSES)
+    counts = Counter(verdict.status for verdict in verdicts)
+    return ", ".join(f"{status} {counts[status]}" for status in STATUSES)

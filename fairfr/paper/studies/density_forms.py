@@ -50,49 +50,63 @@ Form: TypeAlias = tuple[str, int | None]
 
 def tables(runs: StudyRuns) -> list[Grid]:
     """A section for each data set and backbone, two lines for each form."""
-    found = {setting: _forms(runs, setting) for setting in runs.settings}
-    keys = ", ".join(short_key(run.stored["key"]) for forms in found.values() for run in forms.values())
-    return [
-        Grid(
-            id="study_density_forms",
-            title="Forms of AC-Density",
-            corner=("Neighbours, references, ranking",),
-            spanners=(Spanner("", (*METRICS.values(), "mean(p - y)", "Impostors at 1")),),
-            sections=tuple(_section(runs.label(setting), forms) for setting, forms in found.items() if forms),
-            notes=(*NOTES, Note("keys", f"{keys}.", "Run keys", for_print=False)),
-            about=("Bold: best of a data set and backbone.",),
-            source=runs.source,
-            chapter=CHAPTER,
-        )
-    ]
+    sections = []
+    keys: list[str] = []
+    for setting in runs.settings:
+        forms = _forms(runs, setting)
+        if forms:
+            sections.append(_section(runs.label(setting), forms))
+            keys += [short_key(run.stored["key"]) for run in forms.values()]
+    grid = Grid(
+        id="study_density_forms",
+        title="Forms of AC-Density",
+        corner=("Neighbours, references, ranking",),
+        spanners=(Spanner("", (*METRICS.values(), "mean(p - y)", "Impostors at 1")),),
+        sections=tuple(sections),
+        notes=(*NOTES, Note("keys", f"{', '.join(keys)}.", "Run keys", for_print=False)),
+        about=("Bold: best of a data set and backbone.",),
+        source=runs.source,
+        chapter=CHAPTER,
+    )
+    return [grid]
 
 
 def _forms(runs: StudyRuns, setting: Setting) -> dict[Form, Run]:
     """The runs of each form in the table's order."""
     limits = {runs.value(run, LIMIT) for run in runs.find(setting)}
-    forms = [(method, limit) for method in FORMS for limit in sorted(limits, key=lambda limit: limit or 0)]
-    found = {form: runs.one(setting, form[0], **{LIMIT: form[1]}) for form in forms}
-    return {form: run for form, run in found.items() if run is not None}
+    found: dict[Form, Run] = {}
+    for method in FORMS:
+        for limit in sorted(limits, key=lambda limit: limit or 0):
+            run = runs.one(setting, method, **{LIMIT: limit})
+            if run is not None:
+                found[method, limit] = run
+    return found
 
 
 def _section(label: str, forms: dict[Form, Run]) -> Section:
-    lines = [_line(form, ranking, result) for form, result in forms.items() for ranking in RANKINGS]
+    lines = []
+    for form, run in forms.items():
+        lines += [_line(form, ranking, run) for ranking in RANKINGS]
     return Section(label, tuple(mark_best(lines, [*map(higher_is_better, METRICS), None, None])))
 
 
 def _line(form: Form, ranking: str, result: Run) -> Line:
     method, limit = form
-    references = "all" if limit is None else f"{limit:,}"
+    references = "all"
+    if limit is not None:
+        references = f"{limit:,}"
     means = [result.mean(metric, "all", RANKINGS[ranking]) for metric in METRICS]
     entries = [_number(mean) for mean in means]
     scores = RunScores.if_available(result)
-    if scores is None:
-        entries += [Entry(), Entry()]
-    else:
-        values = scores.probability if ranking == "clipped" else scores.score
-        at_one = float((scores.probability[~scores.same] >= 1).mean())
-        entries.append(_number(float(values.mean() - scores.same.mean()), "+"))
-        entries.append(Entry(f"{at_one:.2%}", at_one) if ranking == "clipped" else Entry())
+    bias = Entry()
+    at_one = Entry()
+    if scores is not None and ranking == "clipped":
+        bias = _number(float(scores.probability.mean() - scores.same.mean()), "+")
+        share = float((scores.probability[~scores.same] >= 1).mean())
+        at_one = Entry(f"{share:.2%}", share)
+    elif scores is not None:
+        bias = _number(float(scores.score.mean() - scores.same.mean()), "+")
+    entries += [bias, at_one]
     return Line(f"{FORMS[method]}, {references}, {ranking}", tuple(entries))
 
 

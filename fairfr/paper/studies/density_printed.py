@@ -71,47 +71,59 @@ def tables(runs: StudyRuns) -> list[Grid]:
 
 def _section(runs: StudyRuns, setting: Setting) -> Section:
     printed = [_printed(quantity, setting) for quantity in QUANTITIES]
-    lines, distances = [], []
+    lines = []
+    distances = []
     for method, form in FORMS.items():
         found = runs.find(setting, method)
         for ranking, reading in RANKINGS.items():
             values = [_over_seeds(found, quantity, reading) for quantity in QUANTITIES]
             lines.append(Line(f"{form}, {ranking}", tuple(_entry(each) for each in values)))
-            distances.append([abs(float(np.mean(v)) - p) if v else None for v, p in zip(values, printed, strict=True)])
+            distances.append([_distance(each, wanted) for each, wanted in zip(values, printed, strict=True)])
     seeds = max(len(runs.find(setting, method)) for method in FORMS)
     above = Line("printed", tuple(number_entry(value, 3) for value in printed))
     return Section(f"{runs.label(setting)}, {seeds} seeds", (above, *_nearest(lines, distances)))
 
 
 def _distances(runs: StudyRuns, settings: Sequence[Setting], heading: str) -> Section:
-    lines, distances = [], []
+    lines = []
+    distances = []
     for method, form in FORMS.items():
         for ranking, reading in RANKINGS.items():
             mean: list[float | None] = []
             for quantity in QUANTITIES:
-                each = [
-                    abs(float(np.mean(values)) - _printed(quantity, setting))
-                    for setting in settings
-                    if (values := _over_seeds(runs.find(setting, method), quantity, reading))
-                ]
-                mean.append(float(np.mean(each)) if each else None)
+                each = []
+                for setting in settings:
+                    values = _over_seeds(runs.find(setting, method), quantity, reading)
+                    distance = _distance(values, _printed(quantity, setting))
+                    if distance is not None:
+                        each.append(distance)
+                mean.append(_mean(each))
             lines.append(Line(f"{form}, {ranking}", tuple(number_entry(value, DIGITS) for value in mean)))
             distances.append(mean)
     return Section(heading, tuple(_nearest(lines, distances)), panel=True)
 
 
+def _distance(values: Sequence[float], printed: float) -> float | None:
+    """Of the mean over seeds from the printed value; None without a run."""
+    mean = _mean(values)
+    if mean is None:
+        return None
+    return abs(mean - printed)
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    if not values:
+        return None
+    return float(np.mean(values))
+
+
 def _nearest(lines: Sequence[Line], distances: Sequence[Sequence[float | None]]) -> list[Line]:
     """The lines, with the smallest distance of each column in bold, including ties after rounding."""
-    distances = [[None if value is None else round(value, DIGITS) for value in of_line] for of_line in distances]
-    least = []
-    for column in zip(*distances, strict=True):
-        known = [value for value in column if value is not None]
-        least.append(min(known) if known else None)
+    rounded = np.round(np.array(distances, dtype=np.float64), DIGITS)  # None becomes NaN, which equals nothing
+    least = np.fmin.reduce(rounded, axis=0)
     marked = []
-    for line, of_line in zip(lines, distances, strict=True):
-        entries = []
-        for entry, distance, smallest in zip(line.entries, of_line, least, strict=True):
-            entries.append(replace(entry, bold=distance is not None and distance == smallest))
+    for line, is_least in zip(lines, rounded == least, strict=True):
+        entries = [replace(entry, bold=bool(bold)) for entry, bold in zip(line.entries, is_least, strict=True)]
         marked.append(replace(line, entries=tuple(entries)))
     return marked
 
@@ -135,7 +147,9 @@ def _over_seeds(found: Sequence[Run], quantity: Quantity, reading: Reading) -> l
 def _entry(values: Sequence[float]) -> Entry:
     if not values:
         return Entry()
-    spread = f"±{np.std(values, ddof=1):.{DIGITS}f}" if len(values) > 1 else ""
+    spread = ""
+    if len(values) > 1:
+        spread = f"±{np.std(values, ddof=1):.{DIGITS}f}"
     return number_entry(float(np.mean(values)), DIGITS, spread=spread)
 
 

@@ -73,15 +73,23 @@ def tables(runs: StudyRuns) -> list[Grid]:
 
 def _section(runs: StudyRuns, setting: Setting) -> Section:
     found = sorted(runs.find(setting), key=_place)
-    at_hand = [(_row(run), scores) for run in found if (scores := RunScores.if_available(run)) is not None]
-    drawn = bootstrap_runs(at_hand, runs.reading, DRAWS) if at_hand else None
+    available = []
+    for run in found:
+        scores = RunScores.if_available(run)
+        if scores is not None:
+            available.append((_row(run), scores))
+    drawn = None
+    if available:
+        drawn = bootstrap_runs(available, runs.reading, DRAWS)
     return Section(runs.label(setting), tuple(_line(runs, run, drawn) for run in found))
 
 
 def _place(run: Run) -> tuple[int, str]:
     """The position of a method: maps of the cosine first, then those that see more, then others by name."""
     method = run.stored["method"]["id"]
-    return (ORDER.index(method) if method in ORDER else len(ORDER), method)
+    if method in ORDER:
+        return ORDER.index(method), method
+    return len(ORDER), method
 
 
 def _row(run: Run) -> MethodRow:
@@ -94,9 +102,12 @@ def _line(runs: StudyRuns, run: Run, drawn: SettingBootstrap | None) -> Line:
     scores = RunScores.if_available(run)
     if not folds or scores is None:
         return Line(run.label, tuple(Entry() for _ in range(len(OPEN) + 6)))
-    by_convention = [_mean(_tpr(fold.same, fold.values, convention) for fold in folds) for convention in CONVENTIONS]
+    entries = []
+    for convention in CONVENTIONS:
+        mean = _mean(_tpr(fold.same, fold.values, convention) for fold in folds)
+        entries.append(number_entry(mean, 3))
     broken = _mean(_tpr(fold.same, _untied(fold, scores), "interp") for fold in folds)
-    entries = [number_entry(value, 3) for value in (*by_convention, broken)]
+    entries.append(number_entry(broken, 3))
     entries += [*_pooled(run, drawn), *_from_training(folds), number_entry(_mean(map(_at_the_top, folds)), 1)]
     return Line(run.label, tuple(entries))
 
@@ -136,11 +147,15 @@ def _from_training(folds: Sequence[HeldOutFold]) -> tuple[Entry, Entry]:
 
 def _mean(values: Iterable[float]) -> float | None:
     known = [value for value in values if not np.isnan(value)]
-    return float(np.mean(known)) if known else None
+    if not known:
+        return None
+    return float(np.mean(known))
 
 
 def _counts(runs: StudyRuns) -> Grid:
-    rule = "its first image's" if runs.reading.rule == "first" else "both images'"
+    rule = "both images'"
+    if runs.reading.rule == "first":
+        rule = "its first image's"
     return Grid(
         id="study_low_fpr_counts",
         title="False matches that are expected in a test fold",
@@ -163,7 +178,9 @@ def _counts(runs: StudyRuns) -> Grid:
 def _count_section(runs: StudyRuns, setting: Setting) -> Section:
     run = runs.find(setting)[0]
     grouping = run.stored["data"].get("grouping")
-    groups = ("all", *(run.stored["data"]["groups"][grouping] if grouping else ()))
+    groups = ["all"]
+    if grouping:
+        groups += run.stored["data"]["groups"][grouping]
     found = {group: run.row("auroc", group, runs.reading) for group in groups}
     lines = [_count_line(group, row["n_diff"] / row["folds_total"]) for group, row in found.items() if row]
     return Section(runs.label(setting), tuple(lines))

@@ -6,6 +6,7 @@ folds, with intervals of the difference from a bootstrap over people.
 
 from __future__ import annotations
 
+import math
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -74,15 +75,20 @@ def _tested(run: Run) -> tuple[str, ...]:
 
 def _section(runs: StudyRuns, run: Run) -> str:
     train = run.stored["train"]
-    where = "fitted without the group" if train is None else f"fitted on {train['label']}"
+    where = "fitted without the group"
+    if train is not None:
+        where = f"fitted on {train['label']}"
     return f"{runs.label(run.cell[:2])}, {where}"
 
 
 @cache
 def _compared(home: Run, away: Run, reading: Reading) -> Comparison | None:
     """Tables and figure ask for the same comparison."""
-    at_home, elsewhere = RunScores.if_available(home), RunScores.if_available(away)
-    return None if at_home is None or elsewhere is None else compare_runs(at_home, elsewhere, reading, DRAWS)
+    at_home = RunScores.if_available(home)
+    elsewhere = RunScores.if_available(away)
+    if at_home is None or elsewhere is None:
+        return None
+    return compare_runs(at_home, elsewhere, reading, DRAWS)
 
 
 def tables(runs: StudyRuns) -> list[Grid]:
@@ -106,10 +112,11 @@ def _by_method(runs: StudyRuns) -> Grid:
     lines: dict[str, list[Line]] = {}
     for both in transfer_pairs(runs):
         found = _compared(both.home, both.away, runs.reading)
-        ece = (Entry(), Entry()) if found is None else tuple(number_entry(value, DIGITS) for value in found.ece)
-        lines.setdefault(both.section, []).append(
-            Line(both.method, (*_entries(found, 0), *ece), both.away.needs_groups)
-        )
+        ece = [Entry(), Entry()]
+        if found is not None:
+            ece = [number_entry(value, DIGITS) for value in found.ece]
+        line = Line(both.method, (*_entries(found, 0), *ece), both.away.needs_groups)
+        lines.setdefault(both.section, []).append(line)
     sections = tuple(Section(heading, tuple(several)) for heading, several in lines.items())
     spanners = (*_spanners(), Spanner("ECE-15", HEADS[:2]))
     return _grid(runs, "study_transfer", "Calibrations away from home", spanners, sections)
@@ -131,7 +138,7 @@ def _by_group(runs: StudyRuns) -> Grid:
 
 def _has_both_labels(found: Comparison, slot: int) -> bool:
     change = found.change("auroc", slot)
-    return change.before == change.before  # NaN without both labels
+    return not math.isnan(change.before)
 
 
 def _spanners() -> tuple[Spanner, ...]:
@@ -139,21 +146,29 @@ def _spanners() -> tuple[Spanner, ...]:
 
 
 def _grid(runs: StudyRuns, id: str, title: str, spanners: tuple[Spanner, ...], sections: tuple[Section, ...]) -> Grid:
-    notes = NOTES if runs.source == "synthetic" else NOTES[:2]
+    notes: tuple[Note, ...] = NOTES
+    if runs.source != "synthetic":
+        notes = NOTES[:2]
     return Grid(id, title, ("Method",), spanners, sections, notes, source=runs.source, chapter=CHAPTER)
 
 
 def _entries(found: Comparison | None, slot: int) -> tuple[Entry, ...]:
     if found is None:
         return tuple(Entry() for _ in range(1 + len(METRICS) * len(HEADS)))
-    changes = [_of_change(found.change(metric, slot), higher_is_better(metric)) for metric in METRICS]
-    return (number_entry(int(found.pairs[slot]), 0), *(entry for several in changes for entry in several))
+    entries = [number_entry(int(found.pairs[slot]), 0)]
+    for metric in METRICS:
+        entries += _of_change(found.change(metric, slot), higher_is_better(metric))
+    return tuple(entries)
 
 
 def _of_change(change: Change, higher: bool | None) -> tuple[Entry, ...]:
     """Home, away, change and interval; a change whose interval leaves out 0 is marked as better or worse."""
-    tone: Tone = "plain" if not change.is_clear else "improved" if (change.by > 0) == higher else "degraded"
-    between = Entry(f"{change.low:+.{DIGITS}f} to {change.high:+.{DIGITS}f}") if change.low == change.low else Entry()
+    tone: Tone = "plain"
+    if change.is_clear:
+        tone = "improved" if (change.by > 0) == higher else "degraded"
+    between = Entry()
+    if not math.isnan(change.low):
+        between = Entry(f"{change.low:+.{DIGITS}f} to {change.high:+.{DIGITS}f}")
     return (
         number_entry(change.before, DIGITS),
         number_entry(change.after, DIGITS),
