@@ -23,9 +23,9 @@ from fairfr.runner.held_out import HeldOutScores, check_needs, score_held_out, s
 from fairfr.runner.last_tables import table_cache
 from fairfr.runner.located import CellData
 from fairfr.runner.machine import peak_memory_mb, reset_peak_memory
-from fairfr.runner.method import build_method, build_splits, build_splitter
 from fairfr.runner.record import begin_result, completed_result, failed_result, score_columns
 from fairfr.runner.settings import CellSettings
+from fairfr.runner.splits import build_splits, check_training_set
 from fairfr.runner.threads import ThreadBudget, import_what_fits_use, limit_threads, resolve_threads
 from fairfr.store.result_file import read_result
 from fairfr.store.run_folder import RunFolders, write_metrics, write_scores
@@ -78,8 +78,8 @@ def run_cell(
     Raises FairfrError for mistakes found before a key exists (unknown keys, missing files). Whatever goes wrong
     afterwards is stored as a failed run and returned.
     """
-    method = build_method(settings)  # a wrong target is the user's mistake, reported before anything is read
-    build_splitter(settings)
+    method = settings.method.unfitted  # a wrong target is the user's mistake, reported before anything is read
+    check_training_set(settings)
     located = CellData.of(settings)
     key = located.key(settings)
     runs = RunFolders(Path(settings.out_root))
@@ -151,7 +151,7 @@ def _tables(
     tables = []
     for table in table_cache.of(located.sets, threads):
         _warn(table.data.warnings, progress)
-        check_needs(build_method(settings), settings.method.id, table.data)
+        check_needs(settings.method.unfitted, settings.method.id, table.data)
         tables.append(table)
     return tables[0], tables[1] if len(tables) > 1 else None
 
@@ -171,7 +171,7 @@ def _score(
     _warn(split_findings(splits), progress)
     progress.start(len(splits))
     n_fits = len({split.fit_id for split in splits})
-    method = build_method(settings)
+    method = settings.method.unfitted
     budget = ThreadBudget.of(method, n_fits, threads)
 
     def context(fold: str) -> FitContext:
@@ -195,8 +195,8 @@ def _score(
     import_what_fits_use(method)
     limit_threads(budget.threads)
     try:
-        make, thresholds = (lambda: build_method(settings)), settings.training_thresholds
-        return score_held_out(table, splits, make, context, scored, training, thresholds, budget)
+        build, thresholds = settings.method.build, settings.training_thresholds
+        return score_held_out(table, splits, build, context, scored, training, thresholds, budget)
     finally:
         limit_threads(threads)
 

@@ -43,6 +43,10 @@ def begin_result(
     ``defaults``: the settings as the yaml files have them.
     """
     source = located.test.source
+    if defaults.method == settings.method:
+        defaults = replace(defaults, method=settings.method)  # which has been built
+    if defaults.protocol == settings.protocol:
+        defaults = replace(defaults, protocol=settings.protocol)
     differs = changed_parameters(settings.parameters(source), defaults.parameters(source))
     train = settings.train
     return RunResult(

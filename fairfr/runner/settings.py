@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from functools import cached_property
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from fairfr.core import run_key as keys
+from fairfr.core.calibrator import Calibrator
 from fairfr.core.code_digest import run_code
 from fairfr.core.conform import instantiate
+from fairfr.core.errors import ConfigError
 from fairfr.core.run_key import RunKey, check_path_name, configuration_digest
-from fairfr.core.types import Source
+from fairfr.core.types import FoldSplit, Source, VerificationSet
 from fairfr.core.variants import DATASET_KEYS_OF_METHODS, Parameters, flatten
 from fairfr.data.settings import BackboneSettings, DatasetSettings
 from fairfr.store.settings import StoreSettings
@@ -17,7 +21,18 @@ from fairfr.store.settings import StoreSettings
 DATA_ROOT = "data"  # where auto looks if no place is named
 
 
-@dataclass(frozen=True, slots=True)
+@runtime_checkable
+class Splitter(Protocol):
+    """A protocol's class: which pairs are fitted on, and which are scored.
+
+    One that fits on another data set than it tests on says so by ``needs_training_set = True``, and its ``split`` gets
+    that set as second argument.
+    """
+
+    def split(self, data: VerificationSet) -> Iterator[FoldSplit]: ...
+
+
+@dataclass(frozen=True)
 class MethodSettings:
     """One yaml of conf/method."""
 
@@ -25,13 +40,38 @@ class MethodSettings:
     label: str
     estimator: dict[str, Any]
 
+    def build(self) -> Calibrator:
+        """A new method, to be fitted."""
+        made: Calibrator = _build(self.estimator, "method.estimator", Calibrator)
+        return made
 
-@dataclass(frozen=True, slots=True)
+    @cached_property
+    def unfitted(self) -> Calibrator:
+        """The method, built once: its parameters and needs are read from it, and it is never fitted."""
+        return self.build()
+
+
+@dataclass(frozen=True)
 class ProtocolSettings:
     """One yaml of conf/protocol."""
 
     id: str
     splitter: dict[str, Any]
+
+    @cached_property
+    def built(self) -> Splitter:
+        """The splitter, built once."""
+        made: Splitter = _build(self.splitter, "protocol.splitter", Splitter)
+        return made
+
+
+def _build(spec: dict[str, Any], at: str, kind: type) -> Any:
+    """The object that ``spec`` describes, which must have what a ``kind`` has."""
+    made = instantiate(spec, at)
+    if not isinstance(made, kind):
+        what = "protocol: it lacks split" if kind is Splitter else "method: it lacks needs, fit or predict"
+        raise ConfigError(f"{at}._target_={spec['_target_']} is not a {what}.")
+    return made
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,10 +144,9 @@ class CellSettings:
         return flatten(chosen)
 
     def _code(self) -> dict[str, str | None]:
-        method = instantiate(self.method.estimator, "method.estimator")
         return run_code(
             str(self.method.estimator.get("_target_")),
-            bool(getattr(method, "native_probability", False)),
+            bool(self.method.unfitted.native_probability),
             str(self.protocol.splitter.get("_target_")),
             self.training_thresholds,
         )
@@ -116,8 +155,8 @@ class CellSettings:
         return {
             "dataset": _described_set(self.dataset),
             "backbone": {"id": self.backbone.id, "column": self.backbone.column},
-            "method": {"id": self.method.id, "estimator": _described(self.method.estimator, "method.estimator")},
-            "protocol": {"id": self.protocol.id, "splitter": _described(self.protocol.splitter, "protocol.splitter")},
+            "method": {"id": self.method.id, "estimator": _described(self.method.estimator, self.method.unfitted)},
+            "protocol": {"id": self.protocol.id, "splitter": _described(self.protocol.splitter, self.protocol.built)},
             "seed": self.seed,
         }
 
@@ -127,5 +166,5 @@ def _described_set(dataset: DatasetSettings) -> dict[str, Any]:
     return {key: value for key, value in asdict(dataset).items() if key not in left_out}
 
 
-def _described(spec: dict[str, Any], at: str) -> dict[str, Any]:
-    return {"_target_": spec.get("_target_"), **asdict(instantiate(spec, at))}
+def _described(spec: dict[str, Any], built: Any) -> dict[str, Any]:
+    return {"_target_": spec.get("_target_"), **asdict(built)}

@@ -14,7 +14,6 @@ from fairfr.library.method_classes import as_model
 from fairfr.library.method_state import parameters_of
 from fairfr.library.model import Model
 from fairfr.pairs.table import PairTable
-from fairfr.runner.method import build_method
 from fairfr.runner.settings import CellSettings
 from fairfr.runner.threads import limit_threads, resolve_threads
 from fairfr.store.run_folder import RunFolders
@@ -33,7 +32,7 @@ def fit_on_all_folds(settings: CellSettings) -> Model:
     threads = resolve_threads(settings.threads)
     limit_threads(threads)
     data = located.load()
-    method = build_method(settings)
+    method = settings.method.unfitted
     model = as_model(type(method))(**parameters_of(method))
     groups = tuple(settings.dataset.grouping) if "groups" in method.needs else ()
     model.fit_table(PairTable(data, threads), _context(settings, data, threads), groups)

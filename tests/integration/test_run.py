@@ -17,6 +17,7 @@ import yaml
 from sklearn.metrics import brier_score_loss, roc_auc_score
 
 from fairfr.core.code_digest import code_digest
+from fairfr.core.conform import instantiate
 from fairfr.core.errors import DataError, FairfrError, UnmetNeedError
 from fairfr.core.run_key import configuration_digest
 from fairfr.core.types import MetricRow
@@ -181,6 +182,24 @@ def test_same_seed_and_threads_give_the_same_bytes(cell: Any, small: tuple[str, 
     one, two = (pd.read_parquet(o.folder / "scores.parquet")["score"] for o in (again, other))
     assert other.key != first.key and not np.array_equal(one, two)
     assert cell(*small, "method=ac_density", "++method.estimator.max_references=40").status == "skipped"
+
+
+def test_method_and_splitter_are_built_once_besides_a_method_for_every_fit(
+    cell: Any, small: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    built: list[str] = []
+
+    def counted(spec: dict[str, Any], at: str) -> Any:
+        built.append(at)
+        return instantiate(spec, at)
+
+    monkeypatch.setattr("fairfr.runner.settings.instantiate", counted)
+    outcome = cell(*small, "dataset.grouping=[]", "method=platt")
+    fits = len(outcome.result.fit_report)
+    assert fits == 10 and built.count("method.estimator") == 1 + fits and built.count("protocol.splitter") == 1
+    built.clear()
+    assert cell(*small, "dataset.grouping=[]", "method=platt").status == "skipped"
+    assert sorted(built) == ["method.estimator", "protocol.splitter"]
 
 
 def test_stored_configuration_is_resolved(cell: Any, small: tuple[str, ...]) -> None:

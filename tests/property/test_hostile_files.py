@@ -313,7 +313,6 @@ def read_config(folder: Path) -> object:
     from omegaconf import OmegaConf
     from omegaconf.errors import OmegaConfBaseException
 
-    from fairfr.runner.method import build_method
     from fairfr.sweep import read_settings
 
     try:
@@ -322,7 +321,7 @@ def read_config(folder: Path) -> object:
     except (yaml.YAMLError, OmegaConfBaseException, AssertionError, ValueError, TypeError, OverflowError) as error:
         raise ConfigError("no configuration") from error
     settings, _ = read_settings(config)
-    return build_method(settings), settings.key("files", "0" * 64)
+    return settings.method.build(), settings.key("files", "0" * 64)
 
 
 def make_runs(folder: Path) -> None:
