@@ -90,19 +90,21 @@ def sweep(threads: int) -> Measured:
 
 def tables() -> Measured:
     """All tables from many stored results, which are copies of a real one with other seeds."""
-    from fairfr.store.result_file import write_result
+    from fairfr.store.result_file import write_sealed
 
     printed: list[str] = []
     with tempfile.TemporaryDirectory() as folder:
         out_root = Path(folder)
         _, stored = run_cell(out_root, "dataset=lfw", "method=baseline", "store=folder")
+        del stored["seal"]
+        stored["files"] = {}  # the copies are result.json alone
         for seed in range(1, N_RUNS + 1):
             key = f"synthetic-{seed:016x}"
             configuration = {**stored["identity"], "seed": seed}
             copy = {**stored, "key": key, "seed": seed, "identity": configuration, "differs": {"seed": seed}}
             run_folder = out_root / "runs" / "lfw" / "magface" / "baseline" / key
             run_folder.mkdir()
-            write_result(run_folder, copy)
+            write_sealed(run_folder, copy)
         command = [sys.executable, "scripts/make_tables.py", "--out-root", str(out_root)]
         wall = seconds(lambda: printed.append(subprocess.check_output(command, cwd=ROOT, text=True)))
         assert f"{N_RUNS + 1} runs read" in printed[0].replace(",", ""), printed[0]
