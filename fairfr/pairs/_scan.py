@@ -52,7 +52,8 @@ _compiled = compiled(fastmath={"reassoc", "contract"})
 def scan(queries: Midpoints, references: Midpoints, k: int, threads: int) -> tuple[I32, F64, Bool]:
     """The nearest references of each query: place and distance (q, k), nearest first, and which are certain (q,)."""
     used, pairs = queries.pairs.compact(len(queries.vectors))
-    left, right = pairs.left.astype(np.int64), pairs.right.astype(np.int64)
+    left = pairs.left.astype(np.int64)
+    right = pairs.right.astype(np.int64)
     order = _by_image(queries.pairs)
     kept = min(k + SPARE, len(references))
     position = np.zeros((len(queries), kept), dtype=np.int32)
@@ -79,10 +80,18 @@ def scan(queries: Midpoints, references: Midpoints, k: int, threads: int) -> tup
 def measured(queries: Midpoints, references: Midpoints, position: I32 | I64, threads: int) -> F64:
     """Distances (q, k) to the references at ``position`` (q, k), which is sorted by them in place."""
     distance = np.empty(position.shape)
-    vectors = np.ascontiguousarray(queries.vectors), np.ascontiguousarray(references.vectors)
-    sides = queries.pairs.left, queries.pairs.right, references.pairs.left, references.pairs.right
-    ends = [side.astype(np.int64) for side in sides]
-    parallel_rows(threads, _by_image(queries.pairs), partial(measure, *vectors, *ends, position, distance))
+    work = partial(
+        measure,
+        np.ascontiguousarray(queries.vectors),
+        np.ascontiguousarray(references.vectors),
+        queries.pairs.left.astype(np.int64),
+        queries.pairs.right.astype(np.int64),
+        references.pairs.left.astype(np.int64),
+        references.pairs.right.astype(np.int64),
+        position,
+        distance,
+    )
+    parallel_rows(threads, _by_image(queries.pairs), work)
     return distance
 
 
@@ -113,8 +122,10 @@ def keep_nearest(products: F32, start: int, left: I64, right: I64, nearness: F32
     last = nearness.shape[1] - 1
     whole = products.shape[1] - products.shape[1] % STRETCH
     for query in rows:
-        a, b = products[left[query]], products[right[query]]
-        best, where = nearness[query], position[query]
+        a = products[left[query]]
+        b = products[right[query]]
+        best = nearness[query]
+        where = position[query]
         for first in range(0, len(a), STRETCH):
             if first < whole and _none_above(best[last], a, b, first):
                 continue
@@ -124,9 +135,11 @@ def keep_nearest(products: F32, start: int, left: I64, right: I64, nearness: F32
                     continue
                 slot = last
                 while slot > 0 and best[slot - 1] < value:
-                    best[slot], where[slot] = best[slot - 1], where[slot - 1]
+                    best[slot] = best[slot - 1]
+                    where[slot] = where[slot - 1]
                     slot -= 1
-                best[slot], where[slot] = value, start + j
+                best[slot] = value
+                where[slot] = start + j
 
 
 @_compiled
@@ -153,18 +166,22 @@ def measure(
     """Distances of the queries in ``rows`` to their references at ``position`` (q, k), both sorted by them in place."""
     doubled = np.empty(vectors.shape[1])
     for query in rows:
-        where, found = position[query], distance[query]
+        where = position[query]
+        found = distance[query]
         for c in range(len(doubled)):
             doubled[c] = np.float64(query_vectors[query_left[query], c]) + query_vectors[query_right[query], c]
         for i in range(len(where)):
             reference = where[i]
-            a, b = vectors[left[reference]], vectors[right[reference]]
+            a = vectors[left[reference]]
+            b = vectors[right[reference]]
             total = 0.0
             for c in range(len(doubled)):
                 total += (doubled[c] - (np.float64(a[c]) + np.float64(b[c]))) ** 2
             gap = np.sqrt(total) / 2
             slot = i
             while slot > 0 and (found[slot - 1] > gap or (found[slot - 1] == gap and where[slot - 1] > reference)):
-                found[slot], where[slot] = found[slot - 1], where[slot - 1]
+                found[slot] = found[slot - 1]
+                where[slot] = where[slot - 1]
                 slot -= 1
-            found[slot], where[slot] = gap, reference
+            found[slot] = gap
+            where[slot] = reference

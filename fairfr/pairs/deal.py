@@ -37,10 +37,12 @@ def deal(unit: I64, strata: I64, count: int, home: I64 | None = None) -> I64:
     ``strata`` (p,) are to be spread evenly. Where folds are equally good, a unit stays in the fold that most of its
     pairs have in ``home`` (p,), if that is given.
     """
-    n_units, n_strata = int(unit.max()) + 1, int(strata.max()) + 1
+    n_units = int(unit.max()) + 1
+    n_strata = int(strata.max()) + 1
     content = np.bincount(unit * n_strata + strata, minlength=n_units * n_strata).reshape(n_units, n_strata)
-    nowhere = np.full(n_units, -1)
-    home_of = nowhere if home is None else _most_frequent(unit, home, n_units)
+    home_of = np.full(n_units, -1)
+    if home is not None:
+        home_of = _most_frequent(unit, home, n_units)
     wanted = content.sum(axis=0) / count
     load = np.zeros((count, n_strata))
     fold_of = np.empty(n_units, dtype=np.int64)
@@ -59,7 +61,8 @@ def _breadth_first_places(left: I64, right: I64) -> I64:
     from scipy.sparse.csgraph import breadth_first_order
 
     names, code = np.unique(np.concatenate([left, right]), return_inverse=True)
-    a, b = code[: len(left)], code[len(left) :]
+    a = code[: len(left)]
+    b = code[len(left) :]
     links = coo_array((np.ones(len(a), dtype=np.int8), (a, b)), shape=(len(names), len(names))).tocsr()
     order = breadth_first_order(links, 0, directed=False, return_predecessors=False)
     reached = np.empty(len(names), dtype=np.int64)

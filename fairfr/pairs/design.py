@@ -61,23 +61,33 @@ class DenseDesign:
         return self._columns.T @ values
 
     def gram(self, weights: F64 | None = None) -> F64:
-        weighted = self._columns if weights is None else self._columns * weights[:, None]
-        return weighted.T @ self._columns
+        return _weighted(self._columns, weights).T @ self._columns
 
 
 class PairDesign:
-    """Midpoints of ``pairs`` over image ``vectors`` (n, d), with ``extra`` columns (p, e) appended.
+    """Midpoints of pairs as a matrix that is never built, with dense columns to their right.
+
+    The matrix is X = [M, E] of shape (n_pairs, d + e). Row i of M is the midpoint (z_left + z_right) / 2 of pair i.
 
     Parameters
     ----------
-    vectors : (n, d)
+    vectors : ndarray of float32, shape (n_images, d)
         Unit image vectors; only the rows that the pairs use are kept, in float64.
     pairs : Pairs
-        Row numbers into ``vectors``.
-    extra : (p, e), optional
-        Dense columns to the right of the midpoints.
+        Row numbers into ``vectors``, two for each of the n_pairs pairs.
+    extra : ndarray of float64, shape (n_pairs, e), optional
+        The dense columns E; none by default.
     midpoint_gram : callable, optional
-        Supplies the unweighted gram of the midpoints if the caller already has it (grams of folds add up).
+        Supplies M.T @ M, of shape (d, d), if the caller already has it (grams of folds add up).
+    dense : bool, optional
+        Whether to keep the midpoints themselves and not the image vectors. By default, whichever has fewer rows.
+
+    Examples
+    --------
+    >>> vectors = np.eye(3, dtype=np.float32)
+    >>> design = PairDesign(vectors, Pairs(np.array([0, 1]), np.array([1, 2])))
+    >>> design.matvec(np.array([2.0, 4.0, 6.0]))
+    array([3., 5.])
     """
 
     def __init__(
@@ -90,61 +100,130 @@ class PairDesign:
     ) -> None:
         used, compact = pairs.compact(len(vectors))
         p = len(pairs)
-        self.dense = p <= len(used) if dense is None else dense
-        self._left, self._right = (side.astype(np.int64) for side in (compact.left, compact.right))
-        self._rows = _midpoints(vectors, pairs) if self.dense else vectors[used].astype(np.float64)
-        self._extra = np.empty((p, 0)) if extra is None else extra
+        if dense is None:
+            dense = p <= len(used)
+        if extra is None:
+            extra = np.empty((p, 0))
+        self.dense = dense
+        self._left = compact.left.astype(np.int64)
+        self._right = compact.right.astype(np.int64)
+        if dense:
+            self._rows = _midpoints(vectors, pairs)
+        else:
+            self._rows = vectors[used].astype(np.float64)
+        self._extra = extra
         self._midpoint_gram = midpoint_gram
 
     def append(self, *columns: F64) -> PairDesign:
-        """The same midpoints with more columns (p,) to their right; the image vectors are shared."""
+        """Return the same midpoints with more columns to their right; the image vectors are shared.
+
+        Parameters
+        ----------
+        *columns : ndarray of float64, shape (n_pairs,)
+            What to append, in this order.
+
+        Returns
+        -------
+        PairDesign
+            Of shape (n_pairs, d + e + len(columns)).
+        """
         other = object.__new__(PairDesign)
-        other.dense, other._left, other._right, other._rows = self.dense, self._left, self._right, self._rows
+        other.dense = self.dense
+        other._left = self._left
+        other._right = self._right
+        other._rows = self._rows
         other._midpoint_gram = self._midpoint_gram
         other._extra = np.column_stack([self._extra, *columns])
         return other
 
     def extra(self) -> F64:
-        """The columns to the right of the midpoints, (p, e)."""
+        """Return the columns to the right of the midpoints, (n_pairs, e)."""
         return self._extra
 
     @property
     def shape(self) -> tuple[int, int]:
+        """Numbers of pairs and of columns, (n_pairs, d + e)."""
         return len(self._left), self._rows.shape[1] + self._extra.shape[1]
 
     def matvec(self, weights: F64) -> F64:
-        """[M, extra] @ weights, (p,)."""
+        """Return X @ weights: one number for each pair.
+
+        Parameters
+        ----------
+        weights : ndarray of float64, shape (d + e,)
+
+        Returns
+        -------
+        ndarray of float64, shape (n_pairs,)
+        """
         d = self._rows.shape[1]
         out: F64 = self._rows @ weights[:d]
         if not self.dense:
             out = (out[self._left] + out[self._right]) / 2
-        return out + self._extra @ weights[d:] if self._extra.shape[1] else out
+        if self._extra.shape[1] == 0:
+            return out
+        return out + self._extra @ weights[d:]
 
     def rmatvec(self, values: F64) -> F64:
-        """[M, extra].T @ values, (d + e,)."""
-        per_row = values if self.dense else self._per_image(values) / 2
+        """Return X.T @ values: one number for each column.
+
+        Parameters
+        ----------
+        values : ndarray of float64, shape (n_pairs,)
+
+        Returns
+        -------
+        ndarray of float64, shape (d + e,)
+        """
+        per_row = values
+        if not self.dense:
+            per_row = self._per_image(values) / 2
         out: F64 = per_row @ self._rows
-        return np.concatenate([out, values @ self._extra]) if self._extra.shape[1] else out
+        if self._extra.shape[1] == 0:
+            return out
+        return np.concatenate([out, values @ self._extra])
 
     def gram(self, weights: F64 | None = None) -> F64:
-        """[M, extra].T @ diag(weights) @ [M, extra], (d + e, d + e)."""
+        """Return X.T @ diag(weights) @ X.
+
+        Parameters
+        ----------
+        weights : ndarray of float64, shape (n_pairs,), optional
+            1 for every pair by default.
+
+        Returns
+        -------
+        ndarray of float64, shape (d + e, d + e)
+        """
         if weights is None and self._midpoint_gram is not None:
             top = self._midpoint_gram()
+        elif self.dense:
+            top = _weighted(self._rows, weights).T @ self._rows
         else:
-            top = self._gram_dense(weights) if self.dense else self._gram_factored(weights)
-        if not self._extra.shape[1]:
+            top = self._gram_factored(weights)
+        if self._extra.shape[1] == 0:
             return top
-        weighted = self._extra if weights is None else self._extra * weights[:, None]
+        weighted = _weighted(self._extra, weights)
         d = len(top)
         side = np.column_stack([self.rmatvec(column)[:d] for column in weighted.T])
         return np.block([[top, side], [side.T, weighted.T @ self._extra]])
 
     def rows(self, index: I64) -> F64:
-        """Rows of the matrix, (len(index), d + e): the only gather; ask for a minibatch at a time."""
+        """Build some rows of X. This is the only gather: ask for a minibatch at a time.
+
+        Parameters
+        ----------
+        index : ndarray of int64, shape (n_chosen,)
+            Positions of pairs.
+
+        Returns
+        -------
+        ndarray of float64, shape (n_chosen, d + e)
+        """
         return np.concatenate([self._built(index), self._extra[index]], axis=1)
 
     def standardised(self, index: I64, mean: F64, scale: F64, out: F32) -> None:
-        """(midpoint - mean) / scale of some pairs into the first d columns of ``out`` (len(index), >= d)."""
+        """Write (midpoint - mean) / scale of pairs ``index`` (k,) into the first d columns of ``out`` (k, >= d)."""
         # a damaged file may have shorter ones, which numpy would stretch
         if mean.shape != (self.shape[1],) or scale.shape != mean.shape:
             raise ValueError(f"mean and scale must have {self.shape[1]} entries, not {mean.shape} and {scale.shape}")
@@ -154,7 +233,7 @@ class PairDesign:
         out[:, : len(mean)] = midpoints
 
     def directions(self, index: I64, length: F64, out: F32) -> None:
-        """midpoint / length of some pairs into the first d columns of ``out``; ``length`` (len(index),)."""
+        """Write midpoint / ``length`` (k,) of pairs ``index`` (k,) into the first d columns of ``out`` (k, >= d)."""
         midpoints = self._built(index)
         midpoints /= length[:, None]
         out[:, : midpoints.shape[1]] = midpoints
@@ -172,19 +251,24 @@ class PairDesign:
         n = len(self._rows)
         return np.bincount(self._left, values, n) + np.bincount(self._right, values, n)  # type: ignore[return-value]
 
-    def _gram_dense(self, weights: F64 | None) -> F64:
-        weighted = self._rows if weights is None else self._rows * weights[:, None]
-        return weighted.T @ self._rows
-
     def _gram_factored(self, weights: F64 | None) -> F64:
         from scipy import sparse
 
-        p, n = len(self._left), len(self._rows)
-        values = np.ones(p) if weights is None else weights
+        n = len(self._rows)
+        values = weights
+        if values is None:
+            values = np.ones(len(self._left))
         cross = sparse.coo_array((values, (self._left, self._right)), shape=(n, n)).tocsr()
         neighbours = cross @ self._rows + cross.T @ self._rows + self._per_image(values)[:, None] * self._rows
         out: F64 = self._rows.T @ neighbours / 4
         return out
+
+
+def _weighted(rows: F64, weights: F64 | None) -> F64:
+    """Each row times its weight; the rows themselves without weights."""
+    if weights is None:
+        return rows
+    return rows * weights[:, None]
 
 
 def _midpoints(vectors: F32, pairs: Pairs) -> F64:

@@ -85,7 +85,7 @@ def nearest_midpoints(
     from fairfr.pairs._scan import measured
 
     k = min(k, len(references))
-    way = _quickest(queries) if engine == "auto" else engine
+    way: Way = engine if engine != "auto" else _quickest(queries)
     if way == "scan":
         return _search_scan(queries, references, k, threads)
     if way == "faiss":
@@ -102,7 +102,9 @@ def _quickest(queries: Midpoints) -> Way:
     """
     if 2 * queries.n_images < len(queries):
         return "scan"
-    return "product" if len(queries) <= MAX_PRODUCT_QUERIES else "faiss"
+    if len(queries) <= MAX_PRODUCT_QUERIES:
+        return "product"
+    return "faiss"
 
 
 def _search_scan(queries: Midpoints, references: Midpoints, k: int, threads: int) -> Neighbours:

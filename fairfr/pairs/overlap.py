@@ -26,8 +26,10 @@ def pair_keys(left: Codes, right: Codes, n_images: int) -> I64:
 
 def folds_per_value(left: Codes, right: Codes, fold: I16) -> I64:
     """In how many folds each known value of ``left`` and ``right`` (p,) occurs, (k,), in the order of the values."""
-    who, folds = np.concatenate([left, right]).astype(np.int64), np.concatenate([fold, fold])
-    _, times = np.unique(unique_per_fold(who[who != UNKNOWN], folds[who != UNKNOWN]), return_counts=True)
+    who = np.concatenate([left, right]).astype(np.int64)
+    folds = np.concatenate([fold, fold])
+    is_known = who != UNKNOWN
+    _, times = np.unique(unique_per_fold(who[is_known], folds[is_known]), return_counts=True)
     return times.astype(np.int64)
 
 
@@ -46,7 +48,10 @@ def near_duplicates(vectors: F32) -> tuple[I64, I64]:
     from scipy.spatial import cKDTree
 
     directions = np.random.default_rng(0).standard_normal((vectors.shape[1], N_PROJECTIONS))
-    directions = np.linalg.qr(directions)[0] if len(directions) >= N_PROJECTIONS else np.eye(len(directions))
+    if len(directions) >= N_PROJECTIONS:
+        directions = np.linalg.qr(directions)[0]
+    else:
+        directions = np.eye(len(directions))
     near = cKDTree(vectors @ directions).query_pairs(2 * DUPLICATE_DISTANCE, output_type="ndarray").astype(np.int64)
     gap = np.linalg.norm(vectors[near[:, 0]].astype(np.float64) - vectors[near[:, 1]], axis=1)
     left, right = near[gap <= DUPLICATE_DISTANCE].T

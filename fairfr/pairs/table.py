@@ -54,7 +54,8 @@ class PairTable:
     @cached_property
     def pair_rank(self) -> I64:
         """A number for every pair, (p,), that sorts pairs by the ids of their two images, whichever is left."""
-        rank, pairs = self.image_rank, self.data.pairs
+        rank = self.image_rank
+        pairs = self.data.pairs
         return pair_keys(rank[pairs.left], rank[pairs.right], len(rank))
 
     @cached_property
@@ -129,7 +130,9 @@ class PairTable:
         """
         is_reference = np.zeros(self.data.n_pairs, dtype=bool)
         is_reference[references] = True
-        available = len(references) - (0 if include_self else is_reference[queries].astype(np.int64))
+        available = np.full(len(queries), len(references))
+        if not include_self:
+            available -= is_reference[queries]
         wanted = np.minimum(k, available)
         if 2 * len(references) <= self.data.n_pairs:
             return self._search(queries, references, k, include_self, engine)
@@ -142,14 +145,16 @@ class PairTable:
         return mean
 
     def _search(self, queries: I64, references: I64, k: int, include_self: bool, engine: Engine) -> F64:
-        spare = 0 if include_self else 1
-        sides = self._midpoints_of(queries), self._midpoints_of(references)
-        found = nearest_midpoints(*sides, k + spare, engine, self.threads)
+        query_midpoints = self._midpoints_of(queries)
+        reference_midpoints = self._midpoints_of(references)
         if include_self:
+            found = nearest_midpoints(query_midpoints, reference_midpoints, k, engine, self.threads)
             mean: F64 = found.distance.mean(axis=1)
             return mean
-        everything, at = np.ones(self.data.n_pairs, dtype=bool), np.arange(len(queries))
-        return _mean_of_first(found, at, references, queries, everything, k, include_self)[0]
+        # one more, in place of the query itself
+        found = nearest_midpoints(query_midpoints, reference_midpoints, k + 1, engine, self.threads)
+        everything = np.ones(self.data.n_pairs, dtype=bool)
+        return _mean_of_first(found, np.arange(len(queries)), references, queries, everything, k, include_self)[0]
 
     def _neighbour_graph(self, k: int, kept: float, engine: Engine) -> Neighbours:
         """Nearest pairs of every pair among all pairs, enough of them that k are usually left after the held-out
@@ -172,7 +177,8 @@ def _mean_of_first(
     ``at`` (q,) is where ``near`` has a query's candidates, ``rows`` the row of the table of each place that it names.
     Some queries at a time: of all together the candidates would take more room than anything else.
     """
-    mean, found = np.full(len(queries), np.nan), np.zeros(len(queries), dtype=np.int64)
+    mean = np.full(len(queries), np.nan)
+    found = np.zeros(len(queries), dtype=np.int64)
     for start in range(0, len(queries), QUERIES_AT_ONCE):
         part = slice(start, start + QUERIES_AT_ONCE)
         candidates = rows[near.position[at[part]]]

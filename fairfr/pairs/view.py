@@ -15,17 +15,28 @@ from fairfr.pairs.table import PairTable
 
 
 class PairView:
-    """Some rows of a PairTable, with only the inputs that ``needs`` lists.
+    """Some pairs of a data set, with only the inputs that a method declares.
+
+    Values of images, such as group codes, are arrays over all n_images images of the table; ``ends`` looks them up for
+    the left and the right image of each pair.
 
     Parameters
     ----------
     table : PairTable
-    rows : (p,)
+        The pairs of a data set, with what is computed from them once.
+    rows : ndarray of int64, shape (n_pairs,)
         Strictly increasing rows of the table.
-    needs : frozenset of Need
+    needs : frozenset of {"embeddings", "groups", "identities"}
         What the method declares. Asking for anything else raises UndeclaredInputError.
     asker : str
         The method's name, for that message.
+
+    Attributes
+    ----------
+    n_pairs : int
+        Number of pairs.
+    cosine : ndarray of float64, shape (n_pairs,)
+        Cosine of each pair.
     """
 
     def __init__(self, table: PairTable, rows: I64, needs: frozenset[Need], asker: str = "the method") -> None:
@@ -45,30 +56,70 @@ class PairView:
         return self._table.cosine[self._rows]
 
     def subset(self, index: I64) -> PairView:
-        """The view of some of its own pairs; ``index`` strictly increasing."""
+        """Return the view of some of its own pairs.
+
+        Parameters
+        ----------
+        index : ndarray of int64, shape (n_chosen,)
+            Strictly increasing positions of pairs.
+
+        Returns
+        -------
+        PairView
+        """
         return PairView(self._table, self._rows[index], self._needs, self._asker)
 
     def order_by_id(self) -> I64:
-        """Positions of these pairs sorted by the ids of their images, (p,).
+        """Return the order of these pairs by the ids of their images.
 
         What a method draws, it draws over pairs (and images) in this order: that of the files means nothing.
+
+        Returns
+        -------
+        ndarray of int64, shape (n_pairs,)
+            Positions of pairs.
         """
         return np.argsort(self._table.pair_rank[self._rows], kind="stable")
 
     def midpoints(self) -> PairDesign:
-        """Midpoints (z_left + z_right) / 2 as an operator, (p, d)."""
+        """Return the midpoints (z_left + z_right) / 2 as an operator.
+
+        Returns
+        -------
+        PairDesign
+            Of shape (n_pairs, d). Needs "embeddings".
+        """
         self._check("embeddings", "midpoints()")
         return self._table.midpoints(self._rows)
 
     def images(self) -> tuple[I64, F32]:
-        """Rows of the distinct images that these pairs use, (u,), sorted by id, and their vectors, (u, d)."""
+        """Return the distinct images that these pairs use, sorted by id. Needs "embeddings".
+
+        Returns
+        -------
+        rows : ndarray of int64, shape (n_used,)
+            Their places among all images.
+        vectors : ndarray of float32, shape (n_used, d)
+            Their unit vectors.
+        """
         self._check("embeddings", "images()")
         used, _ = self._table.data.pairs.take(self._rows).compact(len(self._table.vectors))
         used = used[np.argsort(self._table.image_rank[used])]
         return used, self._table.vectors[used]
 
     def ends(self, values: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-        """Any per-image value (n, ...), for the left and for the right image of each pair."""
+        """Look a value of images up for both images of each pair.
+
+        Parameters
+        ----------
+        values : ndarray of shape (n_images, ...)
+            One value for each image of the table.
+
+        Returns
+        -------
+        left, right : ndarray of shape (n_pairs, ...)
+            The values of the left and of the right images.
+        """
         pairs = self._table.data.pairs
         return values[pairs.left[self._rows]], values[pairs.right[self._rows]]
 
@@ -77,32 +128,96 @@ class PairView:
         return self._table.data.fold[self._rows]
 
     def groups(self, id: str) -> I16:
-        """Group code of every image, (n,), -1 where unknown."""
+        """Return the group of every image. Needs "groups".
+
+        Parameters
+        ----------
+        id : str
+            A grouping of the data set, such as "ethnicity".
+
+        Returns
+        -------
+        ndarray of int16, shape (n_images,)
+            Positions in ``group_levels(id)``; -1 where unknown.
+        """
         self._check("groups", f"groups({id!r})")
         return self._grouping(id).codes
 
     def group_levels(self, id: str) -> tuple[str, ...]:
-        """Names of the groups that the codes index. Codes mean something in one table only, names in any."""
+        """Return the names of a grouping's groups. Needs "groups".
+
+        Codes mean something in one table only, names in any.
+
+        Parameters
+        ----------
+        id : str
+            A grouping of the data set, such as "ethnicity".
+
+        Returns
+        -------
+        tuple of str
+        """
         self._check("groups", f"group_levels({id!r})")
         return self._grouping(id).levels
 
     def identities(self) -> I32:
-        """Identity code of every image, (n,), -1 where unknown."""
+        """Return the identity of every image. Needs "identities".
+
+        Returns
+        -------
+        ndarray of int32, shape (n_images,)
+            Codes of people; -1 where unknown.
+        """
         self._check("identities", "identities()")
         return self._table.data.identity
 
     def identity_names(self) -> StrArray:
-        """The name of every image's identity, (n,), blank where unknown. Names, unlike codes, hold in any table."""
+        """Return the name of every image's identity. Needs "identities".
+
+        Names, unlike codes, are the same in any table.
+
+        Returns
+        -------
+        ndarray of str, shape (n_images,)
+            Blank where unknown.
+        """
         self._check("identities", "identity_names()")
         return self._table.identity_names
 
     def references(self, index: I64 | None = None) -> Midpoints:
-        """The midpoints of these pairs (or some of them), for these and other pairs to measure their distance to."""
+        """Return midpoints for these and other pairs to measure their distance to. Needs "embeddings".
+
+        Parameters
+        ----------
+        index : ndarray of int64, shape (n_chosen,), optional
+            Positions of the pairs to take; all of them by default.
+
+        Returns
+        -------
+        Midpoints
+        """
         self._check("embeddings", "references()")
-        return self._table.references(self._rows if index is None else self._rows[index])
+        rows = self._rows
+        if index is not None:
+            rows = rows[index]
+        return self._table.references(rows)
 
     def mean_knn_distance(self, references: Midpoints, k: int, engine: Engine = "auto") -> F64:
-        """Mean distance of each midpoint to its k nearest reference midpoints, (p,)."""
+        """Return the mean distance of each midpoint to its k nearest reference midpoints. Needs "embeddings".
+
+        Parameters
+        ----------
+        references : Midpoints
+            As ``references`` gives them, of this or of another view.
+        k : int
+            How many neighbours; all references where these are fewer.
+        engine : {"auto", "scan", "faiss"}, default "auto"
+            How neighbours are searched. All engines find the same ones; they differ in time.
+
+        Returns
+        -------
+        ndarray of float64, shape (n_pairs,)
+        """
         self._check("embeddings", "mean_knn_distance()")
         return self._table.mean_knn_distance(references, self._rows, k, engine)
 
