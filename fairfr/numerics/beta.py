@@ -41,41 +41,80 @@ def fit_beta(
     epsilon: float = float(np.finfo(np.float64).eps),
     solver: Solver = "sklearn",
 ) -> BetaMap:
-    """Fit the map on scores (p,) and labels (p,).
+    """Fit a beta calibration map from scores to probabilities (Kull, Silva Filho and Flach 2017).
 
-    ``constrained`` keeps a and b non-negative as published: a negative one is dropped and the other refitted, and if
-    that too is negative the map is the base rate.
+    The map is ``p = sigmoid(a ln(u) - b ln(1 - u) + c)``, where ``u`` is the score scaled to [0, 1].
+
+    Parameters
+    ----------
+    score : ndarray of float64, shape (n_pairs,)
+        Similarity scores; higher means more similar.
+    same : ndarray of bool, shape (n_pairs,)
+        Whether a pair shows one person.
+    score_range : tuple of float, default (-1, 1)
+        Scores that are scaled to 0 and 1. Scores outside this range are clipped.
+    constrained : bool, default True
+        Keep ``a`` and ``b`` non-negative, as published, so that the map never decreases: a negative one is set to 0 and
+        the other is fitted again. If that is negative too, the map is the share of genuine pairs.
+    epsilon : float
+        Distance that ``u`` keeps from 0 and 1.
+    solver : {"sklearn", "converged"}, default "sklearn"
+        Where to stop: where scikit-learn does by default, or at the optimum.
+
+    Returns
+    -------
+    BetaMap
+        The fitted map. If ``same`` has only one class, the map is constant and stays inside (0, 1).
     """
     low, high = score_range
     if not high > low:  # every score equal: nothing to learn but the base rate
-        low, high = low - 0.5, low + 0.5
+        centre = low
+        low = centre - 0.5
+        high = centre + 0.5
     features = _log_features(score, low, high, epsilon)
 
     def fit(columns: slice) -> LogisticModel:
         return fit_logistic(DenseDesign(features[:, columns]), same, UNREGULARISED, solver)
 
-    full = fit(slice(0, 2))
-    a, b, c = float(full.weights[0]), float(full.weights[1]), full.intercept
+    model = fit(slice(0, 2))
+    a = float(model.weights[0])
+    b = float(model.weights[1])
     if constrained and a < 0:
-        alone = fit(slice(1, 2))
-        a, b, c = 0.0, float(alone.weights[0]), alone.intercept
+        model = fit(slice(1, 2))
+        a = 0.0
+        b = float(model.weights[0])
     elif constrained and b < 0:
-        alone = fit(slice(0, 1))
-        a, b, c = float(alone.weights[0]), 0.0, alone.intercept
+        model = fit(slice(0, 1))
+        a = float(model.weights[0])
+        b = 0.0
     if constrained and (a < 0 or b < 0):
         rate = np.clip(np.mean(same), epsilon, 1 - epsilon)
-        a, b, c = 0.0, 0.0, float(np.log(rate / (1 - rate)))
-    return BetaMap(a, b, c, low, high, epsilon)
+        return BetaMap(0.0, 0.0, float(np.log(rate / (1 - rate))), low, high, epsilon)
+    return BetaMap(a, b, model.intercept, low, high, epsilon)
 
 
 def fit_overlay(method: Calibrator, score: F64, same: Bool) -> BetaMap:
-    """The probability of a method that has none of its own: a beta map of its training scores (p,).
+    """Fit the probability of a method that has none of its own: a beta map of its training scores.
 
     It is fitted over the range that the method declares for its scores: -1..1, or ``score_range``; where that is None,
     the minimum and maximum of the training scores.
+
+    Parameters
+    ----------
+    method : Calibrator
+        The fitted method.
+    score : ndarray of float64, shape (n_pairs,)
+        Its scores of the training pairs.
+    same : ndarray of bool, shape (n_pairs,)
+        Whether a pair shows one person.
+
+    Returns
+    -------
+    BetaMap
     """
-    fixed = getattr(method, "score_range", COSINE_RANGE)
-    score_range = fixed if fixed is not None else (float(score.min()), float(score.max()))
+    score_range = getattr(method, "score_range", COSINE_RANGE)
+    if score_range is None:
+        score_range = (float(score.min()), float(score.max()))
     return fit_beta(score, same, score_range)
 
 

@@ -24,7 +24,9 @@ def reversed_auroc(values: F64, same: Bool, n_images: int) -> float | None:
     if independent == 0:
         return None
     auroc = auroc_of(roc_curve(same, values))
-    return auroc if upper_limit(auroc, independent) < HALF else None
+    if upper_limit(auroc, independent) < HALF:
+        return auroc
+    return None
 
 
 def upper_limit(auroc: float, n: int) -> float:

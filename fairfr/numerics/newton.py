@@ -22,11 +22,16 @@ def fit_newton(design: Design, same: Bool, penalty: F64) -> LogisticModel:
     target = same.astype(np.float64)
     if np.all(target == target[0]):
         return LogisticModel(np.zeros(design.shape[1]), _log_odds(float(target[0])), 0)
-    parameters, logit, steps = np.zeros(design.shape[1] + 1), np.zeros(len(target)), 0
-    objective, fell = _objective(logit, target, parameters, penalty), np.inf
+    parameters = np.zeros(design.shape[1] + 1)
+    logit = np.zeros(len(target))
+    objective = _objective(logit, target, parameters, penalty)
+    fell = np.inf
+    steps = 0
     with single_thread_blas():
         while steps < MAX_STEPS and fell >= TOLERANCE * (abs(objective) + 1):
-            direction, before, scale = _direction(design, logit, target, parameters, penalty), objective, 1.0
+            direction = _direction(design, logit, target, parameters, penalty)
+            before = objective
+            scale = 1.0
             candidate = parameters - direction
             logit = design.matvec(candidate[:-1]) + candidate[-1]
             objective = _objective(logit, target, candidate, penalty)
@@ -37,7 +42,8 @@ def fit_newton(design: Design, same: Bool, penalty: F64) -> LogisticModel:
                 objective = _objective(logit, target, candidate, penalty)
             if objective <= before:
                 parameters = candidate
-            fell, steps = before - objective, steps + 1
+            fell = before - objective
+            steps += 1
     return LogisticModel(parameters[:-1], float(parameters[-1]), steps)
 
 

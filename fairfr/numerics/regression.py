@@ -52,16 +52,23 @@ class LogisticModel:
 
 
 def fit_logistic(design: Design, target: Bool | F64, C: float = 1.0, solver: Solver = "sklearn") -> LogisticModel:
-    """Minimise mean log-loss + |weights|^2 / (2 C p); the intercept is free.
+    """Fit logistic regression: minimise mean log-loss + |weights|^2 / (2 C n_pairs); the intercept is free.
 
     Parameters
     ----------
     design : Design
-        Features (p, c).
-    target : (p,)
+        Features, of shape (n_pairs, n_features).
+    target : ndarray of bool or float64, shape (n_pairs,)
         Labels, or probabilities to regress on (smoothed labels).
-    C : float
+    C : float, default 1.0
         Inverse strength of the penalty, as in scikit-learn.
+    solver : {"sklearn", "converged"}, default "sklearn"
+        Where to stop: where scikit-learn does by default, or at the optimum.
+
+    Returns
+    -------
+    LogisticModel
+        If ``target`` has only one class, the model is constant and stays inside (0, 1).
     """
     from scipy.optimize import minimize
 
@@ -83,7 +90,8 @@ def fit_logistic(design: Design, target: Bool | F64, C: float = 1.0, solver: Sol
                 "ftol": 64 * np.finfo(float).eps,
             },
         )
-    parameters, iterations = result.x, int(result.nit)
+    parameters = result.x
+    iterations = int(result.nit)
     if solver == "converged":
         parameters, steps = _newton(parameters, design, target, 1.0 / (C * p))
         iterations += steps
@@ -100,9 +108,9 @@ def _loss_and_gradient(parameters: F64, design: Design, target: F64, penalty: fl
     """Mean of log(1 + e^x) - t x over the logits x, plus the penalty; and the gradient, weights then intercept."""
     from scipy.special import expit, log_expit
 
-    weights, intercept = parameters[:-1], parameters[-1]
+    weights = parameters[:-1]
     logit = design.matvec(weights)
-    logit += intercept
+    logit += parameters[-1]
     slope = expit(logit)
     slope -= target
     slope /= len(target)
@@ -133,7 +141,9 @@ def _newton(parameters: F64, design: Design, target: F64, penalty: float) -> tup
             scale /= 2
         else:
             return parameters, step  # rounding is all that is left
-        parameters, loss, gradient = candidate, new_loss, new_gradient
+        parameters = candidate
+        loss = new_loss
+        gradient = new_gradient
     return parameters, MAX_NEWTON_STEPS
 
 
@@ -150,12 +160,25 @@ class RidgeModel:
 
 
 def fit_ridge(design: Design, target: F64, alpha: float) -> RidgeModel:
-    """Minimise sum of squared residuals + alpha |weights of the standardised features|^2; the intercept is free.
+    """Fit ridge regression on standardised features; the intercept is free.
 
-    ``design`` is an operator (p, d), ``target`` (p,).
+    Minimises the sum of squared residuals + alpha |weights of the standardised features|^2. Standardisation (training
+    mean, population std; a constant feature is divided by 1) is applied to the gram and undone in the weights: the
+    pairs themselves are never touched.
 
-    Standardisation (training mean, population std; a constant feature is divided by 1) is applied to the gram and
-    undone in the weights: the pairs themselves are never touched.
+    Parameters
+    ----------
+    design : Design
+        Features, of shape (n_pairs, n_features).
+    target : ndarray of float64, shape (n_pairs,)
+        What to predict.
+    alpha : float
+        Strength of the penalty.
+
+    Returns
+    -------
+    RidgeModel
+        Its weights are of the features themselves, not of the standardised ones.
     """
     p, _ = design.shape
     mean = design.rmatvec(np.ones(p)) / p

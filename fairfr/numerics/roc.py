@@ -86,7 +86,9 @@ def roc_curve(same: Bool, values: F64) -> RocCurve:
     """The ROC curve, one point for each distinct value and one for "accept nothing"."""
     same, values = sort_descending(same, values)
     ends = last_of_ties(values)
-    thresholds, n_true, n_false = np.empty(len(ends) + 1), *np.zeros((2, len(ends) + 1), dtype=np.int64)
+    thresholds = np.empty(len(ends) + 1)
+    n_true = np.zeros(len(ends) + 1, dtype=np.int64)
+    n_false = np.zeros(len(ends) + 1, dtype=np.int64)
     thresholds[0] = np.inf
     if len(ends) == len(values):  # all are distinct: nothing to pick
         thresholds[1:] = values
@@ -114,7 +116,8 @@ def _area_up_to(curve: RocCurve, max_fpr: float) -> float:
     if not curve.has_both_classes:
         return float("nan")
     inside = curve.index_at_fpr(max_fpr) + 1
-    fpr, tpr = (counts[: inside + 1] / float(counts[-1]) for counts in (curve.n_false, curve.n_true))
+    fpr = curve.n_false[: inside + 1] / float(curve.n_false[-1])
+    tpr = curve.n_true[: inside + 1] / float(curve.n_true[-1])
     end = np.interp(max_fpr, fpr, tpr)
     return float(np.trapezoid(np.append(tpr[:inside], end), np.append(fpr[:inside], max_fpr)))
 
