@@ -111,7 +111,7 @@ def _run_and_fit(options: argparse.Namespace) -> None:
 
     from fairfr.core.conf import CONF_DIR
     from fairfr.sweep import read_settings, run_job
-    from fairfr.sweep.sweep import NOT_MIRRORED
+    from fairfr.sweep.job import EXIT_NOT_LOGGED
 
     _check_place(options.out, options.force)
     if {"-m", "--multirun"} & set(sys.argv):
@@ -130,7 +130,7 @@ def _run_and_fit(options: argparse.Namespace) -> None:
     try:
         run()
     except SystemExit as error:
-        if error.code != NOT_MIRRORED:
+        if error.code != EXIT_NOT_LOGGED:
             raise
         code = error.code  # the run is stored, MLflow can have it later
     for settings in found:  # none where Hydra was only asked to show something

@@ -28,7 +28,7 @@ from fairfr.store.secrets import mask_passwords
 from fairfr.store.settings import StoreSettings
 from fairfr.store.sweep_record import SweepSummary, stored_sweeps
 from fairfr.sweep.mlflow_metrics import describe_run
-from fairfr.sweep.sweep import write_sweep_report
+from fairfr.sweep.sweep_report import write_sweep_report
 from fairfr.sweep.terminal import Terminal
 
 PATIENCE = 300.0  # seconds for one answer: this command is there to wait for MLflow

@@ -59,6 +59,21 @@ def clear_lock(path: Path) -> bool:
     return True
 
 
+def is_locked(path: Path) -> bool:
+    """Whether a process has the lock now. False where it cannot be known."""
+    from filelock import Timeout
+
+    if not path.exists():
+        return False
+    try:
+        with _lock(path).acquire(blocking=False):
+            return False
+    except Timeout:
+        return True
+    except OSError:
+        return False
+
+
 @cache
 def this_machine() -> str:
     """Twelve digits that no other machine has until this one is started again.

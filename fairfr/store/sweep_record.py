@@ -2,7 +2,7 @@
 
 ``sweep.json`` says which sweep it is, so that workers in other processes, and a later rebuild, find the same parent
 run, which jobs were planned, and whether it goes on; ``<job>/outcome.json`` says how each cell ended. A planned job
-without one did not run to its end, or was postponed, because another sweep computes its cell (``<job>/postponed.txt``).
+without one did not run to its end.
 """
 
 from __future__ import annotations
@@ -26,7 +26,6 @@ from fairfr.store.result_file import try_read_result
 
 SWEEP_FILE = "sweep.json"
 OUTCOME_FILE = "outcome.json"
-POSTPONED_FILE = "postponed.txt"
 NO_PART = ("out_root", "data_root", "store", "threads", "force", "on_error", "hydra")
 NAMED_AT_MOST = 3
 NOT_RUN = "not run"
@@ -45,7 +44,7 @@ class SweepRecord:
     ended: float | None = None
     status: str | None = None  # FINISHED, FAILED or KILLED, as MLflow spells it; None while it runs
     planned: tuple[str, ...] = ()  # what each job overrides, in the order of the jobs
-    process: dict[str, Any] | None = None  # the Owner that started it
+    process: dict[str, Any] | None = None  # machine and pid of the conductor
 
     @classmethod
     def of(cls, overrides: Iterable[str], study: str | None, started: float) -> SweepRecord:
@@ -111,17 +110,6 @@ def read_outcomes(folder: Path, planned: Sequence[str] = ()) -> list[Outcome]:
     known = {job: outcome for job, path in files.items() if (outcome := read_outcome(path.parent)) is not None}
     jobs = sorted({*known, *range(len(planned))})
     return [known[job] if job in known else _not_run(folder / str(job), planned[job]) for job in jobs]
-
-
-def postpone(folder: Path, holder: str) -> None:
-    """Note that another process computes this job's cell: the job is started again when the others are through."""
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / POSTPONED_FILE).write_text(holder, encoding="utf-8")
-
-
-def is_postponed(folder: Path) -> bool:
-    """Whether the job whose folder this is was postponed, now or earlier."""
-    return (folder / POSTPONED_FILE).exists()
 
 
 def has_started(folder: Path, job: int) -> bool:

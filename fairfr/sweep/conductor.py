@@ -1,144 +1,207 @@
-"""A sweep from its cells to its tables: expand, launch, watch, summarise.
+"""A sweep from its cells to its tables: expand, launch, watch, log, summarise.
 
-Workers compute cells and publish run folders; the process that was started, this one, does everything else.
+Workers compute cells and publish run folders; the process that was started, this one, does everything else from those
+folders.
 """
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import sys
 import time
 import traceback
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
-from hydra.core.config_loader import ConfigLoader
 from hydra.core.plugins import Plugins
+from hydra.plugins.launcher import Launcher
 from hydra.types import HydraContext, TaskFunction
-from omegaconf import DictConfig, open_dict
+from omegaconf import DictConfig
 
 from fairfr.core.errors import ConfigError, FairfrError
-from fairfr.runner.located import CellData
-from fairfr.store.owner import Owner
-from fairfr.store.run_folder import RunFolders
-from fairfr.store.sweep_record import SweepRecord
-from fairfr.sweep.config import build_store, read_settings
-from fairfr.sweep.display import SweepDisplay
-from fairfr.sweep.grids import Expansion, Job
-from fairfr.sweep.interrupt import end_workers
-from fairfr.sweep.launch import Watched, WatchedLauncher
-from fairfr.sweep.main import check_writable, logger_of
-from fairfr.sweep.sweep import FAILED, RunningSweep
+from fairfr.store.mlflow.log import MlflowLogger
+from fairfr.store.sweep_record import Outcome, SweepRecord, read_outcomes
+from fairfr.sweep.config import build_store
+from fairfr.sweep.dry_run import check_composes, count_by_experiment, describe_cells
+from fairfr.sweep.grids import GridExpander, Job
+from fairfr.sweep.job import EXIT_FAILED, EXIT_NOT_LOGGED, check_writable, logger_of
+from fairfr.sweep.recovery import RecoveringLauncher
+from fairfr.sweep.sweep_report import log_sweep_end, write_tables
 from fairfr.sweep.terminal import Terminal
-from fairfr.sweep.workers import asked_threads, divide, share_of
+from fairfr.sweep.watch import SweepWatcher
+from fairfr.sweep.workers import (
+    LaunchInBatches,
+    WorkerBudget,
+    asked_threads,
+    conducting,
+    end_with_conductor,
+    launcher_name,
+    limit_launcher,
+    with_threads,
+    worker_budget,
+)
+
+CUT_SHORT = "Finished cells are kept; the same command goes on from there."
 
 
 def run_sweep(config: DictConfig, context: HydraContext, task_function: TaskFunction, typed: Sequence[str]) -> None:
-    """Run the cells that ``config`` and the ``typed`` overrides ask for; a sweep with a failure ends in SystemExit."""
+    """Run the cells that a configuration and a command line ask for; a sweep with a failure ends in SystemExit.
+
+    Parameters
+    ----------
+    config : DictConfig
+        The composed configuration; its ``hydra.sweeper`` has the grids.
+    context : HydraContext
+        What Hydra gives a sweeper.
+    task_function : callable
+        What runs one job.
+    typed : sequence of str
+        The overrides of the command line.
+    """
     try:
-        _run_sweep(config, context, task_function, typed)
+        code = _run_sweep(config, context, task_function, typed)
     except FairfrError as error:  # Hydra would show its traceback
         Terminal().error(error.named())
-        sys.exit(FAILED)
-
-
-def _run_sweep(config: DictConfig, context: HydraContext, task_function: TaskFunction, typed: Sequence[str]) -> None:
-    loader = context.config_loader
-    jobs = Expansion(loader, config).jobs(config, typed)
-    if not jobs:
-        raise ConfigError("this sweep has no cells.")
-    if config.hydra.sweeper.dry_run:
-        Terminal().plan(list(described(loader, config, jobs)))
-        return
-    check_composes(loader, config, jobs)
-    check_writable(config)
-    experiment = config.hydra.runtime.choices.get("experiment")
-    if experiment is not None:
-        Terminal().plan([counted(jobs)])
-    folder, store = Path(config.hydra.sweep.dir), build_store(config)
-    about = replace(SweepRecord.of(typed, experiment, time.time()), process=Owner.me().as_dict())
-    logger, out_root = logger_of(store, config.out_root), Path(config.out_root)
-    sweep = RunningSweep(about, folder, out_root, logger, store.report, experiment is not None)
-    share = share_of(config.hydra.launcher, asked_threads(typed))
-    launcher = Plugins.instance().instantiate_launcher(
-        hydra_context=context, task_function=task_function, config=config
-    )
-    display = SweepDisplay(folder, Terminal())
-    watched = Watched(sweep.plan, display.watching, folder, go_on=config.get("on_error") != "stop")
-    with _summary(sweep, folder):
-        sweep.start()
-        WatchedLauncher(divide(launcher, share), watched, share.threads).launch(jobs, 0)
-
-
-@contextmanager
-def _summary(sweep: RunningSweep, folder: Path) -> Iterator[None]:
-    """However the sweep ends, its summary comes; SystemExit where a cell has no result, or MLflow lacks one."""
-    status = None
-    try:
-        yield
-    except BaseException as ending:
-        status = "FAILED"
-        if isinstance(ending, KeyboardInterrupt):
-            end_workers()
-            status = "KILLED"
-        raise
-    finally:
-        code = _finished(sweep, folder, status)
+        code = EXIT_FAILED
     if code:
         sys.exit(code)
 
 
-def _finished(sweep: RunningSweep, folder: Path, status: str | None) -> int:
-    """The exit code of a sweep, after its summary. One that crashes is told: it does not cost the results."""
-    try:
-        return sweep.finish(status)
-    except Exception as error:
-        where = folder / "error.txt"
-        where.write_text(traceback.format_exc(), encoding="utf-8")
-        Terminal().error(f"{type(error).__name__}: {error}\ntraceback: {where}")
-        return FAILED
+def _run_sweep(config: DictConfig, context: HydraContext, task_function: TaskFunction, typed: Sequence[str]) -> int:
+    loader = context.config_loader
+    terminal = Terminal()
+    jobs = GridExpander(loader, config).jobs(config, typed)
+    if not jobs:
+        raise ConfigError("this sweep has no cells.")
+    if config.hydra.sweeper.dry_run:
+        terminal.plan(list(describe_cells(loader, config, jobs)))
+        return 0
+    check_composes(loader, config, jobs)
+    check_writable(config)
+    if config.hydra.runtime.choices.get("experiment") is not None:
+        terminal.plan([count_by_experiment(jobs)])
+    budget = worker_budget(config.hydra.launcher, asked_threads(typed))
+    limit_launcher(config.hydra.launcher, budget)
+    launcher = Plugins.instance().instantiate_launcher(
+        hydra_context=context, task_function=task_function, config=config
+    )
+    conductor = Conductor(config, typed, jobs, terminal)
+    return conductor.run(adapt_launcher(launcher, config, budget), budget.threads)
 
 
-def check_composes(loader: ConfigLoader, config: DictConfig, jobs: Iterable[Job]) -> None:
-    """Raise Hydra's error for a name that does not exist, before anything runs; one job for each name is enough."""
-    seen: set[str] = set()
-    for job in jobs:
-        names = {override for override in job if "." not in override.partition("=")[0]}
-        if not names <= seen:
-            loader.load_sweep_config(master_config=config, sweep_overrides=list(job))
-            seen |= names
+def adapt_launcher(launcher: Any, config: DictConfig, budget: WorkerBudget) -> Launcher:
+    """What two launchers have no key for: a number of jobs at once, and workers that end before their first job."""
+    name = launcher_name(config.hydra.launcher)
+    if name == "LocalLauncher":
+        return LaunchInBatches(launcher, budget.n_jobs or 1)
+    if name == "JoblibLauncher":
+        launcher.joblib["initializer"] = functools.partial(end_with_conductor, Path(config.hydra.sweep.dir))
+    return launcher  # type: ignore[no-any-return]
 
 
-def counted(jobs: Sequence[Job]) -> str:
-    """``485 cells: 320 of appendix, 70 of components``."""
-    names = [override.partition("=")[2] for job in jobs for override in job if override.startswith("experiment=")]
-    counts = Counter(names)
-    total = "1 cell" if len(jobs) == 1 else f"{len(jobs)} cells"
-    return f"{total}: {', '.join(f'{count} of {name}' for name, count in counts.items())}"
+class Conductor:
+    """Runs the jobs of one sweep, and does what belongs to the sweep as a whole.
 
+    Parameters
+    ----------
+    config : DictConfig
+        The composed configuration.
+    typed : sequence of str
+        The command line, by which the same sweep is recognised.
+    jobs : sequence of list of str
+        The overrides of each job.
+    terminal : Terminal
+        Where the sweep is shown.
+    """
 
-def described(loader: ConfigLoader, config: DictConfig, jobs: Sequence[Job]) -> Iterator[str]:
-    """A line for each cell, with whether it is done, and how many there are."""
-    counts: Counter[str] = Counter()
-    for job in jobs:
-        state, name = _state(loader, config, job)
-        counts[state] += 1
-        yield f"{state:<6} {name}  {' '.join(job)}"
-    yield f"{len(jobs)} cells: " + ", ".join(f"{counts[state]} {state}" for state in ("done", "to do", "fails"))
+    def __init__(self, config: DictConfig, typed: Sequence[str], jobs: Sequence[Job], terminal: Terminal) -> None:
+        self._experiment = config.hydra.runtime.choices.get("experiment")
+        self._folder = Path(config.hydra.sweep.dir)
+        self._out_root = Path(config.out_root)
+        self._stop_at_error = config.get("on_error") == "stop"
+        self._jobs = jobs
+        self._terminal = terminal
+        self._store = build_store(config)
+        self._logger: MlflowLogger | None = logger_of(self._store, config.out_root)
+        self._is_in_mlflow = False  # whether any of its cells goes there now
+        self._record = SweepRecord.of(typed, self._experiment, time.time()).with_jobs(0, jobs)
 
+    def run(self, launcher: Launcher, threads: int | None) -> int:
+        """Run all jobs with the launcher, and summarise them; returns the exit code.
 
-def _state(loader: ConfigLoader, config: DictConfig, job: Job) -> tuple[str, str]:
-    """Whether a cell is done, and what it is called."""
-    composed = loader.load_sweep_config(master_config=config, sweep_overrides=list(job))
-    with open_dict(composed):
-        composed.pop("hydra", None)
-    try:
-        settings, _ = read_settings(composed)
-        name = f"{settings.dataset.label} x {settings.backbone.label} x {settings.method.label}"
-        key = CellData.of(settings).key(settings)
-        is_done = not settings.force and RunFolders(Path(settings.out_root)).completed(key) is not None
-    except FairfrError as error:
-        return "fails", error.named()
-    return ("done" if is_done else "to do"), name
+        ``threads``: of each job that does not name a number itself.
+        """
+        status = None
+        try:
+            self._launch(launcher, [with_threads(job, threads) for job in self._jobs])
+        except OSError as error:
+            self._terminal.error(f"the sweep was cut short: {type(error).__name__}: {error}. {CUT_SHORT}")
+            status = "FAILED"
+        except FairfrError as error:
+            self._terminal.error(f"the sweep was cut short: {error} {CUT_SHORT}")
+            status = "FAILED"
+        except KeyboardInterrupt:
+            self._finish("KILLED")
+            raise
+        except BaseException:
+            self._finish("FAILED")
+            raise
+        return self._finish(status)
+
+    def _launch(self, launcher: Launcher, jobs: Sequence[Job]) -> None:
+        with conducting(self._folder) as process:
+            self._record = replace(self._record, process=process)
+            self._record.write(self._folder)
+            watcher = SweepWatcher(self._folder, len(jobs), self._terminal, self._start_logging, self._log)
+            with watcher.watching():
+                RecoveringLauncher(launcher, self._folder, jobs, self._record.planned).run(self._stop_at_error)
+
+    def _start_logging(self) -> None:
+        """MLflow is imported as soon as a cell is fitted, and not where all are done or end in mistakes."""
+        if self._logger is not None:
+            self._logger.start()
+
+    def _log(self, outcome: Outcome) -> None:
+        """Log a cell that has just ended, from its run folder."""
+        if self._logger is not None and outcome.get("is_for_mlflow"):
+            self._is_in_mlflow = True
+            self._logger.log_run(Path(outcome["folder"]), self._record)
+
+    def _finish(self, status: str | None) -> int:
+        """Summarise; returns the exit code. A summary that crashes is told: it does not cost the results."""
+        try:
+            return self._summarise(status)
+        except Exception as error:
+            path = self._folder / "error.txt"
+            path.write_text(traceback.format_exc(), encoding="utf-8")
+            self._terminal.error(f"{type(error).__name__}: {error}\ntraceback: {path}")
+            return EXIT_FAILED
+
+    def _summarise(self, status: str | None) -> int:
+        """Show the summary, write the tables, finish the parent run in MLflow; returns the exit code.
+
+        ``status``: FAILED or KILLED for a sweep that was cut short.
+        """
+        outcomes = read_outcomes(self._folder, self._record.planned)
+        is_failed = self._terminal.sweep_report(outcomes, self._out_root) > 0
+        record = self._record.over(time.time(), status, outcomes)
+        with contextlib.suppress(OSError):  # on a full disk, which the missing cells show
+            record.write(self._folder)
+        if self._experiment is not None and status != "KILLED":
+            write_tables(self._out_root, outcomes, self._terminal)
+        if self._logger is None:
+            return EXIT_FAILED if is_failed else 0
+        refusal = None
+        if self._is_in_mlflow:
+            is_made, refusal = log_sweep_end(self._logger, record, outcomes, self._store.report, self._terminal)
+            is_failed = is_failed or not is_made
+        if refusal is None:
+            self._terminal.mlflow_hint(str(self._out_root), self._logger)
+        else:
+            self._terminal.not_mirrored(refusal, self._out_root, self._logger.uri)
+        if is_failed:
+            return EXIT_FAILED
+        return 0 if refusal is None else EXIT_NOT_LOGGED

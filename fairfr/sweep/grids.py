@@ -28,7 +28,7 @@ Job: TypeAlias = list[str]
 Grid: TypeAlias = Mapping[str, Any]
 
 
-class Expansion:
+class GridExpander:
     """Expands sweeps into jobs; ``loader`` finds what the run itself will see."""
 
     def __init__(self, loader: ConfigLoader, config: DictConfig) -> None:

@@ -11,35 +11,30 @@ from fairfr.core.loaded import loaded
 PATIENCE = 0.5  # seconds for scancel: an interrupted sweep has little more
 
 
-def wait_for_jobs(launcher: Any) -> None:
-    """Wait for all that a Slurm launcher has submitted; with another launcher there is nothing to wait for."""
-    if not _is_slurm(launcher):
+def cancel_jobs(launcher: Any, only_waiting: bool = False) -> None:
+    """Cancel what a Slurm launcher has submitted: jobs that wait in the queue would start, only to end.
+
+    ``only_waiting``: those that run go on. With another launcher there is nothing to do.
+    """
+    if type(launcher).__name__ != "SlurmLauncher":
         return
-    import submitit
-    from submitit.core.utils import JobPaths
-
-    folder = launcher.params["submitit_folder"]
-    for job in _submitted():
-        if JobPaths(folder, job_id=job).submitted_pickle.exists():  # an array as a whole has none
-            submitit.SlurmJob(folder, job).wait()
-
-
-def cancel_jobs(launcher: Any) -> None:
-    """Cancel what a Slurm launcher has submitted: jobs that wait in the queue would else start, only to end."""
-    jobs = sorted({job.partition("_")[0] for job in _submitted()}) if _is_slurm(launcher) else []
-    if jobs:
-        # in a session of its own: where Slurm is slow to answer, it goes on when this process has ended
-        with contextlib.suppress(OSError, subprocess.TimeoutExpired):
-            command, nowhere = ["scancel", "--quiet", *jobs], subprocess.DEVNULL
-            subprocess.Popen(command, stdout=nowhere, stderr=nowhere, start_new_session=True).wait(PATIENCE)
+    jobs = _submitted_jobs()
+    if not jobs:
+        return
+    options = ["--state=PENDING"] if only_waiting else []
+    command = ["scancel", "--quiet", *options, *jobs]
+    # In a session of its own: where Slurm is slow to answer, scancel goes on when this process has ended.
+    with contextlib.suppress(OSError, subprocess.TimeoutExpired):
+        process = subprocess.Popen(
+            command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
+        )
+        process.wait(PATIENCE)
 
 
-def _is_slurm(launcher: Any) -> bool:
-    return type(launcher).__name__ == "SlurmLauncher"
-
-
-def _submitted() -> list[str]:
-    """The ids of the jobs that this process has submitted, those of whole arrays too. submitit keeps them to ask Slurm
-    about them; its folder may hold other sweeps' as well."""
+def _submitted_jobs() -> list[str]:
+    """The ids of the jobs that this process has submitted, an array as one. submitit keeps them to ask Slurm about
+    them; its folder may have those of other sweeps as well."""
     submitit = loaded("submitit")
-    return sorted(submitit.SlurmJob.watcher._registered) if submitit else []
+    if submitit is None:
+        return []
+    return sorted({job.partition("_")[0] for job in submitit.SlurmJob.watcher._registered})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -25,15 +25,14 @@ from fairfr.sweep.bars import CellBar, SweepBars, make_bars
 from fairfr.sweep.results_table import results_table
 
 WIDTH_WITHOUT_TERMINAL = 120
-_shown: set[str] = set()  # texts of warnings: the same one is shown once in a sweep
-_in_use: Console | None = None  # draws bars now: whoever else prints must go through it
 
 
 class Terminal:
     """Writes to standard output; a real terminal gets live bars, a pipe gets plain lines."""
 
     def __init__(self, console: Console | None = None) -> None:
-        self._console = console or _in_use or Console(highlight=False)
+        self._console = console or Console(highlight=False)
+        self._shown: set[str] = set()  # texts of warnings
         if not self._console.is_terminal:
             self._console.width = max(self._console.width, WIDTH_WITHOUT_TERMINAL)
 
@@ -44,10 +43,10 @@ class Terminal:
         )
 
     def warn(self, finding: Finding) -> None:
-        """Show a warning; the same one only once in a sweep."""
-        if finding.text in _shown:
+        """Show a warning; the same one only once."""
+        if finding.text in self._shown:
             return
-        _shown.add(finding.text)
+        self._shown.add(finding.text)
         if finding.code == STAND_IN_USED:
             text = Text(escape_control_chars(finding.text))
             self._console.print(Panel(text, border_style="bold yellow", style="yellow", title="synthetic data"))
@@ -62,22 +61,13 @@ class Terminal:
 
     @contextmanager
     def sweep_bars(self) -> Iterator[SweepBars]:
-        """Bars for the duration of a sweep; whatever this process prints meanwhile appears above them."""
-        global _in_use
+        """Bars for the duration of a sweep; rich puts above them whatever this process prints meanwhile."""
         with make_bars(self._console) as bars:
-            _in_use = self._console
-            try:
-                yield SweepBars(bars)
-            finally:
-                _in_use = None
+            yield SweepBars(bars)
 
     def _note(self, finding: Finding) -> None:
         word = "warning: " if finding.severity == "serious" else "note: "
         self._console.print(Text.assemble((word, "yellow"), escape_control_chars(finding.text)), soft_wrap=True)
-
-    def working(self, on: str) -> AbstractContextManager[object]:
-        """Something that turns, where there is a terminal, while nothing else can be shown."""
-        return self._console.status(escape_control_chars(on)) if self._console.is_terminal else nullcontext()
 
     def plan(self, lines: Sequence[str]) -> None:
         """What a sweep will do."""

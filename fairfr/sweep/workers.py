@@ -1,163 +1,177 @@
-"""How many cells run at once, and with how many threads each: together no more than there are cores.
+"""How many cells run at once, with how many threads each, and how workers end with their sweep.
 
-Launchers differ in what they look after themselves. joblib counts processes and divides the threads of some libraries;
-Ray counts the cores that each job asks for, but not its threads; submitit starts all local jobs at once, with all cores
-for each. On Slurm each job has its own cores, and Slurm counts them.
+Concurrent cells times threads stay within the cores of this machine. joblib is told a number of workers; submitit on
+this machine starts all that it gets, so it gets batches; on Slurm each job has its own cores, and Slurm counts them.
+Ray gives each worker the number of threads of its ``num_cpus``, in OMP_NUM_THREADS.
+
+Two file locks say who is alive: the conductor's, in the sweep's folder, and each job's, in the job's folder.
+The system frees a lock when its process ends, however it ends.
 """
 
 from __future__ import annotations
 
+import fcntl
 import os
 import signal
 import threading
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from hydra.core.utils import JobReturn
 from hydra.plugins.launcher import Launcher
-from omegaconf import DictConfig, OmegaConf, open_dict
+from omegaconf import DictConfig, open_dict
 
 from fairfr.runner.threads import available_cores, resolve_threads
+from fairfr.store.locks import locked, this_machine
+from fairfr.store.sweep_record import SweepRecord
+
+CONDUCTOR_LOCK = "conductor.lock"
+JOB_LOCK = "job.lock"
+WATCHER_NAME = "end-with-conductor"
 
 
-class Share(NamedTuple):
-    """``jobs`` at the same time, each with ``threads``; None: as the machine on which it runs has."""
+class WorkerBudget(NamedTuple):
+    """How many jobs run at once, each with how many threads; None: as the launcher and its machine have it."""
 
-    jobs: int = 1
+    n_jobs: int | None = None
     threads: int | None = None
 
 
-def share_of(launcher: Mapping[str, Any], asked: int | None) -> Share:
-    """How a launcher shares this machine, or Slurm's. ``asked``: threads that the user wants for each job.
+def worker_budget(launcher: Mapping[str, Any], asked_threads: int | None) -> WorkerBudget:
+    """Divide the cores between jobs and threads.
 
-    The user's threads come before the number of jobs: they may decide a result's last digits.
+    Parameters
+    ----------
+    launcher : mapping
+        The configuration ``hydra.launcher``.
+    asked_threads : int or None
+        Threads that the user wants for each job. They come before the number of jobs: they may decide the last digits
+        of a result.
     """
-    name, cores = str(launcher.get("_target_", "")).rpartition(".")[2], available_cores()
+    name = launcher_name(launcher)
+    cores = available_cores()
     if name == "JoblibLauncher":
         wanted = launcher.get("n_jobs") or 1
-        jobs = min(cores, wanted if wanted > 0 else max(1, cores + 1 + wanted))
-        each = asked or max(1, min(resolve_threads(None), cores // jobs))
-        return Share(max(1, min(jobs, cores // each)), each)
+        if wanted < 0:
+            wanted = max(1, cores + 1 + wanted)
+        n_jobs = min(cores, wanted)
+        threads = asked_threads or max(1, min(resolve_threads(None), cores // n_jobs))
+        return WorkerBudget(max(1, min(n_jobs, cores // threads)), threads)
     if name == "LocalLauncher":
-        each = asked or launcher.get("cpus_per_task") or 1
-        return Share(max(1, cores // each), each)
+        threads = asked_threads or launcher.get("cpus_per_task") or 1
+        return WorkerBudget(max(1, cores // threads), threads)
     if name == "SlurmLauncher":
-        return Share(int(launcher.get("array_parallelism") or 1), asked)
-    if name == "RayLauncher":
-        init, remote = launcher["ray"]["init"], launcher["ray"]["remote"]
-        each = max(1, asked or int(remote.get("num_cpus") or 1))
-        return Share(max(1, min(cores, int(init.get("num_cpus") or cores)) // each), each)
-    return Share()
+        return WorkerBudget(None, asked_threads)
+    return WorkerBudget()
 
 
-def divide(launcher: Any, share: Share) -> Launcher:
-    """The launcher, told to keep to its share."""
-    name = type(launcher).__name__
-    if name == "JoblibLauncher":
-        launcher.joblib["n_jobs"] = share.jobs
-    elif name == "RayLauncher":
-        _divide_ray(launcher.ray_cfg, share)
-        return Connected(launcher)
-    elif name == "SlurmLauncher" and share.threads is not None:
-        launcher.params["cpus_per_task"] = max(share.threads, launcher.params.get("cpus_per_task") or 1)
-    elif name == "LocalLauncher":
-        return OneByOne(launcher, share.jobs)
-    return launcher  # type: ignore[no-any-return]
+def limit_launcher(launcher: DictConfig, budget: WorkerBudget) -> None:
+    """Write a budget into the configuration ``hydra.launcher``, under the name that the launcher has for it."""
+    name = launcher_name(launcher)
+    with open_dict(launcher):
+        if name == "JoblibLauncher":
+            launcher.n_jobs = budget.n_jobs
+            launcher.batch_size = 1  # "auto" puts short jobs together, and a worker that dies takes all of them along
+        elif name == "SlurmLauncher" and budget.threads is not None:
+            launcher.cpus_per_task = max(budget.threads, launcher.get("cpus_per_task") or 1)
 
 
-def _divide_ray(settings: DictConfig, share: Share) -> None:
-    """Ray hands out cores: a job asks for one for each of its threads. A cluster that is there has its own number."""
-    with open_dict(settings):
-        settings.remote.num_cpus = max(share.threads or 1, settings.remote.get("num_cpus") or 1)
-        settings.remote.setdefault("max_retries", 0)  # what dies is tried again here, as with other launchers
-        if settings.init.get("address") is None and not os.environ.get("RAY_ADDRESS"):
-            settings.init.address = "local"
-            settings.init.num_cpus = min(available_cores(), settings.init.get("num_cpus") or available_cores())
-            settings.init.setdefault("include_dashboard", False)
-        settings.init.setdefault("logging_level", "ERROR")
-        settings.init.setdefault("log_to_driver", False)  # the display alone writes to the terminal
+def launcher_name(launcher: Mapping[str, Any]) -> str:
+    """The class of a launcher, by its configuration."""
+    return str(launcher.get("_target_", "")).rpartition(".")[2]
 
 
-def with_threads(job: Sequence[str], threads: int | None) -> Sequence[str]:
-    """What a job overrides, with its share of the threads, unless it names a number itself."""
+def with_threads(job: Sequence[str], threads: int | None) -> list[str]:
+    """What a job overrides, with a number of threads unless it names one itself."""
     if threads is None or asked_threads(job) is not None:
-        return job
-    return [*(override for override in job if not override.startswith("threads=")), f"threads={threads}"]
+        return list(job)
+    others = [override for override in job if not override.startswith("threads=")]
+    return [*others, f"threads={threads}"]
 
 
 def asked_threads(overrides: Sequence[str]) -> int | None:
     """The threads that a job, or a command line, names; the most if it names several."""
     named = [override.partition("=")[2] for override in overrides if override.startswith("threads=")]
-    return max((int(value) for value in (named or [""])[-1].split(",") if value.isdigit()), default=None)
+    if not named:
+        return None
+    numbers = [int(value) for value in named[-1].split(",") if value.isdigit()]
+    return max(numbers, default=None)
 
 
-class Connected(Launcher):
-    """A Ray launcher, with Ray started or its cluster found: the launcher itself asks for a store of objects of a
-    certain size, which no cluster allows."""
+class LaunchInBatches(Launcher):
+    """A launcher that starts all jobs at once, given ``size`` of them at a time."""
 
-    def __init__(self, launcher: Any) -> None:
+    def __init__(self, launcher: Launcher, size: int) -> None:
         self._launcher = launcher
-        # As they are now: the launcher adds that size, and after a node's death Ray is found a second time.
-        self._settings: Any = OmegaConf.to_container(launcher.ray_cfg.init, resolve=True)
+        self._size = size
 
     def setup(self, **about: Any) -> None:
         """The launcher inside is set up already."""
 
     def launch(self, job_overrides: Sequence[Sequence[str]], initial_job_idx: int) -> Sequence[JobReturn]:
-        import ray
+        """Launch one batch after another."""
+        returned: list[JobReturn] = []
+        for first in range(0, len(job_overrides), self._size):
+            batch = job_overrides[first : first + self._size]
+            returned.extend(self._launch_batch(batch, initial_job_idx + first))
+        return returned
 
-        if not ray.is_initialized():
-            try:
-                ray.init(**self._settings)
-            except Exception as error:  # a busy machine, or no cluster at the address: Ray has no type for it
-                raise ConnectionError(f"Ray did not start, or was not found: {error}") from error
-        return self._launcher.launch(job_overrides, initial_job_idx)  # type: ignore[no-any-return]
-
-
-class OneByOne(Launcher):
-    """Another launcher that would start all jobs at once: it gets one at a time, from each of ``jobs`` threads.
-
-    After one whose worker died no other is started, and its error is raised when those that run are through.
-    """
-
-    def __init__(self, launcher: Launcher, jobs: int) -> None:
-        self._launcher, self._jobs = launcher, jobs
-
-    def setup(self, **about: Any) -> None:
-        """The launcher inside is set up already."""
-
-    def launch(self, job_overrides: Sequence[Sequence[str]], initial_job_idx: int) -> Sequence[JobReturn]:
-        waiting = enumerate(job_overrides, initial_job_idx)
-        returned: dict[int, JobReturn] = {}
+    def _launch_batch(self, jobs: Sequence[Sequence[str]], first: int) -> list[JobReturn]:
+        """Launch some jobs from a thread. The processes that it starts ignore Ctrl-C, as it does itself: they end with
+        the conductor, without tracebacks of their own."""
+        returned: list[JobReturn] = []
         errors: list[BaseException] = []
-        lock = threading.Lock()
-        workers = [
-            threading.Thread(target=self._work, args=(waiting, lock, returned, errors), daemon=True)
-            for _ in range(min(self._jobs, len(job_overrides)))
-        ]
-        for worker in workers:
-            worker.start()
-        for worker in workers:
-            worker.join()
-        if errors:
-            raise errors[0]
-        return [returned[number] for number in sorted(returned)]
 
-    def _work(
-        self,
-        waiting: Iterator[tuple[int, Sequence[str]]],
-        lock: threading.Lock,
-        returned: dict[int, JobReturn],
-        errors: list[BaseException],
-    ) -> None:
-        # Processes started here inherit this: Ctrl-C is for the sweep, which ends them without their tracebacks.
-        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-        while True:
-            with lock:
-                number, overrides = (None, ()) if errors else next(waiting, (None, ()))
-            if number is None:
-                return
+        def work() -> None:
+            signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
             try:
-                (returned[number],) = self._launcher.launch([overrides], number)
+                returned.extend(self._launcher.launch(jobs, first))
             except BaseException as error:
                 errors.append(error)
+
+        thread = threading.Thread(target=work, daemon=True)  # Ctrl-C does not wait for it
+        thread.start()
+        thread.join()
+        if errors:
+            raise errors[0]
+        return returned
+
+
+@contextmanager
+def conducting(folder: Path) -> Iterator[dict[str, Any] | None]:
+    """Have the conductor's lock of the sweep in ``folder``; when it is free, its workers on this machine end.
+
+    Yields what workers need to know about this process, for ``Sweep.process``.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    with locked(folder / CONDUCTOR_LOCK):
+        yield {"machine": this_machine(), "pid": os.getpid()}
+
+
+def end_with_conductor(folder: Path) -> None:
+    """End this process, a worker, as soon as the process that conducts the sweep in ``folder`` has ended.
+
+    On another machine that cannot be known: there a cell that runs goes on. Called again, it does nothing.
+    """
+    sweep = SweepRecord.read(folder)
+    if sweep is None or sweep.process is None:
+        return
+    is_conductor = sweep.process.get("pid") == os.getpid()
+    is_elsewhere = sweep.process.get("machine") != this_machine()
+    is_watching = any(thread.name == WATCHER_NAME for thread in threading.enumerate())
+    if is_conductor or is_elsewhere or is_watching:
+        return
+    threading.Thread(target=_wait_for_end, args=(folder,), daemon=True, name=WATCHER_NAME).start()
+
+
+def _wait_for_end(folder: Path) -> None:
+    try:
+        with (folder / CONDUCTOR_LOCK).open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_SH)
+    except FileNotFoundError:  # it has ended already
+        pass
+    except OSError:  # a disk without locks: the cell goes on
+        return
+    os._exit(1)  # without clean-up: drafts of the dead are cleared by the next run, as after a kill

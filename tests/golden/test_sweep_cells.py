@@ -21,7 +21,7 @@ from hydra.types import RunMode
 from omegaconf import OmegaConf
 
 from fairfr.sweep.arguments import let_through
-from fairfr.sweep.grids import Expansion, Job
+from fairfr.sweep.grids import GridExpander, Job
 
 CONF = Path(__file__).parents[2] / "conf"
 GOLDEN = Path(__file__).with_name("sweep_cells.json")
@@ -61,7 +61,7 @@ def described(command: str) -> dict[str, Any]:
     with initialize_config_dir(str(CONF), version_base="1.3"):
         loader = GlobalHydra.instance().config_loader()
         config = loader.load_configuration("config", typed, RunMode.MULTIRUN)
-        jobs = Expansion(loader, config).jobs(config, list(config.hydra.overrides.task))
+        jobs = GridExpander(loader, config).jobs(config, list(config.hydra.overrides.task))
         cells = sorted(cell(job) for job in jobs)
         first = compose("config", min(jobs, key=cell))
     return {"cells": cells, "first": {key: plain(OmegaConf.select(first, key)) for key in SHOWN}}

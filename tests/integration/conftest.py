@@ -127,8 +127,7 @@ def as_in_a_new_process(folder: Path) -> Iterator[None]:
     Plugins.instance()  # they add themselves to the ConfigStore, once
     with pytest.MonkeyPatch.context() as changed:
         changed.setattr(ConfigStore.instance(), "repo", copy.deepcopy(ConfigStore.instance().repo))
-        changed.setattr("fairfr.sweep.main.Interruption", NoInterruption)
-        changed.setattr("fairfr.sweep.terminal._shown", set())
+        changed.setattr("fairfr.sweep.cli.InterruptHandler", NoInterruption)
         os.chdir(folder)
         try:
             yield

@@ -85,7 +85,7 @@ def test_a_sweep_says_and_leaves_the_same_with_every_launcher(
     assert all(kept[method] == runs[method] for method in ("beta", "platt"))
 
 
-@pytest.mark.parametrize("launcher", [JOBLIB, SUBMITIT, RAY])
+@pytest.mark.parametrize("launcher", [JOBLIB, SUBMITIT])
 def test_a_cell_that_kills_its_worker_fails_and_the_others_run(
     run_py: Any, small: tuple[str, ...], path_to_methods: str, launcher: str
 ) -> None:
@@ -117,14 +117,14 @@ def test_a_sweep_with_hydras_own_sweeper_shows_its_cells_all_the_same(run_py: An
     assert [line[:2] for line in done.stdout.splitlines() if "AUROC 0" in line] == ["+ ", "+ "]
 
 
-@pytest.mark.parametrize("launcher", [JOBLIB, SUBMITIT, RAY])
+@pytest.mark.parametrize("launcher", [JOBLIB, SUBMITIT])
 def test_on_error_stop_ends_the_sweep(run_py: Any, bank: tuple[str, ...], launcher: str) -> None:
     stopped = run_py("-m", *bank, "method=ac_linear", "seed=0,1,2,3,4,5", f"hydra/launcher={launcher}", "on_error=stop")
     assert stopped.returncode == 1 and "Traceback" not in stopped.stdout + stopped.stderr, stopped.stderr
     assert "worker process was killed" not in stopped.stdout, "a cell failed, no worker died"
 
 
-@pytest.mark.parametrize("launcher", ["basic", JOBLIB, SUBMITIT, RAY])
+@pytest.mark.parametrize("launcher", ["basic", JOBLIB, SUBMITIT])
 @pytest.mark.parametrize(("how", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGKILL, -9)])
 def test_a_sweep_that_is_stopped_takes_its_workers_with_it_and_says_how_to_go_on(
     small: tuple[str, ...], path_to_methods: str, tmp_path: Path, launcher: str, how: signal.Signals, code: int

@@ -18,7 +18,7 @@ from fairfr.core.conform import from_mapping
 from fairfr.data.locate import locate
 from fairfr.data.settings import BackboneSettings, DatasetSettings
 from fairfr.paper.order import BEYOND, SETTINGS
-from fairfr.sweep.grids import Expansion
+from fairfr.sweep.grids import GridExpander
 
 pytestmark = pytest.mark.slow
 CONF = Path(__file__).parents[2] / "conf"
@@ -110,7 +110,7 @@ def jobs_of(experiment: str) -> list[dict[str, str]]:
     with initialize_config_dir(config_dir=str(CONF), version_base="1.3"):
         loader = GlobalHydra.instance().config_loader()
         config = loader.load_configuration("config", [f"experiment={experiment}"], RunMode.MULTIRUN)
-        jobs = Expansion(loader, config).jobs(config, list(config.hydra.overrides.task))
+        jobs = GridExpander(loader, config).jobs(config, list(config.hydra.overrides.task))
     return [dict(override.split("=", 1) for override in job) for job in jobs]
 
 

@@ -14,7 +14,7 @@ from hydra.types import RunMode
 
 from fairfr.core.errors import ConfigError
 from fairfr.sweep.arguments import flag_first, prepare
-from fairfr.sweep.grids import Expansion
+from fairfr.sweep.grids import GridExpander
 
 CONF = Path(__file__).parents[3] / "conf"
 
@@ -130,7 +130,7 @@ def test_glob_finds_methods_of_the_search_path(mine: Path) -> None:
     with initialize_config_dir(str(CONF), version_base="1.3"):
         loader = GlobalHydra.instance().config_loader()
         config = loader.load_configuration("config", [f"hydra.searchpath=[{mine}]"], RunMode.MULTIRUN)
-        assert len(Expansion(loader, config).jobs(config, ["method=glob(*)"])) == ours + 1
+        assert len(GridExpander(loader, config).jobs(config, ["method=glob(*)"])) == ours + 1
 
 
 def test_the_configuration_of_a_sweep_is_shown_without_the_flag() -> None:

@@ -1,80 +1,191 @@
-"""A sweep from its cells to its summary, in this process."""
+"""A sweep from its first cell to its summary, in this process: what is logged, what is said, how it ends."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hydra import initialize_config_dir
-from hydra.core.global_hydra import GlobalHydra
-from hydra.errors import MissingConfigException
-from hydra.types import RunMode
+from omegaconf import DictConfig, OmegaConf
 
-from fairfr.sweep.conductor import _summary, check_composes, counted, described
-from fairfr.sweep.grids import Expansion
-
-ROOT = Path(__file__).parents[3]
-
-
-def test_a_plan_counts_the_cells_of_each_experiment() -> None:
-    jobs = [["experiment=a", "seed=0"], ["experiment=a", "seed=1"], ["experiment=b"]]
-    assert counted(jobs) == "3 cells: 2 of a, 1 of b"
+from fairfr.store.sweep_record import SweepRecord, SweepSummary, write_outcome
+from fairfr.sweep import conductor, watch
+from fairfr.sweep.conductor import Conductor
+from fairfr.sweep.job import EXIT_FAILED, EXIT_NOT_LOGGED
+from fairfr.sweep.progress import CellState
+from fairfr.sweep.terminal import Terminal
+from fairfr.sweep.workers import CONDUCTOR_LOCK
 
 
-def test_a_dry_run_says_which_cells_are_done_and_which_cannot_run(tmp_path: Path) -> None:
-    typed = ["dataset=lfw", "source=synthetic,files", "method=platt", f"out_root={tmp_path}", f"data_root={tmp_path}"]
-    with initialize_config_dir(str(ROOT / "conf"), version_base="1.3"):
-        loader = GlobalHydra.instance().config_loader()
-        config = loader.load_configuration("config", typed, RunMode.MULTIRUN)
-        lines = list(described(loader, config, Expansion(loader, config).jobs(config, typed)))
-    assert lines[0].startswith("to do  LFW x MagFace x Platt")
-    assert lines[1].startswith("fails  DataError") and lines[2] == "2 cells: 0 done, 1 to do, 1 fails"
-    assert not (tmp_path / "runs").exists()
+class Recorder:
+    """Takes the place of ``MlflowLogger``."""
+
+    uri, is_elsewhere = "sqlite:///x.db", False
+
+    def __init__(self, refusal: str | None = None) -> None:
+        self.refusal = refusal
+        self.started = 0
+        self.logged: list[str] = []
+        self.closed: list[SweepSummary] = []
+        self.limits: list[float | None] = []
+        self.on_log: Callable[[], object] = lambda: None
+
+    def start(self) -> None:
+        self.started += 1
+
+    def log_run(self, folder: Path, sweep: SweepRecord) -> None:
+        self.logged.append(folder.name)
+        self.on_log()
+
+    def close_sweep(self, sweep: SweepRecord, end: SweepSummary, artifacts: Path) -> None:
+        self.closed.append(end)
+
+    def finish(self, limit: float | None = None) -> str | None:
+        self.limits.append(limit)
+        return self.refusal
 
 
-def test_a_name_that_does_not_exist_is_found_before_anything_runs() -> None:
-    with initialize_config_dir(str(ROOT / "conf"), version_base="1.3"):
-        loader = GlobalHydra.instance().config_loader()
-        config = loader.load_configuration("config", [], RunMode.MULTIRUN)
-        with pytest.raises(MissingConfigException, match="plat"):
-            check_composes(loader, config, [["method=platt"], ["method=plat"]])
+class FakeLauncher:
+    """Calls ``work`` with the number of each job."""
+
+    def __init__(self, work: Callable[[int], object]) -> None:
+        self.work = work
+
+    def launch(self, job_overrides: Sequence[Sequence[str]], initial_job_idx: int) -> None:
+        for job in range(len(job_overrides)):
+            self.work(initial_job_idx + job)
 
 
-class Sweep:
-    """A running sweep whose summary returns ``code``, or raises it."""
-
-    def __init__(self, code: Any) -> None:
-        self.code = code
-        self.status: str | None = "not asked"
-
-    def finish(self, status: str | None) -> int:
-        self.status = status
-        if isinstance(self.code, Exception):
-            raise self.code
-        return int(self.code)
+def config_of(folder: Path) -> DictConfig:
+    hydra = {"runtime": {"choices": {}}, "sweep": {"dir": str(folder)}}
+    return OmegaConf.create({"hydra": hydra, "out_root": str(folder), "store": {"id": "mlflow", "report": False}})
 
 
-@pytest.mark.parametrize("code", [1, 3])
-def test_a_sweep_ends_with_the_exit_code_of_its_summary(tmp_path: Path, code: int) -> None:
-    with pytest.raises(SystemExit) as ended, _summary(Sweep(code), tmp_path):  # type: ignore[arg-type]
-        pass
-    assert ended.value.code == code
+def run(folder: Path, logger: Recorder, n_jobs: int, work: Callable[[int], object]) -> int:
+    """The exit code of a sweep whose jobs do ``work``."""
+    jobs = [[f"seed={job}"] for job in range(n_jobs)]
+    running = Conductor(config_of(folder), ["dataset=lfw"], jobs, Terminal())
+    running._logger = logger  # type: ignore[assignment]
+    return running.run(FakeLauncher(work), None)  # type: ignore[arg-type]
 
 
-def test_a_sweep_that_is_cut_short_has_its_summary_too(tmp_path: Path) -> None:
-    sweep = Sweep(1)
-    with pytest.raises(RuntimeError, match="the launcher"), _summary(sweep, tmp_path):  # type: ignore[arg-type]
-        raise RuntimeError("the launcher")
-    assert sweep.status == "FAILED"
+def end_job(folder: Path, job: int, is_for_mlflow: bool = True, **outcome: Any) -> None:
+    ended = {"status": "completed", "choices": "a", "error": None, "folder": str(folder / f"run{job}")}
+    write_outcome(folder / str(job), {**ended, "is_for_mlflow": is_for_mlflow, **outcome})
+
+
+def test_every_cell_that_ends_is_logged_once(tmp_path: Path) -> None:
+    logger = Recorder()
+    assert run(tmp_path, logger, 3, lambda job: end_job(tmp_path, job)) == 0
+    assert sorted(logger.logged) == ["run0", "run1", "run2"] and len(logger.closed) == 1
+
+
+def test_cells_are_logged_while_others_compute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import threading
+
+    monkeypatch.setattr(watch, "INTERVAL", 0.001)
+    logger, was_logged = Recorder(), threading.Event()
+    logger.on_log = was_logged.set
+
+    def work(job: int) -> None:
+        if job == 1:
+            assert was_logged.wait(60), "the second cell has not ended"
+        end_job(tmp_path, job)
+
+    assert run(tmp_path, logger, 2, work) == 0 and logger.logged == ["run0", "run1"]
+
+
+def test_mlflow_is_imported_when_the_first_cell_is_fitted_and_not_before(tmp_path: Path) -> None:
+    """Until then it may be one that is done, or that ends in a mistake of the user's."""
+    for folds, is_started in ((None, False), (10, True)):
+        logger = Recorder()
+
+        def work(job: int, folds: int | None = folds) -> None:
+            end_job(tmp_path, job, is_for_mlflow=False)
+            (tmp_path / "0" / "progress.json").write_text(json.dumps(CellState("a", 0.0, folds).as_dict()))
+
+        run(tmp_path, logger, 1, work)
+        assert (logger.started > 0) == is_started
+
+
+@pytest.mark.parametrize(("status", "code"), [("skipped", 0), ("failed", EXIT_FAILED)])
+def test_a_sweep_of_finished_cells_and_mistakes_does_not_touch_mlflow(tmp_path: Path, status: str, code: int) -> None:
+    logger = Recorder()
+    found = run(
+        tmp_path, logger, 2, lambda job: end_job(tmp_path, job, is_for_mlflow=False, status=status, error="why")
+    )
+    assert found == code
+    assert logger.started == 0 and logger.logged == [] and logger.closed == []
+
+
+def test_a_refusal_is_said_with_what_to_do_and_costs_exit_code_3(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    logger = Recorder("MlflowError: no room")
+    assert run(tmp_path, logger, 1, lambda job: end_job(tmp_path, job)) == EXIT_NOT_LOGGED
+    assert logger.closed == [], "nothing more is tried"
+    said = capsys.readouterr().out
+    assert said.count("no room") == 1 and "the numbers are safe" in said and "fairfr sync" in said
+
+
+def test_a_cell_without_a_result_counts_more_than_a_refusal(tmp_path: Path) -> None:
+    def work(job: int) -> None:
+        if job == 0:
+            end_job(tmp_path, job)
+        else:
+            end_job(tmp_path, job, is_for_mlflow=False, status="failed", error="why")
+
+    assert run(tmp_path, Recorder("MlflowError: no room"), 2, work) == EXIT_FAILED
+
+
+def test_ctrl_c_frees_the_lock_that_workers_wait_for_and_mlflow_has_half_a_second(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    logger = Recorder()
+
+    def work(job: int) -> None:
+        if job == 1:
+            assert (tmp_path / CONDUCTOR_LOCK).exists()
+            raise KeyboardInterrupt
+        end_job(tmp_path, job)
+
+    with pytest.raises(KeyboardInterrupt):
+        run(tmp_path, logger, 2, work)
+    assert not (tmp_path / CONDUCTOR_LOCK).exists()
+    assert logger.limits == [0.5] and logger.closed[0].status == "KILLED"
+    assert "1 not run" in capsys.readouterr().out
+
+
+def test_a_full_disk_is_one_message_and_the_summary(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def work(job: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    assert run(tmp_path, Recorder(), 2, work) == EXIT_FAILED
+    said = capsys.readouterr().out
+    assert said.count("No space left on device") == 1 and "the same command goes on from there" in said
+    assert "2 not run" in said
+
+
+def test_a_cell_that_stops_the_sweep_ends_it_after_its_summary(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def work(job: int) -> None:
+        raise SystemExit(1)
+
+    with pytest.raises(SystemExit):
+        run(tmp_path, Recorder(), 2, work)
+    assert "2 not run" in capsys.readouterr().out
 
 
 def test_a_summary_that_crashes_is_shown_and_ends_in_a_failure(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    broken = Sweep(ZeroDivisionError("no cells"))
-    with pytest.raises(SystemExit) as ended, _summary(broken, tmp_path):  # type: ignore[arg-type]
-        pass
-    assert ended.value.code == 1
+    def crash(*arguments: Any) -> None:
+        raise ZeroDivisionError("no cells")
+
+    monkeypatch.setattr(conductor, "read_outcomes", crash)
+    assert run(tmp_path, Recorder(), 1, lambda job: end_job(tmp_path, job)) == EXIT_FAILED
     assert "ZeroDivisionError: no cells" in capsys.readouterr().out
     assert "Traceback" in (tmp_path / "error.txt").read_text()

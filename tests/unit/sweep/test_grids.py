@@ -12,7 +12,7 @@ from hydra.core.global_hydra import GlobalHydra
 from hydra.types import RunMode
 
 from fairfr.core.errors import ConfigError
-from fairfr.sweep.grids import Expansion, Job
+from fairfr.sweep.grids import GridExpander, Job
 
 EXPERIMENTS = {
     "product": {"params": {"dataset": "rfw,lfw", "method": "platt,beta"}},
@@ -63,7 +63,7 @@ def jobs(tmp_path: Path) -> Iterator[Callable[..., list[Job]]]:
 
         def made(*typed: str) -> list[Job]:
             config = loader.load_configuration("config", list(typed), RunMode.MULTIRUN)
-            return Expansion(loader, config).jobs(config, list(config.hydra.overrides.task))
+            return GridExpander(loader, config).jobs(config, list(config.hydra.overrides.task))
 
         yield made
 

@@ -1,4 +1,4 @@
-"""Slurm's jobs of a sweep are waited for when one dies, and cancelled when nobody waits for them any more."""
+"""Slurm's jobs of a sweep are cancelled when nobody waits for them any more."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import submitit
 
-from fairfr.sweep.slurm import cancel_jobs, wait_for_jobs
+from fairfr.sweep.slurm import cancel_jobs
 
 
 class SlurmLauncher:
@@ -28,15 +28,6 @@ def launcher(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SlurmLauncher:
     return SlurmLauncher(tmp_path)
 
 
-def test_every_job_is_waited_for(launcher: SlurmLauncher, monkeypatch: pytest.MonkeyPatch) -> None:
-    waited: list[str] = []
-    monkeypatch.setattr(submitit.SlurmJob, "wait", lambda job: waited.append(job.job_id))
-    wait_for_jobs(launcher)
-    assert waited == ["7_0", "7_1", "9"], "what this process has submitted, and not the array as a whole"
-    wait_for_jobs(object())
-    assert len(waited) == 3, "another launcher has no jobs that outlive it"
-
-
 def test_arrays_are_cancelled_as_a_whole(
     launcher: SlurmLauncher, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -48,6 +39,8 @@ def test_arrays_are_cancelled_as_a_whole(
     assert not (tmp_path / "said").exists()
     cancel_jobs(launcher)
     assert (tmp_path / "said").read_text().split() == ["--quiet", "7", "9"]
+    cancel_jobs(launcher, only_waiting=True)
+    assert (tmp_path / "said").read_text().split() == ["--quiet", "--state=PENDING", "7", "9"], "what runs goes on"
 
 
 def test_without_scancel_the_jobs_end_by_themselves(launcher: SlurmLauncher, monkeypatch: pytest.MonkeyPatch) -> None:

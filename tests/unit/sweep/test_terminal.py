@@ -211,10 +211,7 @@ def test_a_failed_run_names_its_traceback_unless_the_mistake_is_in_the_input(
     assert str(tmp_path / "key" / "error.txt") in screen.getvalue()
 
 
-def test_the_panel_of_a_stand_in_depends_on_the_code_not_on_the_words(
-    terminal: Terminal, screen: io.StringIO, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("fairfr.sweep.terminal._shown", set())
+def test_the_panel_of_a_stand_in_depends_on_the_code_not_on_the_words(terminal: Terminal, screen: io.StringIO) -> None:
     terminal.warn(Finding("lookalikes", "note", "folds 'SYNTHETIC' and 'synthetic' differ only in case"))
     assert screen.getvalue().startswith("note: folds 'SYNTHETIC'")
     terminal.warn(Finding("stand-in-used", "serious", "no files"))
@@ -229,10 +226,7 @@ def test_a_line_of_a_sweep_says_its_position_and_the_time_left(terminal: Termina
     assert screen.getvalue().splitlines()[1] == "x [ 4/12] LFW x MagFace x Platt: DataError: no"
 
 
-def test_a_warning_is_shown_once_in_a_sweep(
-    terminal: Terminal, screen: io.StringIO, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("fairfr.sweep.terminal._shown", set())
+def test_a_warning_is_shown_once_in_a_sweep(terminal: Terminal, screen: io.StringIO) -> None:
     for _ in range(2):
         with terminal.cell("a cell") as progress:
             progress.warn(Finding("repeated-pairs", "warning", "a pair is listed twice"))

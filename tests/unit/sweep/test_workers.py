@@ -2,25 +2,36 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
 import sys
 import threading
 from collections.abc import Sequence
-from types import SimpleNamespace
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 from omegaconf import OmegaConf
 
+from fairfr.store.sweep_record import SweepRecord
 from fairfr.sweep import workers
-from fairfr.sweep.workers import Connected, OneByOne, Share, asked_threads, divide, share_of, with_threads
+from fairfr.sweep.workers import (
+    LaunchInBatches,
+    WorkerBudget,
+    asked_threads,
+    conducting,
+    end_with_conductor,
+    limit_launcher,
+    with_threads,
+    worker_budget,
+)
+
+ROOT = Path(__file__).parents[3]
 
 JOBLIB = {"_target_": "hydra_plugins.hydra_joblib_launcher.joblib_launcher.JoblibLauncher", "n_jobs": -1}
 LOCAL = {"_target_": "hydra_plugins.hydra_submitit_launcher.submitit_launcher.LocalLauncher", "cpus_per_task": None}
 SLURM = {"_target_": "hydra_plugins.hydra_submitit_launcher.submitit_launcher.SlurmLauncher", "array_parallelism": 256}
-RAY = {
-    "_target_": "hydra_plugins.hydra_ray_launcher.ray_launcher.RayLauncher",
-    "ray": {"init": {"address": None}, "remote": {}},
-}
 BASIC = {"_target_": "hydra._internal.core_plugins.basic_launcher.BasicLauncher"}
 
 
@@ -31,7 +42,7 @@ def _eight_cores(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_one_job_at_a_time_has_the_machine() -> None:
-    assert share_of(BASIC, None) == Share(1, None) == share_of(BASIC, 3)
+    assert worker_budget(BASIC, None) == WorkerBudget(None, None) == worker_budget(BASIC, 3)
 
 
 @pytest.mark.parametrize(
@@ -51,73 +62,34 @@ def test_one_job_at_a_time_has_the_machine() -> None:
 )
 def test_joblib(n_jobs: int, asked: int | None, wanted: tuple[int, int]) -> None:
     """The user's threads come first, then the number of jobs; more threads than cores run alone."""
-    assert share_of({**JOBLIB, "n_jobs": n_jobs}, asked) == wanted
+    assert worker_budget({**JOBLIB, "n_jobs": n_jobs}, asked) == wanted
 
 
 def test_a_smaller_omp_num_threads_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(workers, "resolve_threads", lambda asked: 3)
-    assert share_of({**JOBLIB, "n_jobs": 2}, None) == (2, 3)
-    assert share_of({**JOBLIB, "n_jobs": 4}, None) == (4, 2)
+    assert worker_budget({**JOBLIB, "n_jobs": 2}, None) == (2, 3)
+    assert worker_budget({**JOBLIB, "n_jobs": 4}, None) == (4, 2)
 
 
 @pytest.mark.parametrize(("each", "asked", "wanted"), [(None, None, (8, 1)), (2, None, (4, 2)), (None, 3, (2, 3))])
 def test_submitit_on_this_machine(each: int | None, asked: int | None, wanted: tuple[int, int]) -> None:
-    assert share_of({**LOCAL, "cpus_per_task": each}, asked) == wanted
+    assert worker_budget({**LOCAL, "cpus_per_task": each}, asked) == wanted
 
 
 def test_slurm_counts_its_own_cores() -> None:
-    assert share_of(SLURM, None) == (256, None)
-    assert share_of(SLURM, 4) == (256, 4)
+    assert worker_budget(SLURM, None) == (None, None)
+    assert worker_budget(SLURM, 4) == (None, 4)
 
 
-@pytest.mark.parametrize(
-    ("init", "remote", "asked", "wanted"),
-    [
-        ({}, {}, None, (8, 1)),
-        ({"num_cpus": 4}, {}, None, (4, 1)),
-        ({"num_cpus": 64}, {}, None, (8, 1)),
-        ({}, {"num_cpus": 4}, None, (2, 4)),
-        ({}, {"num_cpus": 0.5}, None, (8, 1)),
-        ({}, {}, 3, (2, 3)),
-    ],
-)
-def test_ray(init: dict[str, Any], remote: dict[str, Any], asked: int | None, wanted: tuple[int, int]) -> None:
-    assert share_of({**RAY, "ray": {"init": init, "remote": remote}}, asked) == wanted
-
-
-class RayLauncher:
-    def __init__(self, **init: Any) -> None:
-        self.ray_cfg = OmegaConf.create({"init": init, "remote": {"num_cpus": 0.5}})
-
-
-def test_ray_is_asked_for_a_core_for_each_thread(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("RAY_ADDRESS", raising=False)
-    launcher = RayLauncher(address=None)
-    assert isinstance(divide(launcher, Share(2, 4)), Connected)
-    assert launcher.ray_cfg.remote.num_cpus == 4
-    assert launcher.ray_cfg.init.num_cpus == 8 and launcher.ray_cfg.init.address == "local"
-
-
-def test_a_ray_cluster_has_its_own_cores(monkeypatch: pytest.MonkeyPatch) -> None:
-    launcher = RayLauncher(address="head:6379")
-    divide(launcher, Share(2, 4))
-    assert launcher.ray_cfg.remote.num_cpus == 4 and "num_cpus" not in launcher.ray_cfg.init
-    monkeypatch.setenv("RAY_ADDRESS", "head:6379")
-    launcher = RayLauncher(address=None)
-    divide(launcher, Share(2, 4))
-    assert launcher.ray_cfg.init.address is None and "num_cpus" not in launcher.ray_cfg.init
-
-
-def test_a_cluster_is_found_again_after_a_node_died(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[dict[str, Any]] = []
-    ray = SimpleNamespace(is_initialized=lambda: False, init=lambda **settings: asked.append(settings))
-    monkeypatch.setitem(sys.modules, "ray", ray)
-    launcher: Any = RayLauncher(address="head:6379")
-    launcher.launch = lambda *jobs: launcher.ray_cfg.init.setdefault("object_store_memory", 1)  # as Hydra's does
-    connected = divide(launcher, Share(2, 1))
-    for _ in range(2):
-        connected.launch([], 0)
-    assert asked[0] == asked[1] and "object_store_memory" not in asked[1], "no cluster allows it"
+def test_launchers_are_told_under_their_own_names() -> None:
+    joblib = OmegaConf.create({**JOBLIB})
+    limit_launcher(joblib, WorkerBudget(2, 4))
+    assert (joblib.n_jobs, joblib.batch_size) == (2, 1)
+    slurm = OmegaConf.create({**SLURM, "cpus_per_task": 1})
+    limit_launcher(slurm, WorkerBudget(None, 4))
+    assert slurm.cpus_per_task == 4, "as many cores as threads"
+    limit_launcher(slurm, WorkerBudget(None, 2))
+    assert slurm.cpus_per_task == 4, "the user's cores stay"
 
 
 def test_each_job_is_told_its_threads_unless_it_names_them() -> None:
@@ -130,41 +102,73 @@ def test_each_job_is_told_its_threads_unless_it_names_them() -> None:
 
 
 class Counting:
-    """A launcher that notes how many jobs run at once: each waits until as many run as may."""
+    """A launcher that starts all that it gets at once."""
 
-    def __init__(self, expected: int, deadly: int | None = None) -> None:
-        self._barrier, self._lock = threading.Barrier(expected), threading.Lock()
-        self._running, self._deadly = 0, deadly
-        self.most, self.started = 0, []
+    def __init__(self, deadly: int | None = None) -> None:
+        self.batches: list[tuple[int, int]] = []
+        self.blocked: set[bool] = set()
+        self._deadly = deadly
 
     def launch(self, job_overrides: Sequence[Sequence[str]], initial_job_idx: int) -> list[Any]:
-        assert len(job_overrides) == 1
-        with self._lock:
-            self._running += 1
-            self.most = max(self.most, self._running)
-            self.started.append(initial_job_idx)
-        self._barrier.wait(timeout=60)
-        with self._lock:
-            self._running -= 1
+        self.batches.append((initial_job_idx, len(job_overrides)))
+        self.blocked.add(signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, ()))
         if initial_job_idx == self._deadly:
             raise RuntimeError("a worker died")
-        return [f"returned {initial_job_idx}"]
+        return [f"returned {initial_job_idx + job}" for job in range(len(job_overrides))]
 
 
-def test_a_launcher_that_starts_all_at_once_gets_one_at_a_time_for_each_share() -> None:
-    inner = Counting(expected=3)
-    jobs = [[f"seed={i}"] for i in range(12)]
-    returned = OneByOne(inner, 3).launch(jobs, 5)
-    assert returned == [f"returned {i}" for i in range(5, 17)] and inner.most == 3
-    assert sorted(inner.started[:3]) == [5, 6, 7], "in the order of the plan"
-    assert sorted(inner.started) == list(range(5, 17)), "each once"
+def test_a_launcher_that_starts_all_at_once_gets_batches() -> None:
+    inner = Counting()
+    returned = LaunchInBatches(inner, 3).launch([[f"seed={i}"] for i in range(8)], 5)  # type: ignore[arg-type]
+    assert returned == [f"returned {i}" for i in range(5, 13)]
+    assert inner.batches == [(5, 3), (8, 3), (11, 2)], "in the order of the plan, each once"
+    assert inner.blocked == {True}, "what it starts does not get Ctrl-C: it ends with the conductor"
+    assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ()), "this thread does"
 
 
-def test_after_a_death_nothing_new_is_started() -> None:
-    inner = Counting(expected=2, deadly=1)
+def test_after_a_death_no_further_batch_is_started() -> None:
+    inner = Counting(deadly=2)
     with pytest.raises(RuntimeError, match="a worker died"):
-        OneByOne(inner, 2).launch([[f"seed={i}"] for i in range(2)], 0)
-    alone = Counting(expected=1, deadly=1)
-    with pytest.raises(RuntimeError, match="a worker died"):
-        OneByOne(alone, 1).launch([[f"seed={i}"] for i in range(4)], 0)
-    assert alone.started == [0, 1]
+        LaunchInBatches(inner, 2).launch([[f"seed={i}"] for i in range(6)], 0)  # type: ignore[arg-type]
+    assert inner.batches == [(0, 2), (2, 2)]
+
+
+WORKER = """
+import sys, time
+from pathlib import Path
+from fairfr.sweep.workers import end_with_conductor
+for _ in range(2):
+    end_with_conductor(Path(sys.argv[1]))
+print("works", flush=True)
+time.sleep(600)
+"""
+
+
+def start_worker(folder: Path) -> subprocess.Popen[str]:
+    command = [sys.executable, "-c", WORKER, str(folder)]
+    worker = subprocess.Popen(command, cwd=ROOT, text=True, stdout=subprocess.PIPE)
+    assert worker.stdout is not None
+    worker.stdout.readline()  # it works, or has ended
+    return worker
+
+
+@pytest.mark.kill
+def test_a_worker_ends_as_soon_as_the_conductor_has_ended(tmp_path: Path) -> None:
+    with conducting(tmp_path) as process:
+        replace(SweepRecord.of([], None, 0.0), process=process).write(tmp_path)
+        end_with_conductor(tmp_path)
+        assert not any(thread.name == workers.WATCHER_NAME for thread in threading.enumerate()), "this is it"
+        early = start_worker(tmp_path)
+        assert early.poll() is None
+    late = start_worker(tmp_path)
+    for worker in (early, late):
+        with worker:
+            assert worker.wait(60) == 1
+
+
+@pytest.mark.kill
+def test_a_worker_on_another_machine_goes_on(tmp_path: Path) -> None:
+    replace(SweepRecord.of([], None, 0.0), process={"machine": "another", "pid": 1}).write(tmp_path)
+    with start_worker(tmp_path) as worker:
+        assert worker.poll() is None
+        worker.kill()

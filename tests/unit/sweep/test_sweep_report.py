@@ -9,7 +9,7 @@ import pytest
 
 from fairfr.core.run_result import RunResult
 from fairfr.store.result_file import write_result
-from fairfr.sweep.sweep import write_sweep_report
+from fairfr.sweep.sweep_report import write_sweep_report
 
 
 def outcome(folder: Path, backbone: str) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import select
 from hydra.core.utils import JobReturn, JobStatus
 from omegaconf import DictConfig
 
-from fairfr.sweep.main import JobCallback
+from fairfr.sweep.job import JobCallback
 
 
 def test_an_answer_is_so_short_that_it_is_written_at_once_or_not_at_all() -> None:

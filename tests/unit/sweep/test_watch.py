@@ -15,9 +15,9 @@ from fairfr.core.run_result import RunResult
 from fairfr.store.result_file import write_result
 from fairfr.store.sweep_record import write_outcome
 from fairfr.sweep.bars import SweepBars, make_bars, time_left
-from fairfr.sweep.display import SweepDisplay
 from fairfr.sweep.progress import PROGRESS_FILE, CellState
 from fairfr.sweep.terminal import Terminal
+from fairfr.sweep.watch import SweepWatcher
 
 JOBS = [["dataset=lfw", "backbone=magface", f"method={method}"] for method in ("platt", "beta", "frappe")]
 METRICS = [{"grouping": "all", "rule": "all", "group": "all", "metric": "auroc", "mean": 0.9}]
@@ -29,8 +29,16 @@ class Stage:
     def __init__(self, folder: Path, is_terminal: bool) -> None:
         self.folder, self.screen = folder, io.StringIO()
         self.console = Console(file=self.screen, width=110, force_terminal=is_terminal, color_system=None)
-        self.display = SweepDisplay(folder, Terminal(self.console))
-        self.display._planned, self.display._started = len(JOBS), 0.0
+        self.fits: list[str] = []
+        self.ended: list[str] = []
+        self.watcher = SweepWatcher(
+            folder,
+            len(JOBS),
+            Terminal(self.console),
+            on_fit=lambda: self.fits.append("fit"),
+            on_end=lambda outcome: self.ended.append(outcome["choices"]),
+        )
+        self.watcher._started = 0.0
         self.bars = SweepBars(make_bars(self.console))
 
     def state(self, job: int, *findings: Finding, **changes: Any) -> None:
@@ -52,13 +60,8 @@ class Stage:
     def look(self, now: float) -> list[str]:
         """The new lines."""
         before = len(self.screen.getvalue())
-        self.display.look(self.bars, now)
+        self.watcher.look(self.bars, now)
         return self.screen.getvalue()[before:].splitlines()
-
-
-@pytest.fixture(autouse=True)
-def _nothing_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fairfr.sweep.terminal._shown", set())
 
 
 def test_a_pipe_gets_one_line_for_each_cell_with_position_and_time_left(tmp_path: Path) -> None:
@@ -93,6 +96,20 @@ def test_a_warning_of_several_cells_is_shown_once_also_when_its_cell_has_ended(t
     stage.end(1)
     shown = stage.look(1.0)
     assert shown[0] == "note: few" and shown[1].startswith("+ [1/3]") and len(shown) == 2
+
+
+def test_the_end_of_a_cell_is_told_once_and_a_fit_as_soon_as_the_data_is_read(tmp_path: Path) -> None:
+    stage = Stage(tmp_path, is_terminal=False)
+    stage.state(0)
+    stage.look(0.0)
+    assert stage.fits == [] and stage.ended == []
+    stage.state(0, folds=10)
+    stage.look(1.0)
+    assert stage.fits == ["fit"]
+    stage.end(0)
+    stage.look(2.0)
+    stage.look(3.0)
+    assert stage.ended == ["platt"]
 
 
 def test_half_an_outcome_is_no_outcome_yet(tmp_path: Path) -> None:
@@ -133,7 +150,7 @@ def test_a_terminal_gets_a_bar_for_the_sweep_and_for_each_running_cell(tmp_path:
 
 def test_watching_shows_what_is_left_when_the_jobs_are_over(tmp_path: Path) -> None:
     stage = Stage(tmp_path, is_terminal=False)
-    with stage.display.watching(0, JOBS):
+    with stage.watcher.watching():
         for job in range(3):
             stage.end(job)
     assert [line[:7] for line in stage.screen.getvalue().splitlines()] == ["+ [1/3]", "+ [2/3]", "+ [3/3]"]
@@ -141,7 +158,7 @@ def test_watching_shows_what_is_left_when_the_jobs_are_over(tmp_path: Path) -> N
 
 def test_a_sweep_that_is_stopped_shows_the_cells_that_have_ended(tmp_path: Path) -> None:
     stage = Stage(tmp_path, is_terminal=False)
-    with pytest.raises(SystemExit), stage.display.watching(0, JOBS):
+    with pytest.raises(SystemExit), stage.watcher.watching():
         stage.end(0, "failed", "DataError: no")
         raise SystemExit(1)
     assert stage.screen.getvalue().startswith("x [1/3]")

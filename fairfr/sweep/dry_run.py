@@ -1,0 +1,62 @@
+"""The cells of a sweep before any of them runs: whether they can be composed, how many there are, which are done."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from hydra.core.config_loader import ConfigLoader
+from omegaconf import DictConfig, open_dict
+
+from fairfr.core.errors import FairfrError
+from fairfr.runner.located import CellData
+from fairfr.store.run_folder import RunFolders
+from fairfr.sweep.config import read_settings
+from fairfr.sweep.grids import Job
+
+
+def check_composes(loader: ConfigLoader, config: DictConfig, jobs: Iterable[Job]) -> None:
+    """Raise Hydra's error for a name that does not exist, before anything runs; one job for each name is enough."""
+    seen: set[str] = set()
+    for job in jobs:
+        names = {override for override in job if "." not in override.partition("=")[0]}
+        if not names <= seen:
+            loader.load_sweep_config(master_config=config, sweep_overrides=list(job))
+            seen |= names
+
+
+def count_by_experiment(jobs: Sequence[Job]) -> str:
+    """``485 cells: 320 of appendix, 70 of components``."""
+    counts: Counter[str] = Counter()
+    for job in jobs:
+        for override in job:
+            if override.startswith("experiment="):
+                counts[override.partition("=")[2]] += 1
+    total = "1 cell" if len(jobs) == 1 else f"{len(jobs)} cells"
+    return f"{total}: {', '.join(f'{count} of {name}' for name, count in counts.items())}"
+
+
+def describe_cells(loader: ConfigLoader, config: DictConfig, jobs: Sequence[Job]) -> Iterator[str]:
+    """Yield a line for each cell, with whether it is done, and then how many there are."""
+    counts: Counter[str] = Counter()
+    for job in jobs:
+        state, name = _state(loader, config, job)
+        counts[state] += 1
+        yield f"{state:<6} {name}  {' '.join(job)}"
+    yield f"{len(jobs)} cells: " + ", ".join(f"{counts[state]} {state}" for state in ("done", "to do", "fails"))
+
+
+def _state(loader: ConfigLoader, config: DictConfig, job: Job) -> tuple[str, str]:
+    """Whether a cell is done, and what it is called."""
+    composed = loader.load_sweep_config(master_config=config, sweep_overrides=list(job))
+    with open_dict(composed):
+        composed.pop("hydra", None)
+    try:
+        settings, _ = read_settings(composed)
+        name = f"{settings.dataset.label} x {settings.backbone.label} x {settings.method.label}"
+        key = CellData.of(settings).key(settings)
+        is_done = not settings.force and RunFolders(Path(settings.out_root)).completed(key) is not None
+    except FairfrError as error:
+        return "fails", error.named()
+    return ("done" if is_done else "to do"), name

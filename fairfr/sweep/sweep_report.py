@@ -1,0 +1,99 @@
+"""What a sweep leaves at its end: tables of its runs, and the end of its parent run in MLflow."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from fairfr.core.errors import FairfrError
+from fairfr.paper.reading import reading_shared_by
+from fairfr.report.readings import STRICT, Run
+from fairfr.report.selection import Selection
+from fairfr.store.mlflow.log import MlflowLogger
+from fairfr.store.result_file import read_json
+from fairfr.store.sweep_record import Outcome, SweepRecord, SweepSummary
+from fairfr.sweep.terminal import Terminal
+
+AFTER_CTRL_C = 0.5  # seconds that MLflow has when a sweep is interrupted
+
+
+def write_tables(out_root: Path, outcomes: Sequence[Outcome], terminal: Terminal) -> None:
+    """Write the tables of all runs below ``out_root`` that share what the sweep's own runs share.
+
+    Of studies only those that it belongs to: intervals of others would be drawn again. ``fairfr tables`` makes all.
+    Where older runs are in the way, that is said: the sweep itself has not failed.
+    """
+    from fairfr.paper.definition import PAPER
+    from fairfr.report.runs import read_runs
+    from fairfr.report.write import ReportOptions, write_report
+
+    try:
+        results, _ = read_runs(out_root)
+        keys = {run.stored["key"] for run in _runs_of(outcomes)}
+        own = [run for run in results if run.stored["key"] in keys]
+        names = frozenset(str(run.stored.get("study")) for run in own)
+        varied: list[str] = []
+        for study in PAPER.studies:
+            if study.name in names:
+                varied.extend(study.varies)
+        chosen = Selection.shared_by(own, varied)
+        pages = write_report(results, out_root, None, ReportOptions(selection=chosen, studies=names), PAPER)
+    except FairfrError as error:
+        terminal.error(f"no tables: {error.named()}")
+        return
+    terminal.tables([page.folder for page in pages])
+
+
+def log_sweep_end(
+    logger: MlflowLogger, sweep: SweepRecord, outcomes: Sequence[Outcome], with_report: bool, terminal: Terminal
+) -> tuple[bool, str | None]:
+    """Finish a sweep's parent run in MLflow.
+
+    Returns
+    -------
+    is_made : bool
+        Whether the report could be made, if one is wanted.
+    refusal : str or None
+        Why MLflow does not have everything.
+    """
+    is_killed = sweep.status == "KILLED"
+    limit = AFTER_CTRL_C if is_killed else None
+    if logger.refusal is not None:
+        return True, logger.finish(limit)
+    is_made = True
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
+        try:
+            if with_report and not is_killed:
+                write_sweep_report(outcomes, Path(name))
+        except Exception as error:  # a report that fails must not cost the parent run its end
+            terminal.error(f"the sweep's report could not be made: {type(error).__name__}: {error}")
+            is_made = False
+        logger.close_sweep(sweep, SweepSummary.of(sweep, outcomes), Path(name))
+        return is_made, logger.finish(limit)
+
+
+def write_sweep_report(outcomes: Sequence[Outcome], folder: Path) -> None:
+    """Write tables, claims and figures of these cells alone, in the reading that all of them share: they take seconds.
+
+    Of the paper's settings alone there are strict tables too.
+    """
+    from fairfr.paper.definition import PAPER
+    from fairfr.report.write import ReportOptions, write_report
+
+    runs = _runs_of(outcomes)
+    shared = reading_shared_by(run.stored for run in runs)
+    for reading in dict.fromkeys((shared, STRICT)):
+        wanted = ReportOptions(figures=reading == shared, selection=Selection(everything=True))
+        write_report(runs, folder, reading, wanted, PAPER)
+
+
+def _runs_of(outcomes: Sequence[Outcome]) -> list[Run]:
+    """The runs that these cells have stored, each once."""
+    folders = dict.fromkeys(Path(outcome["folder"]) for outcome in outcomes if "folder" in outcome)
+    runs = []
+    for folder in folders:
+        stored = read_json(folder)
+        if stored is not None:
+            runs.append(Run(stored, folder))
+    return runs
