@@ -96,7 +96,7 @@ def _names(data: VerificationSet) -> StrArray:
 def protocol_grouping(data: VerificationSet, name: str | None, protocol: str) -> Grouping:
     """The grouping called ``name`` of a data set; None: the one that group-aware methods use."""
     if data.grouping is None:
-        raise missing_groups_error(f"protocol={protocol}", data.id)
+        raise missing_groups_error(f"protocol={protocol}", data.id, data.group_columns)
     if name is not None and name not in data.groupings:
         raise ConfigError(
             f"protocol.splitter.grouping={name}: {data.id} has no such grouping.{did_you_mean(name, data.groupings)}"

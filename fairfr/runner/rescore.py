@@ -93,8 +93,8 @@ def _check_grouping(stored: RunResult, attributes: Sequence[str]) -> None:
     absent = [name for name in attributes if name not in stored.data.groups]
     if absent:
         raise DataError(
-            f"the scores of run {stored.key} do not say the {', '.join(absent)} of their images, only "
-            f"{', '.join(stored.data.groups) or 'nothing'}. Run it with "
+            f"the scores of run {stored.key} do not say the {', '.join(absent)} of their images "
+            f"(groups there: {', '.join(stored.data.groups) or 'none'}). Run it with "
             f"'dataset.grouping=[{','.join(attributes)}]'."
         )
 

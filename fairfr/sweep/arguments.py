@@ -205,7 +205,7 @@ def _import_hint(group: str, choice: str, data_root: Path) -> str:
     there = {"dataset": f"{data_root}/{choice}", "backbone": f"{data_root}/<dataset>/embeddings/{choice}.npz"}[group]
     names = ", ".join(available_names(data_root)[group]) or "nothing"
     return (
-        f" Your own data: {group}={choice} works once {there} is there ({data_root} holds: {names}), and "
+        f" Your own data: {group}={choice} works once {there} is there ({data_root} has: {names}), and "
         f"{group}=custom {group}.id={choice} names it without looking."
     )
 

@@ -87,7 +87,7 @@ def test_what_needs_a_fit_is_refused(cell: Callable[..., Any], small: tuple[str,
     gst, platt = (cell(*small, f"method={method}").folder for method in ("gst", "platt"))
     with pytest.raises(UnmetNeedError, match=r"fitted on the groups ethnicity_x_gender.*dataset\.grouping=\[gender\]"):
         rescore(gst, out, RescoreOptions(grouping=("gender",)))
-    with pytest.raises(DataError, match="do not say the age"):
+    with pytest.raises(DataError, match=r"do not say the age of their images \(groups there: ethnicity"):
         rescore(platt, out, RescoreOptions(grouping=("age",)))
     (platt / "scores.parquet").write_bytes(b"PAR1")
     for wanted in (RescoreOptions(), RescoreOptions(force=True)):  # also where there is nothing to do

@@ -61,5 +61,5 @@ def test_mistakes_name_what_there_is(data: VerificationSet) -> None:
         list(LessOfOneGroup("old", grouping="age").split(data))
     with pytest.raises(ConfigError, match=r"between 0 and 1, found 1\.5"):
         LessOfOneGroup("asian_female", 1.5)
-    with pytest.raises(UnmetNeedError, match="protocol=coverage needs groups"):
-        list(LessOfOneGroup("x").split(replace(data, grouping=None)))
+    with pytest.raises(UnmetNeedError, match=r"protocol=coverage needs groups.* levels: sex \(2\)\. Name one"):
+        list(LessOfOneGroup("x").split(replace(data, grouping=None, group_columns={"sex": 2})))

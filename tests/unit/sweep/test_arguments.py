@@ -166,7 +166,7 @@ def test_imported_data_are_looked_for_below_data_root(data: Path) -> None:
 def test_names_without_files_are_told_what_is_there_and_what_to_type(data: Path) -> None:
     with pytest.raises(ConfigError) as caught:
         prepare(["dataset=mine", "backbone=magface,mynte"], CONF)
-    for part in ("'mynte'", "Did you mean 'mynet'", "data holds: magface, mynet", "custom backbone.id=mynte", ".npz"):
+    for part in ("'mynte'", "Did you mean 'mynet'", "data has: magface, mynet", "custom backbone.id=mynte", ".npz"):
         assert part in str(caught.value)
     with pytest.raises(ConfigError, match=r"data/meine is there.*dataset=custom dataset\.id=meine"):
         prepare(["dataset=meine"], CONF)
