@@ -56,7 +56,7 @@ def test_tables_and_picture(
     folder.mkdir(parents=True)
     for backbone in script.BACKBONES:
         (folder / f"differences_lfw_{backbone}.csv").write_text(TABLE, encoding="utf-8")
-    monkeypatch.setattr(script, "read_results", lambda _: ([stored(name) for name in script.BACKBONES], []))
+    monkeypatch.setattr(script, "read_runs", lambda _: ([stored(name) for name in script.BACKBONES], []))
     monkeypatch.setattr(script, "PICTURE", tmp_path / "picture.png")
     monkeypatch.setattr(sys, "argv", ["real_lfw.py", str(tmp_path)])
     script.main()
