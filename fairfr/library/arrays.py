@@ -14,8 +14,6 @@ from fairfr.pairs.vectors import COSINE_RANGE, invalid_cosines
 ScoreRange: TypeAlias = tuple[float, float]
 """The lowest and the highest possible score of a matcher that does not give cosines."""
 
-UNSIGNED_LIMIT = np.iinfo(np.int32).max
-
 
 def as_numpy(values: Any) -> npt.NDArray[Any]:
     """As a numpy array, without copying where that is possible."""
