@@ -31,6 +31,7 @@ from pyarrow import parquet
 from fairfr.core.errors import ConfigError, FairfrError
 from fairfr.core.escaping import escape_control_chars
 from fairfr.core.run_key import RunKey
+from fairfr.core.run_result import RunResult
 from fairfr.core.types import PAIR_RULES, ScoreFrame
 from fairfr.data.importers.embedding_formats import read_embeddings
 from fairfr.data.locate import locate
@@ -346,16 +347,13 @@ def make_runs(folder: Path) -> None:
         nouns = {noun: {"id": id, "label": id} for noun, id in (("dataset", "set"), ("backbone", "net"))}
         method = {"id": "platt", "label": "Platt", "needs": [], "native_probability": True}
         data = {"folds": ["0", "1"], "grouping": "kind", "groups": {"kind": ["a", "b"]}, "pairs": n, "digest": "0"}
-        runs.publish(
-            draft,
-            key,
-            {
-                **nouns,
-                **{"key": str(key), "status": "completed", "source": "files", "method": method, "data": data},
-                **{"finished": "2026-01-01T00:00:00+00:00", "identity": {}, "differs": {}, "seconds": 1.0},
-                **{"metrics": jsonable(summarise(rows)), "warnings": [], "metric_warnings": []},
-            },
-        )
+        stored = {
+            **nouns,
+            **{"key": str(key), "status": "completed", "source": "files", "method": method, "data": data},
+            **{"finished": "2026-01-01T00:00:00+00:00", "identity": {}, "differs": {}, "seconds": 1.0},
+            **{"metrics": jsonable(summarise(rows)), "warnings": [], "metric_warnings": []},
+        }
+        runs.publish(draft, key, RunResult.from_json(stored))
     shutil.rmtree(folder / ".partial")
 
 
