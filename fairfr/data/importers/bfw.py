@@ -44,9 +44,9 @@ ATTRIBUTE_COLUMNS: dict[str, dict[str, Callable[[str], str]]] = {
     "ethnicity": {"att": lambda v: v.partition("_")[0], "a": lambda v: v[:1], "e": str},
     "gender": {"att": lambda v: v.rpartition("_")[2], "a": lambda v: v[1:], "g": str},
 }
-STRUCTURE = {"fold", "same", "label", "pair", "ethnicity", "gender"} | {
-    f"{name}{side}" for name in ("p", "path", "id", "ids", "att", "a", "g", "e", "MATRIX_ID_") for side in "12"
-}
+SIDED = ("p", "path", "id", "ids", "att", "a", "g", "e", "MATRIX_ID_")  # each with 1 and 2 after it
+STRUCTURE = {"fold", "same", "label", "pair", "ethnicity", "gender"}
+STRUCTURE |= {f"{name}1" for name in SIDED} | {f"{name}2" for name in SIDED}
 RELEASED = 923_898  # rows of version 0.1.5
 TABLES = ("meta/bfw-*datatable.csv", "meta/bfw-*datatable.pkl", "bfw-*datatable.csv", "bfw-*datatable.pkl", "bfw.csv")
 
@@ -82,9 +82,11 @@ def find_table(root: Path) -> Path:
 def read_bfw(path: Path, trust_pickle: bool = False) -> ImportedSet:
     """The table as a set."""
     table = read_foreign_table(path, trust_pickle)
-    first, second = pick_column(table, "path1", "p1"), pick_column(table, "path2", "p2")
+    first = pick_column(table, "path1", "p1")
+    second = pick_column(table, "path2", "p2")
     ids, left, right = image_codes(table.required_text(first), table.required_text(second))
-    same, fold = read_foreign_labels(table), read_folds(table)
+    same = read_foreign_labels(table)
+    fold = read_folds(table)
     attributes, notes = _attributes(table, ids, np.concatenate([left, right]))
     scores, left_out = read_scores(table, STRUCTURE)
     pairs = LabelledPairs(table, np.arange(table.n_rows, dtype=np.int64), left, right, same, fold)
@@ -106,7 +108,8 @@ def _identities(table: TextTable, ids: tuple[str, ...], left: I32, right: I32) -
         column = table.text(name)
         _, rows = np.unique(ends, return_index=True)
         for image, code in zip(ends[rows].tolist(), column.codes[rows].tolist(), strict=True):
-            identity[image] = column.values[code] if code != UNKNOWN else identity[image]
+            if code != UNKNOWN:
+                identity[image] = column.values[code]
     return identity
 
 
@@ -131,7 +134,8 @@ def _numbers_differ(text: str) -> Finding:
 
 def _attributes(table: TextTable, ids: tuple[str, ...], ends: I32) -> tuple[dict[str, CodedColumn], list[Finding]]:
     """Ethnicity and gender of each image; ``ends`` (2p,) are the left, then the right images of the rows."""
-    attributes, notes = {}, []
+    attributes = {}
+    notes = []
     for attribute, columns in ATTRIBUTE_COLUMNS.items():
         there = [name for name in columns if f"{name}1" in table.arrays and f"{name}2" in table.arrays]
         if not there:
@@ -193,9 +197,12 @@ def _per_image(table: TextTable, ids: tuple[str, ...], ends: I32, said: I32, att
 
 def _from_folders(table: TextTable, ids: tuple[str, ...], attribute: str) -> I32:
     codes = []
+    part = 1 if attribute == "ethnicity" else 2
     for image in ids:
         found = re.search(r"(?:^|[/\\])([a-z]+)_((?:fe)?males?)[/\\]", image)
-        code = UNKNOWN if found is None else _level(found[1 if attribute == "ethnicity" else 2], attribute)
+        code = UNKNOWN
+        if found is not None:
+            code = _level(found[part], attribute)
         if code == UNKNOWN:
             raise DataError(
                 f"{table.path} has no columns att1, att2, and image '{image}' lies in no folder such as "

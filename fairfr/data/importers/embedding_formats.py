@@ -123,8 +123,10 @@ def read_pickle(path: Path, trust: bool) -> KeyedVectors:
 
 def read_folder(path: Path) -> KeyedVectors:
     """One .npy for each image; its path inside the folder is its key. Links to folders are not followed."""
-    folders = os.walk(path, onerror=_stop)
-    files = sorted(Path(folder, name) for folder, _, names in folders for name in names if name.endswith(".npy"))
+    files: list[Path] = []
+    for folder, _, names in os.walk(path, onerror=_stop):
+        files.extend(Path(folder, name) for name in names if name.endswith(".npy"))
+    files.sort()
     if not files:
         raise DataError(f"{path} is a folder without .npy files. Vectors are read from {FORMS}.")
     return stack_vectors(path, ((file.relative_to(path).as_posix(), _read_file(file)) for file in files))
@@ -149,8 +151,10 @@ def read_hdf5(path: Path) -> KeyedVectors:
 
     def keep(name: str, item: Any) -> None:
         if isinstance(item, h5py.Dataset):
-            text = h5py.check_string_dtype(item.dtype) is not None
-            arrays[name] = np.array(item.asstr()[...], dtype=np.str_) if text else item[...]
+            if h5py.check_string_dtype(item.dtype) is not None:
+                arrays[name] = np.array(item.asstr()[...], dtype=np.str_)
+            else:
+                arrays[name] = item[...]
 
     try:
         with h5py.File(path, "r") as file:
@@ -189,7 +193,7 @@ def _read_file(path: Path) -> npt.NDArray[Any]:
 
 def _from_mapping(path: Path, content: Mapping[Any, Any]) -> KeyedVectors:
     """Names and vectors under their own keys, or a vector under each key."""
-    names = next((found for name in KEY_NAMES if (found := _texts(content.get(name)))), None)
+    names = _first_names(content)
     vectors = next((content[name] for name in VECTOR_NAMES if name in content), None)
     if names is not None and isinstance(vectors, list | tuple) and len(names) == len(vectors):
         return stack_vectors(path, zip(names, vectors, strict=True))
@@ -201,17 +205,34 @@ def _from_mapping(path: Path, content: Mapping[Any, Any]) -> KeyedVectors:
     return stack_vectors(path, content.items())
 
 
+def _first_names(content: Mapping[Any, Any]) -> list[str] | None:
+    """The names under the first of the usual keys that has some."""
+    for key in KEY_NAMES:
+        names = _texts(content.get(key))
+        if names:
+            return names
+    return None
+
+
 def _matrix(vectors: Any) -> npt.NDArray[Any]:
-    # lists are not unfolded here: there are not as many of them as names, and lists in lists may be endless
-    return np.empty(len(vectors)) if isinstance(vectors, list | tuple) else np.asarray(vectors)
+    if isinstance(vectors, list | tuple):
+        # not unfolded: there are not as many lists as names, and lists in lists may be endless
+        return np.empty(len(vectors))
+    return np.asarray(vectors)
 
 
 def _texts(values: Any) -> list[str] | None:
     """A list of names, or None: 'image' may also be pixels."""
     if not isinstance(values, np.ndarray | list | tuple) or (isinstance(values, np.ndarray) and values.ndim != 1):
         return None
-    texts = [value.decode("utf-8", "replace") if isinstance(value, bytes) else value for value in values]
-    return [str(text) for text in texts] if all(isinstance(text, str) for text in texts) else None
+    texts = []
+    for value in values:
+        if isinstance(value, bytes):
+            value = value.decode("utf-8", "replace")
+        if not isinstance(value, str):
+            return None
+        texts.append(str(value))
+    return texts
 
 
 def _from_frame(path: Path, frame: Any) -> KeyedVectors:
@@ -225,8 +246,11 @@ def _from_frame(path: Path, frame: Any) -> KeyedVectors:
             f"{path} is a table with the columns {', '.join(columns)}. It needs 'embedding' and 'img_path' (or "
             "'category', 'person' and 'image_id')."
         )
-    wanted = [frame[name].tolist() for name in ([key] if key is not None else parts)]
-    keys = ["/".join(str(cell) for cell in cells) for cells in zip(*wanted, strict=True)]
+    if key is not None:
+        keys = [str(name) for name in frame[key].tolist()]
+    else:
+        columns_of_path = [frame[name].tolist() for name in parts]
+        keys = ["/".join(map(str, cells)) for cells in zip(*columns_of_path, strict=True)]
     return stack_vectors(path, zip(keys, frame[vector].tolist(), strict=True))
 
 
@@ -267,7 +291,7 @@ def stack_vectors(path: Path, items: Iterable[tuple[str, Any]]) -> KeyedVectors:
 
 def _row(path: Path, key: str, value: Any) -> npt.NDArray[Any]:
     """One vector (d,) from (d,) or (1, d)."""
-    row = _listed(value) if isinstance(value, list | tuple) else np.asarray(value)
+    row = _unnested(value) if isinstance(value, list | tuple) else np.asarray(value)
     if row.ndim == 2 and len(row) == 1:
         row = row[0]
     if row.ndim != 1 or not row.size:
@@ -275,13 +299,15 @@ def _row(path: Path, key: str, value: Any) -> npt.NDArray[Any]:
     return _floats(path, row, f"the vector of '{key}'")
 
 
-def _listed(value: Any) -> npt.NDArray[Any]:
+def _unnested(value: Any) -> npt.NDArray[Any]:
     """A vector that is kept as a list. Lists in lists are never unfolded: ten of ten of ten fill any memory."""
     inside = (list, tuple, np.ndarray)
     while isinstance(value, list | tuple) and len(value) == 1 and isinstance(value[0], inside):
         value = value[0]
     nested = isinstance(value, list | tuple) and any(isinstance(part, inside) for part in value)
-    return np.empty((0, 0)) if nested else np.asarray(value)
+    if nested:
+        return np.empty((0, 0))
+    return np.asarray(value)
 
 
 def pair_with_names(

@@ -100,7 +100,9 @@ def match_vectors(sources: Sequence[KeyedVectors], images: Sequence[str]) -> Mat
                 f"{source.path} has vectors of width {source.vectors.shape[1]}, {sources[0].path} of width "
                 f"{sources[0].vectors.shape[1]}. Import the vectors of one backbone at a time."
             )
-    keys = tuple(key for source in sources for key in source.keys)
+    keys: tuple[str, ...] = ()
+    for source in sources:
+        keys += source.keys
     matches = match_keys(keys, images)
     first = _first_of_each(sources, matches, images)
     stacked = _one_type(sources)
@@ -166,8 +168,9 @@ def _first_of_each(sources: Sequence[KeyedVectors], matches: Matches, images: Se
 def _one_type(sources: Sequence[KeyedVectors]) -> npt.NDArray[np.floating[Any]]:
     """All vectors (m, d), in float16 if all are, else in float32."""
     narrow = all(source.vectors.dtype.name == "float16" for source in sources)
+    kind: npt.DTypeLike = np.float16 if narrow else np.float32
     with np.errstate(over="ignore"):  # what leaves the range becomes infinite, and is found as such
-        parts = [source.vectors.astype(np.float16 if narrow else np.float32) for source in sources]
+        parts = [source.vectors.astype(kind) for source in sources]
     return np.concatenate(parts)
 
 
@@ -186,7 +189,9 @@ def _describe(sources: Sequence[KeyedVectors], chosen: MatchedVectors, images: S
     lines.append(chosen.matches.report())
     if chosen.repeats:
         lines.append(f"{plural(chosen.repeats, 'vector')} repeated, identical; kept once")
-    blank = tuple(key for source in sources for key in source.blank)
+    blank: tuple[str, ...] = ()
+    for source in sources:
+        blank += source.blank
     absent = chosen.absent(images)
     for names, what in (
         (blank, "without a vector in the file"),
@@ -248,14 +253,17 @@ class Matches:
 
 def match_keys(keys: Sequence[str], images: Sequence[str]) -> Matches:
     """The image (its row in ``images``) that each key means."""
-    given, known = [normalised(key) for key in keys], [normalised(image) for image in images]
+    given = [normalised(key) for key in keys]
+    known = [normalised(image) for image in images]
     find = _finder(known)
     find_number = _finder([without_padding(path) for path in known])
     literal = {image: row for row, image in enumerate(images)}
-    row, how = np.full(len(keys), UNKNOWN, np.int64), np.full(len(keys), UNMATCHED, np.int64)
+    row = np.full(len(keys), UNKNOWN, np.int64)
+    how = np.full(len(keys), UNMATCHED, np.int64)
     for i, path in enumerate(given):
         if keys[i] in literal:
-            row[i], how[i] = literal[keys[i]], EXACT
+            row[i] = literal[keys[i]]
+            how[i] = EXACT
         else:
             row[i], how[i] = _resolve(path, find, find_number)
     _match_common_ends(given, known, row, how)
@@ -273,26 +281,30 @@ def _match_common_ends(given: Sequence[str], known: Sequence[str], row: I64, how
     keys_with = _having_end(given, open_keys)
     open_images = [image for image in range(len(known)) if image not in taken]
     images_with = _having_end(known, open_images)
-    root_of_keys, root_of_images = _common_folder(given), _common_folder(known)
+    root_of_keys = _common_folder(given)
+    root_of_images = _common_folder(known)
     found: dict[int, int] = {}
     for key in open_keys:
         end = next((end for end in _ends(given[key]) if end in images_with), "")
         image = images_with.get(end, _SEVERAL)
         if image == _SEVERAL or keys_with[end] == _SEVERAL:
             continue
-        heads = given[key].removesuffix(end), known[image].removesuffix(end)
-        if root_of_keys.startswith(heads[0]) or root_of_images.startswith(heads[1]):
+        head_of_key = given[key].removesuffix(end)
+        head_of_image = known[image].removesuffix(end)
+        if root_of_keys.startswith(head_of_key) or root_of_images.startswith(head_of_image):
             found[key] = image
     if 2 * len(found) >= min(len(open_keys), len(open_images)):
         for key, image in found.items():
-            row[key], how[key] = image, COMMON_END
+            row[key] = image
+            how[key] = COMMON_END
 
 
 def _common_folder(paths: Sequence[str]) -> str:
     """The folder that all paths are in, with a slash at its end; blank if there is none, or one path alone."""
     if len(paths) < 2:
         return ""
-    first, last = min(paths).split("/")[:-1], max(paths).split("/")[:-1]
+    first = min(paths).split("/")[:-1]
+    last = max(paths).split("/")[:-1]
     common = []
     for one, other in zip(first, last, strict=False):
         if one != other:
@@ -306,7 +318,7 @@ def _having_end(paths: Sequence[str], chosen: Sequence[int]) -> dict[str, int]:
     having: dict[str, int] = {}
     for place in chosen:
         for end in _ends(paths[place]):
-            having[end] = place if end not in having else _SEVERAL
+            having[end] = _SEVERAL if end in having else place
     return having
 
 
@@ -314,7 +326,8 @@ def _stripped(given: Sequence[str], known: Sequence[str], row: I64, how: I64) ->
     """How often which folders were left out of a key and of an id, most often first."""
     counts: Counter[tuple[str, str]] = Counter()
     for key in np.flatnonzero((how == SUFFIX) | (how == COMMON_END)).tolist():
-        one, other = given[key].split("/"), known[row[key]].split("/")
+        one = given[key].split("/")
+        other = known[row[key]].split("/")
         while one and other and one[-1] == other[-1]:
             one.pop()
             other.pop()

@@ -57,8 +57,10 @@ def pick_column(table: TextTable, *names: str) -> str:
     if len(there) > 1:
         raise DataError(f"{table.path} has both '{there[0]}' and '{there[1]}'. Remove one: they mean the same.")
     if not there:
-        other = f"It may also be called {' or '.join(names[1:])}." if names[1:] else "Add it or correct its name."
-        table.require(names[0], remedy=other)
+        remedy = "Add it or correct its name."
+        if len(names) > 1:
+            remedy = f"It may also be called {' or '.join(names[1:])}."
+        table.require(names[0], remedy=remedy)
     return there[0]
 
 
@@ -81,7 +83,8 @@ def read_folds(table: TextTable) -> CodedColumn:
 
 def read_scores(table: TextTable, structure: Collection[str]) -> tuple[dict[str, F64], list[Finding]]:
     """Cosines (p,) by column: every column of numbers that ``structure`` does not name; and notes on the others."""
-    scores, notes = {}, []
+    scores = {}
+    notes = []
     for name in table.arrays:
         if name in structure:
             continue
@@ -161,12 +164,18 @@ def _arrow(path: Path, name: str, series: Any) -> Any:
         kinds = {type(cell) for cell in series.dropna()}
         if not all(issubclass(kind, (str, bool, int, float, np.generic)) for kind in kinds):
             raise DataError(f"{path}: column '{name}' has more than text and numbers. Export it as text.") from None
-        array = pa.array([None if cell is None or cell != cell else str(cell) for cell in series], pa.string())
+        array = pa.array([_cell_text(cell) for cell in series], pa.string())
     if isinstance(array, pa.ChunkedArray):
-        array = pa.concat_arrays(array.chunks) if array.num_chunks != 1 else array.chunk(0)
+        array = pa.concat_arrays(array.chunks)
     if pa.types.is_dictionary(array.type):
         array = array.cast(array.type.value_type)
     return array
+
+
+def _cell_text(cell: Any) -> str | None:
+    if cell is None or cell != cell:  # nan
+        return None
+    return str(cell)
 
 
 OFFICIAL = (10, 600)  # folds, and pairs in each
@@ -230,7 +239,9 @@ def read_pair_list(path: Path) -> PairList:
         raise DataError(f"{path} lists no pairs. Restore the file.")
     per_kind = _per_kind(path, pairs)
     found = PairList(path, pairs, 2 * per_kind, text.endswith("\n"))
-    announced = (1, *header) if len(header) == 1 else header
+    announced = header
+    if len(header) == 1:
+        announced = (1, *header)
     if header and announced != (found.n_folds, per_kind):
         raise DataError(
             f"{path}: its first line announces {announced[0]} x ({announced[1]} + {announced[1]}) pairs, but it has "
@@ -243,16 +254,21 @@ def label_lists(
     root: Path, lists: Sequence[PairList], images: Sequence[tuple[str, str]]
 ) -> tuple[tuple[str, ...], LabelledPairs]:
     """All image ids, sorted, and the pairs of all ``lists`` in order; ``images`` (p,) are each pair's two ids."""
-    one = len(lists) == 1
-    places = [
-        f"line {pair.line}" if one else f"{part.path.name}, line {pair.line}" for part in lists for pair in part.pairs
-    ]
-    file = DataFile(lists[0].path if one else root, "")
+    places: list[str] = []
+    labels: list[bool] = []
+    folds: list[str] = []
+    for part in lists:
+        name = "" if len(lists) == 1 else f"{part.path.name}, "
+        for row, pair in enumerate(part.pairs):
+            places.append(f"{name}line {pair.line}")
+            labels.append(pair.same)
+            folds.append(str(row // part.block))
+    path = lists[0].path if len(lists) == 1 else root
+    file = DataFile(path, "")
     table = ListTable(file, ("where",), {"where": places}, len(places), one_line_each=False)
     ids, left, right = image_codes(to_column([pair[0] for pair in images]), to_column([pair[1] for pair in images]))
-    same = np.array([pair.same for part in lists for pair in part.pairs], dtype=bool)
-    fold = to_column([str(row // part.block) for part in lists for row in range(len(part.pairs))])
-    return ids, LabelledPairs(table, np.arange(len(places), dtype=np.int64), left, right, same, fold)
+    same = np.array(labels, dtype=bool)
+    return ids, LabelledPairs(table, np.arange(len(places), dtype=np.int64), left, right, same, to_column(folds))
 
 
 def missing_image_findings(root: Path, files: Sequence[str], folders: str) -> list[Finding]:
@@ -276,8 +292,13 @@ def _text(path: Path) -> str:
 
 
 def _header(lines: list[tuple[int, str]]) -> tuple[int, ...]:
-    cells = lines[0][1].split() if lines else []
-    return tuple(map(int, cells)) if len(cells) < 3 and all(NUMBER.fullmatch(cell) for cell in cells) else ()
+    """The numbers of the first line; none if it is not a header."""
+    if not lines:
+        return ()
+    cells = lines[0][1].split()
+    if len(cells) > 2 or not all(NUMBER.fullmatch(cell) for cell in cells):
+        return ()
+    return tuple(int(cell) for cell in cells)
 
 
 def _parse(path: Path, number: int, text: str) -> ListedPair:
@@ -291,7 +312,8 @@ def _parse(path: Path, number: int, text: str) -> ListedPair:
             f"{path}, line {number}: expected 'person number number' or 'person number person number', separated by "
             f"tabs or blanks; found {text[:60]!r}. Restore the file."
         )
-    left, right = cells[0], cells[2]
+    left = cells[0]
+    right = cells[2]
     if not left or "\0" in text or len(text) > MAX_CELL:
         raise DataError(f"{path}, line {number}: a name is blank, too long or has a NUL. Restore the file.")
     return ListedPair(number, left, int(cells[1]), right or left, int(cells[3]), not right)

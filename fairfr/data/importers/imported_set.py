@@ -20,7 +20,7 @@ from fairfr.core.escaping import escape_control_chars
 from fairfr.core.findings import Finding
 from fairfr.core.names import SIDES
 from fairfr.core.run_key import check_path_name
-from fairfr.core.types import F64, I32, UNKNOWN, PlaceholderIds
+from fairfr.core.types import F64, I32, UNKNOWN, Bool, PlaceholderIds
 from fairfr.core.wording import plural, shorten_list
 from fairfr.data.files import TABLE_ENDINGS
 from fairfr.data.images_file import MOST_LEVELS, ImageTable
@@ -117,13 +117,16 @@ def check_import(
 
 def count_import(data: ImportedSet) -> ImportCounts:
     """Count what there is."""
-    pairs, images = data.pairs, data.images
+    pairs = data.pairs
+    images = data.images
     fold, labels = fold_codes(pairs)
     n = len(images.ids)
     key = pair_keys(pairs.left, pairs.right, n)
-    mixed, unknown = {}, {}
+    mixed = {}
+    unknown = {}
     for name, column in images.attributes.items():
-        left, right = column.codes[pairs.left], column.codes[pairs.right]
+        left = column.codes[pairs.left]
+        right = column.codes[pairs.right]
         mixed[name] = int(np.count_nonzero((left != right) & (left != UNKNOWN) & (right != UNKNOWN)))
         unknown[name] = int(np.count_nonzero(column.codes == UNKNOWN))
     folds_of = folds_per_value(images.identity[pairs.left], images.identity[pairs.right], fold)
@@ -197,7 +200,8 @@ def write_neutral(data: ImportedSet, folder: Path, force: bool = False) -> str:
     """
     _check_place(folder)
     # in or beside the target, because a rename cannot cross file systems; hidden, because it is not a data set
-    partial = (folder if folder.is_dir() else folder.parent) / f".{folder.name}.partial-{os.getpid()}"
+    beside = folder if folder.is_dir() else folder.parent
+    partial = beside / f".{folder.name}.partial-{os.getpid()}"
     shutil.rmtree(partial, ignore_errors=True)  # a killed process may have had this number
     try:
         partial.mkdir(parents=True)
@@ -205,7 +209,9 @@ def write_neutral(data: ImportedSet, folder: Path, force: bool = False) -> str:
             _write_table(partial / "images.csv", ["image", "identity", *data.images.attributes], _image_columns(data))
             _write_table(partial / "pairs.csv", ["fold", "left", "right", "same", *data.scores], _pair_columns(data))
         else:
-            sides = [name + side for name in data.images.attributes for side in SIDES]
+            sides: list[str] = []
+            for name in data.images.attributes:
+                sides.extend(name + side for side in SIDES)
             _write_table(partial / "pairs.csv", ["fold", "same", *data.scores, *sides], _rows_without_ids(data))
         if not folder.exists():
             partial.rename(folder)
@@ -273,16 +279,21 @@ def _image_columns(data: ImportedSet) -> Iterator[list[list[str]]]:
 
 
 def _pair_columns(data: ImportedSet) -> Iterator[list[list[str]]]:
-    pairs, ids = data.pairs, tuple(map(_cell, data.images.ids))
+    pairs = data.pairs
+    ids = tuple(map(_cell, data.images.ids))
     for start in range(0, len(pairs), ROWS_PER_CHUNK):
         part = slice(start, start + ROWS_PER_CHUNK)
         yield [
             _spelled(CodedColumn(pairs.fold.codes[part], pairs.fold.values)),
             [ids[image] for image in pairs.left[part].tolist()],
             [ids[image] for image in pairs.right[part].tolist()],
-            ["1" if same else "0" for same in pairs.same[part].tolist()],
+            _label_cells(pairs.same[part]),
             *(list(map(repr, values[part].tolist())) for values in data.scores.values()),
         ]
+
+
+def _label_cells(same: Bool) -> list[str]:
+    return [str(label) for label in same.astype(np.int64).tolist()]
 
 
 def _rows_without_ids(data: ImportedSet) -> Iterator[list[list[str]]]:
@@ -295,7 +306,7 @@ def _rows_without_ids(data: ImportedSet) -> Iterator[list[list[str]]]:
                 sides.append(_spelled(CodedColumn(column.codes[ends], column.values)))
         yield [
             _spelled(CodedColumn(pairs.fold.codes[part], pairs.fold.values)),
-            ["1" if same else "0" for same in pairs.same[part].tolist()],
+            _label_cells(pairs.same[part]),
             *(list(map(repr, values[part].tolist())) for values in data.scores.values()),
             *sides,
         ]

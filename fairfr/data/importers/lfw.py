@@ -75,7 +75,8 @@ def read_lfw(path: Path, labels: Sequence[GroupLabels] = (), root: Path | None =
     ]
     ids, pairs = label_lists(path, [listed], images)
     identity = [image.rpartition("_")[0] for image in ids]
-    attributes, notes = {}, []
+    attributes = {}
+    notes: list[Finding] = []
     for source in labels:
         new = [name for name in source.attributes if name not in attributes]
         for name in new:
@@ -92,15 +93,21 @@ def read_lfw(path: Path, labels: Sequence[GroupLabels] = (), root: Path | None =
 
 
 def _picture_notes(root: Path | None, ids: Sequence[str], identity: Sequence[str]) -> list[Finding]:
-    folder = next((root / name for name in PICTURES if (root / name).is_dir()), None) if root is not None else None
-    if folder is None:
+    if root is None:
         return []
-    files = [f"{person}/{image}" for person, image in zip(identity, ids, strict=True)]
-    return missing_image_findings(folder, files, str(folder))
+    for name in PICTURES:
+        folder = root / name
+        if folder.is_dir():
+            files = [f"{person}/{image}" for person, image in zip(identity, ids, strict=True)]
+            return missing_image_findings(folder, files, str(folder))
+    return []
 
 
 PERSON_COLUMNS = ("person", "identity", "name")
-GENDER_LEAST, EYEGLASSES_LEAST, ETHNICITY_LEAST = 0.5, 0.3, 0.0  # the paper's appendix on attribute groupings
+# least scores, from the paper's appendix on attribute groupings
+GENDER_LEAST = 0.5
+EYEGLASSES_LEAST = 0.3
+ETHNICITY_LEAST = 0.0
 ETHNICITY_SCORES = ("Asian", "White", "Black")
 SCORES = ("Male", *ETHNICITY_SCORES, "Eyeglasses")
 # FairFace's script writes the short names, some of its versions the long ones
@@ -119,12 +126,19 @@ class GroupLabels:
 
     def of(self, attribute: str, image: str, person: str) -> str:
         """The value of one image; blank if unknown."""
-        return self.attributes[attribute].get(image_key(image) if self.by == "image" else person_key(person), "")
+        return self.attributes[attribute].get(self._key(image, person), "")
+
+    def _key(self, image: str, person: str) -> str:
+        if self.by == "image":
+            return image_key(image)
+        return person_key(person)
 
     def report(self, names: Sequence[str], ids: Sequence[str], people: Sequence[str]) -> list[Finding]:
         """How many images the table has an entry for; DataError if for none."""
-        keys = {key for values in self.attributes.values() for key in values}
-        own = [image_key(image) for image in ids] if self.by == "image" else [person_key(name) for name in people]
+        keys: set[str] = set()
+        for values in self.attributes.values():
+            keys.update(values)
+        own = [self._key(image, person) for image, person in zip(ids, people, strict=True)]
         found = sum(key in keys for key in own)
         if not found:
             raise DataError(
@@ -173,12 +187,14 @@ def read_fairface(path: Path) -> GroupLabels:
     """FairFace's predictions: race4 as ethnicity, and gender. Images whose faces disagree are unknown."""
     table = _all_columns(path, {"face_name_align", *FAIRFACE})
     table.require("face_name_align")
-    attributes, notes = {}, []
+    attributes = {}
+    notes: list[Finding] = []
     keys = [_face_key(name) for name in _spelled(table, "face_name_align")]
     for attribute, words in FAIRFACE_WORDS.items():
         column = next((name for name in FAIRFACE if FAIRFACE[name] == attribute and name in table.arrays), None)
         if column is None:
-            table.require("race4" if attribute == "ethnicity" else "gender", remedy="Predict with the 4-race model.")
+            expected = "race4" if attribute == "ethnicity" else "gender"
+            table.require(expected, remedy="Predict with the 4-race model.")
         assert column is not None
         values = [value.lower() for value in _spelled(table, column)]
         wrong = np.array([value not in words for value in values])
@@ -229,7 +245,8 @@ def _attribute_rows(path: Path) -> tuple[list[str], F64]:
     if lacking:
         raise DataError(f"{path}, line {at + 1}: no column '{lacking[0]}'. Restore the file.")
     wanted = [names.index(name) for name in SCORES]
-    people, scores = [], []
+    people = []
+    scores = []
     for number, line in enumerate(lines[at + 1 :], at + 2):
         if not line.strip():
             continue
@@ -260,7 +277,9 @@ def _all_columns(path: Path, wanted: set[str] | None = None) -> TextTable:
     data = file.read()
     check_utf8(path, data)
     names = csv_header(path, data)
-    return read_table(file, [name for name in names if name.strip()] if wanted is None else wanted)
+    if wanted is None:
+        return read_table(file, [name for name in names if name.strip()])
+    return read_table(file, wanted)
 
 
 def _spelled(table: TextTable, name: str) -> list[str]:
@@ -278,8 +297,15 @@ def _agreed(keys: Sequence[str], values: Sequence[str]) -> tuple[dict[str, str],
     found: dict[str, set[str]] = {}
     for key, value in zip(keys, values, strict=True):
         found.setdefault(key, set()).add(value)
-    agreed = {key: min(labels) if len(labels) == 1 else "" for key, labels in found.items()}
-    return agreed, sum(len(labels) > 1 for labels in found.values())
+    agreed = {}
+    n_disagree = 0
+    for key, labels in found.items():
+        if len(labels) == 1:
+            agreed[key] = min(labels)
+        else:
+            agreed[key] = ""
+            n_disagree += 1
+    return agreed, n_disagree
 
 
 def _by_key(

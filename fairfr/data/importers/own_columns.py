@@ -58,7 +58,9 @@ class OwnColumns:
 
     def problem(self, text: str, rows: Sequence[int] = ()) -> None:
         """Something to correct, in these rows (none: in the file as a whole)."""
-        self._problems.append(f"{self.table.places(rows)}: {text}" if len(rows) else text)
+        if len(rows):
+            text = f"{self.table.places(rows)}: {text}"
+        self._problems.append(text)
 
     def text(self, name: str, option: str) -> CodedColumn | None:
         """A column as text without blanks around its values; None where the file does not have it.

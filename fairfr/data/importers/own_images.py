@@ -26,7 +26,9 @@ class Ends:
     """The two images of each pair, by ids or, where there are only scores, two of its own."""
 
     def __init__(self, pairs: OwnColumns, columns: tuple[str, str], sides: list[CodedColumn] | None) -> None:
-        self.columns, self._pairs, self._sides = columns, pairs, sides
+        self.columns = columns
+        self._pairs = pairs
+        self._sides = sides
         n = pairs.table.n_rows
         self.ids: tuple[str, ...] | PlaceholderIds = PlaceholderIds(n)
         self.left: I32 = np.arange(0, 2 * n, 2, dtype=np.int32)
@@ -46,7 +48,9 @@ class Ends:
             return cls(pairs, columns, None)
         sides = [pairs.required_text(columns[0], "--left"), pairs.required_text(columns[1], "--right")]
         there = [side for side in sides if side is not None]
-        return cls(pairs, columns, there if len(there) == 2 else None)
+        if len(there) < 2:
+            return cls(pairs, columns, None)
+        return cls(pairs, columns, there)
 
     def check_known(self, described: CodedColumn | None, path: Path) -> None:
         """A problem for each side with images that the images' table does not describe."""
@@ -128,8 +132,13 @@ def read_attributes(
         for option in arguments.attribute:
             name, columns = name_and_value(option)
             by_side = [name + side for side in names.SIDES]
-            usual = by_side if file.has(by_side[0]) else [name]
-            column = _of_images(file, ends, columns.split(",") if columns else usual, "--attribute")
+            if columns:
+                wanted = columns.split(",")
+            elif file.has(by_side[0]):
+                wanted = by_side
+            else:
+                wanted = [name]
+            column = _of_images(file, ends, wanted, "--attribute")
             if column is not None:
                 attributes[name] = column
         return attributes, notes
@@ -152,4 +161,6 @@ def read_attributes(
 def name_and_value(option: str) -> tuple[str, str | None]:
     """``label=genuine`` as its two parts."""
     name, equals, value = option.partition("=")
-    return name, value if equals else None
+    if not equals:
+        return name, None
+    return name, value

@@ -71,7 +71,9 @@ def run(arguments: argparse.Namespace) -> str:
 def read_own_table(arguments: argparse.Namespace) -> ImportedSet:
     """The set that the two tables describe; DataError with all their problems."""
     pairs = OwnColumns(open_own(arguments.pairs))
-    images = None if arguments.images is None else OwnColumns(open_own(arguments.images))
+    images = None
+    if arguments.images is not None:
+        images = OwnColumns(open_own(arguments.images))
     same = pairs.labels(*name_and_value(arguments.same))
     fold = _fold(pairs, arguments)
     scores = _scores(pairs, arguments)
@@ -133,8 +135,14 @@ def _fold(pairs: OwnColumns, arguments: argparse.Namespace) -> CodedColumn | Non
 def _scores(pairs: OwnColumns, arguments: argparse.Namespace) -> dict[str, F64]:
     """Cosines (p,) by the name that they get."""
     columns: list[str] = arguments.score + arguments.distance
-    option, usual = ("--distance", DISTANCES) if arguments.distance else ("--score", COSINE_RANGE)
-    low, high = bounds = usual if arguments.range is None else tuple(arguments.range)
+    option = "--score"
+    bounds = COSINE_RANGE
+    if arguments.distance:
+        option = "--distance"
+        bounds = DISTANCES
+    if arguments.range is not None:
+        bounds = tuple(arguments.range)
+    low, high = bounds
     found = {}
     for column, name in zip(columns, _named(columns), strict=True):
         values = pairs.scores(column, option, bounds)

@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from fairfr.core.errors import DataError
+from fairfr.core.findings import Finding
 from fairfr.data.importers.foreign_pairs import (
     PairList,
     label_lists,
@@ -56,8 +57,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> str:
     """Import; returns what was found, for people."""
     if arguments.table is not None:
-        from fairfr.data.importers.rfw import read_rfw_table
-
         return write_and_summarise(read_rfw_table(arguments.table, arguments.trust_pickle), arguments)
     return write_and_summarise(read_rfw(arguments.root), arguments)
 
@@ -77,29 +76,26 @@ def read_rfw(root: Path) -> ImportedSet:
     folder = _find_lists(root)
     lists = [read_pair_list(folder / name / f"{name}_pairs.txt") for name in ETHNICITIES]
     _check_alike(lists)
-    images = [
-        (image_id(name, pair.left, pair.left_number), image_id(name, pair.right, pair.right_number))
-        for name, part in zip(ETHNICITIES, lists, strict=True)
-        for pair in part.pairs
-    ]
+    images = []
+    notes: list[Finding] = []
+    for name, part in zip(ETHNICITIES, lists, strict=True):
+        for pair in part.pairs:
+            left = image_id(name, pair.left, pair.left_number)
+            right = image_id(name, pair.right, pair.right_number)
+            images.append((left, right))
+        notes.extend(part.notes())
     ids, pairs = label_lists(folder, lists, images)
     identity, ethnicity = describe_images(ids)
     data = check_import(folder, ids, identity, {"ethnicity": to_column(ethnicity)}, pairs)
     pictures = folder.parent / "data"
-    return replace(
-        data,
-        notes=(
-            *data.notes,
-            *(note for part in lists for note in part.notes()),
-            *missing_image_findings(pictures, ids, str(pictures)),
-        ),
-    )
+    notes.extend(missing_image_findings(pictures, ids, str(pictures)))
+    return replace(data, notes=(*data.notes, *notes))
 
 
 def _find_lists(root: Path) -> Path:
     for place in PLACES:
         if any((root / place / name).is_dir() for name in ETHNICITIES) and _has_list(root / place):
-            return root / place if place != "." else root
+            return root / place
     raise DataError(
         f"{root} has no txts/African/African_pairs.txt. Name the folder of the unpacked RFW test archive, "
         "which has txts/<Ethnicity>/<Ethnicity>_pairs.txt."
@@ -125,9 +121,9 @@ def _check_alike(lists: list[PairList]) -> None:
 
 
 OFFICIAL = 24_000  # pairs of the four lists
-STRUCTURE = {"fold", "same", "label", "pair", "ethnicity", "category"} | {
-    f"{name}{side}" for name in ("id", "num", "path", "p", "ethnicity") for side in "12"
-}
+SIDED = ("id", "num", "path", "p", "ethnicity")  # each with 1 and 2 after it
+STRUCTURE = {"fold", "same", "label", "pair", "ethnicity", "category"}
+STRUCTURE |= {f"{name}1" for name in SIDED} | {f"{name}2" for name in SIDED}
 FILE = re.compile(r"(?P<person>.+)_(?P<number>\d{1,9})(?:\.(?:jpe?g|png|npy))?", re.ASCII | re.IGNORECASE)
 
 
@@ -169,10 +165,8 @@ def _spelled(table: TextTable, name: str) -> list[str]:
 
 def _from_ids(table: TextTable, side: str, ethnicity: Sequence[str] | None) -> list[str]:
     """Ids (p,) from the columns of persons and numbers."""
-    people, numbers = (
-        _spelled(table, pick_column(table, f"id{side}", f"path{side}")),
-        _spelled(table, pick_column(table, f"num{side}")),
-    )
+    people = _spelled(table, pick_column(table, f"id{side}", f"path{side}"))
+    numbers = _spelled(table, pick_column(table, f"num{side}"))
     if ethnicity is None:
         table.require("ethnicity", remedy="It does not follow from the persons: some ids occur in two ethnicities.")
     assert ethnicity is not None
@@ -194,8 +188,9 @@ def _from_paths(table: TextTable, side: str, ethnicity: Sequence[str] | None) ->
     for row, path in enumerate(_spelled(table, f"path{side}")):
         parts = path.replace("\\", "/").split("/")
         file = FILE.fullmatch(parts[-1])
-        folder = parts[-3].removesuffix("_cropped") if len(parts) > 2 else ""
-        group = folder if folder in ETHNICITIES else ethnicity[row] if ethnicity else ""
+        group = ethnicity[row] if ethnicity else ""
+        if len(parts) > 2 and parts[-3].removesuffix("_cropped") in ETHNICITIES:
+            group = parts[-3].removesuffix("_cropped")
         expected = ethnicity[row] if ethnicity else group
         if file is None or not group or expected != group or (len(parts) > 1 and parts[-2] != file["person"]):
             raise DataError(

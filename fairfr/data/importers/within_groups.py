@@ -78,12 +78,12 @@ def pairs_within_groups(images: ImageTable, wanted: PairSampling) -> ImportedSet
     person: I64 = np.unique(np.array(images.people)[images.identity[rows]], return_inverse=True)[1]
     rng = np.random.default_rng(wanted.seed)
     fold_of = _folds_of_people(person, group, wanted.folds, rng)
-    drawn = [
-        (rows[left], rows[right], same, fold)
-        for one in range(int(group.max(initial=-1)) + 1)
-        for fold in range(wanted.folds)
-        for left, right, same in _draw(_by_person(person, (group == one) & (fold_of[person] == fold)), wanted, rng)
-    ]
+    drawn = []
+    for one in range(int(group.max(initial=-1)) + 1):
+        for fold in range(wanted.folds):
+            people = _by_person(person, (group == one) & (fold_of[person] == fold))
+            for left, right, same in _draw(people, wanted, rng):
+                drawn.append((rows[left], rows[right], same, fold))
     if not drawn:
         raise DataError(
             f"{images.path}: no group has a person with two images and a second person, so there is nothing to pair."
@@ -108,7 +108,9 @@ def _by_person(person: I64, chosen: Bool) -> list[I64]:
 
 def _draw(people: Sequence[I64], wanted: PairSampling, rng: np.random.Generator) -> list[tuple[int, int, bool]]:
     """Genuine pairs of these people and as many impostors among them: left, right, same."""
-    genuine = [pair for images in people for pair in _genuine(images, wanted.per_person, rng)]
+    genuine: list[tuple[int, int]] = []
+    for images in people:
+        genuine.extend(_genuine(images, wanted.per_person, rng))
     impostors: set[tuple[int, int]] = set()
     possible = sum(len(a) * len(b) for a, b in combinations(people, 2))
     while len(impostors) < min(len(genuine), possible):
@@ -119,7 +121,10 @@ def _draw(people: Sequence[I64], wanted: PairSampling, rng: np.random.Generator)
 
 def _genuine(images: I64, most: int, rng: np.random.Generator) -> list[tuple[int, int]]:
     pairs = [(int(a), int(b)) for a, b in combinations(images, 2)]
-    return pairs if len(pairs) <= most else [pairs[i] for i in np.sort(rng.choice(len(pairs), most, replace=False))]
+    if len(pairs) <= most:
+        return pairs
+    chosen = np.sort(rng.choice(len(pairs), most, replace=False))
+    return [pairs[i] for i in chosen]
 
 
 def _assembled(images: ImageTable, drawn: Sequence[tuple[np.int64, np.int64, bool, int]]) -> ImportedSet:
