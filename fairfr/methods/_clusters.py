@@ -83,13 +83,14 @@ def fit_clusters(view: PairView, K: int, n_init: int, engine: ClusterEngine, ctx
         ROUND_ITERATIONS,
         MAX_ROUNDS,
     )
-    stored = None if ctx.cache is None else ctx.cache / "kmeans" / f"{_digest(vectors, recipe)}.npz"
-    centres = None if stored is None else _read(stored, (K, vectors.shape[1]))
+    run = {"faiss": _run_faiss, "sklearn": _run_sklearn}[engine]
+    if ctx.cache is None:
+        return Clusters(run(vectors, K, n_init, seed, ctx.threads))
+    stored = ctx.cache / "kmeans" / f"{_digest(vectors, recipe)}.npz"
+    centres = _read(stored, (K, vectors.shape[1]))
     if centres is None:
-        run = _run_faiss if engine == "faiss" else _run_sklearn
         centres = run(vectors, K, n_init, seed, ctx.threads)
-        if stored is not None:
-            _write(stored, centres)
+        _write(stored, centres)
     return Clusters(centres)
 
 
@@ -184,7 +185,9 @@ def _read(path: Path, shape: tuple[int, int]) -> F32 | None:
             centres = read_npz(file, ["centres"]).get("centres")
     except (OSError, UnreadableArrayError):
         return None
-    return centres if centres is not None and centres.shape == shape and centres.dtype == np.float32 else None
+    if centres is None or centres.shape != shape or centres.dtype != np.float32:
+        return None
+    return centres
 
 
 def _write(path: Path, centres: F32) -> None:

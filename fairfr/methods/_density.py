@@ -48,7 +48,10 @@ class DensityFields(Protocol):
 
 def fit_density(method: DensityFields, view: PairView, ctx: FitContext) -> LocalDensity:
     """References are all training pairs, or a random ``max_references`` of them."""
-    if view.n_pairs < (1 if method.self_neighbour else 2):
+    needed = 2
+    if method.self_neighbour:
+        needed = 1
+    if view.n_pairs < needed:
         raise DataError(f"local density found {view.n_pairs} training pairs; it needs others to measure distances to.")
     chosen = None
     limit = method.max_references

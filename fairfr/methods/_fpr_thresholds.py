@@ -52,7 +52,9 @@ class ThresholdFinder:
         if self.pick != "nearest" or len(score) < MIN_PAIRS_TO_SAMPLE:
             return None
         part = _Curve.around(score, same, self.fpr)
-        return part if part is not None and part.has_nearest(self.fpr, self.corners) else None
+        if part is None or not part.has_nearest(self.fpr, self.corners):
+            return None
+        return part
 
 
 class _Curve(NamedTuple):
@@ -72,7 +74,8 @@ class _Curve(NamedTuple):
             return None
         if not np.all(score[1:] <= score[:-1]):  # whatever is ranked already is not sorted again
             order = np.argsort(-score)
-            score, same = score[order], same[order]
+            score = score[order]
+            same = same[order]
         ends = np.append(np.flatnonzero(score[1:] != score[:-1]), len(score) - 1)
         n_true = np.cumsum(same)[ends]
         return cls(score[ends], n_true, ends + 1 - n_true, int(len(same) - n_true[-1]))
@@ -87,17 +90,20 @@ class _Curve(NamedTuple):
         margin = 5 * np.sqrt(reached) + 5  # a count in a sample deviates by its root
         places = len(sample) - np.array([reached + margin, reached - margin])
         low, high = sample[np.clip(places.astype(np.int64), 0, len(sample) - 1)]
-        inside, above = (score >= low) & (score <= high), score > high
+        inside = (score >= low) & (score <= high)
+        above = score > high
         part = cls.of(score[inside], same[inside])
         if part is None:
             return None
-        n_true, n_above = np.count_nonzero(above & same), np.count_nonzero(above)
+        n_true = np.count_nonzero(above & same)
+        n_above = np.count_nonzero(above)
         n_diff = int(np.count_nonzero(~same))
         return cls(part.score, part.n_true + n_true, part.n_false + (n_above - n_true), n_diff, is_part=True)
 
     def has_nearest(self, fpr: float, corners: Corners) -> bool:
         """Whether a point of this part is nearer than its ends: what lies beyond them is farther still."""
-        first, last = self._fpr[0], self._fpr[-1]
+        first = self._fpr[0]
+        last = self._fpr[-1]
         return bool(first < fpr < last and self._distance(fpr, corners).min() < min(fpr - first, last - fpr))
 
     def nearest(self, fpr: float, corners: Corners) -> float:

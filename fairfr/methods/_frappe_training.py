@@ -57,7 +57,9 @@ class StandardisedMidpoints:
     def __init__(self, design: PairDesign, mean: F64, scale: F64) -> None:
         import torch
 
-        self._design, self._mean, self._scale = design, mean, scale
+        self._design = design
+        self._mean = mean
+        self._scale = scale
         self.width = design.shape[1]
         self._kept: torch.Tensor | None = None
         if 4 * design.shape[0] * self.width <= KEEP_INPUTS:
@@ -70,7 +72,9 @@ class StandardisedMidpoints:
         """Inputs of some pairs, (len(index), d); in the first rows of ``room`` (>= len(index), d) if there is one."""
         import torch
 
-        out = torch.empty(len(index), self.width) if room is None else room[: len(index)]
+        if room is None:
+            room = torch.empty(len(index), self.width)
+        out = room[: len(index)]
         if self._kept is None:
             self._make(index, out.numpy())
         else:
@@ -184,7 +188,8 @@ def two_layer_network(inputs: int, hidden: int, outputs: int, zero_last: bool = 
     """inputs -> hidden ReLU -> outputs with He weights and zero biases; ``zero_last`` makes it the zero function."""
     import torch
 
-    first, last = torch.nn.Linear(inputs, hidden), torch.nn.Linear(hidden, outputs)
+    first = torch.nn.Linear(inputs, hidden)
+    last = torch.nn.Linear(hidden, outputs)
     for layer in (first, last):
         torch.nn.init.kaiming_normal_(layer.weight, nonlinearity="relu")
         torch.nn.init.zeros_(layer.bias)

@@ -43,7 +43,9 @@ class GroupMaps:
 
     def score(self, cosine: F64, groups: I16) -> F64:
         """Each pair through its group's map, (p,)."""
-        out = cosine.copy() if self.overall is None else self.overall(cosine)
+        out = cosine.copy()
+        if self.overall is not None:
+            out = self.overall(cosine)
         for g, curve in enumerate(self.curves):
             if curve is not None:
                 out[groups == g] = curve(cosine[groups == g])
@@ -117,7 +119,8 @@ def fit_balanced_logistic(cosine: F64, same: Bool) -> LogisticMap | None:
 
 def fit_two_gaussians(cosine: F64, same: Bool) -> TwoGaussianMap | None:
     """Phi_genuine(s) - 1 + Phi_impostor(s)."""
-    genuine, impostor = _gaussian(cosine[same]), _gaussian(cosine[~same])
+    genuine = _gaussian(cosine[same])
+    impostor = _gaussian(cosine[~same])
     if genuine is None or impostor is None:
         return None
     return TwoGaussianMap(genuine, impostor)
@@ -128,4 +131,6 @@ def _gaussian(cosine: F64) -> ZScoreMap | None:
     if len(cosine) < MIN_SCORES:
         return None
     sd = float(cosine.std(ddof=1))
-    return ZScoreMap(float(cosine.mean()), sd) if sd >= MIN_SD else None
+    if sd < MIN_SD:
+        return None
+    return ZScoreMap(float(cosine.mean()), sd)

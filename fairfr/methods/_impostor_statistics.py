@@ -46,7 +46,9 @@ class Moments:
 
     def put(self, index: I64 | Bool, values: Moments) -> None:
         """Overwrite the sets at ``index`` (k,), or (m,) for a mask, by ``values`` (k,)."""
-        self.count[index], self.mean[index], self.spread[index] = values.count, values.mean, values.spread
+        self.count[index] = values.count
+        self.mean[index] = values.mean
+        self.spread[index] = values.spread
 
     def merge(self, other: Moments) -> Moments:
         """Each set united with the other's, (m,)."""

@@ -32,14 +32,23 @@ def fit_kernel_ridge(vectors: F32, target: F64, kernel: Kernel, ridge: float, ga
 
     Parameters
     ----------
-    vectors : (n, d)
-    target : (n,)
-    kernel : Kernel
-        ``linear`` z.x, ``poly2`` and ``poly3`` (gamma z.x + 1)^degree, ``rbf`` exp(-gamma |z - x|^2).
+    vectors : ndarray of float32, shape (n_images, d)
+        Unit vectors to fit on.
+    target : ndarray of float64, shape (n_images,)
+        What to predict from them.
+    kernel : {"linear", "poly2", "poly3", "rbf"}
+        z.x, (gamma z.x + 1)^2, (gamma z.x + 1)^3, or exp(-gamma |z - x|^2).
+    ridge : float
+        Strength of the penalty.
+    gamma : float
+        As in the formulas of the kernels.
 
     Returns
     -------
-    The fitted function, and the fitted values of ``target`` (n,).
+    model : KernelRidge
+        The fitted function.
+    fitted : ndarray of float64, shape (n_images,)
+        Its values at ``vectors``.
     """
     support = vectors.astype(np.float64)
     if kernel == "rbf":
@@ -87,14 +96,15 @@ class PowerRidge:
         c0, c1, c2, c3 = powers
         # rounding of (z.x_j)^3 in float32 is below 4 eps for unit vectors, whatever its sign
         bound = 4 * float(np.finfo(np.float32).eps) * c3 * float(np.abs(dual).sum())
-        precision = np.float32 if bound < ROUNDING else np.float64
-        return cls(
-            constant=c0 * float(dual.sum()),
-            linear=c1 * (dual @ support),
-            square=c2 * (support.T @ (dual[:, None] * support)),
-            cubic=(c3 * dual).astype(precision) if c3 else None,
-            support=support.astype(precision) if c3 else support[:0],
-        )
+        constant = c0 * float(dual.sum())
+        linear = c1 * (dual @ support)
+        square = c2 * (support.T @ (dual[:, None] * support))
+        if c3 == 0:
+            return cls(constant, linear, square, None, support[:0])
+        precision: type = np.float64
+        if bound < ROUNDING:
+            precision = np.float32
+        return cls(constant, linear, square, (c3 * dual).astype(precision), support.astype(precision))
 
     def value(self, vectors: F32) -> F64:
         out = np.empty(len(vectors))

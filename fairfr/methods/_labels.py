@@ -150,6 +150,10 @@ def resolve_identities(view: PairView, same: Bool, ctx: FitContext) -> I32:
     used = np.zeros(len(known), dtype=bool)
     used[left] = used[right] = True
     derived = int(np.count_nonzero(used & (known < 0)))
-    ctx.report["identities"] = "genuine training pairs where unknown" if derived else "metadata"
+    ctx.report["identities"] = "metadata"
+    if derived:
+        ctx.report["identities"] = "genuine training pairs where unknown"
     ctx.report["identities_derived"] = derived
-    return infer_identities(known, left[same], right[same]).astype(np.int32) if np.any(known < 0) else known
+    if not np.any(known < 0):
+        return known
+    return infer_identities(known, left[same], right[same]).astype(np.int32)

@@ -78,7 +78,8 @@ class ACMLP:
         network = _network(design.shape[1], self.hidden, ctx.seed_for("weights"))
         steps_per_epoch = math.ceil(view.n_pairs / self.batch)
         epochs = max(self.epochs, math.ceil(self.min_steps / steps_per_epoch))
-        shuffle, pairs = ctx.rng("batches"), view.order_by_id()
+        shuffle = ctx.rng("batches")
+        pairs = view.order_by_id()
         with torch_thread_limit(ctx.threads):
             loss = self._train(network, design, same, (shuffle.permutation(pairs) for _ in range(epochs)))
         self.network_ = Network.of(network)

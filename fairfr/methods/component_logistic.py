@@ -73,15 +73,18 @@ class ComponentLogistic:
         return self
 
     def predict(self, view: PairView) -> Prediction:
-        density = None if self.density_ is None else self.density_.of(view)
+        density = None
+        if self.density_ is not None:
+            density = self.density_.of(view)
         probability = self.model_.probability(self._features(view, density))
         return Prediction(score=probability, probability=probability)
 
     def _features(self, view: PairView, density: F64 | None) -> Design:
-        columns = [] if density is None else [density]
+        columns = []
+        if density is not None:
+            columns.append(density)
         if "cosine" in self.inputs:
             columns.append(view.cosine)
         if "midpoint" not in self.inputs:
             return DenseDesign(np.column_stack(columns))
-        midpoints = view.midpoints()
-        return midpoints.append(*columns) if columns else midpoints
+        return view.midpoints().append(*columns)

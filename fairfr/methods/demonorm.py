@@ -122,7 +122,8 @@ class DemoNorm:
         return self
 
     def predict(self, view: PairView) -> Prediction:
-        cosine, (_, group, _) = view.cosine, self._ends(view)
+        cosine = view.cosine
+        _, group, _ = self._ends(view)
         moments = self._seen(view) or self._moments(view)
         usable = moments.usable
         score = self.fallback_.score(cosine, group)
@@ -131,22 +132,33 @@ class DemoNorm:
 
     def _seen(self, view: PairView) -> Moments | None:
         """What ``fit`` found for the very same pairs."""
-        seen, moments = getattr(self, "_training", (None, None))
-        return moments if seen is not None and seen() is view else None
+        training_view, moments = getattr(self, "_training", (None, None))
+        if training_view is None or training_view() is not view:
+            return None
+        return moments
 
     def _ends(self, view: PairView) -> tuple[I64, I16, I16]:
         """Of each pair, (p,): the image that meets the cohort, its group, and the other image's."""
         codes = self.levels_.codes(view)
-        images, groups = view.ends(np.arange(len(codes), dtype=np.int64)), view.ends(codes)
-        end = 0 if self.variant.startswith("M1") else 1
-        return images[end], groups[end], groups[1 - end]
+        left, right = view.ends(np.arange(len(codes), dtype=np.int64))
+        left_group, right_group = view.ends(codes)
+        if self.variant.startswith("M1"):
+            return left, left_group, right_group
+        return right, right_group, left_group
 
     def _draw(self, view: PairView, identity: I32, ctx: FitContext) -> list[Cohort]:
         rows, vectors = view.images()
-        groups, who = self.levels_.codes(view)[rows], identity[rows]
-        size = PEOPLE_PER_GROUP[self.variant] if self.people is None else self.people
-        rng, codes = ctx.rng("cohort"), range(len(self.levels_))
-        return [draw_cohort(vectors[groups == g], who[groups == g], size, rng) for g in codes]
+        groups = self.levels_.codes(view)[rows]
+        who = identity[rows]
+        size = self.people
+        if size is None:
+            size = PEOPLE_PER_GROUP[self.variant]
+        rng = ctx.rng("cohort")
+        cohorts = []
+        for group in range(len(self.levels_)):
+            members = groups == group
+            cohorts.append(draw_cohort(vectors[members], who[members], size, rng))
+        return cohorts
 
     def _moments(self, view: PairView) -> Moments:
         """Impostor statistics of each pair, (p,)."""
@@ -154,9 +166,12 @@ class DemoNorm:
         if self.variant.endswith(".2"):
             # the last place, without any, is for unknown groups and for those that were not there in training
             return self.pooled_.take(np.minimum(own, len(self.cohorts_)).astype(np.int64))
-        out, images = Moments.empty(view.n_pairs), _Images(view, self.people_)
+        out = Moments.empty(view.n_pairs)
+        images = _Images(view, self.people_)
         for g, cohort in enumerate(self.cohorts_):
-            pairs = np.arange(view.n_pairs) if self.variant in ("M1", "M2") else np.flatnonzero(other == g)
+            pairs = np.flatnonzero(other == g)
+            if self.variant in ("M1", "M2"):
+                pairs = np.arange(view.n_pairs)
             distinct, where = np.unique(image[pairs], return_inverse=True)
             found = images.meet(cohort, distinct).take(where)
             out.put(pairs, out.take(pairs).merge(found))
@@ -165,7 +180,8 @@ class DemoNorm:
     def _pool(self, view: PairView) -> Moments:
         """Statistics of each group, and none for the unknown one at the end, (g + 1,)."""
         image, own, _ = self._ends(view)
-        out, images = Moments.empty(len(self.cohorts_) + 1), _Images(view, self.people_)
+        out = Moments.empty(len(self.cohorts_) + 1)
+        images = _Images(view, self.people_)
         for g, cohort in enumerate(self.cohorts_):
             out.put(np.array([g]), images.meet(cohort, np.unique(image[own == g])).pooled())
         return out
@@ -211,7 +227,8 @@ class DemoNormGroup:
 
     def fit(self, view: PairView, same: Bool, ctx: FitContext) -> Self:
         self.rule_ = GroupRule(GroupNames.of(view, ctx, "DemoNormGroup"), self.rule)
-        groups, levels = self.rule_.groups(view), self.rule_.levels.names
+        groups = self.rule_.groups(view)
+        levels = self.rule_.levels.names
         self.curves_ = GroupMaps.fit(FIT_MAP[self.variant], view.cosine, same, groups, len(levels))
         ctx.report.update(self.curves_.summary(levels))
         return self

@@ -79,22 +79,26 @@ class FairCal:
             reason = _unfit(same[members])
             if reason is not None:
                 fallbacks[reason] += 1
-            whole = len(members) == len(same)
-            self.maps_.append(self.global_ if reason or whole else fit_beta(cosine[members], same[members]))
+            own_map = self.global_
+            if reason is None and len(members) < len(same):
+                own_map = fit_beta(cosine[members], same[members])
+            self.maps_.append(own_map)
         ctx.report.update(clusters=len(self.maps_), fallback_clusters=sum(fallbacks.values()), fallbacks=fallbacks)
         return self
 
     def predict(self, view: PairView) -> Prediction:
         left, right = self.clusters_.of_pairs(view)
         cosine = view.cosine
-        by_left, by_right = self._map(left, cosine), self._map(right, cosine)
-        n_left, n_right = self.sizes_[left], self.sizes_[right]
+        by_left = self._map(left, cosine)
+        by_right = self._map(right, cosine)
+        n_left = self.sizes_[left]
+        n_right = self.sizes_[right]
         total = n_left + n_right
         mixture = (n_left * by_left + n_right * by_right) / np.maximum(total, 1)
         # one cluster is its own mixture: set directly, so that rounding cannot move it
         probability = np.where(left == right, by_left, mixture)
-        unmet = total == 0
-        probability[unmet] = self.global_.probability(cosine[unmet])
+        unseen = total == 0
+        probability[unseen] = self.global_.probability(cosine[unseen])
         return Prediction(score=probability, probability=probability)
 
     def _map(self, cluster: I64, cosine: F64) -> F64:
@@ -112,4 +116,6 @@ def _unfit(same: Bool) -> str | None:
         return "empty"
     if same.all() or not same.any():
         return "one_class"
-    return "few_pairs" if len(same) < MIN_PAIRS else None
+    if len(same) < MIN_PAIRS:
+        return "few_pairs"
+    return None

@@ -106,7 +106,9 @@ class Falcon:
         threshold, rank = local_thresholds(vectors, identity, chosen, self.fmr)
         known = rank > 0
         kernel, ridge = self._kernel_and_ridge(ctx.backbone)
-        gamma = 1 / vectors.shape[1] if self.gamma is None else self.gamma
+        gamma = self.gamma
+        if gamma is None:
+            gamma = 1 / vectors.shape[1]
         self.threshold_, fitted = fit_kernel_ridge(vectors[chosen[known]], threshold[known], kernel, ridge, gamma)
         ctx.report.update(_describe(threshold[known], fitted, rank[known]), without_strangers=int((~known).sum()))
         return self
@@ -140,17 +142,25 @@ def impostor_rank(fmr: float, impostors: I64) -> I64:
 
 
 def local_thresholds(vectors: F32, identity: I32, chosen: I64, fmr: float) -> tuple[F64, I64]:
-    """Local threshold (c,) of the ``chosen`` images against all images, and its rank k* among their cosines.
+    """Find the local thresholds of some images against all images.
 
     Parameters
     ----------
-    vectors : (u, d)
-        Unit rows, all training images.
-    identity : (u,)
-    chosen : (c,)
+    vectors : ndarray of float32, shape (n_images, d)
+        Unit vectors of all training images.
+    identity : ndarray of int32, shape (n_images,)
+        Who is on them.
+    chosen : ndarray of int64, shape (n_chosen,)
         Rows of ``vectors``.
+    fmr : float
+        Share of impostors that reach a threshold.
 
-    Rank 0 (and threshold 0) marks an image without impostors.
+    Returns
+    -------
+    threshold : ndarray of float64, shape (n_chosen,)
+        0 for an image without impostors.
+    rank : ndarray of int64, shape (n_chosen,)
+        The threshold's rank k* among the image's cosines; 0 for an image without impostors.
     """
     _, code, size = np.unique(identity, return_inverse=True, return_counts=True)
     own_images = np.split(np.argsort(code, kind="stable"), np.cumsum(size)[:-1])

@@ -115,7 +115,8 @@ class Frappe:
         check_above(0, learning_rate=self.learning_rate, adversary_learning_rate=self.adversary_learning_rate, C=self.C)
 
     def fit(self, view: PairView, same: Bool, ctx: FitContext) -> Self:
-        cosine, design = view.cosine, view.midpoints()
+        cosine = view.cosine
+        design = view.midpoints()
         self.base_ = fit_logistic(DenseDesign(cosine), same, self.C)
         self.network_: Network | None = None
         k = min(self.clusters, view.n_pairs // PAIRS_PER_CLUSTER)

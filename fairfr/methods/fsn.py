@@ -104,7 +104,10 @@ class FSN:
             members = np.flatnonzero((left == k) | (right == k))
             threshold = thresholds.find(cosine[members], same[members])
             if threshold is None or self.threshold_ is None:
-                fallbacks["one_class" if len(members) else "empty"] += 1
+                reason = "empty"
+                if len(members):
+                    reason = "one_class"
+                fallbacks[reason] += 1
             else:
                 self.shift_[k] = threshold - self.threshold_
         low, high = COSINE_RANGE

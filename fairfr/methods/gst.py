@@ -82,13 +82,20 @@ class GST:
 
     def fit(self, view: PairView, same: Bool, ctx: FitContext) -> Self:
         self.rule_ = GroupRule(GroupNames.of(view, ctx, "GST"), self.rule)
-        cosine, groups, levels = view.cosine, self.rule_.groups(view), self.rule_.levels.names
+        cosine = view.cosine
+        groups = self.rule_.groups(view)
+        levels = self.rule_.levels.names
         by_group = ThresholdFinder(self.fpr, self.corners)
         overall = ThresholdFinder(self.fpr, self.corners).find(cosine, same)
-        places = (np.flatnonzero(groups == g) for g in range(len(levels)))
-        thresholds = [by_group.find(cosine[at], same[at]) for at in places]
-        undefined = [g for g, own in enumerate(thresholds) if own is None or overall is None]
-        self.delta_ = np.array([0.0 if own is None or overall is None else own - overall for own in thresholds])
+        self.delta_ = np.zeros(len(levels))
+        undefined = []
+        for group in range(len(levels)):
+            members = np.flatnonzero(groups == group)
+            threshold = by_group.find(cosine[members], same[members])
+            if threshold is None or overall is None:
+                undefined.append(group)
+            else:
+                self.delta_[group] = threshold - overall
         unshifted = int(np.count_nonzero(groups == UNKNOWN))
         self.map_ = fit_beta(self._shift(cosine, groups), same, self._range(unshifted > 0))
         ctx.report.update(
@@ -112,5 +119,7 @@ class GST:
 
     def _range(self, some_unshifted: bool) -> tuple[float, float]:
         """Where shifted cosines can lie."""
-        deltas = np.append(self.delta_, 0.0) if some_unshifted or not len(self.delta_) else self.delta_
+        deltas = self.delta_
+        if some_unshifted or not len(deltas):
+            deltas = np.append(deltas, 0.0)
         return -1.0 - float(deltas.max()), 1.0 - float(deltas.min())

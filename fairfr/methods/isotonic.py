@@ -35,7 +35,8 @@ class Isotonic:
 
         curve = IsotonicRegression(y_min=0.0, y_max=1.0, out_of_bounds="clip")
         curve.fit(view.cosine, same.astype(np.float64))
-        self.cosine_, self.probability_ = curve.X_thresholds_, curve.y_thresholds_
+        self.cosine_ = curve.X_thresholds_
+        self.probability_ = curve.y_thresholds_
         ctx.report["levels"] = len(np.unique(self.probability_))
         return self
 

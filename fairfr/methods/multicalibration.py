@@ -93,9 +93,12 @@ class Multicalibration:
         """Base probability, cosine and components of each pair: the package takes a table."""
         import pandas as pd
 
-        cosine, design = view.cosine, view.midpoints()
+        cosine = view.cosine
+        design = view.midpoints()
         columns = {"base": self.base_.probability(DenseDesign(cosine)), "cosine": cosine}
-        return pd.DataFrame(columns | {f"component_{i}": design.matvec(axis) for i, axis in enumerate(self.axes_)})
+        for i, axis in enumerate(self.axes_):
+            columns[f"component_{i}"] = design.matvec(axis)
+        return pd.DataFrame(columns)
 
 
 def principal_axes(design: PairDesign, k: int) -> F64:

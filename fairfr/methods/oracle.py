@@ -35,7 +35,7 @@ from typing import ClassVar, Literal, Self
 import numpy as np
 
 from fairfr.core.calibrator import FitContext
-from fairfr.core.types import F64, I64, UNKNOWN, Bool, Need, Prediction
+from fairfr.core.types import F64, I64, UNKNOWN, Bool, Need, PairRule, Prediction
 from fairfr.methods._labels import GroupNames, GroupRule, names_of
 from fairfr.numerics.beta import BetaMap, fit_beta
 from fairfr.pairs.view import PairView
@@ -65,12 +65,22 @@ class Oracle:
         return self.mixed != "first"
 
     def fit(self, view: PairView, same: Bool, ctx: FitContext) -> Self:
-        self.rule_ = GroupRule(GroupNames.of(view, ctx, "Oracle"), "first" if self.mixed == "first" else "both")
-        cosine, groups, levels = view.cosine, self.rule_.groups(view), self.rule_.levels.names
+        rule: PairRule = "both"
+        if self.mixed == "first":
+            rule = "first"
+        self.rule_ = GroupRule(GroupNames.of(view, ctx, "Oracle"), rule)
+        cosine = view.cosine
+        groups = self.rule_.groups(view)
+        levels = self.rule_.levels.names
         self.global_ = fit_beta(cosine, same)
-        fitted = {g: _fit(cosine, same, groups == g) for g in range(len(levels))}
-        self.maps_ = {g: own for g, own in fitted.items() if own is not None}
-        without = [g for g in fitted if g not in self.maps_]
+        self.maps_: dict[int, BetaMap] = {}
+        without = []
+        for group in range(len(levels)):
+            own_map = _fit(cosine, same, groups == group)
+            if own_map is None:
+                without.append(group)
+            else:
+                self.maps_[group] = own_map
         ctx.report.update(
             mixed=self.mixed,
             rule=self.rule_.rule,
@@ -78,7 +88,9 @@ class Oracle:
             groups_by_global_map=len(without),
             groups_by_global_map_names=names_of(levels, without),
         )
-        self.combinations_ = self._fit_combinations(view, same, ctx) if self.mixed == "combo" else {}
+        self.combinations_: dict[int, BetaMap] = {}
+        if self.mixed == "combo":
+            self.combinations_ = self._fit_combinations(view, same, ctx)
         return self
 
     def predict(self, view: PairView) -> Prediction:
@@ -93,7 +105,8 @@ class Oracle:
         return Prediction(score=probability, probability=probability)
 
     def _fit_combinations(self, view: PairView, same: Bool, ctx: FitContext) -> dict[int, BetaMap]:
-        combination, cosine = self._combination(view), view.cosine
+        combination = self._combination(view)
+        cosine = view.cosine
         maps: dict[int, BetaMap] = {}
         short = 0
         for code in np.unique(combination[combination != UNKNOWN]).tolist():
@@ -107,15 +120,18 @@ class Oracle:
 
     def _combination(self, view: PairView) -> I64:
         """A number for each unordered combination of two different groups of training, (p,); -1 for other pairs."""
-        left, right = (codes.astype(np.int64) for codes in self.rule_.ends(view))
-        low, high, n_groups = np.minimum(left, right), np.maximum(left, right), len(self.rule_.levels)
+        left, right = self.rule_.ends(view)
+        low = np.minimum(left, right).astype(np.int64)
+        high = np.maximum(left, right).astype(np.int64)
+        n_groups = len(self.rule_.levels)
         out: I64 = np.where((low != UNKNOWN) & (low != high) & (high < n_groups), low * n_groups + high, UNKNOWN)
         return out
 
 
 def _fit(cosine: F64, same: Bool, chosen: Bool, one_class: bool = False) -> BetaMap | None:
     """A beta map of the chosen training pairs; None where they are too few, or of one class unless that is allowed."""
-    n_same, n = int(np.count_nonzero(same & chosen)), int(np.count_nonzero(chosen))
+    n_same = int(np.count_nonzero(same & chosen))
+    n = int(np.count_nonzero(chosen))
     if n < MIN_PAIRS or (n_same in (0, n) and not one_class):
         return None
     return fit_beta(cosine[chosen], same[chosen])

@@ -48,7 +48,9 @@ class Platt:
         check_above(0, C=self.C)
 
     def fit(self, view: PairView, same: Bool, ctx: FitContext) -> Self:
-        target = _smoothed(same) if self.smooth_targets else same
+        target: Bool | F64 = same
+        if self.smooth_targets:
+            target = _smoothed(same)
         self.model_ = fit_logistic(DenseDesign(view.cosine), target, self.C, self.solver)
         ctx.report["iterations"] = self.model_.iterations
         return self

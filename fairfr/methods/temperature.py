@@ -38,7 +38,9 @@ class Temperature:
 
     def fit(self, view: PairView, same: Bool, ctx: FitContext) -> Self:
         self.inverse_ = _best_inverse(view.cosine, same)
-        ctx.report["temperature"] = 1 / self.inverse_ if self.inverse_ else float("inf")
+        ctx.report["temperature"] = float("inf")
+        if self.inverse_:
+            ctx.report["temperature"] = 1 / self.inverse_
         return self
 
     def predict(self, view: PairView) -> Prediction:
