@@ -9,7 +9,7 @@ logit p = b + a t + c max(t, 0)^2 + e M + w . (x_left + x_right) / 2, fitted as 
 
 The cohort is the training images (at most ``most`` of them, drawn by seed), other unlabelled images of the same network
 (``cohort: external``), or both. An image of one training fold meets the cohort images of the other folds only; without
-two folds, five groups of people take their place. Otherwise an image would meet its own person, and nobody does in use.
+two folds, five groups of people take their place. Otherwise an image would meet its own person, unlike in use.
 A training image that is scored later is known by a mark of its vector, and treated in the same way.
 
 ``keep: vectors`` keeps the cohort's face vectors. ``keep: mixture`` keeps a mixture of normal distributions

@@ -21,7 +21,7 @@ Claims: TypeAlias = Callable[[Layout, BootstrapCache | None, Mapping[str, StudyR
 
 
 def no_claims(layout: Layout, bootstraps: BootstrapCache | None, studies: Mapping[str, StudyRuns]) -> Iterable[Grid]:
-    """For a paper whose claims nobody wrote down."""
+    """For a paper whose claims are not written down."""
     return ()
 
 

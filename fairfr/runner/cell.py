@@ -49,7 +49,7 @@ class CellProgress(Protocol):
 @dataclass(frozen=True, slots=True)
 class FinishedCell:
     """How a cell ended. ``error`` is the message of a failed one; ``is_user_error``: of one in the input, which says
-    itself what to do, so that nobody needs the traceback.
+    itself what to do, so that the traceback is not needed.
 
     ``is_current`` is False for a forced rerun that failed: the completed run stands, ``folder`` is outside ``runs/``.
     """

@@ -1,6 +1,6 @@
 """File locks: one process of several computes a cell, and a draft whose process is gone can be recognised.
 
-The system takes a lock from a process that ends, however it ends: nobody waits for a lock that nobody has. Some network
+The system takes a lock from a process that ends, however it ends: a lock never outlives its process. Some network
 disks have no locks, or locks that other machines do not see. There two processes compute the same cell, which costs
 time and harms nothing: a run is named by its content and published by a rename.
 """

@@ -27,8 +27,8 @@ from fairfr.store.scores_file import write_scores
 
 __all__ = ["RunFolders", "write_metrics", "write_scores"]
 
-LOCK = ".lock"  # beside a draft's folder, as long as somebody writes in it
-ABANDONED = 7 * 24 * 3600.0  # seconds without a change, after which nobody writes in a draft, on whatever machine
+LOCK = ".lock"  # beside a draft's folder, as long as a process writes in it
+ABANDONED = 7 * 24 * 3600.0  # seconds without a change, after which no process on any machine writes in a draft
 REPLACED, DISCARDED = (
     "replaced",
     "discarded",

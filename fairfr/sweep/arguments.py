@@ -48,7 +48,7 @@ def prepare(arguments: Sequence[str], conf: Path) -> list[str]:
         parsed.overrides = [mask_passwords(override) for override in parsed.overrides]
     if parsed.shell_completion and "COMP_LINE" in os.environ:
         os.environ["COMP_LINE"] = flag_first(os.environ["COMP_LINE"])
-    if "://" in (parsed.config_path or ""):  # somebody's whole set of configurations, inside a package
+    if "://" in (parsed.config_path or ""):  # a whole set of configurations inside another package
         return [*flags, *map(let_through, parsed.overrides)]
     try:
         overrides = [] if parsed.shell_completion else OverridesParser.create().parse_overrides(parsed.overrides)
@@ -80,7 +80,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def check_out_root(value: object) -> None:
-    """Refuse what is no place, or one that MLflow cannot name, before Hydra makes the folder."""
+    """Refuse what is not a folder, or one that MLflow cannot name, before Hydra makes the folder."""
     if value is None or value == "":
         raise ConfigError("out_root must name a folder for the results, found nothing (null).")
     if "?" in str(value):

@@ -34,7 +34,7 @@ def read_settings(config: DictConfig) -> tuple[CellSettings, dict[str, Any]]:
     settings = from_mapping(CellSettings, plain)
     check_out_root(settings.out_root)
     if settings.source == "auto" and _names_data_root(settings):
-        settings = replace(settings, source="files")  # whoever names a place means what lies there
+        settings = replace(settings, source="files")  # a folder that was named is meant
     return settings, plain
 
 

@@ -107,7 +107,7 @@ def _run_alone(config: DictConfig) -> int:
 
 
 def _run_in_other_sweep(config: DictConfig) -> None:
-    """Compute a cell of a sweep with another sweeper (hydra/sweeper=basic), which nobody watches, and show it."""
+    """Compute a cell of a sweep with another sweeper (hydra/sweeper=basic), which has no display, and show it."""
     terminal = Terminal()
     try:
         settings, plain = read_settings(config)

@@ -105,7 +105,7 @@ class Terminal:
     def cell_report(
         self, status: str, stored: dict[str, Any], folder: Path, error: str | None, is_user_error: bool = False
     ) -> None:
-        """What a single run prints at its end; of a mistake in the input nobody needs the traceback."""
+        """What a single run prints at its end; a mistake in the input has no traceback."""
         if error is not None:
             self.failed(folder.parent.name, error)
             if not is_user_error:

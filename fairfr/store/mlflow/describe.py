@@ -52,7 +52,7 @@ def times_of(result: RunResult) -> tuple[int, int]:
 
 
 def measured_at(result: RunResult) -> str:
-    """When the numbers were made: a run that was measured anew is logged anew."""
+    """When the numbers were made: a run that was measured again is logged again."""
     return result.origin.rescored or result.origin.finished
 
 

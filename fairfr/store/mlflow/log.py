@@ -54,7 +54,7 @@ ARTIFACTS = ("result.json", "config.yaml", "metrics.parquet", "run.log", "error.
 PARENT = "mlflow.parentRunId"
 MAX_TEXT = 5000
 MAX_BATCH, MAX_PARAMS = 1000, 100  # entries of one request to MLflow
-LONGEST = 3600.0  # seconds that nobody needs to log one run
+LONGEST = 3600.0  # seconds; logging one run never takes so long
 
 
 class MlflowLogger:
@@ -259,7 +259,7 @@ class MlflowWriter:
 
         removed = 0
         for run in runs:
-            with suppress(MlflowException):  # somebody else may just have removed it
+            with suppress(MlflowException):  # another process may just have removed it
                 self._client.delete_run(run.info.run_id)
                 removed += 1
         return removed
@@ -325,10 +325,10 @@ def _origin(result: RunResult) -> dict[str, str]:
 
 
 def superseded_runs(runs: Sequence[Any]) -> list[Any]:
-    """Which runs of one key another one replaces, or nobody will finish.
+    """Which runs of one key another one replaces, or which no process will finish.
 
-    The completed run that was logged last stays, and so does a failed one logged after it: in a shared store somebody
-    else's completed run is no less true because the same cell failed here.
+    The completed run that was logged last stays, and so does a failed one logged after it: in a shared store another
+    user's completed run is no less true because the same cell failed here.
     """
     newest: dict[str, Any] = {}
     for run in sorted(runs, key=_logged_at):
@@ -354,6 +354,6 @@ def _exists(pid: int) -> bool:
         os.kill(pid, 0)
     except ProcessLookupError:
         return False
-    except PermissionError:  # somebody else's
+    except PermissionError:  # another user's
         return True
     return True
