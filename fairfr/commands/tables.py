@@ -14,6 +14,7 @@ From a checkout: python scripts/make_tables.py
 import argparse
 import gc
 import sys
+from itertools import chain
 from pathlib import Path
 
 from fairfr.core.errors import FairfrError
@@ -35,10 +36,14 @@ def main() -> None:
     """Read, build, write; say where."""
     options = arguments()
     gc.disable()  # what is read stays in use to the end: looking for garbage among it takes seconds
-    reading = None if options.reading is None else READINGS[options.reading]
+    reading = None
+    if options.reading is not None:
+        reading = READINGS[options.reading]
     try:
         results = stored_results(options)
-        draws = options.draws if options.uncertainty or options.against else 0
+        draws = 0
+        if options.uncertainty or options.against:
+            draws = options.draws
         selection = with_variant(options.against, Selection.where(options.where), results)
         figures = not options.no_figures
         wanted = ReportOptions(draws, figures, selection, against=options.against, origin=_origin(options))
@@ -46,14 +51,16 @@ def main() -> None:
     except FairfrError as error:
         sys.exit(error.named())
     if not pages:
-        place = f"{options.out_root / 'runs'}" if options.source == "runs" else "MLflow"
+        place = "MLflow"
+        if options.source == "runs":
+            place = str(options.out_root / "runs")
         sys.exit(_nothing_to_show(results, place))
     failed = sum(result.stored["status"] == "failed" for result in results)
     read = f"{plural(len(results), 'run')} read"
     if failed:
         read += f", {failed} of them failed: their cells are empty"
     print(read)
-    superseded = [one for page in pages for one in page.superseded]
+    superseded = list(chain.from_iterable(page.superseded for page in pages))
     note = not_shown(wanted, results, superseded, options.out_root, reading)
     if note is not None:
         print(f"{note.lead.lower()}: {note.text}", *note.commands, sep="\n  ")

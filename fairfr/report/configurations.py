@@ -61,7 +61,9 @@ def configuration_of(run: Run) -> Parameters:
     apart = {*run.differs, *DATASET_KEYS_OF_METHODS, *NO_PART}
     parameters = {key: value for key, value in _of_setting(run, parameters_of(run)).items() if key not in apart}
     digest = digest_of_data(run)
-    return {**parameters, DATA: digest} if digest else parameters
+    if digest:
+        return {**parameters, DATA: digest}
+    return parameters
 
 
 def _of_setting(run: Run, parameters: Parameters) -> Parameters:

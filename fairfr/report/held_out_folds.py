@@ -52,6 +52,7 @@ def _thresholds(run: Run, scores: RunScores, on: str) -> dict[str, F64]:
     thresholds = {}
     for name in reports[0][on]:
         # JSON has no infinity: a threshold that nothing reaches is stored as nothing
-        of_fits = [np.inf if report[on][name] is None else report[on][name] for report in reports]
-        thresholds[name] = np.array(of_fits, dtype=np.float64)[codes]
+        of_fits = np.array([report[on][name] for report in reports], dtype=np.float64)
+        of_fits[np.isnan(of_fits)] = np.inf
+        thresholds[name] = of_fits[codes]
     return thresholds

@@ -36,21 +36,31 @@ class Quantity:
         how = METRIC_BY_ID[self.metric].compute
         if isinstance(how, GapOf):
             how = METRIC_BY_ID[how.metric].compute
-        rate = how.alpha if isinstance(how, RateAt) else None
-        return next((text for text, alpha in FPR_LEVELS.items() if alpha == rate), None)
+        if not isinstance(how, RateAt):
+            return None
+        for name, level in FPR_LEVELS.items():
+            if level == how.alpha:
+                return name
+        return None
 
 
 def group_words(group: str) -> str:
     """``asian_female`` as ``asian female``; other names are not changed, so that names stay distinct."""
-    return group.replace("_", " ") if IDENTIFIER.fullmatch(group) else group
+    if IDENTIFIER.fullmatch(group):
+        return group.replace("_", " ")
+    return group
 
 
 def group_heading(group: str) -> str:
     """``Asian female``, for the head of a column."""
-    return group_words(group).capitalize() if IDENTIFIER.fullmatch(group) else group
+    if IDENTIFIER.fullmatch(group):
+        return group_words(group).capitalize()
+    return group
 
 
 def higher_is_better(metric: str) -> bool | None:
     """Which direction of a metric is good; None for neither."""
     better = METRIC_BY_ID[metric].better
-    return None if better is None else better == "higher"
+    if better is None:
+        return None
+    return better == "higher"

@@ -34,7 +34,9 @@ class RunScores(ScoreFile):
         """
         if result is None or result.folder is None or not (result.folder / SCORES_FILE).is_file():
             return None
-        return cls(result) if result.folder in _whole or _is_whole(result, result.folder) else None
+        if result.folder in _whole or _is_whole(result, result.folder):
+            return cls(result)
+        return None
 
     def ranking_values(self, reading: Reading) -> F64:
         """What ranks the pairs, (p,): the probability of a method that has its own, where the reading asks for it."""
@@ -46,7 +48,9 @@ class RunScores(ScoreFile):
     def levels(self) -> tuple[str, ...]:
         """Groups of the data set's own grouping; none if it has no grouping."""
         data = self.result.stored["data"]
-        return tuple(data["groups"][data["grouping"]]) if data.get("grouping") else ()
+        if not data.get("grouping"):
+            return ()
+        return tuple(data["groups"][data["grouping"]])
 
     def pair_groups(self, rule: PairRule) -> I16:
         """Group of each pair as a position in ``levels``, (p,); -1 is none."""
@@ -68,5 +72,7 @@ def _is_whole(result: Run, folder: Path) -> bool:
 
 def setting_label(result: Run) -> str:
     """Data set and backbone as a caption or title names them; a stand-in says so."""
-    synthetic = f" ({SOURCE_LABEL['synthetic']})" if result.stored["source"] == "synthetic" else ""
-    return f"{result.stored['dataset']['label']} x {result.stored['backbone']['label']}{synthetic}"
+    label = f"{result.stored['dataset']['label']} x {result.stored['backbone']['label']}"
+    if result.stored["source"] == "synthetic":
+        label += f" ({SOURCE_LABEL['synthetic']})"
+    return label

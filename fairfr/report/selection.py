@@ -6,6 +6,7 @@ import re
 import shlex
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 from fairfr.core.code_digest import run_code
@@ -25,7 +26,8 @@ from fairfr.report.readings import Run
 OF_METHOD = "method."
 OF_STUDY = ("study", "protocol", "train")
 MAX_LISTED_VARIANTS = 5  # variants named in a message
-DATA, PROTOCOL = "data", "protocol"
+DATA = "data"
+PROTOCOL = "protocol"
 COMMA = re.compile(r",(?![^\[\]]*\])")  # outside of brackets
 NOT_CHOSEN = ("code", "data", "source", "results_version")
 
@@ -136,7 +138,9 @@ class Selection:
         """The cells that are not chosen."""
         known = _known_keys(results)
         cells = [run for run in results if fills_tables(run)]
-        return [] if self.everything else [run for run in cells if not self._admits(run, known)]
+        if self.everything:
+            return []
+        return [run for run in cells if not self._admits(run, known)]
 
     def _admits(self, result: Run, known: Parameters, besides: Collection[str] = ()) -> bool:
         """Whether a run is chosen; ``known`` has the keys of all runs, for what this one's method has no field for."""
@@ -146,24 +150,27 @@ class Selection:
             of_method = all(key.startswith(OF_METHOD) for key in named)
             if not of_method and not condition.holds(parameters):
                 return False
-        asked_for = {key for c in self.conditions if c.holds(parameters) for key in c.named(parameters)}
+        asked_for: set[str] = set()
+        for condition in self.conditions:
+            if condition.holds(parameters):
+                asked_for.update(condition.named(parameters))
         varied = {key for key in result.differs if _is_named(key, besides)}
         return set(result.differs) - varied <= asked_for
 
     def _check_values(self, results: Sequence[Run], known: Parameters) -> None:
         """A condition that no chosen run meets is a mistake: say what the runs that meet it differ in besides."""
-        admitted = [
-            run for run in results if not fills_tables(run) or self._admits(run, known)
-        ]  # studies vary what they vary
-        singles = [single for condition in self.conditions for single in condition.single()]
-        for condition in singles:
-            if results and not any(condition.holds(_all_parameters(run)) for run in admitted):
-                near = {variant_text(run.differs) for run in results if condition.holds(_all_parameters(run))}
-                besides = (
-                    f" Runs that have it differ by: {'; '.join(sorted(near)[:MAX_LISTED_VARIANTS])}." if near else ""
-                )
-                wanted = override_text(condition.values[0])
-                raise ConfigError(f"--where {condition.key}={wanted} matches no run.{besides}")
+        if not results:
+            return
+        # studies vary what they vary
+        admitted = [run for run in results if not fills_tables(run) or self._admits(run, known)]
+        for condition in chain.from_iterable(condition.single() for condition in self.conditions):
+            if any(condition.holds(_all_parameters(run)) for run in admitted):
+                continue
+            message = f"--where {condition.key}={override_text(condition.values[0])} matches no run."
+            near = {variant_text(run.differs) for run in results if condition.holds(_all_parameters(run))}
+            if near:
+                message += f" Runs that have it differ by: {'; '.join(sorted(near)[:MAX_LISTED_VARIANTS])}."
+            raise ConfigError(message)
 
     def _check_keys(self, known: Parameters) -> None:
         for condition in self.conditions:
@@ -184,10 +191,16 @@ def options_that_show(hidden: Sequence[Run], results: Sequence[Run]) -> str:
     A parameter of the data, seed or protocol chooses runs, so all of its values are named.
     """
     values: dict[str, list[Any]] = {}
-    for key in dict.fromkeys(key for run in hidden for key in run.differs):
-        asked = hidden if key.startswith(OF_METHOD) else [run for run in results if fills_tables(run)]
-        found = [_all_parameters(run).get(key) for run in asked if key in run.differs or not key.startswith(OF_METHOD)]
-        values[key] = [value for at, value in enumerate(found) if value not in found[:at]]
+    cells = [run for run in results if fills_tables(run)]
+    for key in dict.fromkeys(chain.from_iterable(run.differs for run in hidden)):
+        asked = cells
+        if key.startswith(OF_METHOD):
+            asked = [run for run in hidden if key in run.differs]
+        values[key] = []
+        for run in asked:
+            value = _all_parameters(run).get(key)
+            if value not in values[key]:
+                values[key].append(value)
     return options_for(values)
 
 
@@ -222,7 +235,7 @@ def _all_parameters(result: Run) -> Parameters:
 
 def _known_keys(results: Iterable[Run]) -> Parameters:
     """The names of all parameters that any of the runs has, without values."""
-    return dict.fromkeys(key for result in results for key in _all_parameters(result))
+    return dict.fromkeys(chain.from_iterable(_all_parameters(result) for result in results))
 
 
 def pick_run(results: Sequence[Run]) -> tuple[Run, bool]:

@@ -20,7 +20,8 @@ class StudyRuns:
     """
 
     def __init__(self, name: str, source: Source, reading: Reading, runs: Iterable[Run]) -> None:
-        self.name, self.source = name, source
+        self.name = name
+        self.source = source
         self.reading: Reading = reading
         newest: dict[Any, Run] = {}
         for run in sorted(runs, key=lambda run: (made_by_installed_code(run), str(run.stored["finished"]))):
@@ -64,8 +65,10 @@ class StudyRuns:
 
     def values(self, name: str, runs: Sequence[Run] | None = None) -> list[Any]:
         """What a parameter is in these runs, each value once, in ascending order; None is left out."""
-        found = {self.value(run, name) for run in (self if runs is None else runs)} - {None}
-        return sorted(found)
+        if runs is None:
+            runs = self._runs
+        found = {self.value(run, name) for run in runs}
+        return sorted(found - {None})
 
     @staticmethod
     def value(run: Run, name: str) -> Any:

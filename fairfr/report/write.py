@@ -47,7 +47,7 @@ class ReportOptions:
 
 
 class Page(NamedTuple):
-    """Where the tables of one data source and reading are, and which runs they pass over for newer ones."""
+    """Where the tables of one data source and reading are, and which runs newer ones replace there."""
 
     folder: Path
     superseded: tuple[SupersededRuns, ...]
@@ -63,7 +63,9 @@ def write_report(
     """
     results = list(results)
     wanted = replace(wanted, selection=with_variant(wanted.against, wanted.selection, results))
-    readings = paper.readings if reading is None else (reading,)
+    readings = paper.readings
+    if reading is not None:
+        readings = (reading,)
     found: list[tuple[Layout, list[Run]]] = []
     for source in get_args(Source):
         for one in readings:
@@ -100,16 +102,17 @@ def with_variant(against: str | None, selection: Selection, results: Sequence[Ru
 
 
 def _check_against(against: str | None, layouts: Sequence[Layout]) -> None:
-    rows = [row for layout in layouts for row in rows_of(layout.blocks(layout.settings, only_run=True))]
-    methods = {run.cell[2] for layout in layouts for run in layout.runs}
-    if (
-        against is None
-        or not methods
-        or is_called(against, *methods, *(row.id for row in rows), *(row.label for row in rows))
-    ):
+    if against is None:
         return
-    names = sorted(methods)
-    raise ConfigError(f"--against {against}: no run here is of that method or variant. There are: {', '.join(names)}.")
+    methods: set[str] = set()
+    names: set[str] = set()
+    for layout in layouts:
+        methods.update(run.cell[2] for run in layout.runs)
+        for row in rows_of(layout.blocks(layout.settings, only_run=True)):
+            names.update((row.id, row.label))
+    if methods and not is_called(against, *methods, *names):
+        known = ", ".join(sorted(methods))
+        raise ConfigError(f"--against {against}: no run here is of that method or variant. There are: {known}.")
 
 
 def not_shown(
@@ -123,7 +126,9 @@ def not_shown(
 
     ``reading``: the one that was asked for, if any.
     """
-    asked = [] if reading is None else ["--reading", reading.name]
+    asked: list[str] = []
+    if reading is not None:
+        asked = ["--reading", reading.name]
     base = shlex.join(["fairfr", "tables", *asked, *wanted.origin, "--out-root", str(out_root)])
     said: list[str] = []
     commands: list[str] = []
@@ -146,7 +151,9 @@ def not_shown(
 
 
 def _do(runs: Sequence[Run], one: str, several: str) -> str:
-    return f"run {one}" if len(runs) == 1 else f"runs {several}"
+    if len(runs) == 1:
+        return f"run {one}"
+    return f"runs {several}"
 
 
 def _write_page(
@@ -157,7 +164,8 @@ def _write_page(
     note: Note | None,
     paper: Paper,
 ) -> Path:
-    source, reading = layout.runs.source, layout.reading
+    source = layout.runs.source
+    reading = layout.reading
     place = Path(source, reading.name)
     grids = all_tables(layout, studies, wanted, paper)
     figures: list[Path] = []
@@ -180,9 +188,10 @@ def all_tables(layout: Layout, studies: Mapping[str, StudyRuns], wanted: ReportO
 
     Own data alone has no use for what the paper says: uncertainty, if it is asked for, comes first.
     """
-    bootstraps = BootstrapCache(layout, wanted.draws) if wanted.draws else None
+    bootstraps = None
     uncertainty: list[Grid] = []
-    if bootstraps is not None:
+    if wanted.draws:
+        bootstraps = BootstrapCache(layout, wanted.draws)
         from fairfr.report.uncertainty.tables import uncertainty_tables
 
         uncertainty = uncertainty_tables(bootstraps, wanted.against)
@@ -192,7 +201,9 @@ def all_tables(layout: Layout, studies: Mapping[str, StudyRuns], wanted: ReportO
             from_studies += study.tables(studies[study.name])
     if not any(paper.covers(run) for run in chain(layout.runs, *studies.values())):
         return [*uncertainty, *tables_of_runs(layout), *from_studies]
-    grids = [*tables_of_runs(layout), *paper.tables(layout)] if len(layout.runs) else []
+    grids: list[Grid] = []
+    if len(layout.runs):
+        grids = [*tables_of_runs(layout), *paper.tables(layout)]
     return [*grids, *paper.claims(layout, bootstraps, studies), *uncertainty, *from_studies]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from fairfr.core.types import Source
@@ -13,7 +14,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-WIDTH, PER_ROW, FRAME = 4.8, 0.27, 1.1  # inches
+# inches
+WIDTH = 4.8
+PER_ROW = 0.27
+FRAME = 1.1
 
 
 def change_figure(panels: Mapping[str, Mapping[str, Mapping[str, Change]]], source: Source) -> Figure | None:
@@ -22,7 +26,7 @@ def change_figure(panels: Mapping[str, Mapping[str, Mapping[str, Change]]], sour
         return None
     from matplotlib.figure import Figure
 
-    columns = list(dict.fromkeys(quantity for of_section in panels.values() for quantity in of_section))
+    columns = list(dict.fromkeys(chain.from_iterable(panels.values())))
     heights = [FRAME + PER_ROW * max(map(len, of_section.values())) for of_section in panels.values()]
     made = Figure(figsize=(WIDTH * len(columns), sum(heights)), layout="constrained")
     axes = made.subplots(len(panels), len(columns), squeeze=False, height_ratios=heights)

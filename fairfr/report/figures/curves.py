@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
 from fairfr.report.study_runs import StudyRuns
 from fairfr.report.tables.grid import source_title
 
@@ -30,8 +32,17 @@ class Curve(NamedTuple):
 
 def curve_through(label: str, points: Sequence[tuple[float, Measurement]]) -> Curve | None:
     """The curve through the points that have a number, with their spread as its band; None with fewer than two."""
-    known = [(x, number.value, number.std or 0.0) for x, number in points if number.value is not None]
-    return Curve(label, *(tuple(column) for column in zip(*known, strict=True))) if len(known) > 1 else None
+    x = []
+    y = []
+    band = []
+    for position, number in points:
+        if number.value is not None:
+            x.append(position)
+            y.append(number.value)
+            band.append(number.std or 0.0)
+    if len(x) < 2:
+        return None
+    return Curve(label, tuple(x), tuple(y), tuple(band))
 
 
 def curve_figure(
@@ -65,12 +76,14 @@ def curve_figure(
 def _panel(ax: Axes, curves: Sequence[Curve], log: bool) -> None:
     for curve, marker in zip(curves, MARKERS, strict=False):
         (line,) = ax.plot(curve.x, curve.y, marker=marker, markersize=4, label=curve.label)
-        low, high = ([y + side * b for y, b in zip(curve.y, curve.band, strict=True)] for side in (-1, 1))
+        low = np.subtract(curve.y, curve.band)
+        high = np.add(curve.y, curve.band)
         ax.fill_between(curve.x, low, high, color=line.get_color(), alpha=0.12, linewidth=0)
     if log:
         ax.set_xscale("log")
         ax.minorticks_off()
-    ticks = sorted({x for curve in curves for x in curve.x})
+    positions: set[float] = set().union(*(curve.x for curve in curves))
+    ticks = sorted(positions)
     ax.set_xticks(ticks, [f"{tick:,g}" for tick in ticks])
     bottom, top = ax.get_ylim()
     ax.set_ylim(bottom, min(top, 1.0))  # nothing that is drawn here exceeds it

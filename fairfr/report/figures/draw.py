@@ -44,7 +44,8 @@ def draw_figures(layout: Layout, folder: Path) -> list[Path]:
     runs = layout.runs
     reading = layout.reading
     for setting in layout.order.sorted(runs.settings):
-        score_only, adaptive = _first_at_hand(runs, setting, SCORE_ONLY), _first_at_hand(runs, setting, ADAPTIVE)
+        score_only = _first_available(runs, setting, SCORE_ONLY)
+        adaptive = _first_available(runs, setting, ADAPTIVE)
         for run in runs:
             if run.cell[:2] == setting and is_own_method(run):
                 written += _draw_own(run, score_only, reading, folder)
@@ -82,15 +83,20 @@ def draw_studies(studies: Iterable[Study], runs: Mapping[str, StudyRuns], folder
     """``study_<name>`` of every study that has runs and a figure, as PNG and PDF."""
     written: list[Path] = []
     for study in studies:
-        figure = study.figure(runs[study.name]) if study.name in runs else None
+        if study.name not in runs:
+            continue
+        figure = study.figure(runs[study.name])
         if figure is not None:
             written += save(figure, folder / f"study_{study.name}")
     return written
 
 
-def _first_at_hand(runs: SelectedRuns, setting: tuple[str, str], methods: tuple[str, ...]) -> RunScores | None:
-    found = (RunScores.if_available(runs.get(*setting, method)) for method in methods)
-    return next((scores for scores in found if scores is not None), None)
+def _first_available(runs: SelectedRuns, setting: tuple[str, str], methods: tuple[str, ...]) -> RunScores | None:
+    for method in methods:
+        scores = RunScores.if_available(runs.get(*setting, method))
+        if scores is not None:
+            return scores
+    return None
 
 
 def save(figure: Figure, stem: Path) -> list[Path]:

@@ -15,13 +15,20 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 METRIC = "auroc"
-MOST_WIDTH, LEAST_WIDTH = 7.1, 3.5
-PANEL_WIDTH, LABEL_WIDTH = 1.6, 0.95
-ROW_HEIGHT, PANEL_MARGIN, FIGURE_MARGIN = 0.16, 0.55, 0.75
-SMALL, LARGE = 6.5, 8.5
+MOST_WIDTH = 7.1
+LEAST_WIDTH = 3.5
+PANEL_WIDTH = 1.6
+LABEL_WIDTH = 0.95
+ROW_HEIGHT = 0.16
+PANEL_MARGIN = 0.55
+FIGURE_MARGIN = 0.75
+SMALL = 6.5
+LARGE = 8.5
 FEWEST_TICKS = 3
 ROOM = 0.04  # of a panel's width, beside a dot at its edge
-BLUE, VERMILION, GREY = "#0072B2", "#D55E00", "0.45"
+BLUE = "#0072B2"
+VERMILION = "#D55E00"
+GREY = "0.45"
 
 Panel: TypeAlias = dict[MethodRow, Run]
 
@@ -31,8 +38,7 @@ def overview_figure(layout: Layout) -> Figure | None:
     from matplotlib.figure import Figure
 
     lines = _lines(layout)
-    panels = [panel for line in lines for panel in line]
-    if not panels:
+    if not lines:
         return None
     rows_of_line = [_rows_of(line, layout.order) for line in lines]
     n_columns = max(len(line) for line in lines)
@@ -70,7 +76,7 @@ def _has_worst(run: Run, reading: Reading) -> bool:
 
 def _rows_of(line: list[Panel], order: TableOrder) -> list[MethodRow]:
     """The methods with a value in one of the panels: those of the order first, then others by id."""
-    present = {row for panel in line for row in panel}
+    present: set[MethodRow] = set().union(*line)
     return [*(row for row in order.rows if row in present), *sorted(present - set(order.rows))]
 
 
@@ -84,10 +90,15 @@ def _draw_panel(axes: Axes, panel: Panel, rows: list[MethodRow], layout: Layout)
     axes.set_axisbelow(True)
     for row, result in panel.items():
         stored = result.row(METRIC, "worst", layout.reading) or {}
-        mean, std, at = stored["mean"], stored.get("std") or 0.0, rows.index(row)
+        mean = stored["mean"]
+        std = stored.get("std") or 0.0
+        at = rows.index(row)
+        colour = BLUE
         if row == BASELINE:
             axes.axvline(mean, color=GREY, linewidth=0.8, linestyle=(0, (4, 3)), zorder=1)
-        colour = VERMILION if row in layout.order.highlighted else GREY if row == BASELINE else BLUE
+            colour = GREY
+        if row in layout.order.highlighted:
+            colour = VERMILION
         axes.plot([mean - std, min(1.0, mean + std)], [at, at], color=colour, linewidth=0.7, zorder=2)
         face = "white" if result.needs_groups else colour
         axes.plot(mean, at, "o", markersize=4, markerfacecolor=face, markeredgecolor=colour, zorder=3)
@@ -110,8 +121,14 @@ def _scale_alike(places: list[Axes]) -> None:
 
 def _label_rows(axes: Axes, rows: list[MethodRow], line: list[Panel]) -> None:
     """Panels share their y axis: labelled once. The dagger comes from what the runs declare."""
-    daggers = {row for panel in line for row, result in panel.items() if result.needs_groups}
-    axes.set_yticks(range(len(rows)), [escape_mathtext(row.label) + ("†" if row in daggers else "") for row in rows])
+    daggers: set[MethodRow] = set()
+    for panel in line:
+        daggers.update(row for row, result in panel.items() if result.needs_groups)
+    labels = []
+    for row in rows:
+        mark = "†" if row in daggers else ""
+        labels.append(escape_mathtext(row.label) + mark)
+    axes.set_yticks(range(len(rows)), labels)
     axes.set_ylim(len(rows) - 0.4, -0.6)
 
 
@@ -119,8 +136,10 @@ def _write_around(figure: Figure, layout: Layout) -> None:
     from matplotlib.lines import Line2D
 
     source = layout.runs.source
-    synthetic = f"\n{source_title(source)}" if source == "synthetic" else ""
-    figure.suptitle(f"Worst-group AUROC ({layout.reading} reading){synthetic}", fontsize=LARGE)
+    title = f"Worst-group AUROC ({layout.reading} reading)"
+    if source == "synthetic":
+        title += f"\n{source_title(source)}"
+    figure.suptitle(title, fontsize=LARGE)
     kinds = (
         (layout.order.highlighted_label, VERMILION, VERMILION),
         ("other, label-free", BLUE, BLUE),
@@ -131,10 +150,11 @@ def _write_around(figure: Figure, layout: Layout) -> None:
         for label, edge, face in kinds
     ]
     handles.append(Line2D([], [], color=GREY, linewidth=0.8, linestyle=(0, (4, 3)), label="Baseline"))
+    columns = 2 if figure.get_figwidth() < MOST_WIDTH - 2 else 4
     figure.legend(
         handles=handles,
         loc="outside lower center",
-        ncols=2 if figure.get_figwidth() < MOST_WIDTH - 2 else 4,
+        ncols=columns,
         fontsize=SMALL,
         frameon=False,
         title="mean and std over held-out folds; one scale per data set",

@@ -26,11 +26,16 @@ MOST_BINS = 12
 PAIRS_PER_BIN = 40
 FEWEST_PAIRS = 2 * PAIRS_PER_BIN
 MOST_DOTS = 4000
-WIDTH, PANELS_HEIGHT, LEGEND_ROW = 7.1, 2.85, 0.14
+WIDTH = 7.1
+PANELS_HEIGHT = 2.85
+LEGEND_ROW = 0.14
 LEGEND_COLUMNS = 4
 RUN_WIDTH = 4.2
-SMALL, MEDIUM, LARGE = 6.5, 7.5, 8.5
-GREY, LIGHT = "0.45", "0.65"
+SMALL = 6.5
+MEDIUM = 7.5
+LARGE = 8.5
+GREY = "0.45"
+LIGHT = "0.65"
 
 
 class Bins(NamedTuple):
@@ -98,7 +103,9 @@ def reliability_figure(score_only: RunScores, adaptive: RunScores, reading: Read
 
 def _fitted(scores: RunScores) -> str:
     """A second line of the title that says what was fitted, where it is a stand-in."""
-    return f"\n{FITTED}" if scores.result.stored["source"] == "synthetic" else ""
+    if scores.result.stored["source"] == "synthetic":
+        return f"\n{FITTED}"
+    return ""
 
 
 def run_reliability_figure(scores: RunScores, reading: Reading) -> Figure:

@@ -56,7 +56,8 @@ def own_backbones(layout: Layout, dataset: str) -> Iterator[Grid]:
 def backbone_tables(layout: Layout, settings: tuple[Setting, ...], part: str, chapter: str) -> Iterator[Grid]:
     """Accuracy and calibration, then gaps, of one data set, a panel for each backbone."""
     dataset = settings[0][0]
-    label, names = layout.label(dataset), ", ".join(layout.label(backbone) for _, backbone in settings)
+    label = layout.label(dataset)
+    names = ", ".join(layout.label(backbone) for _, backbone in settings)
     title = f"{label} accuracy and calibration: {names}"
     yield panels(
         layout, f"appendix_{dataset}_accuracy_{part}", title, settings, accuracy_columns(), (LIFTED_NOTE,), chapter
@@ -68,16 +69,21 @@ def backbone_tables(layout: Layout, settings: tuple[Setting, ...], part: str, ch
 def _attributes(layout: Layout, setting: Setting) -> Iterator[Grid]:
     """A table for each single attribute whose product with others the data set's groups are."""
     some = layout.any_run(setting)
-    groupings = {} if some is None else some.stored["data"].get("groups", {})
+    if some is None:
+        return
+    data = some.stored["data"]
     dataset, backbone = setting
     where = f"{layout.label(backbone)} on {layout.label(dataset)}"
-    for attribute, levels in groupings.items():
-        if some is None or attribute == some.stored["data"]["grouping"]:
+    for attribute, levels in data.get("groups", {}).items():
+        if attribute == data["grouping"]:
             continue
-        shown = (*levels, "worst") if len(levels) < MOST_GROUPS else ("worst",)
+        shown = ["worst"]
+        if len(levels) < MOST_GROUPS:
+            shown = [*levels, "worst"]
         by_group = tuple(replace(per_group("auroc", group), grouping=attribute) for group in shown)
         columns = {"AUROC, %": by_group, "Worst group": tuple(replace(one, grouping=attribute) for one in OF_ATTRIBUTE)}
-        id, title = f"appendix_groups_{attribute}_{dataset}_{backbone}", f"By {attribute}: {where}"
+        id = f"appendix_groups_{attribute}_{dataset}_{backbone}"
+        title = f"By {attribute}: {where}"
         notes = [*_folds_of_groups(some, by_group, layout.reading)]
         yield panels(layout, id, title, (setting,), columns, notes, chapter_of(layout, setting))
 
@@ -95,23 +101,24 @@ def per_group(metric: str, group: str) -> Column:
 def _groups(layout: Layout, setting: Setting, metric: str) -> Iterator[Grid]:
     """One column for each group, coloured against the Baseline; nothing where the data knows no groups."""
     some = layout.any_run(setting)
-    groups = () if some is None else group_names(some)
+    if some is None:
+        return
+    groups = group_names(some)
     parts = [groups[start : start + MOST_GROUPS] for start in range(0, len(groups), MOST_GROUPS)]
     dataset, backbone = setting
     name, short = GROUP_METRICS[metric]
     for number, part in enumerate(parts, start=1):
-        assert some is not None
-        more, said = (f"_{number}", f", part {number} of {len(parts)}") if len(parts) > 1 else ("", "")
+        id = f"appendix_groups_{metric}_{dataset}_{backbone}"
+        title = f"Per-group {name}: {layout.label(backbone)} on {layout.label(dataset)}"
+        if len(parts) > 1:
+            id += f"_{number}"
+            title += f", part {number} of {len(parts)}"
         columns = tuple(per_group(metric, group) for group in part)
-        grid = panels(
-            layout,
-            f"appendix_groups_{metric}_{dataset}_{backbone}{more}",
-            f"Per-group {name}: {layout.label(backbone)} on {layout.label(dataset)}{said}",
-            (setting,),
-            {f"{short}, %": columns},
-            [COLOURS, *([MCCLISH] if metric == "pauc" else []), *_folds_of_groups(some, columns, layout.reading)],
-            chapter_of(layout, setting),
-        )
+        notes = [COLOURS]
+        if metric == "pauc":
+            notes.append(MCCLISH)
+        notes.extend(_folds_of_groups(some, columns, layout.reading))
+        grid = panels(layout, id, title, (setting,), {f"{short}, %": columns}, notes, chapter_of(layout, setting))
         yield replace(grid, sections=toned_against_baseline(grid.sections))
 
 
@@ -129,13 +136,22 @@ def _folds_of_groups(run: Run, columns: Sequence[Column], reading: Reading) -> I
 
 def toned_against_baseline(sections: Sequence[Section]) -> tuple[Section, ...]:
     """Green where a printed value lies above the Baseline's of its column, red where below."""
-    lines = (line for section in sections for line in section.lines)
-    baseline = next((line for line in lines if line.label == BASELINE.label), None)
+    baseline = _baseline_line(sections)
     if baseline is None:
         return tuple(sections)
-    return tuple(
-        replace(section, lines=tuple(_against(line, baseline) for line in section.lines)) for section in sections
-    )
+    toned = []
+    for section in sections:
+        lines = tuple(_against(line, baseline) for line in section.lines)
+        toned.append(replace(section, lines=lines))
+    return tuple(toned)
+
+
+def _baseline_line(sections: Sequence[Section]) -> Line | None:
+    for section in sections:
+        for line in section.lines:
+            if line.label == BASELINE.label:
+                return line
+    return None
 
 
 def _against(line: Line, baseline: Line) -> Line:
@@ -146,4 +162,6 @@ def _against(line: Line, baseline: Line) -> Line:
 def _toned(entry: Entry, reference: Entry) -> Entry:
     if entry.printed is None or reference.printed is None or entry.printed == reference.printed:
         return entry
-    return replace(entry, tone="improved" if entry.printed > reference.printed else "degraded")
+    if entry.printed > reference.printed:
+        return replace(entry, tone="improved")
+    return replace(entry, tone="degraded")

@@ -44,8 +44,9 @@ class Column:
             return self._lifted(run, baseline, reading)
         row = run.row(self.metric, self.group, reading, self.grouping) or {}
         scale = 100 if self.percent else 1
-        std = row.get("std") if row.get("folds", 0) > 1 else None
-        spread = f"±{scale * std:.{self.digits}f}" if self.spread and std is not None else ""
+        spread = ""
+        if self.spread and row.get("folds", 0) > 1 and row.get("std") is not None:
+            spread = f"±{scale * row['std']:.{self.digits}f}"
         entry = number_entry(row.get("mean"), self.digits, scale=scale, spread=spread)
         if not entry.text and self.group != "all" and not run.has_groups:
             return Entry(missing="no groups")
@@ -55,8 +56,10 @@ class Column:
         if baseline is None or run is baseline:
             return Entry()
         found = lifted_groups(run, baseline, self.metric, reading)
+        if found is None and run.has_groups:
+            return Entry(missing="too few pairs")
         if found is None:
-            return Entry(missing="too few pairs" if run.has_groups else "no groups")
+            return Entry(missing="no groups")
         return fraction_entry(found.lifted, found.groups)
 
 

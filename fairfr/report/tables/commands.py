@@ -28,18 +28,15 @@ def missing_run_commands(absent: Absent, layout: Layout) -> tuple[str, ...]:
     together: dict[tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]], list[str]] = defaultdict(list)
     for (dataset, wanted, options), backbones in by_dataset.items():
         together[tuple(backbones), wanted, options].append(dataset)
-    return tuple(
-        shlex.join(
-            [
-                *("fairfr", "run", "-m"),
-                f"dataset={','.join(datasets)}",
-                f"backbone={','.join(shared)}",
-                f"method={','.join(wanted)}",
-                *options,
-            ]
-        )
-        for (shared, wanted, options), datasets in together.items()
-    )
+    commands = []
+    for (shared, wanted, options), datasets in together.items():
+        choices = [
+            f"dataset={','.join(datasets)}",
+            f"backbone={','.join(shared)}",
+            f"method={','.join(wanted)}",
+        ]
+        commands.append(shlex.join(["fairfr", "run", "-m", *choices, *options]))
+    return tuple(commands)
 
 
 def experiment_command(layout: Layout, experiment: str, setting: Setting) -> str:
@@ -49,7 +46,9 @@ def experiment_command(layout: Layout, experiment: str, setting: Setting) -> str
 
 def _backbone(setting: Setting, layout: Layout) -> str:
     """Its name; ``scores`` for a matcher with scores only, which is chosen by its column."""
-    return setting[1] if _column(layout.any_run(setting)) is None else "scores"
+    if _column(layout.any_run(setting)) is None:
+        return setting[1]
+    return "scores"
 
 
 def _column(run: Run | None) -> str | None:
@@ -61,7 +60,8 @@ def _options(setting: Setting, layout: Layout) -> tuple[str, ...]:
     """What must be typed beside names so that a new run can be compared with those that exist."""
     run = layout.any_run(setting)
     options = {key: override_text(value) for key, value in layout.runs.shared.items()}
-    grouping, column = _identity(run, "dataset").get("grouping"), _column(run)
+    grouping = _identity(run, "dataset").get("grouping")
+    column = _column(run)
     if setting[0] not in layout.order.datasets and grouping:
         options.setdefault("dataset.grouping", override_text(grouping))
     if column is not None:
@@ -73,13 +73,17 @@ def _options(setting: Setting, layout: Layout) -> tuple[str, ...]:
 
 
 def _identity(run: Run | None, noun: str) -> dict[str, Any]:
-    found: dict[str, Any] = {} if run is None else run.stored.get("identity", {}).get(noun, {})
+    if run is None:
+        return {}
+    found: dict[str, Any] = run.stored.get("identity", {}).get(noun, {})
     return found
 
 
 def _data_root(run: Run | None) -> str:
     """Where the files of a run lie, as its configuration says; the default where there is no folder."""
-    return DEFAULT_DATA_ROOT if run is None or run.folder is None else _configured_root(run.folder)
+    if run is None or run.folder is None:
+        return DEFAULT_DATA_ROOT
+    return _configured_root(run.folder)
 
 
 @cache

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Literal, TypeAlias
 
 from fairfr.core.findings import Severity
@@ -51,7 +52,9 @@ class Entry:
         """Text with its spread, or a dash where a run has no such number."""
         if self.text:
             return self.text + self.spread
-        return "" if self.missing == "no run" else UNDEFINED
+        if self.missing == "no run":
+            return ""
+        return UNDEFINED
 
 
 def number_entry(
@@ -66,7 +69,9 @@ def number_entry(
 
 def fraction_entry(part: int, whole: int) -> Entry:
     """K/N; nothing where N is zero."""
-    return Entry(f"{part}/{whole}", part / whole, printed=part / whole) if whole else Entry()
+    if not whole:
+        return Entry()
+    return Entry(f"{part}/{whole}", part / whole, printed=part / whole)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +115,9 @@ class Note:
     for_print: bool = True
 
     def __str__(self) -> str:
-        said = [self.lead + ":" if self.lead else "", self.text, " ; ".join(self.commands)]
+        said = [self.text, " ; ".join(self.commands)]
+        if self.lead:
+            said.insert(0, f"{self.lead}:")
         return " ".join(part for part in said if part)
 
 
@@ -134,12 +141,14 @@ class Grid:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        return tuple(column for spanner in self.spanners for column in spanner.columns)
+        return tuple(chain.from_iterable(spanner.columns for spanner in self.spanners))
 
     @property
     def heading(self) -> str:
         """The title with the data source."""
-        return f"{self.title} [{SOURCE_LABEL[self.source]}]." if self.source else f"{self.title}."
+        if self.source is None:
+            return f"{self.title}."
+        return f"{self.title} [{SOURCE_LABEL[self.source]}]."
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -153,7 +162,8 @@ class Grid:
         return " ".join((self.heading, *self.sentences))
 
     def lines(self) -> Iterator[Line]:
-        return (line for section in self.sections for line in section.lines)
+        for section in self.sections:
+            yield from section.lines
 
 
 def mark_best(lines: list[Line], higher_is_better: Sequence[bool | None]) -> list[Line]:
@@ -164,18 +174,17 @@ def mark_best(lines: list[Line], higher_is_better: Sequence[bool | None]) -> lis
     is zero of N.
     """
     winners = [_winning_number(lines, column, better) for column, better in enumerate(higher_is_better)]
-    return [
-        line
-        if line.dagger
-        else replace(
-            line,
-            entries=tuple(
-                replace(entry, bold=winner is not None and entry.printed == winner)
-                for entry, winner in zip(line.entries, winners, strict=True)
-            ),
-        )
-        for line in lines
-    ]
+    marked = []
+    for line in lines:
+        if not line.dagger:
+            entries = [_with_bold(entry, winner) for entry, winner in zip(line.entries, winners, strict=True)]
+            line = replace(line, entries=tuple(entries))
+        marked.append(line)
+    return marked
+
+
+def _with_bold(entry: Entry, winner: float | None) -> Entry:
+    return replace(entry, bold=winner is not None and entry.printed == winner)
 
 
 def _winning_number(lines: list[Line], column: int, higher_is_better: bool | None) -> float | None:
@@ -183,5 +192,9 @@ def _winning_number(lines: list[Line], column: int, higher_is_better: bool | Non
     numbers = [number for number in free if number is not None]
     if higher_is_better is None or len(set(numbers)) < 2:
         return None
-    best = max(numbers) if higher_is_better else min(numbers)
-    return None if higher_is_better and best == 0 else best
+    if not higher_is_better:
+        return min(numbers)
+    best = max(numbers)
+    if best == 0:
+        return None
+    return best

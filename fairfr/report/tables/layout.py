@@ -11,7 +11,7 @@ from fairfr.report.readings import Reading, Run
 from fairfr.report.runs import SelectedRuns
 from fairfr.report.tables.columns import Column
 from fairfr.report.tables.grid import Entry, Line, Section, mark_best
-from fairfr.report.tables.order import BASELINE, Block, MethodRow, Setting, TableOrder
+from fairfr.report.tables.order import BASELINE, Block, MethodRow, Setting, TableOrder, rows_of
 
 OTHER_HEADING = "Other methods that have run"
 
@@ -36,19 +36,31 @@ class Layout:
 
         A run that fills a row of the paper fills no other.
         """
-        found = (self.runs.get(*setting, method) for method in row.methods(self.reading))
-        run = next((run for run in found if run is not None), None)
-        return run if row in self.order.rows or id(run) not in self._filling else None
+        for method in row.methods(self.reading):
+            run = self.runs.get(*setting, method)
+            if run is None:
+                continue
+            if row in self.order.rows or id(run) not in self._filling:
+                return run
+            return None
+        return None
 
     @cached_property
     def _filling(self) -> set[int]:
         """The runs that fill a row of the paper."""
-        return {id(self.run(setting, row)) for setting in self.runs.settings for row in self.order.rows}
+        filling: set[int] = set()
+        for setting in self.runs.settings:
+            filling.update(id(self.run(setting, row)) for row in self.order.rows)
+        return filling
 
     def replaced(self, rows: Iterable[MethodRow], settings: Collection[Setting]) -> dict[MethodRow, list[Setting]]:
         """Rows that a plain method fills because the paper's variant has not run, and where."""
-        found = {row: [setting for setting in settings if self._is_replaced(setting, row)] for row in rows}
-        return {row: where for row, where in found.items() if where}
+        found = {}
+        for row in rows:
+            where = [setting for setting in settings if self._is_replaced(setting, row)]
+            if where:
+                found[row] = where
+        return found
 
     def _is_replaced(self, setting: Setting, row: MethodRow) -> bool:
         run = self.run(setting, row)
@@ -59,10 +71,12 @@ class Layout:
         """Methods and variants with a run that fills no row of the paper, by id."""
         taken = {row.label for row in self.order.rows}
         found = {run.cell[2]: run.label for run in self.runs if id(run) not in self._filling}
-        return tuple(
-            MethodRow(method, f"{label} ({method})" if label in taken else label, method, method)
-            for method, label in sorted(found.items())
-        )
+        rows = []
+        for method, label in sorted(found.items()):
+            if label in taken:
+                label = f"{label} ({method})"
+            rows.append(MethodRow(method, label, method, method))
+        return tuple(rows)
 
     @cached_property
     def settings(self) -> tuple[Setting, ...]:
@@ -73,7 +87,10 @@ class Layout:
 
     @cached_property
     def _labels(self) -> dict[str, str]:
-        own = {r.stored[noun]["id"]: r.stored[noun]["label"] for r in self.runs for noun in ("dataset", "backbone")}
+        own = {}
+        for run in self.runs:
+            for noun in (run.stored["dataset"], run.stored["backbone"]):
+                own[noun["id"]] = noun["label"]
         return {**own, **self.order.datasets, **self.order.backbones}
 
     def label(self, id: str) -> str:
@@ -86,13 +103,20 @@ class Layout:
 
     def line(self, row: MethodRow, places: Sequence[SettingColumn]) -> Line:
         """One row of entries; the dagger comes from what the runs declare, or from the paper where there are none."""
-        runs = [self.run(place.setting, row) for place in places]
-        entries = [
-            Entry() if run is None else place.column.entry(run, self.run(place.setting, BASELINE), self.reading)
-            for run, place in zip(runs, places, strict=True)
-        ]
-        declared = [run.needs_groups for run in runs if run is not None]
-        return Line(row.label, tuple(entries), any(declared) if declared else row in self.order.group_aware)
+        entries = []
+        declared = []
+        for place in places:
+            run = self.run(place.setting, row)
+            if run is None:
+                entries.append(Entry())
+            else:
+                baseline = self.run(place.setting, BASELINE)
+                entries.append(place.column.entry(run, baseline, self.reading))
+                declared.append(run.needs_groups)
+        dagger = row in self.order.group_aware
+        if declared:
+            dagger = any(declared)
+        return Line(row.label, tuple(entries), dagger)
 
     def blocks(
         self, settings: Collection[Setting], *, without: Iterable[str] = (), only_run: bool = False
@@ -101,19 +125,19 @@ class Layout:
 
         ``without``: methods that a table leaves out. ``only_run``: nor are there rows of the paper without a run.
         """
-        left_out = set(without)
         beyond = tuple(row for row in self.others if row.id.partition(" ")[0] in self.order.beyond)
         rest = tuple(row for row in self.others if row not in beyond)
         blocks = [(heading, rows, only_run) for heading, rows in self.order.blocks]
         blocks += [(self.order.beyond_heading, beyond, True), (OTHER_HEADING, rest, True)]
-        kept = [
-            (
-                heading,
-                tuple(row for row in rows if row.id not in left_out and (not drop or self._has_run(row, settings))),
-            )
-            for heading, rows, drop in blocks
-        ]
-        return [(heading, rows) for heading, rows in kept if rows]
+        left_out = set(without)
+        kept: list[Block] = []
+        for heading, rows, needs_run in blocks:
+            rows = tuple(row for row in rows if row.id not in left_out)
+            if needs_run:
+                rows = tuple(row for row in rows if self._has_run(row, settings))
+            if rows:
+                kept.append((heading, rows))
+        return kept
 
     def _has_run(self, row: MethodRow, settings: Collection[Setting]) -> bool:
         return any(self.run(setting, row) is not None for setting in settings)
@@ -122,12 +146,20 @@ class Layout:
         self, places: Sequence[SettingColumn], blocks: Sequence[Block], panel: str = ""
     ) -> tuple[Section, ...]:
         """The rows of the blocks, the best label-free value of each column in bold; ``panel`` heads the first."""
-        lines = [self.line(row, places) for _, rows in blocks for row in rows]
-        marked = iter(mark_best(lines, [place.column.higher_is_better for place in places]))
-        sections = [Section(heading, tuple(next(marked) for _ in rows)) for heading, rows in blocks]
+        lines = [self.line(row, places) for row in rows_of(blocks)]
+        marked = mark_best(lines, [place.column.higher_is_better for place in places])
+        sections = []
+        start = 0
+        for heading, rows in blocks:
+            end = start + len(rows)
+            sections.append(Section(heading, tuple(marked[start:end])))
+            start = end
         if panel and sections:
-            heading = panel if not sections[0].heading else f"{panel}; {sections[0].heading}"
-            sections[0] = replace(sections[0], heading=heading, panel=True)
+            first = sections[0]
+            heading = panel
+            if first.heading:
+                heading = f"{panel}; {first.heading}"
+            sections[0] = replace(first, heading=heading, panel=True)
         return tuple(sections)
 
 

@@ -39,7 +39,9 @@ def count_lifted(baseline: Mapping[str, float], method: Mapping[str, float]) -> 
 def lifted_groups(result: Run, baseline: Run, metric: str, reading: Reading) -> LiftedGroups | None:
     """K/N of a run against the Baseline's run of the same setting; None where no group has a value."""
     found = count_lifted(group_means(baseline, metric, reading), group_means(result, metric, reading))
-    return found if found.groups else None
+    if not found.groups:
+        return None
+    return found
 
 
 def group_means(result: Run, metric: str, reading: Reading) -> dict[str, float]:

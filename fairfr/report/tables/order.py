@@ -28,7 +28,9 @@ class MethodRow(NamedTuple):
 
     def method(self, reading: Reading) -> str:
         """The method that the row asks for."""
-        return self.strict if reading == STRICT else self.paper
+        if reading == STRICT:
+            return self.strict
+        return self.paper
 
     def methods(self, reading: Reading) -> tuple[str, ...]:
         """The methods that can fill the row, best first: the plain one where the paper's variant has not run."""
@@ -46,17 +48,17 @@ class TableOrder:
 
     Parameters
     ----------
-    blocks : tuple of (str, tuple of Row)
+    blocks : tuple of (str, tuple of MethodRow)
         The methods, in blocks under headings.
     datasets, backbones : mapping of str to str
         Labels in print, by id.
     settings : tuple of (str, str)
         Data sets with their backbones.
-    group_aware : tuple of Row
+    group_aware : tuple of MethodRow
         Methods that need group labels; a run's own declaration comes before it.
     beyond : collection of str
         Methods that are none of the rows and have a block of their own before others, called ``beyond_heading``.
-    highlighted : tuple of Row
+    highlighted : tuple of MethodRow
         Methods that figures colour, called ``highlighted_label`` in their legend.
     duels : mapping of str to tuple of str
         Methods that are compared with another one than the Baseline where intervals are asked for, by that one's id.

@@ -40,14 +40,19 @@ def panels(
     for setting in settings:
         blocks = layout.blocks([setting], only_run=True)
         places = [SettingColumn(setting, one) for one in flat]
-        sections += layout.sections(places, blocks, layout.label(setting[1]) if len(settings) > 1 else "")
+        panel = ""
+        if len(settings) > 1:
+            panel = layout.label(setting[1])
+        sections += layout.sections(places, blocks, panel)
     rows = rows_of(layout.blocks(settings, only_run=True))
     provenance = TableNotes(
         layout, rows, settings, alphas_of(flat), wanted=layout.order.rows, group_brier=has_group_brier(flat)
     )
-    spanners = tuple(Spanner(head, tuple(one.heading for one in part)) for head, part in columns.items())
+    spanners = []
+    for heading, part in columns.items():
+        spanners.append(Spanner(heading, tuple(one.heading for one in part)))
     about = (SPREAD, BEST)
-    bare = Grid(id, title, ("Method",), spanners, tuple(sections), tuple(notes), about, chapter=chapter)
+    bare = Grid(id, title, ("Method",), tuple(spanners), tuple(sections), tuple(notes), about, chapter=chapter)
     return provenance.annotate(bare)
 
 
@@ -67,12 +72,13 @@ def accuracy_columns() -> dict[str, tuple[Column, ...]]:
 
 def gap_columns() -> dict[str, tuple[Column, ...]]:
     """Between groups, at each global false positive rate, the strictest first."""
-    return {
-        f"Gap at FPR={alpha}": tuple(
-            column(gap.upper(), f"{gap}_gap_at_fpr_{alpha}", "gap", digits=2, spread=True) for gap in ("eo", "pe", "dp")
-        )
-        for alpha in sorted(FPR_LEVELS, key=FPR_LEVELS.__getitem__)
-    }
+    found = {}
+    for alpha in sorted(FPR_LEVELS, key=FPR_LEVELS.__getitem__):
+        columns = []
+        for gap in ("eo", "pe", "dp"):
+            columns.append(column(gap.upper(), f"{gap}_gap_at_fpr_{alpha}", "gap", digits=2, spread=True))
+        found[f"Gap at FPR={alpha}"] = tuple(columns)
+    return found
 
 
 def summary_columns() -> dict[str, tuple[Column, ...]]:

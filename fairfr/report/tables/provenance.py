@@ -19,7 +19,8 @@ from fairfr.report.tables.order import MethodRow, Setting
 
 BEST = "Bold: best method without group labels in each column, including ties after rounding."
 DAGGER = "† Needs group labels at inference: for reference, never bold."
-NOT_RUN, EMPTY = "Methods without a completed run here", "Empty entries have no completed run"
+NOT_RUN = "Methods without a completed run here"
+EMPTY = "Empty entries have no completed run"
 SHORT_KEY = 8
 DIGITS = 3
 
@@ -50,8 +51,13 @@ class TableNotes:
 
     @cached_property
     def used(self) -> list[tuple[MethodRow, Run]]:
-        found = ((row, self.run(setting, row)) for row in self.rows for setting in self.settings)
-        return [(row, run) for row, run in found if run is not None]
+        found = []
+        for row in self.rows:
+            for setting in self.settings:
+                run = self.run(setting, row)
+                if run is not None:
+                    found.append((row, run))
+        return found
 
     def annotate(self, grid: Grid, *, shrink: bool = True) -> Grid:
         """The table with its source, caption and notes; its own sentences and notes come first.
@@ -76,7 +82,9 @@ class TableNotes:
             yield from raw_brier(self.used, self.layout.reading)
 
     def _unfilled(self) -> Note:
-        given = ", given their vectors" if self.layout.runs.source == "files" else ""
+        given = ""
+        if self.layout.runs.source == "files":
+            given = ", given their vectors"
         text = f"none of the paper's {len(self.settings)} settings has been run. To fill it{given}:"
         experiment = self.layout.order.experiments.get(self.settings)
         typed: tuple[str, ...] = ()
@@ -86,26 +94,29 @@ class TableNotes:
 
     def notes(self, sections: Sequence[Section], extra: Sequence[Note] = ()) -> tuple[Note, ...]:
         """What a reader must know, each in a line; the runs' keys stand last."""
-        lines = [line for section in sections for line in section.lines]
-        absent: set[Missing] = {entry.missing for line in lines for entry in line.entries if not entry.text}
-        found = [
-            Note("dagger", DAGGER) if any(line.dagger for line in lines) else None,
-            *extra,
-            *(self.layout.order.row_notes.get(row.id) for row in self.rows),
-            Note("reading", self.layout.reading.words, f"{self.layout.reading.name.capitalize()} reading"),
-            None if self.exact else self._replaced(),
-            self._few_pairs("too few pairs" in absent) if self.by_group else None,
-            Note("no_groups", f"{UNDEFINED}: data without groups has no group numbers.")
-            if "no groups" in absent
-            else None,
-            self._few_negatives(),
-            self._ties(),
-            self._missing(),
-            *self._superseded(),
-            self._outdated(),
-            self._stale(),
-            self._keys() if self.used else None,
-        ]
+        absent: set[Missing] = set()
+        has_dagger = False
+        for section in sections:
+            for line in section.lines:
+                has_dagger = has_dagger or line.dagger
+                absent.update(entry.missing for entry in line.entries if not entry.text)
+        reading = self.layout.reading
+        found: list[Note | None] = []
+        if has_dagger:
+            found.append(Note("dagger", DAGGER))
+        found.extend(extra)
+        found.extend(self.layout.order.row_notes.get(row.id) for row in self.rows)
+        found.append(Note("reading", reading.words, f"{reading.name.capitalize()} reading"))
+        if not self.exact:
+            found.append(self._replaced())
+        if self.by_group:
+            found.append(self._few_pairs("too few pairs" in absent))
+        if "no groups" in absent:
+            found.append(Note("no_groups", f"{UNDEFINED}: data without groups has no group numbers."))
+        found += [self._few_negatives(), self._ties(), self._missing()]
+        found += [*self._superseded(), self._outdated(), self._stale()]
+        if self.used:
+            found.append(self._keys())
         return tuple(note for note in found if note is not None)
 
     def _folds(self) -> str:
@@ -125,14 +136,19 @@ class TableNotes:
         )
 
     def _replacement(self, row: MethodRow, where: Sequence[Setting]) -> str:
-        everywhere = all(setting in where for setting in self.settings if self.run(setting, row) is not None)
-        at = "" if everywhere else f" on {', '.join(' x '.join(map(self.layout.label, s)) for s in where)}"
+        filled = [setting for setting in self.settings if self.run(setting, row) is not None]
+        at = ""
+        if not set(filled) <= set(where):
+            names = [" x ".join(map(self.layout.label, setting)) for setting in where]
+            at = f" on {', '.join(names)}"
         return f"{row.label} is {row.strict}{at} ({row.paper} has not run)"
 
     def _few_pairs(self, some: bool) -> Note:
         found = {run.stored["data"].get("min_pairs") for _, run in self.used} - {None}
         fewest = " or ".join(map(str, sorted(found))) or "dataset.min_pairs (20 unless set otherwise)"
-        dash = f" {UNDEFINED}: too few pairs in every fold." if some else ""
+        dash = ""
+        if some:
+            dash = f" {UNDEFINED}: too few pairs in every fold."
         return Note(
             "few_pairs",
             f"A group counts in a fold where it has both labels and at least {fewest} pairs.{dash} The worst group is "
@@ -149,12 +165,13 @@ class TableNotes:
                     few[alpha][self.layout.label(run.cell[0])] = expected
         if not few:
             return None
-        each = "; ".join(
-            f"FPR={alpha}: " + ", ".join(f"{label} {n:.1f}" for label, n in where.items())
-            for alpha, where in few.items()
-        )
+        each = []
+        for alpha, by_dataset in few.items():
+            counts = [f"{label} {expected:.1f}" for label, expected in by_dataset.items()]
+            each.append(f"FPR={alpha}: {', '.join(counts)}")
         text = (
-            f"Few false matches expected in a fold (FPR x negatives < {ENOUGH_FALSE_MATCHES}; {each}): read with care."
+            f"Few false matches expected in a fold (FPR x negatives < {ENOUGH_FALSE_MATCHES}; {'; '.join(each)}): "
+            "read with care."
         )
         return Note("few_negatives", text, severity="warning")
 
@@ -174,21 +191,21 @@ class TableNotes:
         return Note("ties", text, "Ties, with the TPR of all pairs", severity="warning")
 
     def _tie(self, row: MethodRow, run: Run, alpha: str) -> str:
-        metric, where = f"tpr_at_fpr_{alpha}", " x ".join(map(self.layout.label, run.cell[:2]))
+        metric = f"tpr_at_fpr_{alpha}"
+        where = " x ".join(map(self.layout.label, run.cell[:2]))
         value = number_entry(run.mean(metric, ALL, self.layout.reading), DIGITS).text
         by_score = number_entry(run.mean_by_score(metric, ALL, self.layout.reading), DIGITS).text
-        instead = f", by the score {by_score}" if by_score != value else ""
+        instead = ""
+        if by_score != value:
+            instead = f", by the score {by_score}"
         return f"{row.label} on {where} {value}{instead}"
 
     def _missing(self) -> Note | None:
-        absent = {
-            setting: [
-                row.method(self.layout.reading)
-                for row in self.wanted or self.rows
-                if row not in self.layout.others and self.run(setting, row) is None
-            ]
-            for setting in self.settings
-        }
+        wanted = [row for row in self.wanted or self.rows if row not in self.layout.others]
+        absent = {}
+        for setting in self.settings:
+            rows = [row for row in wanted if self.run(setting, row) is None]
+            absent[setting] = [row.method(self.layout.reading) for row in rows]
         typed = missing_run_commands(absent, self.layout)
         if not typed:
             return None
@@ -199,14 +216,15 @@ class TableNotes:
         settings = {run.cell[:2] for _, run in self.used}
         for one in self.layout.runs.superseded:
             if one.setting in settings:
-                text, command = f"{one} To show them:", f"fairfr tables {one.options}"
+                command = f"fairfr tables {one.options}"
+                text = f"{one} To show them:"
                 yield Note("passed_over", text, commands=(command,), severity="warning", for_print=False)
 
     def _outdated(self) -> Note | None:
-        passed_over = {run.cell for _, run in self.used} & self.layout.runs.outdated
-        if not passed_over:
+        outdated = {run.cell for _, run in self.used} & self.layout.runs.outdated
+        if not outdated:
             return None
-        each = ", ".join(" x ".join(cell) for cell in sorted(passed_over))
+        each = ", ".join(" x ".join(cell) for cell in sorted(outdated))
         return Note("outdated", each, "Older runs are left out", severity="warning", for_print=False)
 
     def _stale(self) -> Note | None:
@@ -241,4 +259,6 @@ def short_key(key: str) -> str:
 
 def _negatives_in_a_fold(run: Run) -> float:
     row = run.row("auroc", "all", STRICT)
-    return float("inf") if row is None or not row.get("folds_total") else row["n_diff"] / row["folds_total"]
+    if row is None or not row.get("folds_total"):
+        return float("inf")
+    return float(row["n_diff"] / row["folds_total"])

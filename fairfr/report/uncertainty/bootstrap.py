@@ -124,11 +124,10 @@ def metrics_of_draws(
     n_slots = int(group.max(initial=-1)) + 2
     place = (2 * np.where(group < 0, n_slots, group + 1) + same)[order].astype(np.int32)
     once = np.ones((1, draws.multiplicity.shape[1]), dtype=np.int16)
-    ends, loss = np.ascontiguousarray(draws.ends.T[order]), np.ascontiguousarray(losses.T[order])
-    plain, drawn = (
-        weighted_metrics(multiplicity, ends, place, run, loss, n_slots, alpha)
-        for multiplicity in (once, draws.multiplicity)
-    )
+    ends = np.ascontiguousarray(draws.ends.T[order])
+    loss = np.ascontiguousarray(losses.T[order])
+    plain = weighted_metrics(once, ends, place, run, loss, n_slots, alpha)
+    drawn = weighted_metrics(draws.multiplicity, ends, place, run, loss, n_slots, alpha)
     return DrawnMetrics(plain[0], drawn)
 
 

@@ -97,7 +97,8 @@ def _by_metric(found: SettingBootstrap, line_of: LineOf, bold: list[bool]) -> tu
     sections = []
     for metric in BOOTSTRAP_METRICS:
         lines = [line_of(found, row, metric) for row in found.rows]
-        better = [bool(higher_is_better(metric)) if column else None for column in bold]
+        higher = bool(higher_is_better(metric))
+        better = [higher if column else None for column in bold]
         sections.append(Section(HEADINGS[metric], tuple(mark_best(lines, better))))
     return tuple(sections)
 
@@ -125,10 +126,12 @@ def _groups_grids(found: SettingBootstrap) -> Iterator[Grid]:
         part = slice(start, start + MOST_GROUPS)
         names = tuple(map(group_heading, found.groups[part]))
         sections = _by_metric(found, partial(_groups_line, part), [True] * len(names))
-        more = f"_{start // MOST_GROUPS + 1}" if len(found.groups) > MOST_GROUPS else ""
+        kind = "uncertainty_groups"
+        if len(found.groups) > MOST_GROUPS:
+            kind += f"_{start // MOST_GROUPS + 1}"
         spanners = (Spanner("Pooled, simultaneous 95 % CI", names),)
         title = "Every group with a simultaneous interval"
-        yield _grid(found, f"uncertainty_groups{more}", title, spanners, sections, TOGETHER)
+        yield _grid(found, kind, title, spanners, sections, TOGETHER)
 
 
 def _groups_line(part: slice, found: SettingBootstrap, row: MethodRow, metric: str) -> Line:
@@ -177,7 +180,8 @@ def _pairings(found: SettingBootstrap, other: str) -> tuple[tuple[str, str], ...
 def _comparison_line(found: SettingBootstrap, a: MethodRow, b: MethodRow, metric: str) -> Line:
     entries: list[Entry] = []
     for place in PLACES:
-        (ours, drawn), (theirs, other) = (found.value(row, metric, place) for row in (a, b))
+        ours, drawn = found.value(a, metric, place)
+        theirs, other = found.value(b, metric, place)
         entries += _difference_entries(ours - theirs, drawn - other, bool(higher_is_better(metric)))
     return Line(a.label, tuple(entries), found.runs[a.id].needs_groups)
 
@@ -190,7 +194,9 @@ def _difference_entries(difference: float, drawn: F64, higher: bool) -> list[Ent
     low, high = percentile_interval(known)
     gain = known if higher else -known
     share = float(np.mean(gain > 0) + np.mean(gain == 0) / 2)
-    tone: Tone = "plain" if low <= 0 <= high else "improved" if (low > 0) == higher else "degraded"
+    tone: Tone = "plain"
+    if low > 0 or high < 0:
+        tone = "improved" if (low > 0) == higher else "degraded"
     return [
         number_entry(difference, DIGITS, sign="+", tone=tone),
         Entry(_span(known, "+")),
@@ -203,11 +209,18 @@ def _span(drawn: F64, sign: str = "") -> str:
 
 
 def _range(low: float, high: float, sign: str = "") -> str:
-    return "" if isnan(low) else f"[{low:{sign}.{DIGITS}f}, {high:{sign}.{DIGITS}f}]"
+    if isnan(low):
+        return ""
+    return f"[{low:{sign}.{DIGITS}f}, {high:{sign}.{DIGITS}f}]"
 
 
 def _about(found: SettingBootstrap) -> str:
     folds = len(found.first.stored["data"]["folds"])
     reading = found.reading.name.capitalize()
-    drawn = "identities" if found.known == 1 else "units" if not found.known else "identities, partly guessed"
+    if found.known == 1:
+        drawn = "identities"
+    elif found.known:
+        drawn = "identities, partly guessed"
+    else:
+        drawn = "units"
     return f"{reading} reading; {folds} held-out folds; {found.draws:,} draws over {drawn}."

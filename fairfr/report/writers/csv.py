@@ -17,27 +17,37 @@ TIDY = ("table", "panel", "section", "row", "needs_groups", "group", "column", "
 def render(grid: Grid) -> str:
     """The table as printed. Caption and notes stand above it, in lines that begin with ``#``."""
     head = [f"# {escape_control_chars(str(text))}" for text in (grid.caption, *grid.notes)]
-    rows = [
-        [panel, section, line.label + ("†" if line.dagger else ""), *(entry.shown for entry in line.entries)]
-        for panel, section, line in _lines(grid)
-    ]
+    comments = "\n".join(head) + "\n"
     if not grid.sections:
-        return "\n".join(head) + "\n"
-    return "\n".join(head) + "\n" + _written([["panel", "section", " / ".join(grid.corner), *headings(grid)], *rows])
+        return comments
+    rows = [["panel", "section", " / ".join(grid.corner), *headings(grid)]]
+    for panel, section, line in _lines(grid):
+        label = line.label
+        if line.dagger:
+            label += "†"
+        rows.append([panel, section, label, *(entry.shown for entry in line.entries)])
+    return comments + _written(rows)
 
 
 def tidy(grids: Sequence[Grid]) -> str:
     """One line for each entry that has something in it."""
-    return _written([TIDY, *(row for grid in grids for row in _tidy_rows(grid))])
+    rows: list[Sequence[Any]] = [TIDY]
+    for grid in grids:
+        rows.extend(_tidy_rows(grid))
+    return _written(rows)
 
 
 def _tidy_rows(grid: Grid) -> Iterator[list[Any]]:
-    columns = [(spanner.heading, column) for spanner in grid.spanners for column in spanner.columns]
+    columns = []
+    for spanner in grid.spanners:
+        columns += [(spanner.heading, column) for column in spanner.columns]
     for panel, section, line in _lines(grid):
         for (group, column), entry in zip(columns, line.entries, strict=True):
             if entry.text:
                 where = [grid.id, panel, section, line.label, int(line.dagger), group, column]
-                value = "" if entry.value is None else repr(entry.value)
+                value = ""
+                if entry.value is not None:
+                    value = repr(entry.value)
                 yield [*where, entry.shown, value, int(entry.bold), entry.tone]
 
 
@@ -45,9 +55,12 @@ def _lines(grid: Grid) -> Iterator[tuple[str, str, Line]]:
     """Each line with the headings of its panel and section."""
     panel = ""
     for section in grid.sections:
-        panel = section.heading if section.panel else panel
+        heading = section.heading
+        if section.panel:
+            panel = heading
+            heading = ""
         for line in section.lines:
-            yield panel, "" if section.panel else section.heading, line
+            yield panel, heading, line
 
 
 def _written(rows: Iterable[Sequence[Any]]) -> str:

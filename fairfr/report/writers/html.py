@@ -43,14 +43,16 @@ def render(grid: Grid) -> str:
 def page(grids: Sequence[Grid], title: str, figures: Sequence[Path] = (), note: Note | None = None) -> str:
     """A whole page: a note about it, list of contents, tables by chapter, and pictures (PNG files, carried inside)."""
     pictures = [_picture(path) for path in figures if path.suffix == ".png"]
-    synthetic = any(grid.source == "synthetic" for grid in grids)
+    banner = ""
+    if any(grid.source == "synthetic" for grid in grids):
+        banner = SOURCE_LABEL["synthetic"]
     text = (
         _environment()
         .get_template("page.html")
         .render(
             title=title,
             about_all=note,
-            banner=SOURCE_LABEL["synthetic"] if synthetic else "",
+            banner=banner,
             contents=len(grids) > 1,
             chapters=by_chapter(grids),
             pictures=pictures,
@@ -66,10 +68,14 @@ def _environment() -> Environment:
     from markupsafe import Markup
 
     def finalize(value: Any) -> Any:
-        return value if isinstance(value, Markup) else escape_control_chars(str(value))
+        if isinstance(value, Markup):
+            return value
+        return escape_control_chars(str(value))
 
     def classes(kinds: Sequence[str]) -> Markup:
-        return Markup(' class="{}"').format(" ".join(kinds)) if kinds else Markup("")
+        if not kinds:
+            return Markup("")
+        return Markup(' class="{}"').format(" ".join(kinds))
 
     made = Environment(
         loader=PackageLoader("fairfr.report.writers"), autoescape=True, undefined=StrictUndefined, finalize=finalize
@@ -85,16 +91,28 @@ def _helpers() -> dict[str, Any]:
 def drawn_columns(grid: Grid) -> list[HtmlColumn]:
     """Style classes: first below its heading, words, whole sentences."""
     words = word_columns(grid)
-    first = [place == 0 for spanner in grid.spanners for place in range(len(spanner.columns))]
-    kinds = [
-        ["first"] * is_first + ["words"] * (i in words) + ["sentences"] * (words.get(i, 0) > SENTENCE)
-        for i, is_first in enumerate(first)
-    ]
-    return [HtmlColumn(*drawn) for drawn in zip(grid.columns, headings(grid), kinds, strict=True)]
+    labels = headings(grid)
+    columns: list[HtmlColumn] = []
+    for spanner in grid.spanners:
+        for position, name in enumerate(spanner.columns):
+            number = len(columns)
+            kinds = []
+            if position == 0:
+                kinds.append("first")
+            if number in words:
+                kinds.append("words")
+            if words.get(number, 0) > SENTENCE:
+                kinds.append("sentences")
+            columns.append(HtmlColumn(name, labels[number], kinds))
+    return columns
 
 
 def _css_classes(entry: Entry) -> list[str]:
-    return [entry.tone] if entry.tone != "plain" else ["absent"] if entry.shown and not entry.text else []
+    if entry.tone != "plain":
+        return [entry.tone]
+    if entry.shown and not entry.text:
+        return ["absent"]
+    return []
 
 
 def _picture(path: Path) -> Picture:

@@ -40,9 +40,11 @@ SPECIAL = str.maketrans(
         "…": r"\dots{}",
     }
 )
-NARROW, TURNED = 100, 150
+NARROW = 100
+TURNED = 150
 """Characters that fit on a line of text: wider tables are shrunk to it, very wide ones turned too."""
-LABEL_SHARE, SENTENCE_SHARE = 0.12, 0.58
+LABEL_SHARE = 0.12
+SENTENCE_SHARE = 0.58
 """Of the line's width, where a table has sentences."""
 
 PREAMBLE = r"""\documentclass{article}
@@ -74,7 +76,8 @@ def render(grid: Grid) -> str:
     if not grid.sections:
         return "\n".join([_comment(grid.heading), *comments]) + "\n"
     has_sentences = any(length > SENTENCE for length in word_columns(grid).values())
-    return "\n".join([*comments, *(_over_pages(grid) if has_sentences else _float(grid))]) + "\n"
+    body = _over_pages(grid) if has_sentences else _float(grid)
+    return "\n".join([*comments, *body]) + "\n"
 
 
 def _comment(text: str) -> str:
@@ -83,9 +86,17 @@ def _comment(text: str) -> str:
 
 def _float(grid: Grid) -> Iterator[str]:
     words = word_columns(grid)
-    kinds = iter("l" if i in words else "r" for i in range(len(grid.columns)))
-    columns = " ".join("".join(next(kinds) for _ in spanner.columns) for spanner in grid.spanners)
-    wide, turned = _width(grid) > NARROW, _width(grid) > TURNED
+    groups = []
+    number = 0
+    for spanner in grid.spanners:
+        kinds = ""
+        for _ in spanner.columns:
+            kinds += "l" if number in words else "r"
+            number += 1
+        groups.append(kinds)
+    columns = " ".join(groups)
+    wide = _width(grid) > NARROW
+    turned = _width(grid) > TURNED
     yield r"\begin{sidewaystable*}" if turned else r"\begin{table*}[htbp]"
     yield r"\centering"
     yield rf"\caption{{{breakable(grid.caption)}}}"
@@ -100,7 +111,10 @@ def _float(grid: Grid) -> Iterator[str]:
     yield r"\midrule"
     yield from _body(grid)
     yield r"\bottomrule"
-    yield r"\end{tabular}" + ("}" if wide else "")
+    if wide:
+        yield r"\end{tabular}}"
+    else:
+        yield r"\end{tabular}"
     yield from _notes(grid.notes)
     yield r"\end{sidewaystable*}" if turned else r"\end{table*}"
 
@@ -154,7 +168,9 @@ def breakable(text: str) -> str:
 
 def _head(grid: Grid) -> Iterator[str]:
     if any(spanner.heading for spanner in grid.spanners):
-        spans, rules, first = [""], [], 2
+        spans = [""]
+        rules = []
+        first = 2
         for spanner in grid.spanners:
             width = len(spanner.columns)
             spans.append(rf"\multicolumn{{{width}}}{{c}}{{{escape(spanner.heading)}}}")
@@ -184,7 +200,10 @@ def _heading(section: Section, width: int) -> Iterator[str]:
 
 
 def _label(line: Line) -> str:
-    return escape(line.label) + (r"$^\dagger$" if line.dagger else "")
+    label = escape(line.label)
+    if line.dagger:
+        label += r"$^\dagger$"
+    return label
 
 
 def _entry(entry: Entry) -> str:
@@ -192,13 +211,17 @@ def _entry(entry: Entry) -> str:
     if text and entry.bold:
         text = rf"\textbf{{{text}}}"
     colour = COLOUR[entry.tone]
-    return rf"\textcolor{{{colour}}}{{{text}}}" if text and colour else text
+    if text and colour:
+        text = rf"\textcolor{{{colour}}}{{{text}}}"
+    return text
 
 
 def _row(texts: Sequence[str]) -> str:
     """One row. The end of the row or the rule before it would take a bracket or star at its start as their option."""
     text = " & ".join(texts)
-    return ("{}" if text.lstrip().startswith(("[", "*")) else "") + text + r" \\"
+    if text.lstrip().startswith(("[", "*")):
+        text = "{}" + text
+    return text + r" \\"
 
 
 def _notes(notes: Sequence[Note]) -> list[str]:
@@ -216,5 +239,8 @@ def _notes(notes: Sequence[Note]) -> list[str]:
 def _width(grid: Grid) -> int:
     """Characters of the widest row, with the space between columns."""
     lines = list(grid.lines())
-    columns = [max([len(name), *(len(line.entries[i].shown) for line in lines)]) for i, name in enumerate(grid.columns)]
-    return max([0, *(len(line.label) for line in lines)]) + sum(columns) + 2 * len(columns)
+    width = max((len(line.label) for line in lines), default=0)
+    for number, name in enumerate(grid.columns):
+        widest = max((len(line.entries[number].shown) for line in lines), default=0)
+        width += max(len(name), widest) + 2
+    return width

@@ -18,11 +18,14 @@ def render(grid: Grid) -> str:
         return f"**{_plain(grid.title)}**: {' '.join(map(_note, grid.notes))}\n"
     width = len(grid.columns)
     words = word_columns(grid)
+    rules = ["---"]
+    for number in range(width):
+        rules.append("---" if number in words else "---:")
     lines = [
         f"**{_plain(grid.heading)}** {_plain(' '.join(grid.sentences))}".rstrip(),
         "",
         _row([" / ".join(grid.corner), *headings(grid)]),
-        "|" + "|".join(["---", *("---" if i in words else "---:" for i in range(width))]) + "|",
+        f"|{'|'.join(rules)}|",
         *_body(grid.sections, width),
         "",
         *(f"- {_note(note)}" for note in grid.notes),
@@ -32,21 +35,31 @@ def render(grid: Grid) -> str:
 
 def document(grids: Sequence[Grid], title: str, note: Note | None = None) -> str:
     """All tables under one title, by chapter, with a note about all of them and a list of contents."""
-    contents, parts = [], []
+    contents = []
+    parts = []
     for chapter, tables in by_chapter(grids):
-        contents += [f"- {_plain(chapter)}"] if chapter else []
-        indent = "  " if chapter else ""
+        indent = ""
+        if chapter:
+            contents.append(f"- {_plain(chapter)}")
+            parts.append(f"## {_plain(chapter)}\n")
+            indent = "  "
         contents += [f"{indent}- [{_plain(grid.title)}](#{grid.id})" for grid in tables]
-        parts += [f"## {_plain(chapter)}\n"] if chapter else []
         parts += [f'<a id="{_plain(grid.id)}"></a>\n\n{render(grid)}' for grid in tables]
-    said = [] if note is None else [_note(note), ""]
-    return "\n".join([f"# {_plain(title)}", "", *said, *contents, "", "\n".join(parts)])
+    head = [f"# {_plain(title)}", ""]
+    if note is not None:
+        head += [_note(note), ""]
+    return "\n".join([*head, *contents, "", "\n".join(parts)])
 
 
 def _note(note: Note) -> str:
-    said = [f"{note.lead}:" if note.lead else "", note.text]
-    commands = " ; ".join(f"`{escape_control_chars(command)}`" for command in note.commands)
-    return " ".join([*(_plain(part) for part in said if part), *([commands] if commands else [])])
+    said = []
+    if note.lead:
+        said.append(_plain(f"{note.lead}:"))
+    if note.text:
+        said.append(_plain(note.text))
+    if note.commands:
+        said.append(" ; ".join(f"`{escape_control_chars(command)}`" for command in note.commands))
+    return " ".join(said)
 
 
 def _body(sections: Iterable[Section], width: int) -> Iterator[str]:
@@ -59,16 +72,25 @@ def _body(sections: Iterable[Section], width: int) -> Iterator[str]:
 
 
 def _label(line: Line) -> str:
-    return _plain(line.label) + ("†" if line.dagger else "")
+    label = _plain(line.label)
+    if line.dagger:
+        label += "†"
+    return label
 
 
 def _entry(entry: Entry) -> str:
     text = _plain(entry.shown)
-    return (f"**{text}**" if entry.bold else text) + (SIGN[entry.tone] if entry.text else "")
+    if entry.bold:
+        text = f"**{text}**"
+    if entry.text:
+        text += SIGN[entry.tone]
+    return text
 
 
 def _row(texts: Iterable[str], escape: bool = True) -> str:
-    return "| " + " | ".join(_plain(text) if escape else text for text in texts) + " |"
+    if escape:
+        texts = [_plain(text) for text in texts]
+    return f"| {' | '.join(texts)} |"
 
 
 def _plain(text: str) -> str:

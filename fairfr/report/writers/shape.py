@@ -12,7 +12,10 @@ SENTENCE = 40
 
 def headings(grid: Grid) -> list[str]:
     """Each column's name in one line, with the heading above it."""
-    return [f"{spanner.heading} {column}".strip() for spanner in grid.spanners for column in spanner.columns]
+    found = []
+    for spanner in grid.spanners:
+        found += [f"{spanner.heading} {column}".strip() for column in spanner.columns]
+    return found
 
 
 def word_columns(grid: Grid) -> dict[int, int]:
