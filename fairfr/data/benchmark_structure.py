@@ -22,10 +22,20 @@ ATTRIBUTES: dict[Benchmark, tuple[str, ...]] = {
     "bfw": ("ethnicity", "gender"),
     "lfw": ("ethnicity", "gender"),
 }
+_ETHNICITY_AND_GENDER = (
+    ("asian", "female"),
+    ("asian", "male"),
+    ("black", "female"),
+    ("black", "male"),
+    ("indian", "female"),
+    ("indian", "male"),
+    ("white", "female"),
+    ("white", "male"),
+)
 GROUPS: dict[Benchmark, tuple[tuple[str, ...], ...]] = {
     "rfw": (("african",), ("asian",), ("caucasian",), ("indian",)),
-    "bfw": tuple((e, g) for e in ("asian", "black", "indian", "white") for g in ("female", "male")),
-    "lfw": tuple((e, g) for e in ("asian", "black", "indian", "white") for g in ("female", "male")),
+    "bfw": _ETHNICITY_AND_GENDER,
+    "lfw": _ETHNICITY_AND_GENDER,
 }
 FOLD_LABELS: dict[Benchmark, tuple[str, ...]] = {
     "rfw": tuple(map(str, range(10))),
@@ -69,7 +79,8 @@ def _rfw(scale: float, subgroups: int, rng: np.random.Generator) -> BenchmarkStr
 
     Half of the impostors come from one subgroup, because the benchmark chose its impostors to be hard.
     """
-    people, per_fold = max(15, round(2850 * scale)), max(2, round(300 * scale))
+    people = max(15, round(2850 * scale))
+    per_fold = max(2, round(300 * scale))
     images = np.full(people, 3)
     images[: round(people * 1600 / 2850)] += 1
     counts = np.tile(images, 4)
@@ -90,7 +101,8 @@ def _once_per_person(members: I64, identity: I64, count: int, rng: np.random.Gen
     """Genuine pairs (count, 2): everybody's first two images, then the other two of those who have four."""
     starts = np.flatnonzero(np.diff(identity[members], prepend=-1))
     sizes = np.diff(starts, append=len(members))
-    firsts, seconds = rng.permutation(starts), rng.permutation(starts[sizes == 4] + 2)
+    firsts = rng.permutation(starts)
+    seconds = rng.permutation(starts[sizes == 4] + 2)
     at = rng.permutation(np.concatenate([firsts, seconds])[:count])
     return np.stack([members[at], members[at + 1]], axis=1)
 
@@ -108,11 +120,13 @@ def _rfw_impostors(members: I64, genuine: I64, identity: I64, subgroup: I64, rng
 
 def _different_people(pairs: I64, identity: I64, rng: np.random.Generator) -> I64:
     """``pairs`` (p, 2) with right ends swapped between neighbours in the list until no pair is of one person."""
-    while len(bad := np.flatnonzero(identity[pairs[:, 0]] == identity[pairs[:, 1]])):
+    while True:
+        bad = np.flatnonzero(identity[pairs[:, 0]] == identity[pairs[:, 1]])
+        if not len(bad):
+            return pairs
         for i in bad:
             j = (i + rng.integers(1, 5)) % len(pairs)
             pairs[[i, j], 1] = pairs[[j, i], 1]
-    return pairs
 
 
 def _bfw(scale: float, subgroups: int, rng: np.random.Generator) -> BenchmarkStructure:
@@ -140,9 +154,11 @@ def _bfw(scale: float, subgroups: int, rng: np.random.Generator) -> BenchmarkStr
 def _bfw_impostors(group: I64, in_fold: Bool, m: int, quota: int, rng: np.random.Generator) -> I64:
     """``quota`` pairs inside each group and ``quota`` from it to the others, among one fold's people (p, 2)."""
     identity = np.repeat(np.arange(len(group)), m)
-    usable, of_image = in_fold[identity], group[identity]
+    usable = in_fold[identity]
+    of_image = group[identity]
     none = np.empty((0, 2), dtype=np.int64)
-    within, across = [], none
+    within = []
+    across = none
     for g in range(8):
         own = np.flatnonzero(usable & (of_image == g))
         others = np.flatnonzero(usable & (of_image != g))
@@ -157,7 +173,8 @@ def _lfw(scale: float, subgroups: int, rng: np.random.Generator) -> BenchmarkStr
     Impostors are two random people of the fold, so most are mixed. People are dealt to the folds by how many images
     they have: a small set must find enough genuine pairs in every fold.
     """
-    people, per_fold = max(100, round(5749 * scale)), max(2, round(300 * scale))
+    people = max(100, round(5749 * scale))
+    per_fold = max(2, round(300 * scale))
     counts = _lfw_counts(people)
     rank = np.arange(people)
     fold = rng.permuted(np.tile(np.arange(10), (-(-people // 10), 1)), axis=1).ravel()[:people]
@@ -165,7 +182,8 @@ def _lfw(scale: float, subgroups: int, rng: np.random.Generator) -> BenchmarkStr
     group = rng.permutation(np.minimum(shares, 7))
     identity = np.repeat(rank, counts)
     first = np.cumsum(counts) - counts
-    ends, folds = [], []
+    ends = []
+    folds = []
     for f in range(10):
         here = np.flatnonzero(fold == f)
         several = here[counts[here] > 1]

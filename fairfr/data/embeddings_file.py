@@ -54,7 +54,9 @@ def _arrays(file: DataFile) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
                 f"{file.path}: {error}, which would have to be unpickled. Save it again with {_REMEDY[key]}."
             ) from None
         except UnreadableArrayError as error:
-            found = "damaged or cut short" if start.startswith(b"PK") else sniff_format(start) or "something else"
+            found = sniff_format(start) or "something else"
+            if start.startswith(b"PK"):
+                found = "damaged or cut short"
             raise DataError(
                 f"{file.path} is not a readable npz: it is {found} ({error}). "
                 "Save it again with np.savez(path, image=ids, vectors=vectors)."

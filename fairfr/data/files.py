@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BufferedReader
@@ -39,10 +39,16 @@ def find_table(stem: Path) -> Path | None:
 
     DataError if there are two, since it is unclear which of them counts.
     """
-    there = [path for path in (stem.with_name(stem.name + ending) for ending in TABLE_ENDINGS) if path_exists(path)]
+    there = _with_endings(stem, TABLE_ENDINGS)
     if len(there) > 1:
         raise DataError(f"both {there[0]} and {there[1].name} are there. Remove the one that is out of date.")
     return there[0] if there else None
+
+
+def _with_endings(stem: Path, endings: Sequence[str]) -> list[Path]:
+    """The files called ``stem`` with one of the endings."""
+    candidates = [stem.with_name(stem.name + ending) for ending in endings]  # not with_suffix: a name may have a dot
+    return [path for path in candidates if path_exists(path)]
 
 
 def table_path_text(stem: Path) -> str:
@@ -57,15 +63,16 @@ def import_hint(folder: Path) -> str:
         return ""
     words = [f"fairfr import table --name {folder.name} --out {folder.parent} --pairs {pairs}"]
     images = find_table(folder / "images")
+    other = _other_ending(folder / "images")
     if images is not None:
         words.append(f"--images {images} --force")  # the one that is there will be written again
-    elif other := _other_ending(folder / "images"):
+    elif other is not None:
         words.append(f"--images {other}")
     return f"{pairs} is there: convert it with: {' '.join(words)}"
 
 
 def _other_ending(stem: Path) -> Path | None:
-    there = [path for ending in TEXT_ENDINGS if path_exists(path := stem.with_name(stem.name + ending))]
+    there = _with_endings(stem, TEXT_ENDINGS)
     return there[0] if there else None
 
 
@@ -94,7 +101,8 @@ class _Digests:
         self._known: dict[tuple[int, ...], str] = {}
 
     def of(self, handle: BufferedReader) -> str:
-        started, stat = time.time_ns(), os.fstat(handle.fileno())
+        started = time.time_ns()
+        stat = os.fstat(handle.fileno())
         mark = (stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns)
         if mark in self._known:
             return self._known[mark]
@@ -141,9 +149,8 @@ class DataFile:
 @contextmanager
 def _opened(path: Path) -> Iterator[BufferedReader]:
     if path.exists() and not path.is_file():
-        raise DataError(
-            f"{path} is a {'folder' if path.is_dir() else 'device'}, not a file. Put the file in its place."
-        )
+        kind = "folder" if path.is_dir() else "device"
+        raise DataError(f"{path} is a {kind}, not a file. Put the file in its place.")
     try:
         handle = path.open("rb")
     except FileNotFoundError:

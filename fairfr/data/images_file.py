@@ -17,7 +17,9 @@ from fairfr.data.files import DataFile
 from fairfr.data.text_table import CodedColumn, TextTable, read_table
 
 MAX_LEVELS = 32_000  # group codes are int16
-LEAST_LEVELS, MOST_LEVELS = 2, 50  # of a column that names groups rather than people or sizes
+# of a column that names groups rather than people or sizes
+LEAST_LEVELS = 2
+MOST_LEVELS = 50
 RESERVED = "|"
 WIDE = 2**28  # bytes
 
@@ -67,10 +69,13 @@ def read_images(file: DataFile, attributes: tuple[str, ...]) -> ImageTable:
     image = table.required_text("image")
     if len(image.values) < table.n_rows:
         raise _repeated(table, image)
-    no_identities = CodedColumn(np.full(table.n_rows, UNKNOWN, dtype=np.int32), ())
-    identity = table.text("identity") if "identity" in table.names else no_identities
+    identity = CodedColumn(np.full(table.n_rows, UNKNOWN, dtype=np.int32), ())
+    if "identity" in table.names:
+        identity = table.text("identity")
     described = {name: read_attribute(table, name) for name in attributes}
-    possible = {} if attributes else group_columns(file, _of_one_image(table.names))
+    possible: dict[str, int] = {}
+    if not attributes:
+        possible = group_columns(file, _of_one_image(table.names))
     return ImageTable(file.path, image.values, identity.codes, described, identity.values, possible)
 
 
@@ -220,10 +225,10 @@ def _check_levels(path: Path, grouping: Grouping) -> None:
 
 
 def _repeated(table: TextTable, image: CodedColumn) -> DataError:
-    first = {code: row for row, code in reversed(list(enumerate(image.codes.tolist())))}
-    row = next(row for row, code in enumerate(image.codes.tolist()) if first[code] != row)
-    code = int(image.codes[row])
+    first_rows = np.unique(image.codes, return_index=True)[1]
+    row = int(np.setdiff1d(np.arange(table.n_rows), first_rows)[0])
+    earlier = int(np.argmax(image.codes == image.codes[row]))
     return DataError(
-        f"{table.path}, {table.location(row)}: image '{image.values[code]}' was already in "
-        f"{table.location(first[code])}. Keep one row for each image."
+        f"{table.path}, {table.location(row)}: image '{image.values[image.codes[row]]}' was already in "
+        f"{table.location(earlier)}. Keep one row for each image."
     )

@@ -17,7 +17,7 @@ from fairfr.data.files import DataFile, find_table, import_hint, path_exists, ta
 from fairfr.data.settings import BackboneSettings, DatasetSettings
 
 PLAIN_NAME = re.compile(r"[\w.-]+")  # what can be typed as a choice without quotes
-LISTED = 12  # names shown of a folder's content
+MAX_LISTED_NAMES = 12  # of a folder's content
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +56,8 @@ def locate(
     paths = {role: _present(path) for role, path in needed.items()}
     missing = [needed[role] for role, path in paths.items() if path is None]
     if not missing:
+        paths |= {role: _present(stem) for role, stem in optional.items()}
         found = {role: path for role, path in paths.items() if path is not None}
-        found |= {role: path for role, stem in optional.items() if (path := _present(stem)) is not None}
         return _files(dataset, backbone, found)
     looked_for = ", ".join(_spell(path) for path in missing)
     if source == "auto" and _has_standin(dataset, backbone) and not path_exists(data_root / dataset.id):
@@ -139,7 +139,9 @@ def _standin(dataset: DatasetSettings, backbone: BackboneSettings, warning: Find
 def available_names(data_root: Path) -> dict[str, list[str]]:
     """Data sets that lie below ``data_root``, and backbones that any of them has vectors of."""
     folders = [path for path in _entries(data_root) if path.is_dir()]
-    vectors = {path.stem for folder in folders for path in _entries(folder / "embeddings") if path.suffix == ".npz"}
+    vectors: set[str] = set()
+    for folder in folders:
+        vectors.update(path.stem for path in _entries(folder / "embeddings") if path.suffix == ".npz")
     return {
         "dataset": [folder.name for folder in folders if PLAIN_NAME.fullmatch(folder.name)],
         "backbone": sorted(name for name in vectors if PLAIN_NAME.fullmatch(name)),
@@ -150,7 +152,8 @@ def _what_is_there(data_root: Path, dataset: DatasetSettings, backbone: Backbone
     folder = data_root / dataset.id
     if not folder.is_dir():
         known = [name for name in _names(data_root) if (data_root / name).is_dir()]
-        return f" {data_root} has no folder '{dataset.id}'.{did_you_mean(dataset.id, known) if known else ''}"
+        hint = did_you_mean(dataset.id, known) if known else ""
+        return f" {data_root} has no folder '{dataset.id}'.{hint}"
     there = f" {folder} contains: {', '.join(_names(folder)) or 'nothing'}."
     vectors = [name.removesuffix(".npz") for name in _names(folder / "embeddings") if name.endswith(".npz")]
     if backbone.column is None and vectors and backbone.id not in vectors:
@@ -167,7 +170,9 @@ def _entries(folder: Path) -> list[Path]:
 
 def _names(folder: Path) -> list[str]:
     names = [path.name for path in _entries(folder)]
-    return names if len(names) <= LISTED else [*names[:LISTED], "..."]
+    if len(names) > MAX_LISTED_NAMES:
+        return [*names[:MAX_LISTED_NAMES], "..."]
+    return names
 
 
 def _remedy(dataset: DatasetSettings, backbone: BackboneSettings) -> str:

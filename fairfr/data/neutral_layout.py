@@ -19,6 +19,7 @@ from fairfr.core.types import (
     EmbeddingSet,
     Pairs,
     PlaceholderIds,
+    StrArray,
     VerificationSet,
     read_only,
 )
@@ -124,26 +125,25 @@ def build_set(
     fold, labels = fold_codes(pairs)
     groupings, grouping = build_groupings(images, spec.dataset.grouping)
     both = Pairs(read_only(pairs.left), read_only(pairs.right))
-    oddities = [
-        *found,
-        *check_folds(pairs, fold, labels),
-        *identity_findings(pairs, images.identity, fold),
-        *similar_value_findings(pairs.table.path, "folds", labels),
-        *(
-            finding
-            for name in spec.dataset.grouping
-            for finding in similar_value_findings(images.path, f"values of {name}", groupings[name].levels)
-        ),
-        *(
-            unclear
-            for name in spec.dataset.grouping
-            for unclear in levels_for_unknown(images.path, name, groupings[name].levels)
-        ),
-        *without_groups(spec.dataset.id, images),
-        *group_findings(both, pairs.same, groupings.values(), spec.dataset.min_pairs),
-    ]
-    embeddings = content if isinstance(content, EmbeddingSet) else None
-    ids = embeddings.images if embeddings else images.id_array()
+    findings = list(found)
+    findings += check_folds(pairs, fold, labels)
+    findings += identity_findings(pairs, images.identity, fold)
+    findings += similar_value_findings(pairs.table.path, "folds", labels)
+    for name in spec.dataset.grouping:
+        findings += similar_value_findings(images.path, f"values of {name}", groupings[name].levels)
+    for name in spec.dataset.grouping:
+        findings += levels_for_unknown(images.path, name, groupings[name].levels)
+    findings += without_groups(spec.dataset.id, images)
+    findings += group_findings(both, pairs.same, groupings.values(), spec.dataset.min_pairs)
+    embeddings: EmbeddingSet | None = None
+    cosine: F64 | None = None
+    if isinstance(content, EmbeddingSet):
+        embeddings = content
+        ids: StrArray | PlaceholderIds = content.images
+    else:
+        read_only(content)
+        cosine = content
+        ids = images.id_array()
     return VerificationSet(
         id=spec.dataset.id,
         source="files",
@@ -158,9 +158,9 @@ def build_set(
         groupings=groupings,
         grouping=grouping,
         embeddings=embeddings,
-        cosine=None if isinstance(content, EmbeddingSet) else read_only(content),
+        cosine=cosine,
         row=read_only(pairs.rows),
-        warnings=tuple(oddities),
+        warnings=tuple(findings),
         people=images.people,
         group_columns=images.group_columns,
     )
@@ -186,9 +186,10 @@ def _with_vectors(
             f"import the vectors again with the ids of {images.path}."
         )
     if missing == "stop":
+        verb = "uses" if n_lost == 1 else "use"
         raise DataError(
             f"{what}.\n  Import them again, or set dataset.missing=drop to leave out the "
-            f"{plural(n_lost, 'pair')} that {'uses' if n_lost == 1 else 'use'} them."
+            f"{plural(n_lost, 'pair')} that {verb} them."
         )
     share = f"{n_lost:,} of {plural(len(pairs), 'pair')}"
     text = f"{what}; dataset.missing=drop left out the {share} that use them."
@@ -225,7 +226,8 @@ def load_scores(spec: DatasetSpec, pairs: DataFile, images: DataFile | None) -> 
     VerificationSet
         p pairs with their ``cosine`` (p,); without ids each pair has two images of its own.
     """
-    column, attributes = spec.backbone.column, spec.dataset.grouping
+    column = spec.backbone.column
+    attributes = spec.dataset.grouping
     assert column is not None
     check_column(column, attributes)
     check_attribute_names(pairs.path, attributes)
@@ -250,7 +252,11 @@ def load_scores(spec: DatasetSpec, pairs: DataFile, images: DataFile | None) -> 
 
 def attribute_columns(attributes: Iterable[str]) -> set[str]:
     """What the attributes may be called in a pairs file: ``gender``, or ``gender_left`` and ``gender_right``."""
-    return {f"{name}{side}" for name in attributes for side in ("", *names.SIDES)}
+    columns: set[str] = set()
+    for name in attributes:
+        columns.add(name)
+        columns.update(f"{name}{side}" for side in names.SIDES)
+    return columns
 
 
 def check_column(column: str, attributes: tuple[str, ...]) -> None:
@@ -313,7 +319,9 @@ def _describe(
     found = {name: _attribute(table, name, ids, np.concatenate([left, right])) for name in attributes}
     identity = np.full(len(ids), UNKNOWN, dtype=np.int32)
     others = [name for name in table.names if name not in table.arrays]  # neither structure nor the score
-    possible = {} if attributes else group_columns(table.file, others)
+    possible: dict[str, int] = {}
+    if not attributes:
+        possible = group_columns(table.file, others)
     return ImageTable(table.path, ids, identity, found, group_columns=possible)
 
 

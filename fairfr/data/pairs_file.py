@@ -70,7 +70,9 @@ def label_pairs(table: TextTable, left: I32, right: I32) -> LabelledPairs:
     """Add ``same`` and ``fold`` of each row of ``table`` to its two images ``left`` and ``right`` (rows,)."""
     same = read_labels(table, "same", lambda value: LABELS.get(value.lower()))
     has_folds = "fold" in table.names
-    fold = table.required_text("fold") if has_folds else one_fold(table.n_rows)
+    fold = one_fold(table.n_rows)
+    if has_folds:
+        fold = table.required_text("fold")
     return LabelledPairs(table, np.arange(table.n_rows, dtype=np.int64), left, right, same, fold, has_folds)
 
 

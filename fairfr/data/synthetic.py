@@ -206,11 +206,13 @@ def _attribute(attribute: str, standin: StandIn, structure: BenchmarkStructure) 
         # draws of its own: whether it is asked for changes nothing else
         draws = _rng(standin.seed, benchmark, "attribute", attribute).random(len(structure.group))
         codes = np.searchsorted(np.cumsum(list(shares.values())), draws, side="right")
-        of_person, levels = np.where(codes < len(shares), codes, UNKNOWN), tuple(shares)
+        of_person = np.where(codes < len(shares), codes, UNKNOWN)
+        levels = tuple(shares)
     else:
         values = [group[ATTRIBUTES[benchmark].index(attribute)] for group in GROUPS[benchmark]]
         names, codes = np.unique(values, return_inverse=True)
-        of_person, levels = codes[structure.group], tuple(map(str, names))
+        of_person = codes[structure.group]
+        levels = tuple(map(str, names))
     return Grouping(attribute, levels, read_only(of_person[structure.identity].astype(np.int16)))
 
 
@@ -256,7 +258,8 @@ def _people(
     rng: np.random.Generator,
 ) -> F32:
     """Where each identity lies (K, 512): near its subgroup's centre, the nearer the more crowded the subgroup."""
-    n_groups, n_sub = len(hardness), standin.subgroups
+    n_groups = len(hardness)
+    n_sub = standin.subgroups
     centres = np.repeat(_directions(n_groups, rng, spectrum), n_sub, axis=0)
     centres = _unit(centres + standin.subgroup_distance * _directions(n_groups * n_sub, rng, spectrum))
     slope = model.subgroup_slope * np.linspace(-1, 1, n_sub)[structure.subgroup]

@@ -22,8 +22,12 @@ from fairfr.data.files import DataFile, sniff_format
 
 # Ids are kept in fixed-width arrays: one endless cell (an unclosed quote, a column of texts) would fill the memory.
 MAX_CELL = 1000
-FEW_ROWS, ROWS_PER_BYTE = 2_000_000, 20  # of parquet
-MUCH_TEXT, MOST_UNFOLDING = 2**28, 100  # bytes of text, and how many for each byte of parquet
+# a parquet file may always have so many rows, and so many for each of its bytes
+ALLOWED_ROWS = 2_000_000
+ROWS_PER_BYTE = 20
+# its text may always take so many bytes, and so many for each of its bytes
+ALLOWED_TEXT_BYTES = 2**28
+TEXT_BYTES_PER_BYTE = 100
 
 
 class CodedColumn(NamedTuple):
@@ -61,9 +65,13 @@ class TextTable:
         """``location`` of several rows: ``lines 3, 7 and 12 others``."""
         if len(rows) == 1:
             return self.location(rows[0])
-        shown = list(rows[:SHOWN])
-        numbers = shown if self.delimiter is None else self._lines(shown)
-        noun, counting = ("rows", " (counting from 0)") if self.delimiter is None else ("lines", "")
+        numbers = list(rows[:SHOWN])
+        noun = "rows"
+        counting = " (counting from 0)"
+        if self.delimiter is not None:
+            numbers = self._lines(numbers)
+            noun = "lines"
+            counting = ""
         if len(rows) > SHOWN:
             return f"{noun} {', '.join(map(str, numbers))} and {len(rows) - SHOWN:,} more{counting}"
         return f"{noun} {', '.join(map(str, numbers[:-1]))} and {numbers[-1]}{counting}"
@@ -156,7 +164,9 @@ def _read_parquet(file: DataFile, data: bytes, wanted: Collection[str]) -> TextT
         arrow.validate(full=True)  # reading alone does not see text that is not UTF-8
         _check_texts(file.path, arrow, len(data))
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-        found = "damaged or cut short" if data.startswith(b"PAR1") else sniff_format(data) or "text or something else"
+        found = sniff_format(data) or "text or something else"
+        if data.startswith(b"PAR1"):
+            found = "damaged or cut short"
         raise DataError(
             f"{file.path} is not a readable parquet file: it is {found} ({error_summary(error)}). "
             "Export it again, or rename it with the correct extension."
@@ -166,11 +176,11 @@ def _read_parquet(file: DataFile, data: bytes, wanted: Collection[str]) -> TextT
 
 def _check_rows(path: Path, metadata: Any, size: int) -> None:
     """A value that repeats takes no room in parquet: a file of a kilobyte can claim a billion rows."""
-    parts = [
-        metadata.row_group(k).column(c) for k in range(metadata.num_row_groups) for c in range(metadata.num_columns)
-    ]
-    values = max([metadata.num_rows, *(part.num_values for part in parts)])
-    if values > max(FEW_ROWS, ROWS_PER_BYTE * size):
+    values = metadata.num_rows
+    for k in range(metadata.num_row_groups):
+        for c in range(metadata.num_columns):
+            values = max(values, metadata.row_group(k).column(c).num_values)
+    if values > max(ALLOWED_ROWS, ROWS_PER_BYTE * size):
         raise DataError(
             f"{path}: its {size:,} bytes claim {values:,} rows, more than so few bytes can have different values for. "
             "If that is right, store it as csv."
@@ -188,7 +198,7 @@ def _check_texts(path: Path, arrow: Any, size: int) -> None:
             continue
         lengths = (pc.binary_length(chunk.dictionary).take(chunk.indices) for chunk in arrow.column(name).chunks)
         spelled_out = sum(pc.sum(length.cast(pa.int64())).as_py() or 0 for length in lengths)
-        if spelled_out > max(MUCH_TEXT, MOST_UNFOLDING * size):
+        if spelled_out > max(ALLOWED_TEXT_BYTES, TEXT_BYTES_PER_BYTE * size):
             raise DataError(
                 f"{path}: '{name}' would take {spelled_out:,} bytes, and the file has {size:,}. "
                 "Shorten its values, or store the table as csv."
@@ -241,7 +251,10 @@ def _one_chunk(arrow: Any) -> dict[str, Any]:
         column = arrow.column(name)
         if pa.types.is_dictionary(column.type):  # pandas categories; row groups may number them differently
             column = column.cast(column.type.value_type)
-        arrays[name] = pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], column.type)
+        if column.num_chunks:
+            arrays[name] = pa.concat_arrays(column.chunks)
+        else:
+            arrays[name] = pa.array([], column.type)
     return arrays
 
 
@@ -272,10 +285,14 @@ def _as_numbers(array: Any) -> Any | None:
 
 def _first_word(array: Any) -> int:
     """The first cell that is not a number, given that there is one."""
-    low, high = 0, len(array)
+    low = 0
+    high = len(array)
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (low, middle) if _as_numbers(array.slice(low, middle - low)) is None else (middle, high)
+        if _as_numbers(array.slice(low, middle - low)) is None:
+            high = middle
+        else:
+            low = middle
     return low
 
 
@@ -342,9 +359,12 @@ def check_cells(path: Path, data: bytes, n_columns: int, delimiter: str = ",") -
     except csv.Error as error:
         raise _unreadable(path, line, error) from None
     if odd:
+        which = "the row"
+        if len(odd) > 1:
+            which = f"these {len(odd):,} rows"
         raise DataError(
             f"{path}, {shorten_list(odd, SHOWN, '; ')}. "
-            f"Correct {'the row' if len(odd) == 1 else f'these {len(odd):,} rows'}; "
+            f"Correct {which}; "
             f"put values that contain a {SEPARATORS[delimiter]} in double quotes."
         )
 

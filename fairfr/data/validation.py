@@ -38,16 +38,17 @@ def check_pairs(pairs: LabelledPairs, images: Sequence[str]) -> list[Finding]:
     if np.all(key[1:] > key[:-1]):
         return []
     order = np.argsort(key, kind="stable")  # stable: a repetition follows what it repeats
-    earlier, later = order[:-1], order[1:]
-    repeats = key[earlier] == key[later]
-    earlier, later = earlier[repeats], later[repeats]
+    repeats = key[order[:-1]] == key[order[1:]]
+    earlier = order[:-1][repeats]
+    later = order[1:][repeats]
     _refuse_contradictions(pairs, images, earlier, later)
     if not len(later):
         return []
     elsewhere = int(np.count_nonzero(pairs.fold.codes[earlier] != pairs.fold.codes[later]))
     where = f", {elsewhere:,} of them in another fold" if elsewhere else ""
+    verb = "repeats" if len(later) == 1 else "repeat"
     text = (
-        f"{pairs.table.path}: {plural(len(later), 'row')} {'repeats' if len(later) == 1 else 'repeat'} "
+        f"{pairs.table.path}: {plural(len(later), 'row')} {verb} "
         f"an earlier pair with the same label{where} "
         f"(first: {pairs.location(int(later.min()))}); all are kept."
     )
@@ -61,7 +62,8 @@ def _refuse_contradictions(
     if not differ.any():
         return
     at = int(np.argmin(np.where(differ, later, len(pairs))))
-    first, second = int(earlier[at]), int(later[at])
+    first = int(earlier[at])
+    second = int(later[at])
     raise DataError(
         f"{pairs.table.path}, {pairs.location(second)}: the pair '{images[pairs.left[second]]}', "
         f"'{images[pairs.right[second]]}' has same={int(pairs.same[second])}, but same={int(pairs.same[first])} in "
@@ -79,7 +81,8 @@ def check_folds(pairs: LabelledPairs, fold: I16, labels: tuple[str, ...]) -> lis
         return []
     total = np.bincount(fold, minlength=len(labels))
     n_same = np.bincount(fold[pairs.same], minlength=len(labels))
-    train_same, train = n_same.sum() - n_same, total.sum() - total
+    train_same = n_same.sum() - n_same
+    train = total.sum() - total
     for label, same, size in zip(labels, train_same.tolist(), train.tolist(), strict=True):
         if same in (0, size):
             raise DataError(
@@ -110,7 +113,8 @@ def identity_findings(pairs: LabelledPairs, identity: I32, fold: I16) -> list[Fi
     """Labels that disagree with the identities (n,), and identities that occur in several folds (p,)."""
     if np.all(identity == UNKNOWN):
         return []
-    left, right = identity[pairs.left], identity[pairs.right]
+    left = identity[pairs.left]
+    right = identity[pairs.right]
     known = (left != UNKNOWN) & (right != UNKNOWN)
     found = []
     for wrong, what in (
@@ -118,7 +122,8 @@ def identity_findings(pairs: LabelledPairs, identity: I32, fold: I16) -> list[Fi
         (known & ~pairs.same & (left == right), "same=0 though the identities are equal"),
     ):
         if wrong.any():
-            count, first = int(np.count_nonzero(wrong)), pairs.location(int(np.argmax(wrong)))
+            count = int(np.count_nonzero(wrong))
+            first = pairs.location(int(np.argmax(wrong)))
             verb = "has" if count == 1 else "have"
             text = f"{pairs.table.path}: {plural(count, 'pair')} {verb} {what} (first: {first}); kept as labelled."
             found.append(Finding("label-against-identity", "serious", text, {"pairs": count}))
@@ -162,7 +167,9 @@ def without_groups(dataset: str, images: ImageTable) -> list[Finding]:
 
 def _as_seen(value: str) -> str:
     seen = " ".join(unicodedata.normalize("NFKC", value).casefold().split())
-    return str(int(seen)) if re.fullmatch(r"[+-]?\d+", seen, re.ASCII) and len(seen) < MAX_DIGITS else seen
+    if re.fullmatch(r"[+-]?\d+", seen, re.ASCII) and len(seen) < MAX_DIGITS:
+        return str(int(seen))
+    return seen
 
 
 def _shared_identities(pairs: LabelledPairs, left: I32, right: I32, fold: I16) -> list[Finding]:
