@@ -62,6 +62,17 @@ def test_links_lead_somewhere(page: Path) -> None:
         assert not heading or heading in anchors(target), f"{page.name}: {link}"
 
 
+@pytest.mark.parametrize("name", ["pipeline", "data", "running", "tables", "methods", "findings", "studies"])
+def test_pages_for_users_begin_with_where_their_words_are_explained(name: str) -> None:
+    page = (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
+    assert "glossary.md" in page.partition("\n## ")[0]
+
+
+def test_the_readme_explains_its_numbers() -> None:
+    section = (ROOT / "README.md").read_text(encoding="utf-8").partition("## Which method")[2].partition("\n## ")[0]
+    assert "docs/glossary.md#scores-and-errors" in section
+
+
 def test_the_readme_is_short() -> None:
     assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) < 160
 
