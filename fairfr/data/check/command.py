@@ -83,7 +83,8 @@ def run(arguments: argparse.Namespace) -> str:
     if arguments.min_pairs < 1:
         raise ConfigError(f"--min-pairs {arguments.min_pairs}: must be at least 1.")
     folder = arguments.data_root / arguments.dataset
-    pairs, images = _table(folder, "pairs"), _table(folder, "images")
+    pairs = _table(folder, "pairs")
+    images = _table(folder, "images")
     if pairs is None:
         remedy = import_hint(folder) or "Import the set, or correct --data-root."
         raise DataError(f"{table_path_text(folder / 'pairs')}: not found. {remedy}")
@@ -125,7 +126,9 @@ def _as_object(finding: Finding) -> dict[str, Any]:
 
 def _table(folder: Path, name: str) -> DataFile | None:
     path = find_table(folder / name)
-    return None if path is None else DataFile.at(path)
+    if path is None:
+        return None
+    return DataFile.at(path)
 
 
 def _attributes(named: str | None, pairs: DataFile, images: DataFile | None) -> tuple[str, ...]:

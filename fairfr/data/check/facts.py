@@ -122,18 +122,21 @@ def collect_facts(data: VerificationSet, pairs: DataFile, min_pairs: int) -> Fac
     """
     table = read_table(pairs, {"fold"})
     cosine = data.cosine
+    cosine_facts: CosineFacts | None = None
     stored: tuple[StoredCosine, ...] = ()
     if data.embeddings is not None:
         cosine = pair_cosines(data.embeddings.vectors, data.pairs)
         known = {*STRUCTURE, *attribute_columns(data.groupings)}
         others = [name for name in table.names if name not in known]
         stored = tuple(_stored(pairs, others, cosine, data.row))
+    if cosine is not None:
+        cosine_facts = _cosine(cosine, data.same)
     return Facts(
         _counts(data, table.n_rows),
         _shared(data),
         tuple(_grouping(data, grouping) for grouping in data.groupings.values()),
         tuple(_fold_groups(data, min_pairs)),
-        None if cosine is None else _cosine(cosine, data.same),
+        cosine_facts,
         stored,
     )
 
@@ -154,7 +157,8 @@ def _counts(data: VerificationSet, n_rows: int) -> Counts:
 
 
 def _shared(data: VerificationSet) -> Repetitions:
-    left, right = data.pairs.left, data.pairs.right
+    left = data.pairs.left
+    right = data.pairs.right
     key = pair_keys(left, right, len(data.images))
     n_different = len(np.unique(key))
     in_folds = unique_per_fold(key, data.fold)
@@ -172,7 +176,8 @@ def _in_several(left: I32, right: I32, fold: I16) -> int:
 
 
 def _grouping(data: VerificationSet, grouping: Grouping) -> GroupingFacts:
-    left, right = grouping.codes[data.pairs.left], grouping.codes[data.pairs.right]
+    left = grouping.codes[data.pairs.left]
+    right = grouping.codes[data.pairs.right]
     known = (left != UNKNOWN) & (right != UNKNOWN)
     mixed = known & (left != right)
     images = np.bincount(grouping.codes[grouping.codes != UNKNOWN], minlength=len(grouping.levels))
@@ -232,13 +237,16 @@ def _stored(file: DataFile, names: list[str], cosine: F64, row: I64 | None) -> I
             continue
         if invalid_cosines(values).any() or (values == np.round(values)).all():  # whole numbers are labels or counts
             continue
-        values = values if row is None else values[row]
+        if row is not None:
+            values = values[row]
         difference = np.abs(values - cosine)
-        varied = len(values) > 1 and values.std() > 0 and cosine.std() > 0
+        correlation: float | None = None
+        if len(values) > 1 and values.std() > 0 and cosine.std() > 0:
+            correlation = float(np.corrcoef(values, cosine)[0, 1])
         yield StoredCosine(
             column=name,
             largest_difference=float(difference.max()),
             mean_difference=float(difference.mean()),
             differing_pairs=int(np.count_nonzero(difference > DIFFERS)),
-            correlation=float(np.corrcoef(values, cosine)[0, 1]) if varied else None,
+            correlation=correlation,
         )

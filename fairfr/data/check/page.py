@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
@@ -18,7 +19,8 @@ from fairfr.data.check.facts import Facts, FoldGroup
 
 Row: TypeAlias = tuple[str, ...]
 
-NARROWEST, WIDEST = 60, 100  # below, numbers would be cut; above, sentences are hard to read
+NARROWEST = 60  # below, numbers would be cut
+WIDEST = 100  # above, sentences are hard to read
 MAX_NAME = 32  # names of groups and columns are the user's, and may be endless
 MAX_SHOWN_GROUPS = 24  # rows of one table; more are in the json
 MAX_TABLES = 3  # for the folds
@@ -40,7 +42,10 @@ def show_page(title: str, findings: Sequence[Finding], facts: Facts, min_pairs: 
         How many pairs a group needs to be measured.
     """
     console = Console(highlight=False, markup=False, emoji=False)
-    console.width = min(max(console.width, NARROWEST), WIDEST) if console.is_terminal else WIDEST
+    width = WIDEST
+    if console.is_terminal:
+        width = min(max(console.width, NARROWEST), WIDEST)
+    console.width = width
     sections = (
         [Text(escape_control_chars(title), "bold")],
         _findings(findings),
@@ -52,32 +57,44 @@ def show_page(title: str, findings: Sequence[Finding], facts: Facts, min_pairs: 
         _cosines(facts),
     )
     with console.capture() as captured:
-        for number, section in enumerate(filter(None, map(list, sections))):
-            console.print(Group(*([Text()] if number else []), *section))
+        blank: list[RenderableType] = []  # a line between sections
+        for section in sections:
+            content = list(section)
+            if content:
+                console.print(Group(*blank, *content))
+                blank = [Text()]
     text = captured.get()
+    if console.is_terminal:
+        return text
     # tables are padded to their full width, which a file or a diff should not see
-    return text if console.is_terminal else "".join(f"{line.rstrip()}\n" for line in text.splitlines())
+    return "".join(f"{line.rstrip()}\n" for line in text.splitlines())
 
 
 def _findings(findings: Sequence[Finding]) -> Iterator[RenderableType]:
     if not findings:
         yield Text("Nothing suspicious.", "green")
         return
-    number = {severity: sum(finding.severity == severity for finding in findings) for severity in SEVERITIES}
-    plural = {"serious": "serious", "warning": "warnings", "note": "notes"}
-    named = [(count, severity if count == 1 else plural[severity]) for severity, count in number.items() if count]
-    yield Text("Suspicious: " + ", ".join(f"{count} {word}" for count, word in named), "bold")
+    plurals = {"serious": "serious", "warning": "warnings", "note": "notes"}
+    counts = Counter(finding.severity for finding in findings)
+    counted = []
+    for severity in SEVERITIES:
+        if counts[severity] == 1:
+            counted.append(f"1 {severity}")
+        elif counts[severity] > 1:
+            counted.append(f"{counts[severity]} {plurals[severity]}")
+    yield Text("Suspicious: " + ", ".join(counted), "bold")
     table = Table.grid(padding=(0, 2, 0, 0))
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")  # paths longer than a line go on in the next
     for finding in findings:
-        severity = Text(f"  {finding.severity}", STYLE[finding.severity])
-        table.add_row(severity, Text.assemble(finding.text, (f" [{finding.code}]", "dim")))
+        label = Text(f"  {finding.severity}", STYLE[finding.severity])
+        table.add_row(label, Text.assemble(finding.text, (f" [{finding.code}]", "dim")))
     yield table
 
 
 def _counts(facts: Facts) -> Iterator[RenderableType]:
-    counts, shared = facts.counts, facts.shared
+    counts = facts.counts
+    shared = facts.shared
     rows = [
         ("images", counts.images, f"{shared.images_between_folds:,} in more than one fold"),
         ("identities", counts.identities, f"{shared.identities_between_folds:,} in more than one fold"),
@@ -94,7 +111,8 @@ def _counts(facts: Facts) -> Iterator[RenderableType]:
     table = _table(("Counts", "", ""))
     table.columns[2].justify = "left"
     for name, number, remark in rows:
-        table.add_row(name, f"{number:,}", remark if number else "")
+        shown = remark if number else ""
+        table.add_row(name, f"{number:,}", shown)
     yield table
 
 
@@ -103,7 +121,9 @@ def _groupings(facts: Facts) -> Iterator[RenderableType]:
         return
     rows: list[Row] = []
     for grouping in facts.groupings:
-        name = grouping.grouping + (" *" if grouping.used_by_methods else "")
+        name = grouping.grouping
+        if grouping.used_by_methods:
+            name += " *"
         numbers = grouping.images_without_group, grouping.mixed_pairs, grouping.pairs_without_group
         rows.append((name, f"{len(grouping.groups):,}", *(f"{number:,}" for number in numbers)))
     yield _filled(("Grouping", "groups", "images without", "mixed pairs", "pairs without"), rows)
@@ -128,8 +148,12 @@ def _by_fold(facts: Facts, width: int) -> Iterator[RenderableType]:
     """Both counts of each fold, in as many tables as the width demands; if those are too many, the extremes."""
     shown = list(_shown(facts))
     labels = tuple(fold.fold for fold in shown[0][1])
-    counts = [[f"{fold.same}/{fold.different}" for fold in folds] for _, folds in shown]
-    widest = max(len(text) for row in (*counts, labels) for text in row)
+    counts = []
+    widest = max(map(len, labels))
+    for _, folds in shown:
+        row = [f"{fold.same}/{fold.different}" for fold in folds]
+        widest = max(widest, *map(len, row))
+        counts.append(row)
     together = (width - MAX_NAME - 4) // (widest + 2)
     if together * MAX_TABLES < len(labels):
         yield _extremes(shown)
@@ -143,7 +167,8 @@ def _by_fold(facts: Facts, width: int) -> Iterator[RenderableType]:
 def _extremes(shown: Sequence[tuple[FoldGroup, list[FoldGroup]]]) -> Table:
     rows: list[Row] = []
     for pooled, folds in shown:
-        same, different = [fold.same for fold in folds], [fold.different for fold in folds]
+        same = [fold.same for fold in folds]
+        different = [fold.different for fold in folds]
         extremes = min(same), max(same), min(different), max(different)
         rows.append((pooled.group, *(f"{number:,}" for number in extremes)))
     return _filled(("By fold", "fewest same", "most same", "fewest different", "most different"), rows)
@@ -155,12 +180,21 @@ def _requirements(facts: Facts, min_pairs: int) -> Iterator[RenderableType]:
     for name, least_different in required_impostors():
         parts = {"folds": [0, 0], "groups": [0, 0], "both": [0, 0]}
         for part in _main_fold_groups(facts):
-            kind = "folds" if part.grouping == ALL else "groups" if part.fold == POOLED else "both"
-            if (part.grouping, part.fold) != (ALL, POOLED):
-                parts[kind][0] += part.enough and part.different >= least_different
-                parts[kind][1] += 1
-        needs = f"{least_different:,} different" if least_different > 1 else f"both kinds, {min_pairs} pairs"
-        rows.append((name, needs, *(f"{met} of {total}" if total else "-" for met, total in parts.values())))
+            if part.grouping == ALL and part.fold == POOLED:
+                continue
+            if part.grouping == ALL:
+                kind = "folds"
+            elif part.fold == POOLED:
+                kind = "groups"
+            else:
+                kind = "both"
+            parts[kind][0] += part.enough and part.different >= least_different
+            parts[kind][1] += 1
+        needs = f"both kinds, {min_pairs} pairs"
+        if least_different > 1:
+            needs = f"{least_different:,} different"
+        enough = [f"{met} of {total}" if total else "-" for met, total in parts.values()]
+        rows.append((name, needs, *enough))
     yield _filled(("Metric", "needs", "folds", "groups", "groups x folds"), rows, words=1)
     yield _remark(
         f"Rates need {ENOUGH_FALSE_MATCHES} false matches to be steady; with fewer they are reported all the same."
@@ -204,7 +238,8 @@ def _shown(facts: Facts) -> Iterator[tuple[FoldGroup, list[FoldGroup]]]:
             continue
         if shown <= MAX_SHOWN_GROUPS:
             yield part, folds
-        shown, folds = shown + 1, []
+        shown += 1
+        folds = []
 
 
 def _table(header: Row) -> Table:
@@ -221,8 +256,9 @@ def _filled(header: Row, rows: Sequence[Row], words: int | None = None) -> Table
     table = _table(header)
     for position, column in enumerate(table.columns[1:], start=1):
         cells = [row[position] for row in rows]
-        parts = [word for cell in cells for word in cell.split()] if position == words else cells
-        column.min_width = max(map(len, parts), default=1)
+        if position == words:
+            cells = " ".join(cells).split()
+        column.min_width = max(map(len, cells), default=1)
     for row in rows:
         # as Text: brackets in a name are part of it, not rich's markup
         table.add_row(*(Text(escape_control_chars(cell)) for cell in row))

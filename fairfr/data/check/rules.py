@@ -62,19 +62,17 @@ def _disagreement(backbone: str, stored: StoredCosine, n_pairs: int) -> Finding:
     name, net = (re.sub(r"[^a-z0-9]", "", text.lower()) for text in (stored.column, backbone))
     expected = name in GENERIC or (net != "" and net in name)
     like = "" if stored.correlation is None else f", correlation {stored.correlation:.4f}"
-    why = (
-        "Another model, another alignment, or vectors of other images?"
-        if expected
-        else "No fault if it is of another backbone."
-    )
-    return Finding(
-        "stored-cosine-differs" if expected else "stored-cosine-of-another",
-        "serious" if expected else "note",
+    text = (
         f"Column '{stored.column}' of the pairs differs by more than {DIFFERS:g} from the cosine of the vectors in "
         f"{stored.differing_pairs:,} of {plural(n_pairs, 'pair')} (mean {stored.mean_difference:.4f}, "
-        f"largest {stored.largest_difference:.4f}{like}). {why}",
-        {"pairs": stored.differing_pairs, "of": n_pairs},
+        f"largest {stored.largest_difference:.4f}{like})."
     )
+    counts = {"pairs": stored.differing_pairs, "of": n_pairs}
+    if not expected:
+        text += " No fault if it is of another backbone."
+        return Finding("stored-cosine-of-another", "note", text, counts)
+    text += " Another model, another alignment, or vectors of other images?"
+    return Finding("stored-cosine-differs", "serious", text, counts)
 
 
 def _folds(facts: Facts) -> Iterator[Finding]:
