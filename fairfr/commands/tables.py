@@ -55,7 +55,7 @@ def main() -> None:
         if options.source == "runs":
             place = str(options.out_root / "runs")
         sys.exit(_nothing_to_show(results, place))
-    failed = sum(result.stored["status"] == "failed" for result in results)
+    failed = sum(result.result.status == "failed" for result in results)
     read = f"{plural(len(results), 'run')} read"
     if failed:
         read += f", {failed} of them failed: their cells are empty"
@@ -109,7 +109,7 @@ def _origin(options: argparse.Namespace) -> tuple[str, ...]:
 
 
 def _nothing_to_show(results: list[Run], place: str) -> str:
-    variants = {variant_text(result.differs) for result in results if result.stored["status"] == "completed"}
+    variants = {variant_text(result.differs) for result in results if result.result.is_completed}
     if variants:
         listed = "; ".join(sorted(variants)[:MOST_LISTED])
         return (
@@ -131,4 +131,4 @@ def stored_results(options: argparse.Namespace) -> list[Run]:
     if options.uncertainty or options.against:
         print("note: MLflow has no scores, so there are no bootstrap intervals; use --source runs for them.")
     uri = options.uri or default_uri(options.out_root)
-    return [Run.of(stored) for stored in read_from_mlflow(uri, options.experiment)]
+    return [Run(stored) for stored in read_from_mlflow(uri, options.experiment)]

@@ -118,7 +118,7 @@ def held_out_scores(model: Path, out_root: Path, run: Path | None = None) -> Run
     if stored.key != origin["run"]["key"]:
         raise DataError(f"{folder} is run {stored.key}, but {model} comes from run {origin['run']['key']}.")
     check_files(folder, stored.files, [SCORES_FILE])
-    return RunScores(Run.of(stored, folder))
+    return RunScores(Run(stored, folder))
 
 
 def find_threshold(scores: RunScores, wanted: ThresholdRequest) -> ThresholdReport:
@@ -246,8 +246,8 @@ def as_dict(found: ThresholdReport, wanted: ThresholdRequest, scores: RunScores)
 
     sure = found.confident
     return {
-        "run": scores.result.stored["key"],
-        "source": scores.result.stored["source"],
+        "run": scores.run.result.key,
+        "source": scores.run.result.source,
         "on": wanted.on,
         "wanted_fmr": wanted.fmr,
         "confidence": wanted.confidence,

@@ -42,9 +42,9 @@ def kept_text(model: Path, entries: Sequence[Kept]) -> str:
 
 
 def _header(found: ThresholdReport, wanted: ThresholdRequest, scores: RunScores) -> Iterator[str]:
-    stored = scores.result.stored
-    names = " x ".join(stored[noun]["label"] for noun in ("dataset", "backbone", "method"))
-    synthetic = "   SYNTHETIC stand-in, not faces" if stored["source"] == "synthetic" else ""
+    result = scores.run.result
+    names = " x ".join((result.dataset.label, result.backbone.label, result.method.label))
+    synthetic = "   SYNTHETIC stand-in, not faces" if result.is_synthetic else ""
     yield f"{names}{synthetic}"
     impostors = found.plain.all_pairs.fmr.pairs
     yield f"wanted: at most {wanted.fmr:g} of the impostors accepted; {impostors:,} held-out impostors"
@@ -121,7 +121,7 @@ def _percent(share: float) -> str:
 
 
 def _notes(found: ThresholdReport, wanted: ThresholdRequest, scores: RunScores) -> Iterator[str]:
-    folds = len(scores.result.stored["data"]["folds"])
+    folds = len(scores.run.result.data.folds)
     yield ""
     yield (
         f"Intervals: {_level(wanted)}, the wider of exact binomial (pairs as if independent) and {found.draws:,} "

@@ -155,8 +155,8 @@ class RunNumbers:
         for dataset in DATASETS:
             for backbone in BACKBONES:
                 result = self.result(dataset, backbone, "ac_mlp")
-                if result is not None and result.stored["data"].get("dimensions") == 512:
-                    reports = result.stored.get("fit_report", {}).values()
+                if result is not None and result.result.data.dimensions == 512:
+                    reports = result.result.fit_report.values()
                     return next((int(r["parameters"]) for r in reports if "parameters" in r), None)
         return None
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 from fairfr.core.readings import shared_reading, usual_reading
+from fairfr.core.run_result import RunResult
 from fairfr.report.readings import STRICT, Reading, Run
 
 PAPER_READING = Reading(
@@ -22,7 +22,7 @@ READINGS: Mapping[str, Reading] = {reading.name: reading for reading in (PAPER_R
 
 def reading_of(run: Run) -> Reading:
     """How the scores of a run are read where no reading is asked for."""
-    return READINGS[usual_reading(run.stored)]
+    return READINGS[usual_reading(run.result)]
 
 
 def is_of_paper(run: Run) -> bool:
@@ -30,6 +30,6 @@ def is_of_paper(run: Run) -> bool:
     return reading_of(run) == PAPER_READING
 
 
-def reading_shared_by(stored: Iterable[Mapping[str, Any]]) -> Reading:
-    """The reading of stored runs that are shown together: the paper's only where it is that of each."""
-    return READINGS[shared_reading(stored)]
+def reading_shared_by(results: Iterable[RunResult]) -> Reading:
+    """The reading of runs that are shown together: the paper's only where it is that of each."""
+    return READINGS[shared_reading(results)]

@@ -43,7 +43,7 @@ def newest_configurations(runs: Sequence[Run]) -> tuple[list[Run], list[Supersed
     kept: list[Run] = []
     superseded: list[SupersededRuns] = []
     for several in by_place.values():
-        newest = max(several, key=lambda run: str(run.stored["finished"]))
+        newest = max(several, key=lambda run: run.result.origin.finished)
         chosen = configuration_of(newest)
         others: dict[str, list[Run]] = defaultdict(list)
         for run in several:
@@ -69,7 +69,7 @@ def configuration_of(run: Run) -> Parameters:
 def _of_setting(run: Run, parameters: Parameters) -> Parameters:
     """Those that are not the method's, nor what a study varies: its protocol and its training set."""
     found = beyond_method(parameters)
-    if not run.stored.get("study"):
+    if not run.result.study:
         return found
     return {key: value for key, value in found.items() if key.partition(".")[0] not in OF_STUDY}
 
@@ -85,9 +85,8 @@ def _described(others: Sequence[Run], newest: Run) -> SupersededRuns:
     digest = apart.pop(DATA, "")
     if not apart:
         apart = {DATA: str(digest)[:SHORT_DIGEST]}
-    stored = newest.stored
     return SupersededRuns(
-        where=f"{stored['dataset']['label']} x {stored['backbone']['label']}",
+        where=f"{newest.result.dataset.label} x {newest.result.backbone.label}",
         setting=newest.cell[:2],
         apart=variant_text(apart),
         runs=len(others),

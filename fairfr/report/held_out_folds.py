@@ -46,7 +46,7 @@ def held_out_folds(run: Run, reading: Reading) -> Iterator[HeldOutFold]:
 def _thresholds(run: Run, scores: RunScores, on: str) -> dict[str, F64]:
     """By name the threshold (p,) that the fit of each pair reported; none if the run did not ask for them."""
     codes, fits = scores.fits
-    reports = [run.stored["fit_report"][fit].get(REPORTED) for fit in fits]
+    reports = [run.result.fit_report[fit].get(REPORTED) for fit in fits]
     if None in reports:
         return {}
     thresholds = {}

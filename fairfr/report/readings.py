@@ -6,14 +6,12 @@ may bring one of its own.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from fairfr.core.findings import Finding
-from fairfr.core.run_result import RunResult
+from fairfr.core.run_result import MetricSummary, RunResult
 from fairfr.core.types import PairRule
 from fairfr.core.variants import Parameters, variant_label
 from fairfr.metrics.catalogue import METRIC_BY_ID
@@ -60,52 +58,43 @@ STRICT = Reading(
 
 
 class Run:
-    """A run as it is stored: its result.json, with its numbers looked up by name.
+    """A run as it is stored: its result, with its numbers looked up by name.
 
-    ``folder`` is its run folder, if it is at hand. ``load`` reads the metrics when they are first asked
-    for, if ``stored`` comes without them. ``variant``: parameters that set it apart where it is shown beside runs of
-    the same method.
+    ``folder`` is its run folder, if it is at hand. ``variant``: parameters that set it apart where it is
+    shown beside runs of the same method.
     """
 
-    def __init__(
-        self, stored: dict[str, Any], folder: Path | None = None, load: Callable[[], list[Any]] | None = None
-    ) -> None:
-        self.stored = stored
+    def __init__(self, result: RunResult, folder: Path | None = None) -> None:
+        self.result = result
         self.folder = folder
-        self._load = load
         self.variant: Parameters = {}
 
-    @classmethod
-    def of(cls, result: RunResult, folder: Path | None = None) -> Run:
-        metrics = result.metrics
-        return cls(result.to_json(with_metrics=False), folder, lambda: [] if metrics is None else metrics.rows)
-
     @cached_property
-    def _rows(self) -> dict[tuple[str, str, str, str], dict[str, Any]]:
-        metrics = self.stored.get("metrics", []) if self._load is None else self._load()
-        return {(r["grouping"], r["rule"], r["group"], r["metric"]): r for r in metrics}
+    def _rows(self) -> dict[tuple[str, str, str, str], MetricSummary]:
+        if self.result.metrics is None:
+            return {}
+        return {(r["grouping"], r["rule"], r["group"], r["metric"]): r for r in self.result.metrics.rows}
 
     @property
     def cell(self) -> tuple[str, str, str]:
         """Data set, backbone and method; a variant is a method of its own."""
-        method = variant_label(self.stored["method"]["id"], self.variant)
-        return self.stored["dataset"]["id"], self.stored["backbone"]["id"], method
+        method = variant_label(self.result.method.id, self.variant)
+        return self.result.dataset.id, self.result.backbone.id, method
 
     @property
     def label(self) -> str:
         """The method as a table calls it: ``AC-Density (k=500)``."""
-        return variant_label(self.stored["method"]["label"], self.variant)
+        return variant_label(self.result.method.label, self.variant)
 
     @property
     def differs(self) -> Parameters:
         """The parameters that are not as in the yaml."""
-        differs: Parameters = self.stored.get("differs", {})
-        return differs
+        return self.result.origin.differs
 
     @property
     def gives_probability(self) -> bool:
         """Whether its method has a probability of its own; else its score is calibrated after it."""
-        return bool(self.stored["method"]["native_probability"])
+        return self.result.method.native_probability
 
     def has_raw_brier(self, reading: Reading) -> bool:
         """Whether the Brier score of its groups is that of the raw score."""
@@ -113,18 +102,18 @@ class Run:
 
     @property
     def needs_groups(self) -> bool:
-        return "groups" in self.stored["method"]["needs"]
+        return "groups" in self.result.method.needs
 
     @property
     def has_groups(self) -> bool:
         """Whether its data has a grouping."""
-        return bool(self.stored.get("data", {}).get("grouping"))
+        return bool(self.result.data.grouping)
 
     @property
     def n_folds(self) -> int:
         """How many held-out parts its means are over: the protocol's splits, which need not be the data's folds."""
         row = self.row("auroc", "all", STRICT) or {}
-        return int(row.get("folds_total") or len(self.stored.get("data", {}).get("folds", [])))
+        return int(row.get("folds_total") or len(self.result.data.folds))
 
     def row(
         self, metric: str, group: str, reading: Reading, grouping: str | None = None, rule: PairRule | None = None
@@ -139,7 +128,7 @@ class Run:
             metric = "brier_raw"
         if group == "all":
             return self._rows.get(("all", "all", "all", metric))
-        grouping = grouping or self.stored.get("data", {}).get("grouping")
+        grouping = grouping or self.result.data.grouping
         return self._rows.get((grouping or "", rule or reading.rule, group, metric))
 
     def mean(self, metric: str, group: str, reading: Reading) -> float | None:
@@ -153,7 +142,8 @@ class Run:
         codes = {ties_code(metric)}  # of the score; a tie there is one of the probability too
         if reading.ranks_by_probability and self.gives_probability:
             codes.add(ties_code(metric + ON_PROBABILITY))
-        return any(Finding.from_dict(one).code in codes for one in self.stored.get("metric_warnings", ()))
+        warnings = () if self.result.metrics is None else self.result.metrics.warnings
+        return any(finding.code in codes for finding in warnings)
 
     def mean_by_score(self, metric: str, group: str, reading: Reading) -> float | None:
         """As ``mean``, of the score where the reading takes the probability."""

@@ -44,18 +44,20 @@ class SelectedRuns:
         belongs: Callable[[Run], bool] | None = None,
     ) -> None:
         self.source = source
-        completed = [run for run in results if run.stored["status"] == "completed"]
+        completed = [run for run in results if run.result.is_completed]
         of_source = [run for run in runs_of_page(completed, source, belongs) if fills_tables(run)]
         chosen, self.shared = (selection or Selection()).select(of_source, completed)
         chosen, self.superseded = newest_configurations(chosen)
         places: dict[tuple[str, str, str], list[Run]] = defaultdict(list)
-        for result in sorted(chosen, key=lambda r: (r.stored["finished"], r.stored["key"])):
+        for result in sorted(chosen, key=lambda r: (r.result.origin.finished, r.result.key)):
             places[result.cell].append(result)
         picked = {cell: pick_run(candidates) for cell, candidates in places.items()}
         self._by_cell = {cell: result for cell, (result, _) in picked.items()}
         self.outdated = {cell for cell, (_, superseded) in picked.items() if superseded}
         self.stale = {
-            cell for cell, run in self._by_cell.items() if "identity" in run.stored and not made_by_installed_code(run)
+            cell
+            for cell, run in self._by_cell.items()
+            if run.result.origin.configuration and not made_by_installed_code(run)
         }
         _check_metrics(self)
         _check_results(self)
@@ -77,7 +79,7 @@ class SelectedRuns:
 
 def runs_of_page(results: Iterable[Run], source: Source, belongs: Callable[[Run], bool] | None) -> list[Run]:
     """The runs that one page of the report is about: of a source, and those that belong there (None: all)."""
-    of_source = [run for run in results if run.stored["source"] == source]
+    of_source = [run for run in results if run.result.source == source]
     return [run for run in of_source if belongs is None or belongs(run)]
 
 
@@ -87,7 +89,7 @@ def read_runs(out_root: Path) -> tuple[list[Run], list[str]]:
     Also a line for each folder there that is not a complete run.
     """
     damaged: list[str] = []
-    results = [Run.of(run.result, run.folder) for run in stored_runs(out_root, damaged.append)]
+    results = [Run(run.result, run.folder) for run in stored_runs(out_root, damaged.append)]
     return results, damaged
 
 
@@ -95,7 +97,8 @@ def _check_metrics(runs: SelectedRuns) -> None:
     """Numbers of one table must mean the same thing."""
     by_version: dict[str, int] = defaultdict(int)
     for result in runs:
-        by_version[result.stored.get("metrics_version", "unknown")] += 1
+        version = "unknown" if result.result.metrics is None else result.result.metrics.version
+        by_version[str(version)] += 1
     if len(by_version) > 1:
         counts = ", ".join(f"{n} by version {version}" for version, n in sorted(by_version.items()))
         raise MixedMetricsError(
@@ -108,7 +111,7 @@ def _check_results(runs: SelectedRuns) -> None:
     """A new version of the results means that numbers of the older one no longer stand for what they say."""
     by_version: dict[Any, list[str]] = defaultdict(list)
     for run in runs:
-        by_version[run.stored.get("identity", {}).get("results_version")].append(" x ".join(run.cell))
+        by_version[run.result.origin.configuration.get("results_version")].append(" x ".join(run.cell))
     if len(by_version) > 1:
         listed = "; ".join(
             f"version {version}: {', '.join(cells[:MAX_LISTED_CELLS])}" for version, cells in by_version.items()

@@ -20,11 +20,11 @@ _whole: set[Path] = set()  # folders whose scores were compared with their check
 class RunScores(ScoreFile):
     """The scores of one run, with what its result says about them."""
 
-    def __init__(self, result: Run) -> None:
-        if result.folder is None:
-            raise FileNotFoundError(f"run {result.stored['key']} has no folder here, so its scores cannot be read")
-        super().__init__(result.folder / SCORES_FILE)
-        self.result = result
+    def __init__(self, run: Run) -> None:
+        if run.folder is None:
+            raise FileNotFoundError(f"run {run.result.key} has no folder here, so its scores cannot be read")
+        super().__init__(run.folder / SCORES_FILE)
+        self.run = run
 
     @classmethod
     def if_available(cls, result: Run | None) -> RunScores | None:
@@ -40,29 +40,31 @@ class RunScores(ScoreFile):
 
     def ranking_values(self, reading: Reading) -> F64:
         """What ranks the pairs, (p,): the probability of a method that has its own, where the reading asks for it."""
-        if reading.ranks_by_probability and self.result.gives_probability:
+        if reading.ranks_by_probability and self.run.gives_probability:
             return self.probability
         return self.score
 
     @property
     def levels(self) -> tuple[str, ...]:
         """Groups of the data set's own grouping; none if it has no grouping."""
-        data = self.result.stored["data"]
-        if not data.get("grouping"):
+        data = self.run.result.data
+        if not data.grouping:
             return ()
-        return tuple(data["groups"][data["grouping"]])
+        return data.groups[data.grouping]
 
     def pair_groups(self, rule: PairRule) -> I16:
         """Group of each pair as a position in ``levels``, (p,); -1 is none."""
         if not self.levels:
             return np.full(len(self.same), UNKNOWN, dtype=np.int16)
-        left, right = self.groups(self.result.stored["data"]["grouping"], self.levels)
+        grouping = self.run.result.data.grouping
+        assert grouping is not None
+        left, right = self.groups(grouping, self.levels)
         return pair_groups(left, right, rule)
 
 
 def _is_whole(result: Run, folder: Path) -> bool:
     try:
-        check_files(folder, result.stored.get("files", {}), [SCORES_FILE])
+        check_files(folder, result.result.files, [SCORES_FILE])
     except DamagedRunError as error:
         log.warning("left out: %s", error)
         return False
@@ -72,7 +74,7 @@ def _is_whole(result: Run, folder: Path) -> bool:
 
 def setting_label(result: Run) -> str:
     """Data set and backbone as a caption or title names them; a stand-in says so."""
-    label = f"{result.stored['dataset']['label']} x {result.stored['backbone']['label']}"
-    if result.stored["source"] == "synthetic":
+    label = f"{result.result.dataset.label} x {result.result.backbone.label}"
+    if result.result.is_synthetic:
         label += f" ({SOURCE_LABEL['synthetic']})"
     return label

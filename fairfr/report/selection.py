@@ -14,7 +14,6 @@ from fairfr.core.errors import ConfigError, did_you_mean
 from fairfr.core.run_key import RESULTS_VERSION
 from fairfr.core.variants import (
     DATASET_KEYS_OF_METHODS,
-    PUBLISHED,
     Parameters,
     flatten,
     override_text,
@@ -182,7 +181,7 @@ class Selection:
 
 def fills_tables(run: Run) -> bool:
     """Whether a run can fill a row of the tables: completed, and not made for a study."""
-    return run.stored["status"] == "completed" and not run.stored.get("study")
+    return run.result.is_completed and not run.result.study
 
 
 def options_that_show(hidden: Sequence[Run], results: Sequence[Run]) -> str:
@@ -217,19 +216,19 @@ def _is_named(key: str, names: Collection[str]) -> bool:
 
 def parameters_of(result: Run) -> Parameters:
     """Every parameter of a run by its name on the command line."""
-    identity = result.stored.get("identity", {})
+    identity = result.result.origin.configuration
     chosen = {key: value for key, value in identity.items() if key not in NOT_CHOSEN}
     return {**flatten(chosen), **result.differs}
 
 
 def digest_of_data(result: Run) -> str:
     """The digest of the files, or of the stand-in, that a run was made from; empty where it is not known."""
-    return str(result.stored.get("identity", {}).get(DATA, ""))
+    return str(result.result.origin.configuration.get(DATA, ""))
 
 
 def _all_parameters(result: Run) -> Parameters:
     """What ``--where`` can name: the parameters, the protocol by its name, and the data."""
-    protocol = result.stored.get("protocol", PUBLISHED)
+    protocol = result.result.protocol
     return {PROTOCOL: protocol, **parameters_of(result), DATA: digest_of_data(result)}
 
 
@@ -244,14 +243,14 @@ def pick_run(results: Sequence[Run]) -> tuple[Run, bool]:
     What today's code made comes before what was computed before an edit; of several the newest counts. Those of one
     key are one run.
     """
-    results = list({result.stored["key"]: result for result in results}.values())
+    results = list({result.result.key: result for result in results}.values())
     current = [result for result in results if made_by_installed_code(result)]
     return (current or results)[-1], len(results) > 1
 
 
 def made_by_installed_code(result: Run) -> bool:
     """Whether a run is one that the code which is installed now would make, and name so."""
-    identity = result.stored.get("identity", {})
+    identity = result.result.origin.configuration
     return (
         identity.get("results_version") == RESULTS_VERSION
         and identity.get("code") == _installed_code(result)
@@ -260,10 +259,10 @@ def made_by_installed_code(result: Run) -> bool:
 
 
 def _installed_code(result: Run) -> dict[str, str | None]:
-    identity = result.stored.get("identity", {})
+    identity = result.result.origin.configuration
     return run_code(
         str(identity.get("method", {}).get("estimator", {}).get("_target_")),
-        bool(result.stored.get("method", {}).get("native_probability")),
+        result.gives_probability,
         str(identity.get("protocol", {}).get("splitter", {}).get("_target_")),
         bool(identity.get("training_thresholds")),
     )

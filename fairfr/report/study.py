@@ -127,10 +127,10 @@ def runs_by_study(
 
     Of several configurations of a setting, such as two groupings, the newest counts.
     """
-    completed = [run for run in results if run.stored["source"] == source and run.stored["status"] == "completed"]
+    completed = [run for run in results if run.result.source == source and run.result.is_completed]
     found: dict[str, StudyRuns] = {}
     for study in studies:
-        own = [run for run in completed if run.stored.get("study") == study.name]
+        own = [run for run in completed if run.result.study == study.name]
         runs, _ = newest_configurations(selection.select_ignoring((*OF_STUDY, *study.varies), own))
         if runs:
             found[study.name] = StudyRuns(study.name, source, reading, runs)

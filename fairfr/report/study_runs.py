@@ -24,7 +24,7 @@ class StudyRuns:
         self.source = source
         self.reading: Reading = reading
         newest: dict[Any, Run] = {}
-        for run in sorted(runs, key=lambda run: (made_by_installed_code(run), str(run.stored["finished"]))):
+        for run in sorted(runs, key=lambda run: (made_by_installed_code(run), run.result.origin.finished)):
             newest[_configuration(run)] = run
         self._runs = list(newest.values())
 
@@ -45,8 +45,8 @@ class StudyRuns:
 
     def label(self, setting: Setting) -> str:
         """Data set and backbone in words."""
-        stored = next(run.stored for run in self if run.cell[:2] == setting)
-        return f"{stored['dataset']['label']} x {stored['backbone']['label']}"
+        result = next(run.result for run in self if run.cell[:2] == setting)
+        return f"{result.dataset.label} x {result.backbone.label}"
 
     def find(self, setting: Setting | None = None, method: str | None = None, **parameters: Any) -> list[Run]:
         """The runs of a setting and method with these parameters, named by their last part (``size=600``)."""
@@ -54,7 +54,7 @@ class StudyRuns:
             run
             for run in self
             if setting in (None, run.cell[:2])
-            and method in (None, run.stored["method"]["id"])
+            and method in (None, run.result.method.id)
             and all(self.value(run, name) == value for name, value in parameters.items())
         ]
 
@@ -78,4 +78,4 @@ class StudyRuns:
 
 
 def _configuration(run: Run) -> Any:
-    return (*run.cell[:2], run.stored["method"]["id"], repr(sorted(parameters_of(run).items(), key=str)))
+    return (*run.cell[:2], run.result.method.id, repr(sorted(parameters_of(run).items(), key=str)))

@@ -88,7 +88,7 @@ class StudyTable:
         for heading, several in groupby(rows, key=lambda row: row.section):
             lines = [self._line(row, paper.get(row.paper or ()), beside) for row in several]
             sections.append(Section(heading, tuple(lines)))
-        keys = ", ".join(sorted(short_key(run.stored["key"]) for run in runs))
+        keys = ", ".join(sorted(short_key(run.result.key) for run in runs))
         return Grid(
             id=f"study_{runs.name}",
             title=self.title,

@@ -93,8 +93,8 @@ def with_variant(against: str | None, selection: Selection, results: Sequence[Ru
     if against is None:
         return selection
     for run in selection.hidden(results):
-        method = run.stored["method"]
-        names = [variant_label(name, run.differs) for name in (method["id"], method["label"])]
+        method = run.result.method
+        names = [variant_label(name, run.differs) for name in (method.id, method.label)]
         of_method = run.differs and all(key.startswith(OF_METHOD) for key in run.differs)
         if of_method and is_called(against, *names):
             return selection.with_values(run.differs)

@@ -66,12 +66,6 @@ def try_read_result(folder: Path) -> RunResult | None:
         return None
 
 
-def read_json(folder: Path) -> dict[str, Any] | None:
-    """As ``try_read_result``, with the keys of result.json."""
-    result = try_read_result(folder)
-    return None if result is None else result.to_json()
-
-
 @dataclass(frozen=True, slots=True)
 class StoredRun:
     """A run folder and its result, whose metrics, nearly all of the file, are parsed when they are asked for."""

@@ -182,15 +182,14 @@ class SweepSummary:
             "sweep/not_run": float(counts[NOT_RUN]),
             "sweep/seconds": round(sweep.ended - sweep.started, 3),
         }
-        heads = [result.to_json(with_metrics=False) for result in known]
         tags = {noun: "+".join(_ids(known, noun)) for noun in ("dataset", "backbone")}
-        tags["reading"] = shared_reading(heads)
+        tags["reading"] = shared_reading(known)
         tags["source"] = "+".join(sorted({result.source for result in known}))
         tags["finished"] = datetime.fromtimestamp(sweep.ended, UTC).isoformat(timespec="milliseconds")
         keys = tuple(sorted({result.key for result in known}))
         name = _name(sweep, known, len(outcomes))
         varied = tuple(_parameter(key) for key in _varied([result.origin.differs for result in known]))
-        table, mixed = _cells_csv(outcomes, results), mixes_readings(heads)
+        table, mixed = _cells_csv(outcomes, results), mixes_readings(known)
         return cls(name, sweep.status, sweep.ended, metrics, tags, keys, table, varied, mixed)
 
     @classmethod

@@ -92,7 +92,7 @@ def _run_alone(config: DictConfig) -> int:
         with terminal.cell(_title(settings)) as progress:
             before_fitting = logger.start if logger else lambda: None
             finished = run_cell(settings, plain, progress, before_fitting, lambda: default_settings(config))
-        stored = finished.result.to_json()
+        stored = finished.result
         terminal.cell_report(finished.status, stored, finished.folder, finished.error, finished.is_user_error)
         if finished.status == "failed":
             code = EXIT_FAILED
@@ -113,7 +113,7 @@ def _run_in_other_sweep(config: DictConfig) -> None:
         settings, plain = read_settings(config)
         with terminal.cell(_title(settings)) as progress:
             finished = run_cell(settings, plain, progress, defaults=lambda: default_settings(config))
-        terminal.cell_line(finished.status, finished.result.to_json(), finished.error)
+        terminal.cell_line(finished.status, finished.result, finished.error)
         is_failed = finished.status == "failed"
     except FairfrError as error:
         terminal.failed(_choices(), error.named())

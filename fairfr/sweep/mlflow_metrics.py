@@ -39,7 +39,7 @@ def describe_run(stored: RunResult, folder: Path, artifacts: Path) -> dict[str, 
 
 def listed_metrics(stored: RunResult, folder: Path) -> dict[str, list[float | None]]:
     """Values of each metric by step; undefined numbers are left out."""
-    result = Run.of(stored)
+    result = Run(stored)
     by_fold = fold_values(folder) if (folder / METRICS_FILE).exists() else {}
     numbers: dict[str, list[float | None]] = {name: [value] for name, value in _headline(result) if value is not None}
     for reading in READINGS.values():
@@ -76,9 +76,9 @@ def _means(result: Run, reading: Reading) -> Iterator[tuple[str, float | None]]:
 
 
 def _by_group(result: Run, reading: Reading) -> Iterator[tuple[str, float | None]]:
-    data = result.stored.get("data", {})
+    data = result.result.data
     for metric in DETAILED:
-        for group in data.get("groups", {}).get(data.get("grouping"), ()):
+        for group in data.groups.get(data.grouping or "", ()):
             yield metric_name("group", reading.name, metric, group), result.mean(metric, group, reading)
 
 
@@ -99,8 +99,8 @@ def _draw_reliability(stored: RunResult, folder: Path, into: Path) -> None:
     from fairfr.report.scores import RunScores
 
     try:
-        scores = RunScores.if_available(Run.of(stored, folder))
+        scores = RunScores.if_available(Run(stored, folder))
         if scores is not None:
-            run_reliability_figure(scores, reading_of(scores.result)).savefig(into / "reliability.png", dpi=110)
+            run_reliability_figure(scores, reading_of(scores.run)).savefig(into / "reliability.png", dpi=110)
     except Exception as error:
         log.warning("no reliability figure of %s: %s: %s", folder, type(error).__name__, error)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
-from typing import Any
 
 from rich import box
 from rich.console import Console
@@ -12,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from fairfr.core.escaping import escape_control_chars
+from fairfr.core.run_result import RunResult
 from fairfr.core.variants import Parameters, variant_text
 from fairfr.paper.reading import reading_shared_by
 from fairfr.report.readings import Reading, Run
@@ -25,7 +25,7 @@ LEFT_OUT_FIRST = (SECONDS, "worst\nTPR@1e-3")
 WIDE = 10_000
 
 
-def results_table(stored: Sequence[dict[str, Any]], reading: Reading | None = None, width: int | None = None) -> Table:
+def results_table(stored: Sequence[RunResult], reading: Reading | None = None, width: int | None = None) -> Table:
     """One row for each run of one data set and backbone; the best label-free value of each column in bold.
 
     ``reading``: None is the one that the setting is read in. ``width``: of the screen; where not all fits, the columns
@@ -70,13 +70,13 @@ def _table(results: Sequence[Run], lines: Sequence[Line], left_out: Sequence[str
 
 
 def _cells(result: Run, line: Line) -> list[Text]:
-    if result.stored["status"] == "failed":
+    if result.result.status == "failed":
         return [Text("failed", style="red"), *(Text("") for _ in RESULT_COLUMNS[1:])]
     return [Text(entry.shown, style="bold" if entry.bold else "") for entry in line.entries]
 
 
 def _seconds(result: Run) -> Text:
-    seconds = result.stored.get("seconds")
+    seconds = result.result.usage.seconds
     return Text("" if seconds is None else f"{seconds:,.1f}")
 
 
@@ -95,9 +95,9 @@ def _lines(results: Sequence[Run], reading: Reading) -> list[Line]:
 
 
 def _title(results: Sequence[Run], reading: Reading, shared: Parameters) -> Text:
-    stored = results[0].stored
-    where = escape_control_chars(f"{stored['dataset']['label']} x {stored['backbone']['label']}")
-    synthetic = ("   SYNTHETIC stand-in, not faces", "bold yellow") if stored["source"] == "synthetic" else ("", "")
+    first = results[0].result
+    where = escape_control_chars(f"{first.dataset.label} x {first.backbone.label}")
+    synthetic = ("   SYNTHETIC stand-in, not faces", "bold yellow") if first.is_synthetic else ("", "")
     variant = f", {escape_control_chars(variant_text(shared))}" if shared else ""
     folds = " or ".join(str(n) for n in sorted({result.n_folds for result in results if result.n_folds}))
     about = f"\nmean over {folds or 'the'} held-out folds, {reading} reading{variant}"
@@ -111,7 +111,7 @@ def _caption(results: Sequence[Run], lines: Sequence[Line], reading: Reading, le
     marks += [f"{DAGGER} needs group labels"] if any(line.dagger for line in lines) else []
     raw = any(result.has_groups and result.has_raw_brier(reading) for result in results)
     said = "worst Brier: of the raw score where a method has no probability, as in the paper" if raw else ""
-    fitted = FITTED if results[0].stored["source"] == "synthetic" else ""
+    fitted = FITTED if results[0].result.is_synthetic else ""
     names = ["seconds" if heading == SECONDS else heading.replace("\n", " ") for heading in left_out]
     wider = f"in a wider window also: {', '.join(names)}" if names else ""
     return "\n".join(filter(None, ("   ".join(marks), said, fitted, wider))) or None

@@ -11,7 +11,7 @@ from fairfr.paper.reading import reading_shared_by
 from fairfr.report.readings import STRICT, Run
 from fairfr.report.selection import Selection
 from fairfr.store.mlflow.log import MlflowLogger
-from fairfr.store.result_file import read_json
+from fairfr.store.result_file import try_read_result
 from fairfr.store.sweep_record import Outcome, SweepRecord, SweepSummary
 from fairfr.sweep.terminal import Terminal
 
@@ -30,9 +30,9 @@ def write_tables(out_root: Path, outcomes: Sequence[Outcome], terminal: Terminal
 
     try:
         results, _ = read_runs(out_root)
-        keys = {run.stored["key"] for run in _runs_of(outcomes)}
-        own = [run for run in results if run.stored["key"] in keys]
-        names = frozenset(str(run.stored.get("study")) for run in own)
+        keys = {run.result.key for run in _runs_of(outcomes)}
+        own = [run for run in results if run.result.key in keys]
+        names = frozenset(str(run.result.study) for run in own)
         varied: list[str] = []
         for study in PAPER.studies:
             if study.name in names:
@@ -82,7 +82,7 @@ def write_sweep_report(outcomes: Sequence[Outcome], folder: Path) -> None:
     from fairfr.report.write import ReportOptions, write_report
 
     runs = _runs_of(outcomes)
-    shared = reading_shared_by(run.stored for run in runs)
+    shared = reading_shared_by(run.result for run in runs)
     for reading in dict.fromkeys((shared, STRICT)):
         wanted = ReportOptions(figures=reading == shared, selection=Selection(everything=True))
         write_report(runs, folder, reading, wanted, PAPER)
@@ -93,7 +93,7 @@ def _runs_of(outcomes: Sequence[Outcome]) -> list[Run]:
     folders = dict.fromkeys(Path(outcome["folder"]) for outcome in outcomes if "folder" in outcome)
     runs = []
     for folder in folders:
-        stored = read_json(folder)
-        if stored is not None:
-            runs.append(Run(stored, folder))
+        result = try_read_result(folder)
+        if result is not None:
+            runs.append(Run(result, folder))
     return runs

@@ -14,12 +14,13 @@ from rich.text import Text
 
 from fairfr.core.escaping import escape_control_chars
 from fairfr.core.findings import STAND_IN_USED, Finding
+from fairfr.core.run_result import RunResult
 from fairfr.core.variants import variant_label
 from fairfr.paper.reading import reading_of
 from fairfr.report.readings import Run
 from fairfr.store.mlflow.client import default_uri
 from fairfr.store.mlflow.log import MlflowLogger
-from fairfr.store.result_file import read_json
+from fairfr.store.result_file import try_read_result
 from fairfr.store.sweep_record import NOT_RUN
 from fairfr.sweep.bars import CellBar, SweepBars, make_bars
 from fairfr.sweep.results_table import results_table
@@ -81,29 +82,30 @@ class Terminal:
             self._console.print(Text.assemble(("tables: ", "bold"), place), soft_wrap=True)
 
     def cell_line(
-        self, status: str, stored: dict[str, Any], error: str | None, position: str = "", left: str | None = None
+        self, status: str, result: RunResult, error: str | None, position: str = "", left: str | None = None
     ) -> None:
         """One line for a cell of a sweep, with the time ``left`` where no bar shows it."""
-        known = ("study", "protocol") if stored.get("study") else ()  # by the name of the sweep
-        differs = {key: value for key, value in stored["differs"].items() if key not in known}
-        method = variant_label(stored["method"]["label"], differs)
-        name = escape_control_chars(f"{stored['dataset']['label']} x {stored['backbone']['label']} x {method}")
+        known = ("study", "protocol") if result.study else ()  # by the name of the sweep
+        differs = {key: value for key, value in result.origin.differs.items() if key not in known}
+        method = variant_label(result.method.label, differs)
+        name = escape_control_chars(f"{result.dataset.label} x {result.backbone.label} x {method}")
         if error is not None:
             self.failed(f"{position}{name}", error)
             return
-        result = Run(stored)
-        reading = reading_of(result)
-        auroc, worst = result.mean("auroc", "all", reading), result.mean("auroc", "worst", reading)
+        run = Run(result)
+        reading = reading_of(run)
+        auroc = run.mean("auroc", "all", reading)
+        worst = run.mean("auroc", "worst", reading)
         numbers = f"AUROC {_number(auroc)}  worst {_number(worst)}"
-        how = "already done" if status == "skipped" else f"{stored['seconds']:.1f} s"
+        how = "already done" if status == "skipped" else f"{result.usage.seconds or 0:.1f} s"
         mark = ("= ", "dim") if status == "skipped" else ("+ ", "green")
-        synthetic = ("  synthetic", "yellow") if stored["source"] == "synthetic" else ("", "")
+        synthetic = ("  synthetic", "yellow") if result.is_synthetic else ("", "")
         rest = "" if left is None or self._console.is_terminal else f"  {left}"
         line = Text.assemble(mark, f"{position}{name:<44}  ", numbers, (f"  {how}", "dim"), synthetic, (rest, "dim"))
         self._console.print(line, soft_wrap=not self._console.is_terminal)
 
     def cell_report(
-        self, status: str, stored: dict[str, Any], folder: Path, error: str | None, is_user_error: bool = False
+        self, status: str, result: RunResult, folder: Path, error: str | None, is_user_error: bool = False
     ) -> None:
         """What a single run prints at its end; a mistake in the input has no traceback."""
         if error is not None:
@@ -111,10 +113,11 @@ class Terminal:
             if not is_user_error:
                 self._console.print(Text(escape_control_chars(f"traceback: {folder / 'error.txt'}")), soft_wrap=True)
             return
-        self._console.print(results_table([stored], width=self._console.width))
-        for warning in [*stored["warnings"], *stored["metric_warnings"]] if status == "skipped" else []:
-            self._note(Finding.from_dict(warning))
+        self._console.print(results_table([result], width=self._console.width))
         if status == "skipped":
+            metric_warnings = () if result.metrics is None else result.metrics.warnings
+            for finding in (*result.warnings, *metric_warnings):
+                self._note(finding)
             self._console.print("already done: a completed run has the same key (force=true runs it again)")
         self._console.print(Text.assemble(("files: ", "bold"), escape_control_chars(str(folder))), soft_wrap=True)
 
@@ -167,14 +170,14 @@ class Terminal:
         self._console.print(Text.assemble(("MLflow: ", "bold"), ways), soft_wrap=True)
 
 
-def _by_setting(outcomes: Sequence[dict[str, Any]]) -> dict[tuple[str, str, str], list[dict[str, Any]]]:
+def _by_setting(outcomes: Sequence[dict[str, Any]]) -> dict[tuple[str, str, str], list[RunResult]]:
     """Stored results of one table each: same data set, backbone and source."""
-    tables: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
+    tables: dict[tuple[str, str, str], list[RunResult]] = {}
     for outcome in outcomes:
-        stored = read_json(Path(outcome["folder"])) if "folder" in outcome else None
-        if stored is not None:
-            where = (stored["dataset"]["id"], stored["backbone"]["id"], stored["source"])
-            tables.setdefault(where, []).append(stored)
+        result = try_read_result(Path(outcome["folder"])) if "folder" in outcome else None
+        if result is not None:
+            where = (result.dataset.id, result.backbone.id, result.source)
+            tables.setdefault(where, []).append(result)
     return tables
 
 

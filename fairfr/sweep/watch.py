@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from fairfr.store.result_file import read_json
+from fairfr.store.result_file import try_read_result
 from fairfr.store.sweep_record import Outcome, read_outcome
 from fairfr.sweep.bars import SweepBars, time_left
 from fairfr.sweep.progress import CellState, read_state
@@ -103,7 +103,7 @@ class SweepWatcher:
             self._n_computed += 1
         stored = None
         if "folder" in outcome:
-            stored = read_json(Path(outcome["folder"]))
+            stored = try_read_result(Path(outcome["folder"]))
         total = str(self._n_jobs)
         position = f"[{len(self._ended):>{len(total)}}/{total}] "
         if stored is None:

@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from made_runs import run_of
+
 from fairfr.report.paper_spec import Paper
 from fairfr.report.readings import Reading, Run
 from fairfr.report.tables.columns import column
@@ -50,7 +52,7 @@ def _run(method: str, dataset: str, first: float, both: float) -> Run:
         "data": {"grouping": "kind", "groups": {"kind": ["a", "b"]}, "folds": ["0", "1"]},
         "metrics": metrics,
     }
-    return Run(stored)
+    return run_of(stored)
 
 
 def test_a_paper_with_its_own_reading_rows_and_table(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from made_runs import run_of
 
 from fairfr.report.readings import Run
 
@@ -46,7 +47,7 @@ def stored(backbone: str) -> Run:
         "data": {"folds": ["0"], "grouping": "gender", "groups": {"gender": ["f", "m"]}},
         "metrics": rows,
     }
-    return Run(content)
+    return run_of(content)
 
 
 def test_tables_and_picture(

@@ -9,10 +9,11 @@ import json
 from pathlib import Path
 
 import pytest
+from made_runs import run_of
 
 from fairfr.paper.paper_tables import paper_tables
 from fairfr.paper.reading import PAPER_READING, READINGS
-from fairfr.report.readings import Reading, Run
+from fairfr.report.readings import Reading
 from fairfr.report.runs import SelectedRuns
 from fairfr.report.tables.grid import Grid
 from fairfr.report.writers import csv, html, latex, markdown
@@ -33,7 +34,7 @@ def tables(reading: Reading) -> dict[str, Grid]:
     stored = json.loads((FOLDER / "runs.json").read_text(encoding="utf-8"))
     for one in stored["runs"]:
         one["metrics"] = [dict(zip(stored["columns"], row, strict=True)) for row in one["metrics"]]
-    runs = SelectedRuns((Run(one) for one in stored["runs"]), "synthetic")
+    runs = SelectedRuns((run_of(one) for one in stored["runs"]), "synthetic")
     return {grid.id: grid for grid in paper_tables(runs, reading)}
 
 

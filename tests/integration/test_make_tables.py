@@ -42,7 +42,7 @@ def test_tables_show_the_stored_numbers_in_both_readings(
         folder = tmp_path / "out" / "tables" / "synthetic" / reading
         assert str(folder / "index.html") in done.stdout
         for method, row in (("baseline", "Baseline"), ("ac_linear", "AC-Linear"), (gst, "GST†")):
-            mean = Run.of(outcomes[method].result).mean("auroc", "all", READINGS[reading])
+            mean = Run(outcomes[method].result).mean("auroc", "all", READINGS[reading])
             assert printed(folder / "appendix_auroc.csv", row)["LFW MagFace"] == f"{mean:.3f}"
         for form in ("tex", "md", "html", "csv"):
             text = (folder / f"table1_tpr.{form}").read_text(encoding="utf-8")
@@ -75,7 +75,7 @@ def test_results_are_read_whole_although_their_metrics_come_last(
     stored = json.loads((outcome.folder / "result.json").read_text(encoding="utf-8"))
     (read,), damaged = read_runs(tmp_path / "out")
     assert damaged == []
-    assert read.stored == {name: value for name, value in stored.items() if name not in ("seal", "metrics")}
+    assert read.result.to_json() == {name: value for name, value in stored.items() if name != "seal"}
     assert read.folder == outcome.folder
     for row in stored["metrics"]:
         if row["group"] == "worst" and row["rule"] == "both" and row["grouping"] == stored["data"]["grouping"]:

@@ -6,14 +6,15 @@ import io
 import json
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import pytest
+from made_runs import result_of
 from rich.console import Console
 
 from fairfr.core.errors import DataError
 from fairfr.core.escaping import escape_control_chars, escape_json
 from fairfr.core.findings import STAND_IN_USED, Finding
+from fairfr.core.run_result import RunResult
 from fairfr.report.tables.grid import Entry, Grid, Line, Note, Section, Spanner
 from fairfr.report.writers import csv, html, latex, markdown
 from fairfr.sweep.results_table import results_table
@@ -37,8 +38,8 @@ def grid(label: str) -> Grid:
     )
 
 
-def stored(label: str) -> dict[str, Any]:
-    return {
+def stored(label: str) -> RunResult:
+    keys = {
         "status": "completed",
         "source": "files",
         "dataset": {"id": "d", "label": label},
@@ -51,6 +52,7 @@ def stored(label: str) -> dict[str, Any]:
         "differs": {},
         "metrics": [],
     }
+    return result_of(keys)
 
 
 def printed(label: str, folder: Path) -> str:

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import pytest
+from made_runs import change, run_of
 
 from fairfr.core.findings import Finding
 from fairfr.core.run_key import RunKey
@@ -66,7 +67,7 @@ def made_result(
         },
         "metrics": rows,
     }
-    return Run(stored)
+    return run_of(stored)
 
 
 def _rows(
@@ -98,7 +99,7 @@ def tied() -> Run:
     overall = {tpr: 0.533, f"{tpr}_on_probability": 0.106}
     made = made_result("ac_density", overall=overall, worst={tpr: 0.491, f"{tpr}_on_probability": 0.1})
     finding = Finding(ties_code(f"{tpr}_on_probability"), "warning", "102 of 12,000 impostors share the highest value.")
-    made.stored["metric_warnings"] = [finding.as_dict()]
+    change(made, metric_warnings=[finding.as_dict()])
     return made
 
 
@@ -206,7 +207,7 @@ def fake_run(tmp_path: Path) -> FakeRun:
             "files": checksums(folder),
             "metrics": jsonable(summarise(rows)),
         }
-        return Run(stored, folder)
+        return run_of(stored, folder)
 
     return make
 

@@ -49,11 +49,11 @@ def rows(runs: StudyRuns) -> list[StudyRow]:
 
 def _attributes(run: Run) -> list[str]:
     """The single attributes that a run's groups are made of."""
-    data = run.stored["data"]
-    names = list(data["groups"])
+    data = run.result.data
+    names = list(data.groups)
     if len(names) == 1:
         return names
-    return [name for name in names if name != data["grouping"]]
+    return [name for name in names if name != data.grouping]
 
 
 def _numbers(
@@ -74,7 +74,7 @@ def by_group(runs: StudyRuns) -> list[Grid]:
     for setting in runs.settings:
         run = runs.find(setting)[0]
         for attribute in _attributes(run):
-            groups = run.stored["data"]["groups"][attribute]
+            groups = run.result.data.groups[attribute]
             lines = [_line(runs, setting, attribute, group) for group in groups]
             sections.append(Section(f"{runs.label(setting)}, {attribute}", tuple(lines)))
     grid = Grid(

@@ -68,8 +68,8 @@ def _numbers(runs: StudyRuns, setting: Setting, group: str, keep: float) -> dict
 def _of_group(runs: StudyRuns, run: Run, metric: str) -> Measurement:
     """Of the group that was thinned out, whichever way its name is capitalised."""
     wanted = str(runs.value(run, "group")).casefold()
-    grouping = runs.value(run, "splitter.grouping") or run.stored["data"]["grouping"]
-    names = {name.casefold(): name for name in run.stored["data"]["groups"][grouping]}
+    grouping = str(runs.value(run, "splitter.grouping") or run.result.data.grouping)
+    names = {name.casefold(): name for name in run.result.data.groups[grouping]}
     return Measurement.of(run.row(metric, names[wanted], runs.reading, grouping, "both"))
 
 

@@ -56,7 +56,7 @@ def tables(runs: StudyRuns) -> list[Grid]:
         forms = _forms(runs, setting)
         if forms:
             sections.append(_section(runs.label(setting), forms))
-            keys += [short_key(run.stored["key"]) for run in forms.values()]
+            keys += [short_key(run.result.key) for run in forms.values()]
     grid = Grid(
         id="study_density_forms",
         title="Forms of AC-Density",

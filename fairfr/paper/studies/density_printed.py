@@ -54,7 +54,7 @@ def tables(runs: StudyRuns) -> list[Grid]:
         sections.append(_distances(runs, [at for at in settings if at[0] == dataset], f"Distance, {dataset.upper()}"))
     if len(datasets) > 1:
         sections.append(_distances(runs, settings, "Distance, all settings"))
-    keys = ", ".join(sorted(short_key(run.stored["key"]) for run in runs))
+    keys = ", ".join(sorted(short_key(run.result.key) for run in runs))
     return [
         Grid(
             id="study_density_printed",

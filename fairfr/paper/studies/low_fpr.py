@@ -52,7 +52,7 @@ NOTES = (
 
 def tables(runs: StudyRuns) -> list[Grid]:
     """The readings of TPR by method, and the false matches there are to count by group."""
-    keys = ", ".join(sorted(short_key(run.stored["key"]) for run in runs))
+    keys = ", ".join(sorted(short_key(run.result.key) for run in runs))
     readings = Grid(
         id="study_low_fpr",
         title=f"TPR at FPR={LEVEL} under several conventions",
@@ -86,14 +86,14 @@ def _section(runs: StudyRuns, setting: Setting) -> Section:
 
 def _place(run: Run) -> tuple[int, str]:
     """The position of a method: maps of the cosine first, then those that see more, then others by name."""
-    method = run.stored["method"]["id"]
+    method = run.result.method.id
     if method in ORDER:
         return ORDER.index(method), method
     return len(ORDER), method
 
 
 def _row(run: Run) -> MethodRow:
-    method = run.stored["method"]["id"]
+    method = run.result.method.id
     return MethodRow(method, run.label, method, method)
 
 
@@ -177,10 +177,10 @@ def _counts(runs: StudyRuns) -> Grid:
 
 def _count_section(runs: StudyRuns, setting: Setting) -> Section:
     run = runs.find(setting)[0]
-    grouping = run.stored["data"].get("grouping")
+    grouping = run.result.data.grouping
     groups = ["all"]
     if grouping:
-        groups += run.stored["data"]["groups"][grouping]
+        groups += run.result.data.groups[grouping]
     found = {group: run.row("auroc", group, runs.reading) for group in groups}
     lines = [_count_line(group, row["n_diff"] / row["folds_total"]) for group, row in found.items() if row]
     return Section(runs.label(setting), tuple(lines))

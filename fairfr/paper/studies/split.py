@@ -63,11 +63,11 @@ def rows(runs: StudyRuns) -> list[StudyRow]:
 
 
 def _of_protocol(runs: StudyRuns, setting: Setting, protocol: str) -> list[Run]:
-    return [run for run in runs.find(setting) if run.stored["protocol"] == protocol]
+    return [run for run in runs.find(setting) if run.result.protocol == protocol]
 
 
 def _numbers(runs: StudyRuns, setting: Setting, protocol: str) -> dict[str, tuple[Measurement, ...]]:
-    by_method = {run.stored["method"]["id"]: run for run in reversed(_of_protocol(runs, setting, protocol))}
+    by_method = {run.result.method.id: run for run in reversed(_of_protocol(runs, setting, protocol))}
 
     def measure(run: Run) -> tuple[Measurement, ...]:
         rows = [run.row(metric, "worst", runs.reading, rule="both") for metric in ("auroc", "brier")]
@@ -110,10 +110,9 @@ def moved(runs: StudyRuns) -> list[Grid]:
 def _counts(runs: Sequence[Run]) -> dict[str, int]:
     """What the first run that says so did to the folds: all methods have the same folds."""
     for run in runs:
-        for finding in run.stored["warnings"]:
-            if finding["code"] == FOUND and finding["counts"]:
-                counts: dict[str, int] = finding["counts"]
-                return counts
+        for finding in run.result.warnings:
+            if finding.code == FOUND and finding.counts:
+                return dict(finding.counts)
     return {}
 
 

@@ -57,27 +57,27 @@ class TransferPair(NamedTuple):
 
     @property
     def method(self) -> str:
-        return str(self.away.stored["method"]["label"])
+        return self.away.result.method.label
 
 
 def transfer_pairs(runs: StudyRuns) -> list[TransferPair]:
     """Every run away from home that has one at home, section by section."""
-    homes = {_tested(run): run for run in runs if run.stored["protocol"] == HOME}
-    away = [run for run in runs if run.stored["protocol"] != HOME and _tested(run) in homes]
+    homes = {_tested(run): run for run in runs if run.result.protocol == HOME}
+    away = [run for run in runs if run.result.protocol != HOME and _tested(run) in homes]
     found = [TransferPair(_section(runs, run), run, homes[_tested(run)]) for run in away]
     return sorted(found, key=lambda both: (both.section, both.method))
 
 
 def _tested(run: Run) -> tuple[str, ...]:
     """What must be the same at home and away: the tested bytes, and the method."""
-    return (*run.cell[:2], run.stored["data"]["digest"], run.stored["method"]["id"])
+    return (*run.cell[:2], str(run.result.data.digest), run.result.method.id)
 
 
 def _section(runs: StudyRuns, run: Run) -> str:
-    train = run.stored["train"]
+    train = run.result.train
     where = "fitted without the group"
     if train is not None:
-        where = f"fitted on {train['label']}"
+        where = f"fitted on {train.label}"
     return f"{runs.label(run.cell[:2])}, {where}"
 
 
@@ -102,7 +102,7 @@ def rows(runs: StudyRuns) -> list[StudyRow]:
     for both in transfer_pairs(runs):
         found = _compared(both.home, both.away, runs.reading)
         if found is not None:
-            method = both.away.stored["method"]["id"]
+            method = both.away.result.method.id
             of_section = changes.setdefault(both.section, {})
             of_section[method] = tuple(Measurement(found.change(metric).by) for metric in METRICS)
     return [StudyRow((), values, section) for section, values in changes.items()]

@@ -52,7 +52,7 @@ def draw_figures(layout: Layout, folder: Path) -> list[Path]:
         if score_only is not None and adaptive is not None and score_only.levels:
             figure = reliability_figure(score_only, adaptive, reading)
             if figure is None:
-                place = setting_label(adaptive.result)
+                place = setting_label(adaptive.run)
                 log.warning("%s: no group has %d pairs, so there is no reliability figure", place, FEWEST_PAIRS)
                 continue
             written += save(figure, folder / f"reliability_{'_'.join(setting)}")
@@ -64,7 +64,7 @@ def draw_figures(layout: Layout, folder: Path) -> list[Path]:
 
 def is_own_method(run: Run) -> bool:
     """Whether a run is of a user's method, not of one that comes with fairfr."""
-    target = str(run.stored.get("identity", {}).get("method", {}).get("estimator", {}).get("_target_", ""))
+    target = str(run.result.origin.configuration.get("method", {}).get("estimator", {}).get("_target_", ""))
     return bool(target) and target not in SHIPPED
 
 

@@ -81,8 +81,8 @@ def _rows_of(line: list[Panel], order: TableOrder) -> list[MethodRow]:
 
 
 def _draw_panel(axes: Axes, panel: Panel, rows: list[MethodRow], layout: Layout) -> None:
-    some = next(iter(panel.values())).stored
-    axes.set_title(escape_mathtext(f"{some['dataset']['label']}\n{some['backbone']['label']}"), fontsize=SMALL)
+    some = next(iter(panel.values())).result
+    axes.set_title(escape_mathtext(f"{some.dataset.label}\n{some.backbone.label}"), fontsize=SMALL)
     axes.tick_params(axis="x", labelsize=SMALL, length=2)
     axes.tick_params(axis="y", labelsize=SMALL, length=0)
     axes.spines[["top", "right", "left"]].set_visible(False)

@@ -73,10 +73,10 @@ def reliability_figure(score_only: RunScores, adaptive: RunScores, reading: Read
         return None
     height = PANELS_HEIGHT + LEGEND_ROW * ceil(len(groups) / LEGEND_COLUMNS)
     figure = Figure(figsize=(WIDTH, height), layout="constrained")
-    title = escape_mathtext(f"{setting_label(score_only.result)}: reliability by group ({reading} reading)")
+    title = escape_mathtext(f"{setting_label(score_only.run)}: reliability by group ({reading} reading)")
     figure.suptitle(title + _fitted(score_only), fontsize=LARGE)
     left, centre, right = figure.subplots(1, 3)
-    labels = [escape_mathtext(scores.result.label) for scores in (score_only, adaptive)]
+    labels = [escape_mathtext(scores.run.label) for scores in (score_only, adaptive)]
     _draw_reliability(left, score_only, _groups(score_only, reading)[0])
     _draw_reliability(centre, adaptive, groups)
     _draw_maps(right, score_only, adaptive, groups)
@@ -103,7 +103,7 @@ def reliability_figure(score_only: RunScores, adaptive: RunScores, reading: Read
 
 def _fitted(scores: RunScores) -> str:
     """A second line of the title that says what was fitted, where it is a stand-in."""
-    if scores.result.stored["source"] == "synthetic":
+    if scores.run.result.is_synthetic:
         return f"\n{FITTED}"
     return ""
 
@@ -116,7 +116,7 @@ def run_reliability_figure(scores: RunScores, reading: Reading) -> Figure:
     everyone = _Group("all pairs", np.arange(len(scores.same)), LIGHT, ".")
     height = PANELS_HEIGHT + LEGEND_ROW * ceil((len(groups) + 1) / 2) + 0.5
     figure = Figure(figsize=(RUN_WIDTH, height), layout="constrained")
-    title = escape_mathtext(f"{scores.result.label} on {setting_label(scores.result)}")
+    title = escape_mathtext(f"{scores.run.label} on {setting_label(scores.run)}")
     figure.suptitle(title + _fitted(scores), fontsize=MEDIUM)
     axes = figure.subplots()
     _draw_reliability(axes, scores, [everyone, *groups])

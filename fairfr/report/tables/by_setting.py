@@ -71,11 +71,11 @@ def _attributes(layout: Layout, setting: Setting) -> Iterator[Grid]:
     some = layout.any_run(setting)
     if some is None:
         return
-    data = some.stored["data"]
+    data = some.result.data
     dataset, backbone = setting
     where = f"{layout.label(backbone)} on {layout.label(dataset)}"
-    for attribute, levels in data.get("groups", {}).items():
-        if attribute == data["grouping"]:
+    for attribute, levels in data.groups.items():
+        if attribute == data.grouping:
             continue
         shown = ["worst"]
         if len(levels) < MOST_GROUPS:

@@ -75,7 +75,7 @@ def _options(setting: Setting, layout: Layout) -> tuple[str, ...]:
 def _identity(run: Run | None, noun: str) -> dict[str, Any]:
     if run is None:
         return {}
-    found: dict[str, Any] = run.stored.get("identity", {}).get(noun, {})
+    found: dict[str, Any] = run.result.origin.configuration.get(noun, {})
     return found
 
 

@@ -89,8 +89,8 @@ class Layout:
     def _labels(self) -> dict[str, str]:
         own = {}
         for run in self.runs:
-            for noun in (run.stored["dataset"], run.stored["backbone"]):
-                own[noun["id"]] = noun["label"]
+            for named in (run.result.dataset, run.result.backbone):
+                own[named.id] = named.label
         return {**own, **self.order.datasets, **self.order.backbones}
 
     def label(self, id: str) -> str:

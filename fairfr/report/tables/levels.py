@@ -52,5 +52,5 @@ def group_means(result: Run, metric: str, reading: Reading) -> dict[str, float]:
 
 def group_names(result: Run) -> tuple[str, ...]:
     """The groups that the data set's grouping tells apart."""
-    data = result.stored.get("data", {})
-    return tuple(data.get("groups", {}).get(data.get("grouping"), ()))
+    data = result.result.data
+    return data.groups.get(data.grouping or "", ())

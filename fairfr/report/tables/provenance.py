@@ -144,7 +144,8 @@ class TableNotes:
         return f"{row.label} is {row.strict}{at} ({row.paper} has not run)"
 
     def _few_pairs(self, some: bool) -> Note:
-        found = {run.stored["data"].get("min_pairs") for _, run in self.used} - {None}
+        smallest = [run.result.data.min_pairs for _, run in self.used]
+        found = {min_pairs for min_pairs in smallest if min_pairs is not None}
         fewest = " or ".join(map(str, sorted(found))) or "dataset.min_pairs (20 unless set otherwise)"
         dash = ""
         if some:
@@ -237,7 +238,7 @@ class TableNotes:
     def _keys(self) -> Note:
         by_row: dict[str, list[str]] = defaultdict(list)
         for row, run in self.used:
-            by_row[row.label].append(short_key(run.stored["key"]))
+            by_row[row.label].append(short_key(run.result.key))
         each = "; ".join(f"{label} {' '.join(keys)}" for label, keys in by_row.items())
         return Note("keys", f"{each}.", "Run keys, in column order", for_print=False)
 

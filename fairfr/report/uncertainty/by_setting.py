@@ -91,7 +91,7 @@ def bootstrap_runs(at_hand: Sequence[tuple[MethodRow, RunScores]], reading: Read
     return SettingBootstrap(
         reading=reading,
         rows=tuple(shared),
-        runs={row.id: scores.result for row, scores in shared.items()},
+        runs={row.id: scores.run for row, scores in shared.items()},
         measured={row.id: _measure_run(scores, drawn, group, reading) for row, scores in shared.items()},
         asked=asked,
         draws=draws,
@@ -111,7 +111,7 @@ def _same_pairs(a: RunScores, b: RunScores) -> bool:
     return a is b or (
         np.array_equal(a.pair, b.pair)
         and np.array_equal(a.same, b.same)
-        and a.result.stored["data"].get("digest") == b.result.stored["data"].get("digest")
+        and a.run.result.data.digest == b.run.result.data.digest
     )
 
 
@@ -125,7 +125,7 @@ def _known_share(scores: RunScores) -> float:
 
 def _competing_groups(scores: RunScores, reading: Reading) -> tuple[tuple[str, ...], I16]:
     """The groups that may be the worst one, and that of each pair, (p,); -1 for none or one too small in every fold."""
-    rows = [scores.result.row("auroc", level, reading) for level in scores.levels]
+    rows = [scores.run.row("auroc", level, reading) for level in scores.levels]
     competes = np.array([row is not None and row["folds"] > 0 for row in rows], dtype=np.bool_)
     codes = np.append(np.where(competes, np.cumsum(competes) - 1, UNKNOWN), UNKNOWN).astype(np.int16)
     named = tuple(level for level, one in zip(scores.levels, competes, strict=True) if one)
@@ -136,7 +136,7 @@ def _measure_run(scores: RunScores, drawn: BootstrapDraws, group: I16, reading: 
     """Brier losses follow the reading: raw scores in the groups of the paper's score methods, else probabilities."""
     loss = (scores.probability - scores.same) ** 2
     in_group = loss
-    if scores.result.has_raw_brier(reading):
+    if scores.run.has_raw_brier(reading):
         in_group = (np.clip(scores.score, 0.0, 1.0) - scores.same) ** 2
     return metrics_of_draws(
         drawn, scores.same, scores.ranking_values(reading), group, np.stack([loss, in_group]), ALPHA

@@ -44,7 +44,7 @@ def notes_of(found: SettingBootstrap) -> Iterator[Note]:
     if found.incomparable:
         left_out = f"Left out, because they scored other pairs than {found.rows[0].label}"
         yield Note("other_pairs", f"{', '.join(found.incomparable)}.", left_out, severity="warning")
-    keys = ", ".join(f"{row.label} {found.runs[row.id].stored['key']}" for row in found.rows)
+    keys = ", ".join(f"{row.label} {found.runs[row.id].result.key}" for row in found.rows)
     yield Note("keys", f"{keys}.", "Runs", for_print=False)
 
 
@@ -60,9 +60,9 @@ def _units(found: SettingBootstrap) -> str:
 
 def _few_false_matches(found: SettingBootstrap) -> Iterator[Note]:
     """The paper's last appendix paragraph, for these pairs: with so few false matches TPR depends on single pairs."""
-    data = found.first.stored["data"]
-    pooled = ALPHA * (data["pairs"] - data["same"])
-    in_fold = pooled / len(data["folds"])
+    data = found.first.result.data
+    pooled = ALPHA * (data.pairs - data.same)
+    in_fold = pooled / len(data.folds)
     if in_fold >= ENOUGH_FALSE_MATCHES:
         return
     verdict = "too few as well" if pooled < ENOUGH_FALSE_MATCHES else "enough"

@@ -70,17 +70,17 @@ def _grid(
     note: Note,
 ) -> Grid:
     dataset, backbone = found.first.cell[:2]
-    stored = found.first.stored
+    result = found.first.result
     used = [(row, found.runs[row.id]) for row in found.rows]
     return Grid(
         id=f"{kind}_{dataset}_{backbone}",
-        title=f"{title} on {stored['dataset']['label']} x {stored['backbone']['label']}",
+        title=f"{title} on {result.dataset.label} x {result.backbone.label}",
         corner=("Method",),
         spanners=spanners,
         sections=sections,
         notes=(note, *notes_of(found)),
         about=(_about(found), *raw_brier(used, found.reading)),
-        source=stored["source"],
+        source=result.source,
         chapter=CHAPTER,
     )
 
@@ -215,7 +215,7 @@ def _range(low: float, high: float, sign: str = "") -> str:
 
 
 def _about(found: SettingBootstrap) -> str:
-    folds = len(found.first.stored["data"]["folds"])
+    folds = len(found.first.result.data.folds)
     reading = found.reading.name.capitalize()
     if found.known == 1:
         drawn = "identities"

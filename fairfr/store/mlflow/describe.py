@@ -64,7 +64,7 @@ def tags_of(result: RunResult, folder: Path) -> Iterator[tuple[str, Any]]:
     yield "run_key", result.key
     yield "status", result.status
     yield "source", result.source
-    yield "reading", usual_reading(result.to_json(with_metrics=False))
+    yield "reading", usual_reading(result)
     yield "dataset", result.dataset.id
     yield "backbone", result.backbone.id
     yield "method", result.method.id

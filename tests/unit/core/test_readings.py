@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
+from made_runs import result_of
 
 from fairfr.core.readings import BACKBONES, DATASETS, shared_reading, usual_reading
+from fairfr.core.run_result import RunResult
 
 CONF = Path(__file__).parents[3] / "conf"
 
 
-def result(dataset: str, backbone: str, column: str | None = None) -> dict[str, Any]:
+def result(dataset: str, backbone: str, column: str | None = None) -> RunResult:
     identity = {"backbone": {"id": backbone, "column": column}}
-    return {"dataset": {"id": dataset}, "backbone": {"id": backbone}, "identity": identity}
+    return result_of({"dataset": {"id": dataset}, "backbone": {"id": backbone}, "identity": identity})
 
 
 def test_the_named_backbones_and_data_sets_are_those_of_conf() -> None:

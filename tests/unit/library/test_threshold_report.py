@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from made_runs import run_of
 from scipy.stats import binomtest
 
 from fairfr.core.errors import ConfigError, DataError
@@ -26,8 +27,7 @@ class Held:
         self.levels = ("a", "b") if group is not None else ()
         self._group = np.full(len(self.same), -1) if group is None else np.asarray(group)
         label = {"label": "x"}
-        stored = {"key": "k", "source": "files", "dataset": label, "backbone": label, "method": label}
-        self.result = type("R", (), {"stored": {**stored, "data": {"folds": ["1", "2"]}}})
+        self.run = run_of({"dataset": label, "backbone": label, "method": label, "data": {"folds": ["1", "2"]}})
 
     def pair_groups(self, reading: str) -> Any:
         return self._group

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any, TypeAlias
 
 import pytest
+from made_runs import run_of
 
 from fairfr.paper.order import BACKBONES, DATASETS, GROUP_AWARE, HEADLINE, ROWS, SETTINGS
 from fairfr.paper.printed import LD_TPR, LU_AUROC, printed_headline
@@ -30,7 +31,7 @@ def make_result(cell: Cell, values: Values, source: str = "files", **more: Any) 
         for name in (metric, f"{metric}_on_probability", f"{metric}_raw")
     ]
     groups = [f"g{i}" for i in range(GROUPS[dataset])]
-    return Run(
+    return run_of(
         {
             "key": f"{source}-{'-'.join(cell)}",
             "status": "completed",

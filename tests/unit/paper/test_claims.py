@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from made_runs import run_of
 
 from fairfr.paper.claims import appendix, groups, other_sections, results
 from fairfr.paper.claims.claim import Verdict
@@ -14,7 +15,7 @@ from fairfr.paper.numbers import PrintedNumbers, RunNumbers
 from fairfr.paper.order import HEADLINE, PAPER_ROWS, SETTINGS
 from fairfr.paper.paper_tables import paper_tables
 from fairfr.paper.reading import PAPER_READING, READINGS
-from fairfr.report.readings import Reading, Run
+from fairfr.report.readings import Reading
 from fairfr.report.runs import SelectedRuns
 
 PRINTED = {claim.id: judge(claim, PrintedNumbers())._replace(figure=None) for claim in CLAIMS}
@@ -254,9 +255,9 @@ def test_counts_come_from_the_runs(paper_runs: Callable[..., SelectedRuns]) -> N
     assert ours(runs, "negatives-lfw") == Verdict("holds", "300 in a fold")
     assert ours(runs, "parameters").status == "undetermined"
     mlp: Any = runs.get("rfw", "arcface_r100", "ac_mlp")
-    told = Run({**mlp.stored, "fit_report": {"0": {"parameters": 527361}}})
+    told = run_of({**mlp.result.to_json(), "fit_report": {"0": {"parameters": 527361}}})
     assert ours(SelectedRuns([told], "files"), "parameters") == Verdict("holds", "527,361")
-    other = Run({**mlp.stored, "fit_report": {"0": {"parameters": 5}}})
+    other = run_of({**mlp.result.to_json(), "fit_report": {"0": {"parameters": 5}}})
     assert ours(SelectedRuns([other], "files"), "parameters") == Verdict("does not hold", "5")
 
 

@@ -173,7 +173,7 @@ def test_group_aware_methods_have_a_dagger(paper_runs: Callable[..., SelectedRun
 def test_a_paper_reading_takes_the_papers_variants(paper_runs: Callable[..., SelectedRuns]) -> None:
     runs = paper_runs()
     result: Any = runs.get("rfw", "magface", "gst_paper")
-    row = next(r for r in result.stored["metrics"] if r["metric"] == "auroc_on_probability" and r["group"] == "all")
+    row = next(r for r in result.result.metrics.rows if r["metric"] == "auroc_on_probability" and r["group"] == "all")
     row["mean"] = 0.5
     assert beside(companion(runs, "auroc", PAPER_READING), "GST")[0].text == "0.500"
     assert beside(companion(runs, "auroc", STRICT), "GST")[0].text == "0.957"

@@ -64,7 +64,7 @@ def test_an_interval_that_includes_the_boundary_cannot_be_told(fake_run: Any) ->
 
 def test_without_scores_the_verdict_stands_as_it_is(fake_run: Any) -> None:
     good, bad = fake_run("ac_density", noise=0.2), fake_run("faircal", noise=0.9)
-    found = judged(ahead(WORST_AUROC), [good, Run(bad.stored)])
+    found = judged(ahead(WORST_AUROC), [good, Run(bad.result)])
     assert found == judge(ahead(WORST_AUROC), RunNumbers(SelectedRuns([good, bad], "synthetic"), PAPER_READING))
 
 

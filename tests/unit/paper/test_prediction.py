@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from made_runs import change
 
 from fairfr.paper.coverage import coverage
 from fairfr.paper.figures import prediction_figure
@@ -86,7 +87,7 @@ def test_the_largest_misses_are_named(synthetic: SelectedRuns) -> None:
 def test_a_rate_that_ties_decide_is_named_with_the_value_by_the_score(
     tied: Run, runs: Callable[..., SelectedRuns]
 ) -> None:
-    tied.stored["source"] = "synthetic"
+    change(tied, source="synthetic")
     (grid,) = prediction(runs(tied, source="synthetic"), PAPER_READING)
     (note,) = [note for note in grid.notes if note.code == "largest"]
     assert "AC-Density on RFW MagFace 0.106 (ties; by score 0.533) / 0.466" in note.text

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from made_runs import run_of
 
 from fairfr.core.calibrator import FitContext
 from fairfr.core.types import FoldSplit, VerificationSet
@@ -16,7 +17,7 @@ from fairfr.folds.transfer import FitOnOtherDataset
 from fairfr.methods.baseline import Baseline
 from fairfr.pairs.table import PairTable
 from fairfr.report.held_out_folds import held_out_folds
-from fairfr.report.readings import STRICT, Run
+from fairfr.report.readings import STRICT
 from fairfr.runner.held_out import score_held_out
 from fairfr.runner.record import jsonable, score_columns
 from fairfr.store.result_file import checksums
@@ -57,7 +58,7 @@ def test_each_pair_has_the_threshold_of_the_fit_that_scored_it(
         score_columns(data.take(held_out.rows), table.cosine[held_out.rows], held_out),
     )
     stored = {"fit_report": jsonable(held_out.fit_report), "files": checksums(tmp_path)}
-    run = Run({**stored, "key": "k", "method": {"native_probability": False}}, tmp_path)
+    run = run_of({**stored, "key": "k", "method": {"native_probability": False}}, tmp_path)
 
     expected = np.full(data.n_pairs, np.nan)
     for split in splits:
@@ -76,5 +77,5 @@ def test_a_run_without_thresholds_has_none(synthetic_set: Callable[..., Verifica
     held_out = score_held_out(PairTable(data), list(LeaveOneFoldOut().split(data)), Baseline, context)
     write_scores(tmp_path / "scores.parquet", score_columns(data, PairTable(data).cosine, held_out))
     stored = {"fit_report": jsonable(held_out.fit_report), "files": checksums(tmp_path)}
-    run = Run({**stored, "key": "k", "method": {"native_probability": False}}, tmp_path)
+    run = run_of({**stored, "key": "k", "method": {"native_probability": False}}, tmp_path)
     assert all(fold.thresholds == {} for fold in held_out_folds(run, STRICT))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from made_runs import run_of
 
 from fairfr.paper.reading import PAPER_READING
 from fairfr.report.readings import STRICT, Run
@@ -37,7 +38,7 @@ def result(native: bool, grouping: str | None = "eth", needs: tuple[str, ...] = 
         {"grouping": g, "rule": r, "group": w, "metric": m, "mean": value} for (g, r, w, m), value in VALUES.items()
     ]
     method = {"native_probability": native, "needs": list(needs)}
-    return Run({"method": method, "data": {"grouping": grouping}, "metrics": rows})
+    return run_of({"method": method, "data": {"grouping": grouping}, "metrics": rows})
 
 
 @pytest.mark.parametrize(
@@ -67,7 +68,7 @@ def test_where_a_number_comes_from(native: bool, reading: Any, metric: str, grou
 def test_a_number_that_does_not_exist_is_none() -> None:
     assert result(True).mean("auroc", "nobody", PAPER_READING) is None
     assert result(True, grouping=None).mean("auroc", "worst", STRICT) is None
-    failed = Run({"method": {"native_probability": True, "needs": []}, "status": "failed"})
+    failed = run_of({"method": {"native_probability": True, "needs": []}, "status": "failed"})
     assert failed.mean("auroc", "all", PAPER_READING) is None and failed.mean("auroc", "worst", PAPER_READING) is None
 
 

@@ -79,10 +79,10 @@ def test_data_without_a_grouping_has_no_groups(fake_run: Any) -> None:
 
 def test_missing_scores_are_told_from_present_ones(fake_run: Any) -> None:
     result = fake_run("beta")
-    assert RunScores.if_available(None) is None and RunScores.if_available(Run(result.stored)) is None
+    assert RunScores.if_available(None) is None and RunScores.if_available(Run(result.result)) is None
     assert RunScores.if_available(result) is not None
-    with pytest.raises(FileNotFoundError, match=result.stored["key"]):
-        RunScores(Run(result.stored))
+    with pytest.raises(FileNotFoundError, match=result.result.key):
+        RunScores(Run(result.result))
     (result.folder / "scores.parquet").unlink()
     assert RunScores.if_available(result) is None
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from made_runs import change
 
 from fairfr.core.code_digest import run_code
 from fairfr.core.errors import ConfigError
@@ -34,17 +35,20 @@ def run(result: Make) -> Make:
     ) -> Run:
         made = result("ac_density", overall={"auroc": auroc}, key=f"key-{auroc}", label="AC-Density")
         estimator = {"_target_": TARGET, "k": k, "max_references": references}
-        made.stored["identity"] = {
-            "results_version": RESULTS_VERSION,
-            "method": {"id": "ac_density", "estimator": estimator},
-            "seed": seed,
-            "code": {"method": code, "protocol": None} if code else installed(TARGET),
-            "data": "d",
-            **data,
-        }
+        change(
+            made,
+            identity={
+                "results_version": RESULTS_VERSION,
+                "method": {"id": "ac_density", "estimator": estimator},
+                "seed": seed,
+                "code": {"method": code, "protocol": None} if code else installed(TARGET),
+                "data": "d",
+                **data,
+            },
+        )
         differs: dict[str, Any] = {"method.estimator.k": k} if k != 20 else {}
         differs |= {} if references is None else {"method.estimator.max_references": references}
-        made.stored["differs"] = differs | ({"seed": seed} if seed else {})
+        change(made, differs=differs | ({"seed": seed} if seed else {}))
         return made
 
     return make
@@ -75,7 +79,7 @@ def test_a_variant_of_the_method_is_a_row_of_its_own(run: Make, key: str) -> Non
 
 def test_methods_that_have_no_such_field_stay_beside_the_variant(run: Make, result: Make) -> None:
     baseline = result("baseline", overall={"auroc": 0.5}, label="Baseline", key="key-baseline")
-    baseline.stored["identity"] = {"results_version": RESULTS_VERSION, "seed": 0}
+    change(baseline, identity={"results_version": RESULTS_VERSION, "seed": 0})
     found = chosen(run(0.9), run(0.99, k=500), baseline, where=("k=500",))
     assert rows(found) == {"Baseline": 0.5, "AC-Density": 0.9, "AC-Density (k=500)": 0.99}
     assert rows(chosen(run(0.98, seed=1), baseline, where=("seed=1",))) == {"AC-Density": 0.98}
@@ -97,7 +101,7 @@ def test_conditions_on_what_methods_share_choose_and_captions_say_so(run: Make) 
 
 def test_numbers_are_read_as_people_type_them(run: Make) -> None:
     made = run(0.99)
-    made.stored["differs"] = {"method.estimator.alpha": 1e6}
+    change(made, differs={"method.estimator.alpha": 1e6})
     assert rows(chosen(made, where=("alpha=1e6",))) == {"AC-Density (alpha=1e+06)": 0.99}
 
 
@@ -115,16 +119,22 @@ def test_a_sweep_shows_all_its_cells(run: Make) -> None:
 
 def finished(run: Run, day: int, **dataset: Any) -> Run:
     """The run as of a day, on a data set with these parameters."""
-    run.stored["finished"] = f"2026-01-{day:02}T00:00:00+00:00"
-    run.stored["identity"]["dataset"] = {"id": "rfw", **dataset}
+    change(run, finished=f"2026-01-{day:02}T00:00:00+00:00")
+    change(run, identity={**run.result.origin.configuration, "dataset": {"id": "rfw", **dataset}})
     return run
 
 
 def other_method(run: Run) -> Run:
     """The same as a run of Platt, by its own code."""
-    run.stored["method"] = {"id": "platt", "label": "Platt", "needs": [], "native_probability": True}
-    run.stored["identity"]["method"] = {"id": "platt", "estimator": {"_target_": "fairfr.methods.platt.Platt"}}
-    run.stored["identity"]["code"] = installed("fairfr.methods.platt.Platt")
+    change(run, method={"id": "platt", "label": "Platt", "needs": [], "native_probability": True})
+    change(
+        run,
+        identity={
+            **run.result.origin.configuration,
+            "method": {"id": "platt", "estimator": {"_target_": "fairfr.methods.platt.Platt"}},
+        },
+    )
+    change(run, identity={**run.result.origin.configuration, "code": installed("fairfr.methods.platt.Platt")})
     return run
 
 
@@ -191,7 +201,7 @@ def test_a_run_that_was_named_by_a_key_which_no_longer_counts_does_not_compete(r
 
 def test_results_of_different_versions_do_not_stand_in_one_table(run: Make, result: Make) -> None:
     old, new = run(0.9), result("baseline", overall={"auroc": 0.5})
-    new.stored["identity"] = {"results_version": RESULTS_VERSION - 1}
+    change(new, identity={"results_version": RESULTS_VERSION - 1})
     with pytest.raises(MixedResultsError, match=rf"version {RESULTS_VERSION - 1}: rfw x magface x baseline"):
         chosen(old, new)
 
@@ -203,20 +213,22 @@ def test_a_condition_that_chooses_nothing_is_an_error_that_says_what_is_near(run
 
 def test_metrics_of_different_versions_do_not_stand_in_one_table(run: Make, result: Make) -> None:
     old, new = run(0.9), result("baseline", overall={"auroc": 0.5})
-    old.stored["metrics_version"], new.stored["metrics_version"] = "1-a", "2-b"
+    change(old, metrics_version="1-a")
+    change(new, metrics_version="2-b")
     with pytest.raises(MixedMetricsError, match=r"fairfr rescore .*scripts/rescore\.py"):
         chosen(old, new)
 
 
 def test_a_condition_that_only_runs_of_the_other_source_meet_is_no_mistake(run: Make) -> None:
     here, there = run(0.9), run(0.8)
-    there.stored["source"], there.stored["differs"] = "synthetic", {"dataset.standin.scale": 0.2}
+    change(there, source="synthetic")
+    change(there, differs={"dataset.standin.scale": 0.2})
     chosen_by = Selection.where(["standin.scale=0.2"])
     assert len(SelectedRuns([here, there], "files", chosen_by)) == 0
-    assert [found.stored["key"] for found in SelectedRuns([here, there], "synthetic", chosen_by)] == ["key-0.8"]
+    assert [found.result.key for found in SelectedRuns([here, there], "synthetic", chosen_by)] == ["key-0.8"]
     by_method = Selection.where(["k=500"])
-    there.stored["differs"] = {"method.estimator.k": 500}
-    here.stored["identity"]["method"] = {"id": "ac_density"}
+    change(there, differs={"method.estimator.k": 500})
+    change(here, identity={**here.result.origin.configuration, "method": {"id": "ac_density"}})
     assert len(SelectedRuns([here, there], "files", by_method)) == 1, (
         "a field of methods adds rows, and takes none away"
     )
@@ -232,8 +244,8 @@ def test_a_condition_with_commas_is_a_list(run: Make, text: str) -> None:
 
 def test_commas_inside_brackets_are_part_of_the_value(run: Make) -> None:
     both, one = run(0.8), run(0.7)
-    both.stored["differs"] = {"dataset.grouping": ["a", "b"]}
-    one.stored["differs"] = {"dataset.grouping": ["a"]}
+    change(both, differs={"dataset.grouping": ["a", "b"]})
+    change(one, differs={"dataset.grouping": ["a"]})
     assert rows(chosen(run(0.9), both, one, where=("grouping=[a,b]",))) == {"AC-Density": 0.8}
     found = chosen(run(0.9), both, one, where=("grouping=[a],[a,b]",))
     assert rows(found) == {"AC-Density (grouping=[a,b])": 0.8, "AC-Density (grouping=[a])": 0.7}
@@ -241,9 +253,10 @@ def test_commas_inside_brackets_are_part_of_the_value(run: Make) -> None:
 
 def test_one_command_shows_all_hidden_variants_beside_the_defaults(run: Make) -> None:
     grouped, scaled, elsewhere = run(0.7), run(0.5), run(0.4)
-    grouped.stored["differs"] = {"dataset.grouping": ["gender", "a b"], "method.estimator.C": 0.1234567}
-    scaled.stored["differs"] = {"dataset.standin.scale": 0.2}
-    elsewhere.stored["differs"], elsewhere.stored["protocol"] = {"protocol": "mine"}, "mine"
+    change(grouped, differs={"dataset.grouping": ["gender", "a b"], "method.estimator.C": 0.1234567})
+    change(scaled, differs={"dataset.standin.scale": 0.2})
+    change(elsewhere, differs={"protocol": "mine"})
+    change(elsewhere, protocol="mine")
     results = [run(0.9), run(0.8, k=500), run(0.81, k=300), run(0.6, seed=1), grouped, scaled, elsewhere]
     hidden = Selection().hidden(results)
     assert len(hidden) == 6
@@ -255,6 +268,6 @@ def test_one_command_shows_all_hidden_variants_beside_the_defaults(run: Make) ->
 
 def test_what_is_hidden_counts_cells_alone(run: Make) -> None:
     results = [run(0.9), run(0.8, k=500), run(0.81, k=500, code="old"), run(0.6, seed=1)]
-    results[-1].stored["study"] = "low_fpr"
+    change(results[-1], study="low_fpr")
     assert len(Selection().hidden(results)) == 2
     assert len(Selection.where(["seed=0"]).hidden(results)) == 2 and not Selection(everything=True).hidden(results)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from made_runs import change
 
 from fairfr.core.errors import ConfigError
 from fairfr.paper.definition import PAPER
@@ -28,7 +29,7 @@ def written(results: list[Run], root: Path, *where: str) -> dict[str, str]:
 
 def test_a_page_says_which_runs_it_does_not_show_and_how_to_see_them(result: Make, tmp_path: Path) -> None:
     variant = result("platt", overall={"auroc": 0.8}, key="variant", label="Platt")
-    variant.stored["differs"] = {"method.estimator.C": 0.5}
+    change(variant, differs={"method.estimator.C": 0.5})
     results = [result("platt", overall={"auroc": 0.9}, label="Platt"), variant]
     page = written(results, tmp_path)["files"]
     command = f"fairfr tables --reading strict --out-root {tmp_path} --where method.estimator.C=0.5"
@@ -39,7 +40,7 @@ def test_a_page_says_which_runs_it_does_not_show_and_how_to_see_them(result: Mak
 
 def test_the_command_reads_the_runs_from_where_they_were_read(result: Make, tmp_path: Path) -> None:
     variant = result("platt", overall={"auroc": 0.8}, key="variant", label="Platt")
-    variant.stored["differs"] = {"method.estimator.C": 0.5}
+    change(variant, differs={"method.estimator.C": 0.5})
     results = [result("platt", overall={"auroc": 0.9}, label="Platt"), variant]
     wanted = ReportOptions(figures=False, origin=("--source", "mlflow", "--uri", "http://server:5000"))
     note = not_shown(wanted, results, (), tmp_path, None)
@@ -51,7 +52,7 @@ def test_the_command_reads_the_runs_from_where_they_were_read(result: Make, tmp_
 def test_a_page_counts_what_a_condition_hides(result: Make, tmp_path: Path) -> None:
     seeds = [result("platt", overall={"auroc": 0.8}, key=f"seed-{seed}", label="Platt") for seed in (1, 2, 3)]
     for seed, run in enumerate(seeds, start=1):
-        run.stored["differs"] = {"seed": seed}
+        change(run, differs={"seed": seed})
     page = written([result("platt", overall={"auroc": 0.9}, label="Platt"), *seeds], tmp_path, "seed=1,2")["files"]
     command = f"fairfr tables --reading strict --out-root {tmp_path}"
     assert "Not shown: 1 run does not meet --where. 1 run differs from the default configuration. To show" in page
@@ -62,8 +63,8 @@ def test_a_page_counts_what_a_condition_hides(result: Make, tmp_path: Path) -> N
 def test_a_page_says_which_runs_a_newer_configuration_replaced(result: Make, tmp_path: Path) -> None:
     results = [result("platt", "mine/mynet", overall={"auroc": 0.8}, key=key) for key in ("a", "b")]
     for day, (run, grouping) in enumerate(zip(results, ([], ["sex"]), strict=True), start=1):
-        run.stored["finished"] = f"2026-01-0{day}T00:00:00+00:00"
-        run.stored["identity"] = {"dataset": {"id": "mine", "grouping": grouping}}
+        change(run, finished=f"2026-01-0{day}T00:00:00+00:00")
+        change(run, identity={"dataset": {"id": "mine", "grouping": grouping}})
     page = written(results, tmp_path)["files"]
     command = f"fairfr tables --reading strict --out-root {tmp_path} --where 'dataset.grouping=[]'"
     assert "MINE x Mynet: 1 run has another configuration (grouping=[]), and the newest decides." in page
@@ -85,9 +86,9 @@ def test_differences_can_be_against_any_method_or_variant(fake_run: Make, tmp_pa
 
 def test_a_variant_that_differences_are_against_is_shown_without_a_condition(fake_run: Make, tmp_path: Path) -> None:
     results = [fake_run(method) for method in ("baseline", "ac_linear", "beta")]
-    results[1].stored["method"]["label"] = "AC-Linear"
-    results[1].stored["differs"] = {"method.estimator.C": 0.5}
-    results[2].stored["differs"] = {"method.estimator.C": 0.5, "seed": 1}
+    change(results[1], method={**results[1].result.to_json()["method"], "label": "AC-Linear"})
+    change(results[1], differs={"method.estimator.C": 0.5})
+    change(results[2], differs={"method.estimator.C": 0.5, "seed": 1})
     for name in ("ac_linear (C=0.5)", "AC-Linear(c=0.5)"):
         write_report(results, tmp_path, STRICT, ReportOptions(20, figures=False, against=name), PAPER)
         text = (tmp_path / "tables/synthetic/strict/differences_rfw_facenet.csv").read_text(encoding="utf-8")
@@ -102,7 +103,7 @@ def test_a_variant_that_differences_are_against_is_shown_without_a_condition(fak
 
 def test_a_condition_that_one_source_meets_leaves_the_other_without_a_page(result: Make, tmp_path: Path) -> None:
     small = result("platt", overall={"auroc": 0.9}, source="synthetic")
-    small.stored["differs"] = {"dataset.standin.scale": 0.2}
+    change(small, differs={"dataset.standin.scale": 0.2})
     results = [result("platt", overall={"auroc": 0.8}), small]
     assert written(results, tmp_path).keys() == {"files"}
     asked = written(results, tmp_path, "dataset.standin.scale=0.2")

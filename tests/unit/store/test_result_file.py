@@ -54,7 +54,7 @@ def test_a_whole_run_is_read_with_and_without_its_metrics(folder: Path, out: Pat
     head = read_without_metrics(folder)
     assert head is not None and head.to_json() == whole.to_json()
     results, damaged = read_runs(out)
-    assert [result.stored["key"] for result in results] == ["a" * 16] and damaged == []
+    assert [result.result.key for result in results] == ["a" * 16] and damaged == []
 
 
 @pytest.mark.parametrize(

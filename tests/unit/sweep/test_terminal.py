@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,19 +11,19 @@ import pytest
 from rich.console import Console
 
 from fairfr.core.findings import Finding
-from fairfr.core.run_result import RunResult
+from fairfr.core.run_result import RunResult, Usage
 from fairfr.store.result_file import write_result
 from fairfr.sweep.results_table import results_table
 from fairfr.sweep.terminal import Terminal
 
 
-def stored(label: str, auroc: float | None, brier: float | None = 0.1, **changes: Any) -> dict[str, Any]:
+def stored(label: str, auroc: float | None, brier: float | None = 0.1, **changes: Any) -> RunResult:
     numbers = {"auroc": auroc, "tpr_at_fpr_1e-3": 0.5, "brier": brier, "ece_15": 0.02}
     rows = [
         {"grouping": "all", "rule": "all", "group": "all", "metric": metric, "mean": mean}
         for metric, mean in numbers.items()
     ]
-    return {
+    keys = {
         "key": label.lower(),
         "status": "completed",
         "source": "files",
@@ -39,14 +40,15 @@ def stored(label: str, auroc: float | None, brier: float | None = 0.1, **changes
         "metrics": rows,
         **changes,
     }
+    return RunResult.from_json(keys)
 
 
-def needing_groups(label: str, auroc: float) -> dict[str, Any]:
+def needing_groups(label: str, auroc: float) -> RunResult:
     method = {"id": label.lower(), "label": label, "needs": ["groups"], "native_probability": False}
     return stored(label, auroc, method=method)
 
 
-def shown(*results: dict[str, Any], ansi: bool = False, width: int = 160) -> str:
+def shown(*results: RunResult, ansi: bool = False, width: int = 160) -> str:
     console = Console(file=io.StringIO(), width=width, force_terminal=ansi, color_system="standard" if ansi else None)
     console.print(results_table(list(results), width=width))
     assert isinstance(console.file, io.StringIO)
@@ -104,9 +106,8 @@ def test_an_undefined_number_is_a_dash_not_zero() -> None:
 
 
 def test_folds_are_those_that_were_scored() -> None:
-    half = stored("Platt", 0.9, 0.1)
-    half["data"] = {**half.get("data", {}), "folds": ["0", "1"]}
-    half["metrics"] = [{**row, "folds_total": 1} for row in half["metrics"]]
+    whole = stored("Platt", 0.9, 0.1).to_json()
+    half = RunResult.from_json({**whole, "metrics": [{**row, "folds_total": 1} for row in whole["metrics"]]})
     assert "mean over 1 held-out folds" in shown(half)
     failed = stored("Beta", None, status="failed", metrics=[], data={})
     assert "mean over 1 or 2 held-out folds" in shown(failed, half, stored("Isotonic", 0.9))
@@ -151,8 +152,7 @@ def test_a_single_run_has_no_winner() -> None:
 
 
 def test_a_failed_run_prints_empty() -> None:
-    failed = stored("Platt", None, status="failed", metrics=[])
-    del failed["seconds"]
+    failed = replace(stored("Platt", None, status="failed", metrics=[]), usage=Usage())
     line = next(line for line in shown(failed).splitlines() if "Platt" in line)
     assert line.split() == ["Platt", "failed"]
 
@@ -173,7 +173,7 @@ def test_a_sweep_report_counts_and_repeats_every_failure(
     outcomes: list[dict[str, Any]] = []
     for label, source in (("Platt", "files"), ("Beta", "synthetic")):
         (tmp_path / label).mkdir()
-        write_result(tmp_path / label, RunResult.from_json(stored(label, 0.9, source=source)))
+        write_result(tmp_path / label, stored(label, 0.9, source=source))
         outcomes.append({"status": "completed", "folder": str(tmp_path / label), "choices": label, "error": None})
     outcomes.append({"status": "failed", "choices": "lfw / magface / gst", "error": "DataError: x.csv is empty."})
     assert terminal.sweep_report(outcomes, tmp_path) == 1

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from made_runs import run_of
+
 from fairfr.paper.studies import STUDIES
 from fairfr.paper.studies.coverage import STUDY
 from fairfr.report.readings import STRICT, Run
@@ -14,9 +16,9 @@ from fairfr.report.study import runs_by_study
 def covered(result: Any, method: str, keep: float, auroc: float, group: str = "African") -> Run:
     made = result(method, "rfw/arcface_original", groups={"african": {"auroc": auroc, "brier": 1 - auroc}, "asian": {}})
     splitter = {"group": group, "keep": keep, "grouping": None, "repeat": 0}
-    stored = {**made.stored, "key": f"{method}{keep}{group}", "study": "coverage", "protocol": "coverage"}
+    stored = {**made.result.to_json(), "key": f"{method}{keep}{group}", "study": "coverage", "protocol": "coverage"}
     stored["identity"] = {"protocol": {"id": "coverage", "splitter": splitter}}
-    return Run({**stored, "differs": {"protocol": "coverage", "protocol.splitter.keep": keep}})
+    return run_of({**stored, "differs": {"protocol": "coverage", "protocol.splitter.keep": keep}})
 
 
 def test_rows_fall_with_the_share_and_stand_beside_the_paper(result: Any) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from made_runs import change, run_of
 
 from fairfr.core.types import Source
 from fairfr.paper.reading import PAPER_READING
@@ -32,12 +33,12 @@ def form(fake_run: Any) -> Any:
     ) -> Run:
         where = f"{dataset}_{limit}_{finished}"
         run = fake_run(method, dataset=where, **more)
-        stored = {**run.stored, "finished": finished, "dataset": {"id": dataset, "label": dataset.upper()}}
+        stored = {**run.result.to_json(), "finished": finished, "dataset": {"id": dataset, "label": dataset.upper()}}
         stored["method"] = {**stored["method"], "native_probability": True}
         stored["identity"] = {"method": {"estimator": {"max_references": limit}}}
         stored["differs"] = differs or {}
         stored["study"] = "density_forms"
-        return Run(stored, run.folder)
+        return run_of(stored, run.folder)
 
     return make
 
@@ -81,7 +82,7 @@ def test_numbers_are_those_of_the_run(form: Any) -> None:
 def test_the_newest_run_of_a_form_counts_and_others_stay_away(form: Any, fake_run: Any) -> None:
     old, new = form("ac_density", 50, noise=0.9), form("ac_density", 50, finished="2026-02-01", noise=0.2)
     failed = form("ac_density_loo", 50)
-    failed.stored["status"] = "failed"
+    change(failed, status="failed")
     real = form("ac_density", None, source="files")
     (grid,) = density_forms([new, old, failed, real, fake_run("baseline")], "synthetic")
     assert list(lines(grid)) == ["self, 50, clipped", "self, 50, unclipped"]

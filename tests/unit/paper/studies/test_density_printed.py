@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from made_runs import change
 
 from fairfr.paper.reading import PAPER_READING
 from fairfr.paper.studies import STUDIES
@@ -32,7 +33,7 @@ def form(result: Callable[..., Run]) -> Callable[..., Run]:
             source="synthetic",
             key=f"{method}-{seed}",
         )
-        run.stored |= {"study": "density_printed", "differs": {"dataset.standin.seed": seed}, "identity": {}}
+        change(run, study="density_printed", differs={"dataset.standin.seed": seed}, identity={})
         return run
 
     return make

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from made_runs import change, run_of
+
 from fairfr.paper.studies import STUDIES
 from fairfr.paper.studies.split import STUDY
 from fairfr.report.readings import STRICT, Run
@@ -16,10 +18,10 @@ COUNTS = {"moved": 12, "pairs": 100, "dropped": 0, "imbalance": 1, "cut": 0}
 def split(result: Any, method: str, protocol: str, backbone: str, auroc: float) -> Run:
     made = result(method, f"rfw/{backbone}", worst={"auroc": auroc, "brier": 1 - auroc})
     finding = {"code": "folds-anew", "severity": "note", "text": "...", "counts": COUNTS}
-    stored = {**made.stored, "key": f"{method}{protocol}{backbone}", "study": "split", "protocol": protocol}
+    stored = {**made.result.to_json(), "key": f"{method}{protocol}{backbone}", "study": "split", "protocol": protocol}
     stored["warnings"] = [] if protocol == "published" else [finding]
     stored["identity"] = {"protocol": {"id": protocol}}
-    return Run({**stored, "differs": {} if protocol == "published" else {"protocol": protocol}})
+    return run_of({**stored, "differs": {} if protocol == "published" else {"protocol": protocol}})
 
 
 def test_kinds_of_folds_stand_below_one_another_and_claims_are_judged_by_them(result: Any) -> None:
@@ -48,8 +50,8 @@ def test_rows_of_a_study_come_from_the_newest_configuration_of_a_setting_alone(r
     older = split(result, "platt", "endpoint_disjoint", "mynet", 0.6)
     newer = [split(result, "platt", protocol, "mynet", 0.8) for protocol in ("published", "identity_disjoint")]
     for day, (run, grouping) in enumerate(zip([older, *newer], ("ethnicity", "sex", "sex"), strict=True), start=1):
-        run.stored["finished"] = f"2026-01-0{day}T00:00:00+00:00"
-        run.stored["identity"]["dataset"] = {"id": "rfw", "grouping": [grouping]}
+        change(run, finished=f"2026-01-0{day}T00:00:00+00:00")
+        change(run, identity={**run.result.origin.configuration, "dataset": {"id": "rfw", "grouping": [grouping]}})
     runs = runs_by_study(STUDIES, [older, *newer], "files", STRICT, Selection())["split"]
     labels = [line.label for line in STUDY.tables(runs)[0].sections[0].lines]
     assert labels == ["Original", "Identity-disjoint"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from made_runs import run_of
 
 from fairfr.paper.claims.table import CLAIMS, judge
 from fairfr.paper.numbers import PrintedNumbers, RunNumbers
@@ -22,12 +23,12 @@ def run(fake_run: Any) -> Any:
 
     def make(method: str, protocol: str, train: str | None = None, noise: float = 0.5, digest: str = "d") -> Run:
         made = fake_run(method, noise=noise, dataset=f"{protocol}_{train}_{digest}", known_people=120)
-        stored = {**made.stored, "protocol": protocol, "study": "transfer", "differs": {"protocol": protocol}}
+        stored = {**made.result.to_json(), "protocol": protocol, "study": "transfer", "differs": {"protocol": protocol}}
         stored["dataset"] = {"id": "lfw", "label": "LFW"}
         stored["data"] = {**stored["data"], "digest": digest}
         stored["train"] = None if train is None else {"id": train, "label": train.upper()}
         stored["identity"] = {"protocol": {"id": protocol}, "train": stored["train"], "data": digest}
-        return Run(stored, made.folder)
+        return run_of(stored, made.folder)
 
     return make
 

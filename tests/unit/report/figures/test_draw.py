@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from made_runs import change, run_of
 from matplotlib.figure import Figure
 
 from fairfr.paper.order import ORDER
@@ -67,7 +68,7 @@ def test_beta_and_density_are_preferred(
     chosen: list[str] = []
 
     def note(score_only: RunScores, adaptive: RunScores, reading: Any) -> Any:
-        chosen.extend(scores.result.stored["method"]["label"] for scores in (score_only, adaptive))
+        chosen.extend(scores.run.result.method.label for scores in (score_only, adaptive))
         return Figure(figsize=(1, 1))
 
     monkeypatch.setattr("fairfr.report.figures.draw.reliability_figure", note)
@@ -81,12 +82,12 @@ def test_beta_and_density_are_preferred(
 
 def test_what_cannot_be_drawn_is_left_out(fake_run: Any, tmp_path: Path) -> None:
     beta, density = fake_run("beta"), fake_run("ac_density")
-    only_results = SelectedRuns([Run(beta.stored), Run(density.stored)], "synthetic")
+    only_results = SelectedRuns([Run(beta.result), Run(density.result)], "synthetic")
     assert names(draw_figures(Layout(only_results, PAPER_READING, ORDER), tmp_path / "a")) == [
         "worst_group_auroc.png",
         "worst_group_auroc.pdf",
     ]
-    without_groups = Run({**beta.stored, "data": {**beta.stored["data"], "grouping": None}})
+    without_groups = run_of({**beta.result.to_json(), "data": {**beta.result.to_json()["data"], "grouping": None}})
     assert draw_figures(Layout(SelectedRuns([without_groups], "synthetic"), PAPER_READING, ORDER), tmp_path / "b") == []
     assert draw_figures(Layout(SelectedRuns([], "synthetic"), PAPER_READING, ORDER), tmp_path / "c") == []
 
@@ -128,7 +129,7 @@ def test_the_overview_has_every_method_that_has_run_and_no_empty_row(fake_run: A
 
 def test_no_panel_shows_values_that_cannot_be(fake_run: Any) -> None:
     near_one, wide = fake_run("baseline", noise=0.05), fake_run("platt", noise=1.5)
-    wide.stored["backbone"] = {"id": "other", "label": "Other"}
+    change(wide, backbone={"id": "other", "label": "Other"})
     figure = overview_figure(Layout(SelectedRuns([near_one, wide], "synthetic"), PAPER_READING, ORDER))
     assert figure is not None
     limits = [axes.get_xlim() for axes in figure.axes]
@@ -189,7 +190,7 @@ def test_names_are_not_formulas(fake_run: Any, tmp_path: Path, name: str) -> Non
     runs = [fake_run(method, groups={"kind": ["one", "two_parts", name]}) for method in ("beta", "ac_density")]
     for run in runs:
         for noun in ("dataset", "backbone", "method"):
-            run.stored[noun]["label"] = name
+            change(run, **{noun: {**run.result.to_json()[noun], "label": name}})
     written = draw_figures(Layout(SelectedRuns(runs, "synthetic"), PAPER_READING, ORDER), tmp_path / "figures")
     assert len(written) == 4
 
@@ -204,9 +205,9 @@ def test_what_is_drawn_is_the_name(name: str) -> None:
 
 def test_a_user_s_method_has_a_reliability_figure_of_its_own(fake_run: Any, tmp_path: Path) -> None:
     own = fake_run("mine")
-    own.stored["identity"] = {"method": {"estimator": {"_target_": "my_package.Mine"}}}
+    change(own, identity={"method": {"estimator": {"_target_": "my_package.Mine"}}})
     ours = fake_run("ac_linear")
-    ours.stored["identity"] = {"method": {"estimator": {"_target_": "fairfr.methods.ac_linear.ACLinear"}}}
+    change(ours, identity={"method": {"estimator": {"_target_": "fairfr.methods.ac_linear.ACLinear"}}})
     alone = {
         path.stem
         for path in draw_figures(Layout(SelectedRuns([own, ours], "synthetic"), STRICT, ORDER), tmp_path / "alone")
@@ -220,7 +221,7 @@ def test_a_user_s_method_has_a_reliability_figure_of_its_own(fake_run: Any, tmp_
     }
     assert {"reliability_rfw_facenet_mine.png", "reliability_rfw_facenet.png"} <= beside
     without_groups = fake_run("other", grouping=None, groups={})
-    without_groups.stored["identity"] = {"method": {"estimator": {"_target_": "my_package.Other"}}}
+    change(without_groups, identity={"method": {"estimator": {"_target_": "my_package.Other"}}})
     drawn = draw_figures(Layout(SelectedRuns([without_groups], "synthetic"), STRICT, ORDER), tmp_path / "c")
     assert {path.name for path in drawn} == {"reliability_rfw_facenet_other.png", "reliability_rfw_facenet_other.pdf"}
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from made_runs import change
+
 from fairfr.paper.paper_tables import paper_tables
 from fairfr.paper.reading import PAPER_READING
 from fairfr.report.readings import Run
@@ -78,7 +80,7 @@ def test_data_without_groups_has_tables_without_group_numbers(
     result: Make, runs: MakeRuns, find: Find, notes: Callable[..., list[str]]
 ) -> None:
     made = result("baseline", "mine/mynet", overall={"auroc": 0.9})
-    made.stored["data"] = {"folds": ["0"], "grouping": None, "groups": {}}
+    change(made, data={"folds": ["0"], "grouping": None, "groups": {}})
     grids = paper_tables(runs(made), PAPER_READING)
     assert not [grid.id for grid in grids if grid.id.startswith("appendix_groups")]
     summary = find(grids, "appendix_summary_mine_mynet")
@@ -92,12 +94,14 @@ def test_each_attribute_has_its_table_which_says_where_few_folds_count(
     result: Make, runs: MakeRuns, find: Find, notes: Callable[..., list[str]]
 ) -> None:
     made = result("baseline", "mine/mynet", groups={"a": {"auroc": 0.9}})
-    made.stored["data"] = {"folds": ["0", "1"], "grouping": "kind_x_sex", "groups": {"kind": ["a", "b"]}}
+    change(made, data={"folds": ["0", "1"], "grouping": "kind_x_sex", "groups": {"kind": ["a", "b"]}})
     place = {"grouping": "kind", "rule": "first", "metric": "auroc", "std": 0.0, "folds_total": 2}
-    made.stored["metrics"] += [
+    rows = [
         {**place, "group": "a", "mean": 0.75, "folds": 1},
         {**place, "group": "b", "mean": 0.5, "folds": 2},
     ]
+    assert made.result.metrics is not None
+    change(made, metrics=[*made.result.metrics.rows, *rows])
     grid = find(paper_tables(runs(made), PAPER_READING), "appendix_groups_kind_mine_mynet")
     assert grid.columns == ("A", "B", "Worst", "TPR@1e-3, %", "Brier")
     entries = find([grid], grid.id, "Baseline").entries

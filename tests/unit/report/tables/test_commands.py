@@ -6,6 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from made_runs import change
+
 from fairfr.paper.order import HEADLINE, ORDER
 from fairfr.paper.reading import PAPER_READING
 from fairfr.report.readings import STRICT, Run
@@ -27,9 +29,9 @@ def test_equal_gaps_share_a_command() -> None:
 def own_run(result: Callable[..., Run], folder: Path, **backbone: Any) -> Run:
     made = result("baseline", "mine/mynet", overall={"auroc": 0.9})
     identity = {"dataset": {"id": "mine", "grouping": ["a", "b"]}, "backbone": {"id": "mynet", **backbone}}
-    made.stored["identity"] = identity
+    change(made, identity=identity)
     (folder / "config.yaml").write_text("data_root: /data sets/faces\n", encoding="utf-8")
-    return Run(made.stored, folder)
+    return Run(made.result, folder)
 
 
 def test_own_data_is_found_again(result: Callable[..., Run], tmp_path: Path) -> None:
@@ -53,7 +55,7 @@ def test_scores_without_vectors_are_chosen_by_their_column(result: Callable[...,
 
 def test_what_all_runs_share_is_typed_too(result: Callable[..., Run]) -> None:
     made = result("baseline", overall={"auroc": 0.9}, source="synthetic")
-    made.stored["differs"] = {"seed": 1, "protocol.splitter.limit": None}
+    change(made, differs={"seed": 1, "protocol.splitter.limit": None})
     runs = SelectedRuns([made], "synthetic", Selection(everything=True))
     (command,) = missing_run_commands({("rfw", "magface"): ["platt"]}, Layout(runs, PAPER_READING, ORDER))
     assert command.endswith("method=platt seed=1 protocol.splitter.limit=null source=synthetic")

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from made_runs import run_of
 from sklearn.metrics import roc_auc_score, roc_curve
 
 from fairfr.metrics.calibration import brier
@@ -321,7 +322,9 @@ def test_means_and_pooled_values_are_those_of_the_result(fake_run: Any, reading:
 
 def test_a_method_against_itself_has_no_difference(fake_run: Any) -> None:
     baseline = fake_run("baseline")
-    twin = Run({**baseline.stored, "method": {**baseline.stored["method"], "id": "fsn"}}, baseline.folder)
+    twin = run_of(
+        {**baseline.result.to_json(), "method": {**baseline.result.to_json()["method"], "id": "fsn"}}, baseline.folder
+    )
     grid = tables([baseline, twin])["differences_rfw_facenet"]
     assert len(grid.sections) == 3
     for section in grid.sections:
@@ -365,7 +368,7 @@ def test_fewer_draws_on_many_pairs_are_stated(fake_run: Any, monkeypatch: pytest
 
 
 def test_without_scores_there_is_no_table(fake_run: Any) -> None:
-    assert tables([Run(fake_run("baseline").stored)]) == {}
+    assert tables([Run(fake_run("baseline").result)]) == {}
     assert list(tables([fake_run("fsn")])) == ["uncertainty_rfw_facenet", "uncertainty_groups_rfw_facenet"]
 
 

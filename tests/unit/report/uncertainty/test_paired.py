@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from made_runs import run_of
 from sklearn.metrics import roc_auc_score
 
 from fairfr.paper.reading import PAPER_READING
@@ -27,7 +28,7 @@ def without(run: Run, rows: np.ndarray) -> Run:
     assert run.folder is not None
     path = run.folder / "scores.parquet"
     pd.read_parquet(path).iloc[rows].to_parquet(path, index=False)
-    return Run({**run.stored, "files": checksums(run.folder)}, run.folder)
+    return run_of({**run.result.to_json(), "files": checksums(run.folder)}, run.folder)
 
 
 def test_values_are_those_of_the_common_pairs(fake_run: Any) -> None:

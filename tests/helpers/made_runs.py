@@ -1,0 +1,36 @@
+"""Runs made by hand from some keys of result.json."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from fairfr.core.run_result import RunResult
+from fairfr.report.readings import Run
+
+BLANK: dict[str, Any] = {
+    "key": "k",
+    "status": "completed",
+    "source": "files",
+    "finished": "2026-01-01T00:00:00+00:00",
+    "identity": {},
+    "differs": {},
+}
+IDS = {"dataset": "set", "backbone": "net", "method": "method"}
+
+
+def result_of(stored: Mapping[str, Any]) -> RunResult:
+    """The result with these keys; what every result has is filled in where it is missing."""
+    named = {noun: {"id": id, **stored.get(noun, {})} for noun, id in IDS.items()}
+    return RunResult.from_json({**BLANK, **stored, **named})
+
+
+def run_of(stored: Mapping[str, Any], folder: Path | None = None) -> Run:
+    """A run with that result."""
+    return Run(result_of(stored), folder)
+
+
+def change(run: Run, **keys: Any) -> None:
+    """Give the result of a run other values of these keys."""
+    run.result = result_of({**run.result.to_json(), **keys})
