@@ -18,7 +18,8 @@ from fairfr.core.findings import Finding
 from fairfr.core.run_key import RunKey
 from fairfr.core.run_result import RunResult, Usage
 from fairfr.core.storage import translate_os_errors
-from fairfr.core.types import PAIR_RULES, FoldSplit
+from fairfr.core.types import F32, PAIR_RULES, FoldSplit
+from fairfr.data.cohort_file import read_cohort
 from fairfr.runner.held_out import HeldOutScores, check_needs, score_held_out, split_findings
 from fairfr.runner.last_tables import table_cache
 from fairfr.runner.located import CellData
@@ -127,7 +128,8 @@ def _compute(settings: CellSettings, located: CellData, begun: RunResult, space:
     limit_threads(threads)
     table, training = _tables(settings, located, threads, space.progress)
     space.before_fitting()
-    held_out = _score(settings, (table, training), threads, space.progress)
+    cohort = None if located.cohort is None else read_cohort(located.cohort)
+    held_out = _score(settings, (table, training), cohort, threads, space.progress)
     scored = slice(None) if held_out.rows is None else held_out.rows
     data, cosine = table.data if held_out.rows is None else table.data.take(held_out.rows), table.cosine[scored]
     groups = [PairGroups.of(grouping, data.pairs, rule) for grouping in data.groupings.values() for rule in PAIR_RULES]
@@ -163,7 +165,11 @@ def _warn(findings: Iterable[Finding], progress: CellProgress) -> None:
 
 
 def _score(
-    settings: CellSettings, tables: tuple[PairTable, PairTable | None], threads: int, progress: CellProgress
+    settings: CellSettings,
+    tables: tuple[PairTable, PairTable | None],
+    cohort: F32 | None,
+    threads: int,
+    progress: CellProgress,
 ) -> HeldOutScores:
     """``tables`` as of ``_tables``."""
     table, training = tables
@@ -183,6 +189,7 @@ def _score(
             threads=budget.threads,
             grouping=(training or table).data.grouping,
             cache=Path(settings.out_root) / "cache",
+            cohort=cohort,
         )
 
     one_at_a_time = Lock()

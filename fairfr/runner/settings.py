@@ -80,7 +80,8 @@ class CellSettings:
 
     ``study`` is the named study that the run belongs to, if any. ``train`` is the data set to fit on, for protocols
     that fit on another one than they test on. ``training_thresholds``: also score the training pairs of each fit, and
-    report the thresholds that they set; it changes no score.
+    report the thresholds that they set; it changes no score. ``cohort`` is a data set of images without pairs, for
+    methods that take one.
     """
 
     dataset: DatasetSettings
@@ -98,27 +99,34 @@ class CellSettings:
     study: str | None = None
     training_thresholds: bool = False
     train: DatasetSettings | None = None
+    cohort: str | None = None
 
-    def key(self, source: Source, data_digest: str, train_digest: str | None = None) -> RunKey:
+    def key(
+        self, source: Source, data_digest: str, train_digest: str | None = None, cohort_digest: str | None = None
+    ) -> RunKey:
         """The run's name: a digest of its ``identity``."""
         check_path_name("method.id", self.method.id)
-        identity = self.identity(source, data_digest, train_digest)
+        identity = self.identity(source, data_digest, train_digest, cohort_digest)
         train = None if self.train is None else self.train.id
         return RunKey(self.dataset.id, self.backbone.id, self.method.id, source, configuration_digest(identity), train)
 
-    def identity(self, source: Source, data_digest: str, train_digest: str | None = None) -> dict[str, Any]:
+    def identity(
+        self, source: Source, data_digest: str, train_digest: str | None = None, cohort_digest: str | None = None
+    ) -> dict[str, Any]:
         """All that decides the numbers: configuration, data, the code of method and protocol, and the results version.
 
         Paths, store, threads, force, on_error and labels do not, nor do a data set's keys that methods carry in fields
         of their own. Estimators count with all their fields, so a default that is written out makes no new run. Of the
         stand-in only the digest counts: another backbone's parameters do not matter. A study's runs are its own,
-        whatever else has run; a training set counts like the data.
+        whatever else has run; a training set and a cohort count like the data.
         """
         optional: dict[str, Any] = {} if self.study is None else {"study": self.study}
         if self.training_thresholds:
             optional["training_thresholds"] = True
         if self.train is not None:
             optional["train"] = {**_described_set(self.train), "data": train_digest}
+        if self.cohort is not None:
+            optional["cohort"] = {"id": self.cohort, "data": cohort_digest}
         return {
             "results_version": keys.RESULTS_VERSION,
             **self._chosen(),
@@ -141,6 +149,8 @@ class CellSettings:
             chosen["study"] = self.study
         if self.train is not None:
             chosen["train"] = self.train.id
+        if self.cohort is not None:
+            chosen["cohort"] = self.cohort
         return flatten(chosen)
 
     def _code(self) -> dict[str, str | None]:

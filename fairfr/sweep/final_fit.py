@@ -9,6 +9,8 @@ from fairfr.core.calibrator import FitContext
 from fairfr.core.errors import DataError
 from fairfr.core.run_result import MetricSummary, RunResult
 from fairfr.core.types import VerificationSet
+from fairfr.data.cohort_file import locate_cohort, read_cohort
+from fairfr.data.files import DataFile
 from fairfr.data.locate import locate
 from fairfr.library.method_classes import as_model
 from fairfr.library.method_state import parameters_of
@@ -24,8 +26,11 @@ GROUPS = ("all", "worst")
 
 def fit_on_all_folds(settings: CellSettings) -> Model:
     """Fit on the pairs of all folds. The cell itself must have run: its held-out summary goes with the model."""
-    located = locate(settings.dataset, settings.backbone, Path(settings.data_root), settings.source)
-    key = settings.key(located.source, located.digest)
+    root, cohort = Path(settings.data_root), None
+    located = locate(settings.dataset, settings.backbone, root, settings.source)
+    if settings.cohort is not None:
+        cohort = locate_cohort(settings.cohort, settings.backbone.id, root)
+    key = settings.key(located.source, located.digest, cohort_digest=None if cohort is None else cohort.digest)
     result = RunFolders(Path(settings.out_root)).completed(key)
     if result is None:
         raise DataError(f"no completed run {key} below {settings.out_root}: run the cell first, with fairfr run.")
@@ -35,7 +40,7 @@ def fit_on_all_folds(settings: CellSettings) -> Model:
     method = settings.method.unfitted
     model = as_model(type(method))(**parameters_of(method))
     groups = tuple(settings.dataset.grouping) if "groups" in method.needs else ()
-    model.fit_table(PairTable(data, threads), _context(settings, data, threads), groups)
+    model.fit_table(PairTable(data, threads), _context(settings, data, cohort, threads), groups)
     model.origin_ = held_out_summary(result)
     return model
 
@@ -66,7 +71,7 @@ def _is_overview(row: MetricSummary, result: RunResult) -> bool:
     return row["group"] in GROUPS and row["grouping"] in ("all", result.data.grouping)
 
 
-def _context(settings: CellSettings, data: VerificationSet, threads: int) -> FitContext:
+def _context(settings: CellSettings, data: VerificationSet, cohort: DataFile | None, threads: int) -> FitContext:
     return FitContext(
         seed=settings.seed,
         dataset=settings.dataset.id,
@@ -75,4 +80,5 @@ def _context(settings: CellSettings, data: VerificationSet, threads: int) -> Fit
         threads=threads,
         grouping=data.grouping,
         cache=Path(settings.out_root) / "cache",
+        cohort=None if cohort is None else read_cohort(cohort),
     )
