@@ -49,7 +49,7 @@ def prepare(arguments: Sequence[str], conf: Path) -> list[str]:
     if parsed.shell_completion and "COMP_LINE" in os.environ:
         os.environ["COMP_LINE"] = flag_first(os.environ["COMP_LINE"])
     if "://" in (parsed.config_path or ""):  # a whole set of configurations inside another package
-        return [*flags, *map(let_through, parsed.overrides)]
+        return [*flags, *parsed.overrides]
     try:
         overrides = [] if parsed.shell_completion else OverridesParser.create().parse_overrides(parsed.overrides)
     except OverrideParseException:  # Hydra says itself where it stopped to understand
@@ -60,7 +60,7 @@ def prepare(arguments: Sequence[str], conf: Path) -> list[str]:
             known.check(override)
             if override.key_or_group == "out_root":
                 check_out_root(override.value())
-    return [*flags, *map(let_through, parsed.overrides)]
+    return [*flags, *parsed.overrides]
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -104,13 +104,6 @@ def of_folder(argument: str) -> str:
     if not (equals and slash and group in {*TOP_LEVEL, *NAMED}) or "(" in names or "@" in key:
         return argument
     return f"{group}={','.join(f'{folder}/{name}' for name in names.split(','))}"
-
-
-def let_through(argument: str) -> str:
-    """Nested keys as additions: Hydra refuses those that no yaml mentions, ``CellSettings`` knows which ones exist."""
-    key, equals, _ = argument.partition("=")
-    is_nested = equals and "." in key and key[0].isalpha() and "/" not in key and not key.startswith("hydra.")
-    return f"++{argument}" if is_nested else argument
 
 
 @dataclass(frozen=True, slots=True)

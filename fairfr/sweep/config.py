@@ -29,6 +29,8 @@ def read_settings(config: DictConfig) -> tuple[CellSettings, dict[str, Any]]:
         raise ConfigError(f"'{missing}' is not set. Add {missing}=... to the command line.")
     assert isinstance(composed, dict)
     plain = _resolved(composed)
+    if not plain.get("train"):  # no data set to fit on is named
+        plain.pop("train", None)
     for noun in ("dataset", "train"):
         _list_grouping(plain.get(noun))
     settings = from_mapping(CellSettings, plain)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from hydra.core.config_store import ConfigStore
+from omegaconf import DictConfig, OmegaConf
 
 
 @dataclass
@@ -21,4 +22,15 @@ class FairfrSweeperConf:
     dry_run: bool = False  # show the cells, and which of them are done, and run nothing
 
 
+def open_groups() -> DictConfig:
+    """The groups of a run, which take keys that no yaml mentions: ``method.estimator.k=50``. fairfr itself knows which
+    keys exist, and refuses others. conf/config.yaml begins with them."""
+    groups = ("dataset", "train", "backbone", "method", "protocol", "store")
+    node = OmegaConf.create({group: {} for group in groups})
+    for group in groups:
+        OmegaConf.set_struct(node[group], False)
+    return node
+
+
 ConfigStore.instance().store(group="hydra/sweeper", name="fairfr", node=FairfrSweeperConf, provider="fairfr")
+ConfigStore.instance().store(name="fairfr_open_groups", node=open_groups(), provider="fairfr")

@@ -20,7 +20,6 @@ from hydra.core.global_hydra import GlobalHydra
 from hydra.types import RunMode
 from omegaconf import OmegaConf
 
-from fairfr.sweep.arguments import let_through
 from fairfr.sweep.grids import GridExpander, Job
 
 CONF = Path(__file__).parents[2] / "conf"
@@ -57,7 +56,7 @@ def store_users_own() -> None:
 
 def described(command: str) -> dict[str, Any]:
     """The cells of a command, each by what it chooses and sets, and what else the first of them has."""
-    typed = [let_through(word) for word in shlex.split(command)]
+    typed = shlex.split(command)
     with initialize_config_dir(str(CONF), version_base="1.3"):
         loader = GlobalHydra.instance().config_loader()
         config = loader.load_configuration("config", typed, RunMode.MULTIRUN)

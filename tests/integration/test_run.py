@@ -23,7 +23,7 @@ from fairfr.core.run_key import configuration_digest
 from fairfr.core.types import MetricRow
 from fairfr.store.mlflow.log import MlflowLogger
 from fairfr.store.settings import StoreSettings
-from fairfr.sweep.arguments import let_through, prepare
+from fairfr.sweep.arguments import prepare
 from fairfr.sweep.terminal import Terminal
 
 CONF = Path(__file__).parents[2] / "conf"
@@ -467,10 +467,8 @@ def test_choices_that_only_hydra_understands_are_left_to_it() -> None:
     more = ["method=choice(platt,beta)", "hydra.job.chdir=false", "backbone=${oc.env:NET}", "store@x=folder"]
     assert prepare([*sweep, *more], CONF) == [*sweep, *more]
     assert prepare(["method=[a", "sed=1"], CONF) == ["method=[a", "sed=1"], "Hydra shows where it stopped to understand"
-    assert let_through("hydra.job.chdir=false") == "hydra.job.chdir=false"
-    assert let_through("method=platt") == "method=platt" and let_through("-m") == "-m"
-    assert let_through("dataset.standin.scale=0.1") == "++dataset.standin.scale=0.1"
-    assert let_through("+dataset.x.y=1") == "+dataset.x.y=1" and let_through("++a.b=1") == "++a.b=1"
+    nested = ["dataset.standin.scale=0.1", "+dataset.x.y=1", "++method.estimator.k=1"]
+    assert prepare(nested, CONF) == nested, "as typed"
 
 
 def test_broken_file_is_a_stored_failure_that_names_it(cell: Any, write_set: Callable[..., Path]) -> None:

@@ -88,7 +88,7 @@ def test_a_flag_may_stand_anywhere(at: int) -> None:
 
 def test_a_flag_keeps_its_value(mine: Path) -> None:
     given = prepare(["method=my_method", "--config-dir", str(mine), "method.estimator.C=2", "-c", "job"], CONF)
-    assert given == ["--config-dir", str(mine), "-c", "job", "method=my_method", "++method.estimator.C=2"]
+    assert given == ["--config-dir", str(mine), "-c", "job", "method=my_method", "method.estimator.C=2"]
 
 
 def test_a_config_path_starts_where_the_user_stands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
