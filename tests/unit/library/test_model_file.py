@@ -248,6 +248,17 @@ def test_descriptions_of_something_else_are_refused(saved: Path, change: Change,
         fairfr.load(saved)
 
 
+def test_a_file_with_the_old_names_of_values_is_read(faces: Faces, tmp_path: Path) -> None:
+    path = tmp_path / "beta.fairfr"
+    model = fairfr.Beta(variant="unconstrained").fit(faces.embeddings, faces.pairs, faces.same)
+    model.save(path)
+    redescribe(path, set_key("parameters", {"variant": "paper", "solver": "paper"}))
+    loaded = fairfr.load(path)
+    assert loaded.get_params() == {"variant": "unconstrained", "solver": "sklearn"}
+    expected = model.probability(faces.embeddings, faces.pairs)
+    np.testing.assert_array_equal(loaded.probability(faces.embeddings, faces.pairs), expected)
+
+
 def test_a_network_of_another_width_or_type_is_refused(faces: Faces, tmp_path: Path) -> None:
     path = tmp_path / "network.fairfr"
     fairfr.ACMLP(hidden=4, epochs=1).fit(faces.embeddings, faces.pairs, faces.same).save(path)
