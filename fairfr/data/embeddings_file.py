@@ -16,7 +16,7 @@ from fairfr.data.files import DataFile, sniff_format
 
 KEYS = ("image", "vectors")
 FLOATS = ("float16", "float32", "float64")
-CHUNK = 4096  # rows at a time, so that no float64 copy of the whole exists
+ROWS_PER_CHUNK = 4096  # rows at a time, so that no float64 copy of the whole exists
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,5 +122,5 @@ def _check_values(path: Path, images: tuple[str, ...], vectors: npt.NDArray[Any]
 
 
 def _chunks(vectors: npt.NDArray[Any]) -> Iterator[tuple[int, npt.NDArray[Any]]]:
-    for start in range(0, len(vectors), CHUNK):
-        yield start, vectors[start : start + CHUNK]
+    for start in range(0, len(vectors), ROWS_PER_CHUNK):
+        yield start, vectors[start : start + ROWS_PER_CHUNK]

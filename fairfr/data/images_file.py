@@ -18,10 +18,10 @@ from fairfr.data.text_table import CodedColumn, TextTable, read_table
 
 MAX_LEVELS = 32_000  # group codes are int16
 # of a column that names groups rather than people or sizes
-LEAST_LEVELS = 2
-MOST_LEVELS = 50
+MIN_GROUPS_OF_COLUMN = 2
+MAX_GROUPS_OF_COLUMN = 50
 RESERVED = "|"
-WIDE = 2**28  # bytes
+ALLOWED_ID_BYTES = 2**28  # bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class ImageTable:
         if isinstance(self.ids, PlaceholderIds):
             return self.ids
         longest = max(self.ids, key=len)
-        if 4 * len(longest) * len(self.ids) > max(WIDE, 64 * sum(map(len, self.ids))):
+        if 4 * len(longest) * len(self.ids) > max(ALLOWED_ID_BYTES, 64 * sum(map(len, self.ids))):
             raise DataError(
                 f"{self.path}: image '{longest[:40]}...' has {len(longest)} characters, far more than the others. "
                 "Shorten it: all ids are kept in its width."
@@ -102,9 +102,9 @@ def group_columns(file: DataFile, columns: Sequence[str]) -> dict[str, int]:
         if attribute in names.ATTRIBUTES or attribute in found or not _is_plain(table.arrays[name].type):
             continue
         n_levels = pc.count_distinct(table.arrays[name], mode="only_valid").as_py()
-        if LEAST_LEVELS <= n_levels <= MOST_LEVELS + 1:  # blanks are not a level
+        if MIN_GROUPS_OF_COLUMN <= n_levels <= MAX_GROUPS_OF_COLUMN + 1:  # blanks are not a level
             n_levels = sum(bool(str(value).strip()) for value in table.arrays[name].unique().drop_null().to_pylist())
-        if LEAST_LEVELS <= n_levels <= MOST_LEVELS:
+        if MIN_GROUPS_OF_COLUMN <= n_levels <= MAX_GROUPS_OF_COLUMN:
             found[attribute] = n_levels
     return found
 

@@ -41,7 +41,7 @@ from fairfr.data.benchmark_structure import (
 
 VERSION = 3  # raise it when the same settings give other bytes
 DIMS = 512
-CHUNK = 1024  # images at a time: 2 MB, stays in the processor's cache
+IMAGES_PER_CHUNK = 1024  # images at a time: 2 MB, stays in the processor's cache
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,8 +239,8 @@ def _vectors(standin: StandIn, model: BackboneModel, structure: BenchmarkStructu
     place = _directions(1, rng, spectrum)[0]
     signs = rng.choice(np.array([-1, 1], dtype=np.float32), (2, DIMS))
     vectors = np.empty((len(noise), DIMS), dtype=np.float32)
-    for start in range(0, len(noise), CHUNK):
-        rows = slice(start, start + CHUNK)
+    for start in range(0, len(noise), IMAGES_PER_CHUNK):
+        rows = slice(start, start + IMAGES_PER_CHUNK)
         length = noise[rows, None]
         chunk = length * _directions(len(length), rng, spectrum)
         chunk += people[structure.identity[rows]]

@@ -65,15 +65,15 @@ class TextTable:
         """``location`` of several rows: ``lines 3, 7 and 12 others``."""
         if len(rows) == 1:
             return self.location(rows[0])
-        numbers = list(rows[:SHOWN])
+        numbers = list(rows[:MAX_NAMED_ROWS])
         noun = "rows"
         counting = " (counting from 0)"
         if self.delimiter is not None:
             numbers = self._lines(numbers)
             noun = "lines"
             counting = ""
-        if len(rows) > SHOWN:
-            return f"{noun} {', '.join(map(str, numbers))} and {len(rows) - SHOWN:,} more{counting}"
+        if len(rows) > MAX_NAMED_ROWS:
+            return f"{noun} {', '.join(map(str, numbers))} and {len(rows) - MAX_NAMED_ROWS:,} more{counting}"
         return f"{noun} {', '.join(map(str, numbers[:-1]))} and {numbers[-1]}{counting}"
 
     def _lines(self, rows: Sequence[int]) -> list[int]:
@@ -307,7 +307,7 @@ def _encode(array: Any) -> CodedColumn:
 
 
 SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab"}
-SHOWN = 5  # rows named in one message
+MAX_NAMED_ROWS = 5  # rows named in one message
 
 
 def check_utf8(path: Path, data: bytes) -> None:
@@ -363,7 +363,7 @@ def check_cells(path: Path, data: bytes, n_columns: int, delimiter: str = ",") -
         if len(odd) > 1:
             which = f"these {len(odd):,} rows"
         raise DataError(
-            f"{path}, {shorten_list(odd, SHOWN, '; ')}. "
+            f"{path}, {shorten_list(odd, MAX_NAMED_ROWS, '; ')}. "
             f"Correct {which}; "
             f"put values that contain a {SEPARATORS[delimiter]} in double quotes."
         )

@@ -17,7 +17,7 @@ from fairfr.data.images_file import ImageTable
 from fairfr.data.pairs_file import LabelledPairs
 from fairfr.pairs.overlap import folds_per_value, pair_keys
 
-NAMED = 4  # groups named in one sentence
+MAX_NAMED_GROUPS = 4  # groups named in one sentence
 NOT_KNOWN = frozenset({"unknown", "none", "n/a", "na", "nan", "null", "?", "-", "unspecified"})
 MAX_DIGITS = 1000  # Python refuses to read far longer numbers
 
@@ -140,7 +140,7 @@ def similar_value_findings(path: Path, what: str, values: Iterable[str]) -> list
         return []
     text = (
         f"{path}: {what} differ only in blanks, capitals, accents' encoding or leading zeros: "
-        f"{shorten_list(found, NAMED)}. They are kept apart; use one spelling if they mean the same."
+        f"{shorten_list(found, MAX_NAMED_GROUPS)}. They are kept apart; use one spelling if they mean the same."
     )
     return [Finding("values-look-alike", "warning", text, {"sets_of_values": len(found)})]
 
@@ -197,7 +197,7 @@ def group_findings(pairs: Pairs, same: Bool, groupings: Iterable[Grouping], min_
         named = [f"{grouping.levels[i]}: {plural(int(total[i]), 'pair')}, {n_same[i]} same" for i in thin]
         text = (
             f"{grouping.id}: {len(thin)} of {plural(len(grouping.levels), 'group')} have fewer than "
-            f"{min_pairs} pairs, or only genuine or only impostor ones ({shorten_list(named, NAMED, '; ')}); "
+            f"{min_pairs} pairs, or only genuine or only impostor ones ({shorten_list(named, MAX_NAMED_GROUPS, '; ')}); "
             "their numbers will be missing."
         )
         found.append(Finding("group-too-small", "warning", text, {"groups": len(thin), "of": len(grouping.levels)}))

@@ -17,8 +17,8 @@ from fairfr.data.text_table import read_table
 from fairfr.pairs.overlap import folds_per_value, pair_keys, unique_per_fold
 from fairfr.pairs.vectors import invalid_cosines, pair_cosines
 
-DIFFERS = 0.01  # a cosine stored with two decimals is off by half of this
-ALIKE = 0.95  # no model sees two people as this close, unless it sees one picture twice
+STORED_COSINE_TOLERANCE = 0.01  # a cosine stored with two decimals is off by half of this
+SAME_PICTURE_COSINE = 0.95  # no model sees two people as this close, unless it sees one picture twice
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,7 +222,7 @@ def _cosine(cosine: F64, same: Bool) -> CosineFacts:
     return CosineFacts(
         mean_same=float(cosine[same].mean()),
         mean_different=float(cosine[~same].mean()),
-        different_above_095=int(np.count_nonzero(cosine[~same] > ALIKE)),
+        different_above_095=int(np.count_nonzero(cosine[~same] > SAME_PICTURE_COSINE)),
     )
 
 
@@ -247,6 +247,6 @@ def _stored(file: DataFile, names: list[str], cosine: F64, row: I64 | None) -> I
             column=name,
             largest_difference=float(difference.max()),
             mean_difference=float(difference.mean()),
-            differing_pairs=int(np.count_nonzero(difference > DIFFERS)),
+            differing_pairs=int(np.count_nonzero(difference > STORED_COSINE_TOLERANCE)),
             correlation=correlation,
         )

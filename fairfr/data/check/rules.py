@@ -11,8 +11,8 @@ from fairfr.core.names import ALL, POOLED
 from fairfr.core.rates import ENOUGH_FALSE_MATCHES, FPR_LEVELS
 from fairfr.core.types import VerificationSet
 from fairfr.core.wording import plural
-from fairfr.data.check.facts import ALIKE, DIFFERS, Facts, StoredCosine
-from fairfr.data.validation import NAMED
+from fairfr.data.check.facts import SAME_PICTURE_COSINE, STORED_COSINE_TOLERANCE, Facts, StoredCosine
+from fairfr.data.validation import MAX_NAMED_GROUPS
 
 GENERIC = ("cosine", "cos", "score", "similarity")
 
@@ -48,7 +48,7 @@ def _cosines(data: VerificationSet, facts: Facts) -> Iterator[Finding]:
         yield Finding(
             "different-but-alike",
             "warning",
-            f"{plural(cosine.different_above_095, 'pair')} labelled different with a cosine above {ALIKE}: one "
+            f"{plural(cosine.different_above_095, 'pair')} labelled different with a cosine above {SAME_PICTURE_COSINE}: one "
             "picture twice, or a wrong label.",
             {"pairs": cosine.different_above_095},
         )
@@ -63,7 +63,7 @@ def _disagreement(backbone: str, stored: StoredCosine, n_pairs: int) -> Finding:
     expected = name in GENERIC or (net != "" and net in name)
     like = "" if stored.correlation is None else f", correlation {stored.correlation:.4f}"
     text = (
-        f"Column '{stored.column}' of the pairs differs by more than {DIFFERS:g} from the cosine of the vectors in "
+        f"Column '{stored.column}' of the pairs differs by more than {STORED_COSINE_TOLERANCE:g} from the cosine of the vectors in "
         f"{stored.differing_pairs:,} of {plural(n_pairs, 'pair')} (mean {stored.mean_difference:.4f}, "
         f"largest {stored.largest_difference:.4f}{like})."
     )
@@ -141,8 +141,8 @@ def _thin_folds(facts: Facts) -> Iterator[Finding]:
         if not thin:
             continue
         named = [f"{group} in {count} of {facts.counts.folds} folds" for group, count in thin.items()]
-        more = [f"{len(named) - NAMED} groups more"] if len(named) > NAMED else []
-        listed = "; ".join(named[:NAMED] + more)
+        more = [f"{len(named) - MAX_NAMED_GROUPS} groups more"] if len(named) > MAX_NAMED_GROUPS else []
+        listed = "; ".join(named[:MAX_NAMED_GROUPS] + more)
         yield Finding(
             "too-few-in-fold",
             "warning",

@@ -199,14 +199,14 @@ def _describe(sources: Sequence[KeyedVectors], chosen: MatchedVectors, images: S
         (absent, f"of {len(images):,} without a usable vector"),
     ):
         if names:
-            lines.append(f"{plural(len(names), 'image')} {what} (first: {shorten_list(names, NAMED)})")
+            lines.append(f"{plural(len(names), 'image')} {what} (first: {shorten_list(names, MAX_NAMED_KEYS)})")
     return "\n".join(lines)
 
 
 HOW = ("exact", "by suffix", "by zero-padding", "by common end", "ambiguous", "unmatched")
 EXACT, SUFFIX, PADDING, COMMON_END, AMBIGUOUS, UNMATCHED = range(6)
-NAMED = 5  # keys named in a report
-STRIPPED = 3  # folders named in a report
+MAX_NAMED_KEYS = 5  # keys named in a report
+MAX_NAMED_FOLDERS = 3  # folders named in a report
 
 _SEVERAL = -2
 _ROOTS = re.compile(r"^(?:.*/)?(?:rfw/data|bfw-cropped-aligned|uncropped-face-samples|face-samples)/")
@@ -243,11 +243,11 @@ class Matches:
         counts = Counter(self.how.tolist())
         text = "keys: " + ", ".join(f"{counts[i]:,} {name}" for i, name in enumerate(HOW) if counts[i])
         if self.stripped:
-            text += f"\n  left out: {shorten_list([*map(_described, self.stripped.items())], STRIPPED, '; ')}"
+            text += f"\n  left out: {shorten_list([*map(_described, self.stripped.items())], MAX_NAMED_FOLDERS, '; ')}"
         for code in (AMBIGUOUS, UNMATCHED):
             if counts[code]:
                 keys = [self.keys[i] for i in np.flatnonzero(self.how == code).tolist()]
-                text += f"\n  {HOW[code]}: {shorten_list(keys, NAMED)}"
+                text += f"\n  {HOW[code]}: {shorten_list(keys, MAX_NAMED_KEYS)}"
         return text
 
 

@@ -23,7 +23,7 @@ from fairfr.core.run_key import check_path_name
 from fairfr.core.types import F64, I32, UNKNOWN, Bool, PlaceholderIds
 from fairfr.core.wording import plural, shorten_list
 from fairfr.data.files import TABLE_ENDINGS
-from fairfr.data.images_file import MOST_LEVELS, ImageTable
+from fairfr.data.images_file import MAX_GROUPS_OF_COLUMN, ImageTable
 from fairfr.data.pairs_file import LabelledPairs, fold_codes, index_of
 from fairfr.data.text_table import CodedColumn
 from fairfr.data.validation import (
@@ -35,7 +35,7 @@ from fairfr.data.validation import (
 )
 from fairfr.pairs.overlap import folds_per_value, pair_keys
 
-NAMED = 12  # folds, or levels of an attribute, named in the summary
+MAX_NAMED_LEVELS = 12  # folds, or levels of an attribute, named in the summary
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +102,7 @@ def check_import(
     images = ImageTable(path, ids, who.codes, attributes, who.values)
     fold, labels = fold_codes(pairs)
     # more levels are names or numbers rather than groups
-    levels = {name: column.values for name, column in attributes.items() if len(column.values) <= MOST_LEVELS}
+    levels = {name: column.values for name, column in attributes.items() if len(column.values) <= MAX_GROUPS_OF_COLUMN}
     notes = [
         *check_pairs(pairs, ids),
         *check_folds(pairs, fold, labels),
@@ -152,14 +152,14 @@ def summarise_import(data: ImportedSet) -> str:
         lines.append(f"identities            {found.identities:,}")
     lines += [
         f"pairs                 {found.pairs:,} ({found.genuine:,} genuine, {found.pairs - found.genuine:,} impostor)",
-        f"folds                 {len(found.folds)} ({shorten_list(found.folds, NAMED)})",
+        f"folds                 {len(found.folds)} ({shorten_list(found.folds, MAX_NAMED_LEVELS)})",
     ]
     if data.has_ids:
         lines.append(f"duplicate pairs       {found.duplicates:,}")
         lines.append(f"identities in several folds  {found.shared_identities:,}")
     for name, column in data.images.attributes.items():
         levels = ", ".join(sorted(column.values))
-        if len(column.values) > NAMED:
+        if len(column.values) > MAX_NAMED_LEVELS:
             levels = f"{len(column.values):,} values"
         lines.append(
             f"{name}: {levels}; {plural(found.mixed[name], 'mixed pair')}, "

@@ -21,7 +21,7 @@ SAME_WORDS = frozenset({"1", "1.0", "true", "yes", "y", "same", "genuine", "matc
 DIFFERENT_WORDS = frozenset(
     {"0", "0.0", "-1", "false", "no", "n", "different", "impostor", "imposter", "nonmatch", "non-match", "nonmated"}
 )
-NAMED = 5  # values of one kind named in a message
+MAX_NAMED_VALUES = 5  # values of one kind named in a message
 NUMBER_TYPES = frozenset(
     {"halffloat", "float", "double", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32"}
 )
@@ -93,7 +93,7 @@ class OwnColumns:
             if word not in wanted and word not in DIFFERENT_WORDS and not two_values
         ]
         if not wanted.intersection(words):
-            values = shorten_list(column.values, NAMED)
+            values = shorten_list(column.values, MAX_NAMED_VALUES)
             self.problem(f"no row of '{name}' says that a pair is of one person. Its values are: {values}. {_SAY}")
         else:
             self._unclear_labels(name, column, unclear)
@@ -138,11 +138,11 @@ class OwnColumns:
             return None
         times = np.bincount(column.codes[column.codes != UNKNOWN], minlength=len(column.values))
         repeated = np.flatnonzero(times > 1)
-        for code in repeated[:NAMED]:
+        for code in repeated[:MAX_NAMED_VALUES]:
             text = f"'{column.values[code]}' is there {times[code]} times. Keep one row for each image."
             self._rows_with(column.codes == code, text)
-        if len(repeated) > NAMED:
-            self.problem(f"{plural(len(repeated) - NAMED, 'other image')} are there several times.")
+        if len(repeated) > MAX_NAMED_VALUES:
+            self.problem(f"{plural(len(repeated) - MAX_NAMED_VALUES, 'other image')} are there several times.")
         return column
 
     def complaint(self) -> str:
@@ -166,10 +166,12 @@ class OwnColumns:
             self.problem(text, np.flatnonzero(wrong).tolist())
 
     def _unclear_labels(self, name: str, column: CodedColumn, unclear: Sequence[int]) -> None:
-        for code in unclear[:NAMED]:
+        for code in unclear[:MAX_NAMED_VALUES]:
             self._rows_with(column.codes == code, f"'{name}' is {column.values[code]!r}. {_SAY}")
-        if len(unclear) > NAMED:
-            self.problem(f"'{name}' has {plural(len(unclear) - NAMED, 'other value')} that are no labels either.")
+        if len(unclear) > MAX_NAMED_VALUES:
+            self.problem(
+                f"'{name}' has {plural(len(unclear) - MAX_NAMED_VALUES, 'other value')} that are no labels either."
+            )
 
 
 _SAY = "Use 1/0, yes/no or genuine/impostor, or name the value of pairs of one person: --same COL=VALUE."

@@ -14,7 +14,7 @@ from fairfr.core.types import I32, I64, UNKNOWN, Bool, PlaceholderIds
 from fairfr.core.wording import plural, shorten_list
 from fairfr.data.images_file import resolve_mentions
 from fairfr.data.importers.imported_set import image_codes
-from fairfr.data.importers.own_columns import NAMED, OwnColumns
+from fairfr.data.importers.own_columns import MAX_NAMED_VALUES, OwnColumns
 from fairfr.data.pairs_file import index_of
 from fairfr.data.text_table import CodedColumn
 from fairfr.pairs.overlap import pair_keys
@@ -78,10 +78,10 @@ class Ends:
         key: I64 = np.unique(pair_keys(self.left[rows], self.right[rows], len(self.ids)), return_inverse=True)[1]
         n_same = np.bincount(key[same[rows]], minlength=int(key.max()) + 1)
         both_ways = np.flatnonzero((n_same > 0) & (n_same < np.bincount(key)))
-        for code in both_ways[:NAMED]:
+        for code in both_ways[:MAX_NAMED_VALUES]:
             self._pairs.problem("one pair with two labels. Correct one.", rows[key == code].tolist())
-        if len(both_ways) > NAMED:
-            self._pairs.problem(f"{plural(len(both_ways) - NAMED, 'other pair')} with two labels.")
+        if len(both_ways) > MAX_NAMED_VALUES:
+            self._pairs.problem(f"{plural(len(both_ways) - MAX_NAMED_VALUES, 'other pair')} with two labels.")
 
 
 def read_identity(file: OwnColumns, ends: Ends, arguments: argparse.Namespace) -> CodedColumn:

@@ -17,7 +17,7 @@ from fairfr.core.errors import ConfigError
 from fairfr.core.findings import Finding
 from fairfr.core.types import F64, I32, Bool, PlaceholderIds
 from fairfr.core.wording import plural
-from fairfr.data.images_file import MOST_LEVELS
+from fairfr.data.images_file import MAX_GROUPS_OF_COLUMN
 from fairfr.data.importers.imported_set import ImportedSet, add_output_arguments, check_import, write_and_summarise
 from fairfr.data.importers.own_columns import OwnColumns, open_own, refuse_problems
 from fairfr.data.importers.own_folds import folds_of_people, folds_of_rows
@@ -175,7 +175,9 @@ def _made_folds(identity: CodedColumn, ends: Ends, same: Bool, count: int) -> tu
 
 def _what_next(data: ImportedSet, arguments: argparse.Namespace) -> str:
     """Commands that go on from here."""
-    groups = [name for name, column in data.images.attributes.items() if 1 < len(set(column.codes)) <= MOST_LEVELS]
+    groups = [
+        name for name, column in data.images.attributes.items() if 1 < len(set(column.codes)) <= MAX_GROUPS_OF_COLUMN
+    ]
     grouping = f" 'dataset.grouping=[{groups[0]}]'" if groups else ""
     root = f"data_root={arguments.out} " if arguments.out != Path("data") else ""
     if data.scores:

@@ -143,7 +143,7 @@ def read_rfw_table(path: Path, trust_pickle: bool = False) -> ImportedSet:
 
 
 def _ethnicities(table: TextTable) -> list[str] | None:
-    """Ethnicity (p,) as RFW's folders are called; None if there is no such column."""
+    """Ethnicity (p,) as RFW's folders are called; None if the table has none."""
     if "ethnicity" not in table.arrays:
         return None
     column = table.required_text("ethnicity")
@@ -181,7 +181,7 @@ def _from_ids(table: TextTable, side: str, ethnicity: Sequence[str] | None) -> l
 
 
 def _from_paths(table: TextTable, side: str, ethnicity: Sequence[str] | None) -> list[str]:
-    """Ids (p,) from the column of paths, whatever folders they start with; empty if there is no such column."""
+    """Ids (p,) from the column of paths, whatever folders they start with; empty if the table has none."""
     if f"path{side}" not in table.arrays:
         return []
     images = []
