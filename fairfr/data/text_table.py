@@ -118,6 +118,11 @@ class TextTable:
         self._refuse_blanks(name, column.codes == UNKNOWN)
         return column
 
+    def required_cells(self, name: str) -> list[str]:
+        """The cells of a text column (rows,), without blanks around them; nothing may be blank."""
+        column = self.required_text(name)
+        return [column.values[code].strip() for code in column.codes.tolist()]
+
     def numbers(self, name: str) -> F64:
         """A column as floats (rows,); blanks and words are errors, nan and inf are let through."""
         values = _as_numbers(self.arrays[name])

@@ -197,8 +197,8 @@ def group_findings(pairs: Pairs, same: Bool, groupings: Iterable[Grouping], min_
         named = [f"{grouping.levels[i]}: {plural(int(total[i]), 'pair')}, {n_same[i]} same" for i in thin]
         text = (
             f"{grouping.id}: {len(thin)} of {plural(len(grouping.levels), 'group')} have fewer than "
-            f"{min_pairs} pairs, or only genuine or only impostor ones ({shorten_list(named, MAX_NAMED_GROUPS, '; ')}); "
-            "their numbers will be missing."
+            f"{min_pairs} pairs, or only genuine or only impostor ones "
+            f"({shorten_list(named, MAX_NAMED_GROUPS, '; ')}); their numbers will be missing."
         )
         found.append(Finding("group-too-small", "warning", text, {"groups": len(thin), "of": len(grouping.levels)}))
     return found

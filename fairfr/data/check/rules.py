@@ -48,8 +48,8 @@ def _cosines(data: VerificationSet, facts: Facts) -> Iterator[Finding]:
         yield Finding(
             "different-but-alike",
             "warning",
-            f"{plural(cosine.different_above_095, 'pair')} labelled different with a cosine above {SAME_PICTURE_COSINE}: one "
-            "picture twice, or a wrong label.",
+            f"{plural(cosine.different_above_095, 'pair')} labelled different with a cosine above "
+            f"{SAME_PICTURE_COSINE}: one picture twice, or a wrong label.",
             {"pairs": cosine.different_above_095},
         )
     for stored in facts.stored_cosines:
@@ -63,9 +63,9 @@ def _disagreement(backbone: str, stored: StoredCosine, n_pairs: int) -> Finding:
     expected = name in GENERIC or (net != "" and net in name)
     like = "" if stored.correlation is None else f", correlation {stored.correlation:.4f}"
     text = (
-        f"Column '{stored.column}' of the pairs differs by more than {STORED_COSINE_TOLERANCE:g} from the cosine of the vectors in "
-        f"{stored.differing_pairs:,} of {plural(n_pairs, 'pair')} (mean {stored.mean_difference:.4f}, "
-        f"largest {stored.largest_difference:.4f}{like})."
+        f"Column '{stored.column}' of the pairs differs by more than {STORED_COSINE_TOLERANCE:g} from the cosine "
+        f"of the vectors in {stored.differing_pairs:,} of {plural(n_pairs, 'pair')} "
+        f"(mean {stored.mean_difference:.4f}, largest {stored.largest_difference:.4f}{like})."
     )
     counts = {"pairs": stored.differing_pairs, "of": n_pairs}
     if not expected:

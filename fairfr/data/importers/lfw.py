@@ -189,14 +189,14 @@ def read_fairface(path: Path) -> GroupLabels:
     table.require("face_name_align")
     attributes = {}
     notes: list[Finding] = []
-    keys = [_face_key(name) for name in _spelled(table, "face_name_align")]
+    keys = [_face_key(name) for name in table.required_cells("face_name_align")]
     for attribute, words in FAIRFACE_WORDS.items():
         column = next((name for name in FAIRFACE if FAIRFACE[name] == attribute and name in table.arrays), None)
         if column is None:
             expected = "race4" if attribute == "ethnicity" else "gender"
             table.require(expected, remedy="Predict with the 4-race model.")
         assert column is not None
-        values = [value.lower() for value in _spelled(table, column)]
+        values = [value.lower() for value in table.required_cells(column)]
         wrong = np.array([value not in words for value in values])
         if wrong.any():
             found = values[int(np.argmax(wrong))]
@@ -282,11 +282,6 @@ def _all_columns(path: Path, wanted: set[str] | None = None) -> TextTable:
     return read_table(file, wanted)
 
 
-def _spelled(table: TextTable, name: str) -> list[str]:
-    column = table.required_text(name)
-    return [column.values[code].strip() for code in column.codes.tolist()]
-
-
 def _face_key(name: str) -> str:
     """FairFace's detector cuts ``AJ_Cook_0001.jpg`` into ``AJ_Cook_0001_face0.jpg`` and so on."""
     return image_key(re.sub(r"_face\d+(?=\.[A-Za-z]+$|$)", "", name.strip()))
@@ -313,7 +308,7 @@ def _by_key(
 ) -> dict[str, str]:
     """Value of each key; DataError if two rows say different things of one."""
     found: dict[str, str] = {}
-    for row, (name, value) in enumerate(zip(_spelled(table, by), values, strict=True)):
+    for row, (name, value) in enumerate(zip(table.required_cells(by), values, strict=True)):
         if found.setdefault(key(name), value) != value:
             raise DataError(
                 f"{table.path}, {table.location(row)}: {attribute} of '{name}' is '{value}', but an earlier row says "

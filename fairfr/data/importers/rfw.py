@@ -158,15 +158,10 @@ def _ethnicities(table: TextTable) -> list[str] | None:
     return [names[code] for code in column.codes.tolist()]
 
 
-def _spelled(table: TextTable, name: str) -> list[str]:
-    column = table.required_text(name)
-    return [column.values[code].strip() for code in column.codes.tolist()]
-
-
 def _from_ids(table: TextTable, side: str, ethnicity: Sequence[str] | None) -> list[str]:
     """Ids (p,) from the columns of persons and numbers."""
-    people = _spelled(table, pick_column(table, f"id{side}", f"path{side}"))
-    numbers = _spelled(table, pick_column(table, f"num{side}"))
+    people = table.required_cells(pick_column(table, f"id{side}", f"path{side}"))
+    numbers = table.required_cells(pick_column(table, f"num{side}"))
     if ethnicity is None:
         table.require("ethnicity", remedy="It does not follow from the persons: some ids occur in two ethnicities.")
     assert ethnicity is not None
@@ -185,7 +180,7 @@ def _from_paths(table: TextTable, side: str, ethnicity: Sequence[str] | None) ->
     if f"path{side}" not in table.arrays:
         return []
     images = []
-    for row, path in enumerate(_spelled(table, f"path{side}")):
+    for row, path in enumerate(table.required_cells(f"path{side}")):
         parts = path.replace("\\", "/").split("/")
         file = FILE.fullmatch(parts[-1])
         group = ethnicity[row] if ethnicity else ""
