@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from fairfr.core.types import (
     UNKNOWN,
     Bool,
     EmbeddingSet,
+    Grouping,
     Pairs,
     PlaceholderIds,
     StrArray,
@@ -129,10 +131,7 @@ def build_set(
     findings += check_folds(pairs, fold, labels)
     findings += identity_findings(pairs, images.identity, fold)
     findings += similar_value_findings(pairs.table.path, "folds", labels)
-    for name in spec.dataset.grouping:
-        findings += similar_value_findings(images.path, f"values of {name}", groupings[name].levels)
-    for name in spec.dataset.grouping:
-        findings += levels_for_unknown(images.path, name, groupings[name].levels)
+    findings += _level_findings(images.path, [groupings[name] for name in spec.dataset.grouping])
     findings += without_groups(spec.dataset.id, images)
     findings += group_findings(both, pairs.same, groupings.values(), spec.dataset.min_pairs)
     embeddings: EmbeddingSet | None = None
@@ -164,6 +163,16 @@ def build_set(
         people=images.people,
         group_columns=images.group_columns,
     )
+
+
+def _level_findings(path: Path, attributes: Sequence[Grouping]) -> list[Finding]:
+    """Levels that differ only in spelling, then levels whose names say that the group is not known."""
+    findings: list[Finding] = []
+    for attribute in attributes:
+        findings += similar_value_findings(path, f"values of {attribute.id}", attribute.levels)
+    for attribute in attributes:
+        findings += levels_for_unknown(path, attribute.id, attribute.levels)
+    return findings
 
 
 def _with_vectors(
