@@ -12,6 +12,7 @@ from omegaconf import DictConfig, open_dict
 from fairfr.core.errors import FairfrError
 from fairfr.runner.located import CellData
 from fairfr.store.run_folder import RunFolders
+from fairfr.store.secrets import mask_passwords
 from fairfr.sweep.config import read_settings
 from fairfr.sweep.grids import Job
 
@@ -43,7 +44,7 @@ def describe_cells(loader: ConfigLoader, config: DictConfig, jobs: Sequence[Job]
     for job in jobs:
         state, name = _state(loader, config, job)
         counts[state] += 1
-        yield f"{state:<6} {name}  {' '.join(job)}"
+        yield mask_passwords(f"{state:<6} {name}  {' '.join(job)}")
     yield f"{len(jobs)} cells: " + ", ".join(f"{counts[state]} {state}" for state in ("done", "to do", "fails"))
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -172,3 +174,20 @@ def test_phrases_are_found_outside_of_code_alone() -> None:
         "page.md, line 8: 'anew'. Write instead: again.",
         "page.md, line 7: 'hangs on'. Write instead: depends on.",
     ]
+
+
+def test_the_way_of_a_pair_names_functions_that_exist() -> None:
+    """Each numbered step begins with the function that takes it."""
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    steps = re.findall(r"^\d+\. `([\w.]+)`", text, re.MULTILINE)
+    assert len(steps) > 40
+    for step in steps:
+        names = ["fairfr", *step.split(".")]
+        parts = [*names]
+        while not ROOT.joinpath(*parts).with_suffix(".py").exists():
+            parts.pop()
+            assert parts, f"{step}: there is no such module"
+        found: Any = importlib.import_module(".".join(parts))
+        for name in names[len(parts) :]:
+            assert hasattr(found, name), f"{step} does not exist"
+            found = getattr(found, name)

@@ -32,6 +32,15 @@ def test_a_dry_run_says_which_cells_are_done_and_which_cannot_run(tmp_path: Path
     assert not (tmp_path / "runs").exists()
 
 
+def test_a_dry_run_shows_no_password(tmp_path: Path) -> None:
+    typed = ["source=synthetic", "store.tracking_uri=http://me:s3cret@server:5000", f"out_root={tmp_path}"]
+    with initialize_config_dir(str(ROOT / "conf"), version_base="1.3"):
+        loader = GlobalHydra.instance().config_loader()
+        config = loader.load_configuration("config", typed, RunMode.MULTIRUN)
+        lines = list(describe_cells(loader, config, [typed]))
+    assert "me:***@server" in lines[0] and "s3cret" not in lines[0]
+
+
 def test_a_name_that_does_not_exist_is_found_before_anything_runs() -> None:
     with initialize_config_dir(str(ROOT / "conf"), version_base="1.3"):
         loader = GlobalHydra.instance().config_loader()
