@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
-from fairfr.report.readings import STRICT, Run
+from fairfr.report.run import STRICT, Run
 from fairfr.report.runs import read_runs
 
 BACKBONES = {"mobileface_v3": "#D55E00", "edgeface_xs": "#0072B2", "dlib_resnet": "#009E73"}

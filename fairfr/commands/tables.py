@@ -22,7 +22,7 @@ from fairfr.core.variants import variant_text
 from fairfr.core.wording import plural
 from fairfr.paper.definition import PAPER
 from fairfr.paper.reading import READINGS
-from fairfr.report.readings import Run
+from fairfr.report.run import Run
 from fairfr.report.runs import read_runs
 from fairfr.report.selection import Selection
 from fairfr.report.write import ReportOptions, not_shown, with_variant, write_report

@@ -16,7 +16,7 @@ from fairfr.library.error_rates import NAN, DrawnSubset, ErrorRate, error_rate, 
 from fairfr.library.model_file import describe
 from fairfr.metrics.catalogue import On
 from fairfr.metrics.roc_metrics import OperatingPoint
-from fairfr.report.readings import Run
+from fairfr.report.run import Run
 from fairfr.report.scores import RunScores
 from fairfr.report.uncertainty.bootstrap import (
     BootstrapDraws,

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fairfr.paper.headline import CHAPTER, headline_table, transposed_table
-from fairfr.report.tables.by_setting import backbone_tables
 from fairfr.report.tables.columns import column, lifted
 from fairfr.report.tables.grid import Grid
 from fairfr.report.tables.layout import Layout
 from fairfr.report.tables.order import MethodRow
+from fairfr.report.tables.setting_tables import backbone_tables
 
 WITHOUT_PROBABILITY = ("baseline", "falcon", "fsn", "demonorm")
 BACKBONE_PARTS: dict[str, tuple[tuple[str, ...], ...]] = {

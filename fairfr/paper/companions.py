@@ -20,12 +20,12 @@ from fairfr.paper.numbers import GROUP_AWARE_IDS
 from fairfr.paper.order import DATASETS, HEADLINE, HEADLINE_BACKBONES, ORDER, ROWS
 from fairfr.paper.printed import QUANTITIES, TABLE_NAMES, WORST_BRIER, PrintedNumber, printed_headline
 from fairfr.report.quantity import LIFTED, Quantity
-from fairfr.report.readings import Reading
+from fairfr.report.run import Reading
 from fairfr.report.runs import SelectedRuns
 from fairfr.report.tables.grid import Entry, Grid, Line, Note, Section, Spanner
 from fairfr.report.tables.layout import Layout
 from fairfr.report.tables.order import MethodRow
-from fairfr.report.tables.provenance import TableNotes
+from fairfr.report.tables.table_notes import TableNotes
 
 COLUMNS = ("ours", "paper", "difference")
 ONE_PRINTED = Note(

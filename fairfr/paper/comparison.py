@@ -24,7 +24,7 @@ from fairfr.paper.printed import (
     printed_headline,
 )
 from fairfr.report.quantity import LIFTED, Quantity
-from fairfr.report.readings import Reading
+from fairfr.report.run import Reading
 from fairfr.report.runs import SelectedRuns
 from fairfr.report.tables.grid import Entry, Tone, fraction_entry, number_entry
 

@@ -18,12 +18,12 @@ from fairfr.paper.comparison import (
 from fairfr.paper.order import DATASETS, HEADLINE, HEADLINE_BACKBONES, ORDER, ROWS
 from fairfr.paper.printed import QUANTITIES, printed_headline
 from fairfr.report.quantity import LIFTED, Quantity
-from fairfr.report.readings import Reading
+from fairfr.report.run import Reading
 from fairfr.report.runs import SelectedRuns
 from fairfr.report.tables.grid import Entry, Grid, Line, Note, Section, Spanner, number_entry
 from fairfr.report.tables.layout import Layout
 from fairfr.report.tables.order import Setting
-from fairfr.report.tables.provenance import TableNotes
+from fairfr.report.tables.table_notes import TableNotes
 
 
 def coverage(runs: SelectedRuns, reading: Reading) -> Grid:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from fairfr.paper.appendix import appendix_tables
-from fairfr.paper.claims.table import claims
+from fairfr.paper.claims.judging import claims
 from fairfr.paper.companions import companions
 from fairfr.paper.coverage import coverage
 from fairfr.paper.order import ORDER
@@ -18,7 +18,7 @@ from fairfr.report.paper_spec import Paper
 from fairfr.report.study_runs import StudyRuns
 from fairfr.report.tables.grid import Grid
 from fairfr.report.tables.layout import Layout
-from fairfr.report.uncertainty.by_setting import BootstrapCache
+from fairfr.report.uncertainty.setting_bootstrap import BootstrapCache
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

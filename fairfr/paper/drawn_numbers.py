@@ -11,7 +11,7 @@ from fairfr.report.study_table import PrintedRow
 from fairfr.report.tables.levels import TOLERANCE
 from fairfr.report.tables.order import BASELINE, Setting
 from fairfr.report.uncertainty.bootstrap import BOOTSTRAP_METRICS
-from fairfr.report.uncertainty.by_setting import BootstrapCache, SettingBootstrap
+from fairfr.report.uncertainty.setting_bootstrap import BootstrapCache, SettingBootstrap
 
 
 class BootstrapNumbers:

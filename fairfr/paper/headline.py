@@ -10,7 +10,7 @@ from fairfr.report.tables.columns import Column, alphas_of, has_group_brier
 from fairfr.report.tables.grid import Entry, Grid, Line, Section, Spanner, mark_best
 from fairfr.report.tables.layout import Layout, SettingColumn
 from fairfr.report.tables.order import BASELINE, rows_of
-from fairfr.report.tables.provenance import BEST, TableNotes
+from fairfr.report.tables.table_notes import BEST, TableNotes
 
 SPANNERS = tuple(Spanner(label, tuple(HEADLINE_BACKBONES.values())) for label in DATASETS.values())
 CHAPTER = "The paper's tables"

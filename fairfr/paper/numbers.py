@@ -10,7 +10,7 @@ from fairfr.paper.order import BACKBONES, DATASETS, GROUP_AWARE, ROWS, SCORE_ONL
 from fairfr.paper.printed import printed_headline, printed_study
 from fairfr.paper.studies import STUDIES
 from fairfr.report.quantity import LIFTED, Quantity
-from fairfr.report.readings import Reading, Run
+from fairfr.report.run import Reading, Run
 from fairfr.report.runs import SelectedRuns
 from fairfr.report.study_runs import StudyRuns
 from fairfr.report.study_table import PrintedRow

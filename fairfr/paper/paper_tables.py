@@ -8,12 +8,12 @@ from fairfr.paper.appendix import appendix_tables
 from fairfr.paper.headline import headline_table
 from fairfr.paper.order import ORDER
 from fairfr.paper.wins import win_table
-from fairfr.report.readings import Reading
+from fairfr.report.run import Reading
 from fairfr.report.runs import SelectedRuns
-from fairfr.report.tables.by_setting import tables_of_runs
 from fairfr.report.tables.columns import column, lifted
 from fairfr.report.tables.grid import Grid
 from fairfr.report.tables.layout import Layout
+from fairfr.report.tables.setting_tables import tables_of_runs
 
 
 def paper_tables(runs: SelectedRuns, reading: Reading) -> list[Grid]:

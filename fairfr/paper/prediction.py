@@ -15,11 +15,11 @@ from fairfr.paper.numbers import RunNumbers
 from fairfr.paper.order import DATASETS, DENSITY_LOO, HEADLINE, HEADLINE_BACKBONES, ROWS
 from fairfr.paper.printed import AUROC, QUANTITIES, TPR, WORST_AUROC, WORST_BRIER, WORST_TPR
 from fairfr.report.quantity import LIFTED, Quantity
-from fairfr.report.readings import Reading, Run
+from fairfr.report.run import Reading, Run
 from fairfr.report.runs import SelectedRuns
 from fairfr.report.tables.grid import Entry, Grid, Line, Note, Section, Spanner, number_entry
 from fairfr.report.tables.order import MethodRow
-from fairfr.report.tables.provenance import raw_brier
+from fairfr.report.tables.table_notes import raw_brier
 
 FITTED_FIGURES: Mapping[str, tuple[Quantity, ...]] = {
     "baseline": (AUROC, WORST_AUROC, TPR, WORST_TPR, WORST_BRIER),

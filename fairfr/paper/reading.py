@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from fairfr.core.readings import shared_reading, usual_reading
 from fairfr.core.run_result import RunResult
-from fairfr.report.readings import STRICT, Reading, Run
+from fairfr.report.run import STRICT, Reading, Run
 
 PAPER_READING = Reading(
     name="paper",

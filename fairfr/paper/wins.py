@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 from fairfr.paper.headline import CHAPTER
 from fairfr.paper.order import ADAPTIVE, DENSITY, DENSITY_LOO, LABEL_FREE, SETTINGS
-from fairfr.report.tables.by_setting import per_group
 from fairfr.report.tables.grid import Entry, Grid, Line, Note, Section, Spanner
 from fairfr.report.tables.layout import Layout, SettingColumn
 from fairfr.report.tables.levels import group_names
 from fairfr.report.tables.order import MethodRow
-from fairfr.report.tables.provenance import TableNotes
+from fairfr.report.tables.setting_tables import per_group
+from fairfr.report.tables.table_notes import TableNotes
 
 METRICS = {"auroc": "Per-group AUROC", "pauc": "Per-group partial AUC"}
 N_VARIANTS = 2

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fairfr.core.types import F64, I64, Bool
-from fairfr.report.readings import Reading, Run
+from fairfr.report.run import Reading, Run
 from fairfr.report.scores import RunScores
 
 REPORTED = "training_thresholds"

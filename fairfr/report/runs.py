@@ -10,7 +10,7 @@ from typing import Any
 from fairfr.core.errors import FairfrError
 from fairfr.core.types import Source
 from fairfr.report.configurations import newest_configurations
-from fairfr.report.readings import Run
+from fairfr.report.run import Run
 from fairfr.report.selection import Selection, fills_tables, made_by_installed_code, pick_run
 from fairfr.store.result_file import stored_runs
 

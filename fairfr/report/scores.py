@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from fairfr.core.types import F64, I16, UNKNOWN, PairRule, pair_groups
-from fairfr.report.readings import Reading, Run
+from fairfr.report.run import Reading, Run
 from fairfr.report.tables.grid import SOURCE_LABEL
 from fairfr.store.result_file import DamagedRunError, check_files
 from fairfr.store.scores_file import SCORES_FILE, ScoreFile

@@ -20,7 +20,7 @@ from fairfr.core.variants import (
     shared_parameters,
     variant_text,
 )
-from fairfr.report.readings import Run
+from fairfr.report.run import Run
 
 OF_METHOD = "method."
 OF_STUDY = ("study", "protocol", "train")

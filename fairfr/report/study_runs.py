@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any, TypeAlias
 
 from fairfr.core.types import Source
-from fairfr.report.readings import Reading, Run
+from fairfr.report.run import Reading, Run
 from fairfr.report.selection import made_by_installed_code, parameters_of
 
 Setting: TypeAlias = tuple[str, str]

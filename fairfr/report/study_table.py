@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, NamedTuple
 
-from fairfr.report.readings import Run
+from fairfr.report.run import Run
 from fairfr.report.study_runs import StudyRuns
 from fairfr.report.tables.grid import Entry, Grid, Line, Note, Section, Spanner, number_entry
-from fairfr.report.tables.provenance import short_key
+from fairfr.report.tables.table_notes import short_key
 
 CHAPTER = "Studies"
 

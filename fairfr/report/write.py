@@ -16,16 +16,16 @@ from fairfr.core.types import Source
 from fairfr.core.variants import variant_label
 from fairfr.report.configurations import SupersededRuns
 from fairfr.report.paper_spec import Paper
-from fairfr.report.readings import Reading, Run
+from fairfr.report.run import Reading, Run
 from fairfr.report.runs import SelectedRuns, runs_of_page
 from fairfr.report.selection import OF_METHOD, Selection, options_that_show
 from fairfr.report.study import runs_by_study
 from fairfr.report.study_runs import StudyRuns
-from fairfr.report.tables.by_setting import tables_of_runs
 from fairfr.report.tables.grid import SOURCE_LABEL, Grid, Note
 from fairfr.report.tables.layout import Layout, is_called
 from fairfr.report.tables.order import rows_of
-from fairfr.report.uncertainty.by_setting import BootstrapCache
+from fairfr.report.tables.setting_tables import tables_of_runs
+from fairfr.report.uncertainty.setting_bootstrap import BootstrapCache
 from fairfr.report.writers import csv, html, latex, markdown
 
 

@@ -14,7 +14,7 @@ from fairfr.core.escaping import escape_control_chars
 from fairfr.core.run_result import RunResult
 from fairfr.core.variants import Parameters, variant_text
 from fairfr.paper.reading import reading_shared_by
-from fairfr.report.readings import Reading, Run
+from fairfr.report.run import Reading, Run
 from fairfr.report.selection import Selection
 from fairfr.report.tables.columns import RESULT_COLUMNS
 from fairfr.report.tables.grid import FITTED, Line, mark_best

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from fairfr.core.errors import FairfrError
 from fairfr.paper.reading import reading_shared_by
-from fairfr.report.readings import STRICT, Run
+from fairfr.report.run import STRICT, Run
 from fairfr.report.selection import Selection
 from fairfr.store.mlflow.log import MlflowLogger
 from fairfr.store.result_file import try_read_result

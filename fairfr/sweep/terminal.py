@@ -17,7 +17,7 @@ from fairfr.core.findings import STAND_IN_USED, Finding
 from fairfr.core.run_result import RunResult
 from fairfr.core.variants import variant_label
 from fairfr.paper.reading import reading_of
-from fairfr.report.readings import Run
+from fairfr.report.run import Run
 from fairfr.store.mlflow.client import default_uri
 from fairfr.store.mlflow.log import MlflowLogger
 from fairfr.store.result_file import try_read_result

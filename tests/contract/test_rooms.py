@@ -18,9 +18,6 @@ SAME_IDEA = {
 }
 TO_BE_RENAMED = {
     "appendix",
-    "by_setting",
-    "readings",
-    "table",
 }
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from made_runs import run_of
 
 from fairfr.report.paper_spec import Paper
-from fairfr.report.readings import Reading, Run
+from fairfr.report.run import Reading, Run
 from fairfr.report.tables.columns import column
 from fairfr.report.tables.grid import Grid, Spanner
 from fairfr.report.tables.layout import Layout, SettingColumn

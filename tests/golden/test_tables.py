@@ -13,7 +13,7 @@ from made_runs import run_of
 
 from fairfr.paper.paper_tables import paper_tables
 from fairfr.paper.reading import PAPER_READING, READINGS
-from fairfr.report.readings import Reading
+from fairfr.report.run import Reading
 from fairfr.report.runs import SelectedRuns
 from fairfr.report.tables.grid import Grid
 from fairfr.report.writers import csv, html, latex, markdown

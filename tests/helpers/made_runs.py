@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from fairfr.core.run_result import RunResult
-from fairfr.report.readings import Run
+from fairfr.report.run import Run
 
 BLANK: dict[str, Any] = {
     "key": "k",

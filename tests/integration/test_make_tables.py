@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from fairfr.paper.reading import READINGS
-from fairfr.report.readings import STRICT, Run
+from fairfr.report.run import STRICT, Run
 from fairfr.report.runs import read_runs
 
 pytestmark = pytest.mark.slow

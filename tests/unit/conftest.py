@@ -17,7 +17,7 @@ from fairfr.metrics.by_group import PairGroups, compute_metrics
 from fairfr.metrics.catalogue import METRIC_BY_ID
 from fairfr.metrics.summary import summarise
 from fairfr.metrics.ties import ties_code
-from fairfr.report.readings import Run
+from fairfr.report.run import Run
 from fairfr.report.runs import SelectedRuns
 from fairfr.report.tables.grid import Entry, Grid, Line
 from fairfr.runner.record import jsonable, readable_groups

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fairfr.paper.printed import printed_study
 from fairfr.report.quantity import group_heading
-from fairfr.report.readings import Run
+from fairfr.report.run import Run
 from fairfr.report.study import Study
 from fairfr.report.study_runs import Setting, StudyRuns
 from fairfr.report.study_table import CHAPTER, ColumnSpec, Measurement, StudyRow, StudyTable, measure_methods

@@ -9,7 +9,7 @@ import numpy as np
 
 from fairfr.paper.printed import printed_study
 from fairfr.report.figures.curves import Curve, curve_figure, curve_through
-from fairfr.report.readings import Reading, Run
+from fairfr.report.run import Reading, Run
 from fairfr.report.study import Study
 from fairfr.report.study_runs import Setting, StudyRuns
 from fairfr.report.study_table import ColumnSpec, Measurement, StudyRow, StudyTable

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fairfr.paper.printed import printed_study
-from fairfr.report.readings import Run
+from fairfr.report.run import Run
 from fairfr.report.study import Study
 from fairfr.report.study_runs import Setting, StudyRuns
 from fairfr.report.study_table import ColumnSpec, Measurement, StudyRow, StudyTable, measure_methods

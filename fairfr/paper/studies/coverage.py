@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from fairfr.paper.printed import printed_study
 from fairfr.report.figures.curves import Curve, curve_figure, curve_through
 from fairfr.report.quantity import group_heading
-from fairfr.report.readings import Run
+from fairfr.report.run import Run
 from fairfr.report.study import Study
 from fairfr.report.study_runs import Setting, StudyRuns
 from fairfr.report.study_table import ColumnSpec, Measurement, StudyRow, StudyTable, measure_methods

@@ -11,12 +11,12 @@ from fairfr.paper.order import DENSITY, DENSITY_LOO, HEADLINE
 from fairfr.paper.printed import AUROC, BRIER, TPR, WORST_BRIER, printed_headline
 from fairfr.paper.reading import PAPER_READING
 from fairfr.report.quantity import Quantity
-from fairfr.report.readings import STRICT, Reading, Run
+from fairfr.report.run import STRICT, Reading, Run
 from fairfr.report.study import Study
 from fairfr.report.study_runs import Setting, StudyRuns
 from fairfr.report.study_table import CHAPTER
 from fairfr.report.tables.grid import Entry, Grid, Line, Note, Section, Spanner, number_entry
-from fairfr.report.tables.provenance import short_key
+from fairfr.report.tables.table_notes import short_key
 
 FORMS = {DENSITY.id: "self", DENSITY_LOO.id: "LOO"}
 # native probabilities: the paper's reading ranks by them, clipped to [0, 1]; the strict one by the unclipped score

@@ -6,7 +6,7 @@ import numpy as np
 
 from fairfr.paper.printed import printed_study
 from fairfr.report.held_out_folds import held_out_folds
-from fairfr.report.readings import Reading, Run
+from fairfr.report.run import Reading, Run
 from fairfr.report.study import Study
 from fairfr.report.study_runs import Setting, StudyRuns
 from fairfr.report.study_table import ColumnSpec, Measurement, StudyRow, StudyTable, measure_methods

@@ -10,16 +10,16 @@ from fairfr.core.rates import ENOUGH_FALSE_MATCHES, FPR_LEVELS
 from fairfr.core.types import F64, Bool
 from fairfr.metrics.roc_metrics import Convention, OperatingPoint, fpr_name
 from fairfr.report.held_out_folds import HeldOutFold, held_out_folds
-from fairfr.report.readings import Run
+from fairfr.report.run import Run
 from fairfr.report.scores import RunScores
 from fairfr.report.study import Study
 from fairfr.report.study_runs import Setting, StudyRuns
 from fairfr.report.study_table import CHAPTER
 from fairfr.report.tables.grid import Entry, Grid, Line, Note, Section, Spanner, number_entry
 from fairfr.report.tables.order import MethodRow
-from fairfr.report.tables.provenance import short_key
+from fairfr.report.tables.table_notes import short_key
 from fairfr.report.uncertainty.bootstrap import percentile_interval
-from fairfr.report.uncertainty.by_setting import SettingBootstrap, bootstrap_runs
+from fairfr.report.uncertainty.setting_bootstrap import SettingBootstrap, bootstrap_runs
 
 LEVEL = "1e-3"
 ORDER = ("baseline", "platt", "beta", "isotonic", "ac_linear", "ac_density", "ac_density_loo")

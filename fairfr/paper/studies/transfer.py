@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from fairfr.report.figures.changes import change_figure
 from fairfr.report.quantity import group_heading, higher_is_better
-from fairfr.report.readings import Reading, Run
+from fairfr.report.run import Reading, Run
 from fairfr.report.scores import RunScores
 from fairfr.report.study import Study
 from fairfr.report.study_runs import StudyRuns

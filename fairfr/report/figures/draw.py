@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from fairfr._methods import METHODS
 from fairfr.report.figures.overview import overview_figure
 from fairfr.report.figures.reliability import FEWEST_PAIRS, reliability_figure, run_reliability_figure
-from fairfr.report.readings import Reading, Run
+from fairfr.report.run import Reading, Run
 from fairfr.report.runs import SelectedRuns
 from fairfr.report.scores import RunScores, setting_label
 from fairfr.report.study import Study

@@ -10,7 +10,7 @@ import numpy as np
 from fairfr.core.types import F64, I64, Bool
 from fairfr.report.figures.text import escape_mathtext
 from fairfr.report.quantity import group_words
-from fairfr.report.readings import Reading
+from fairfr.report.run import Reading
 from fairfr.report.scores import RunScores, setting_label
 from fairfr.report.tables.grid import FITTED
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fairfr.report.quantity import LIFTED, Quantity
-from fairfr.report.readings import Reading, Run
+from fairfr.report.run import Reading, Run
 from fairfr.report.tables.grid import Entry, fraction_entry, number_entry
 from fairfr.report.tables.levels import lifted_groups
 

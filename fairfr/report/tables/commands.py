@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from fairfr.core.variants import override_text
-from fairfr.report.readings import Run
+from fairfr.report.run import Run
 from fairfr.report.tables.layout import Layout
 from fairfr.report.tables.order import Setting
 

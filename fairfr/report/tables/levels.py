@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from fairfr.report.readings import Reading, Run
+from fairfr.report.run import Reading, Run
 
 TOLERANCE = 1e-12
 """Two maps that order pairs in the same way give the same AUROC up to rounding, which is not an improvement."""

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
-from fairfr.report.readings import STRICT, Reading
+from fairfr.report.run import STRICT, Reading
 from fairfr.report.tables.grid import Note
 
 Setting: TypeAlias = tuple[str, str]

@@ -10,7 +10,7 @@ from fairfr.report.tables.columns import Column, alphas_of, column, has_group_br
 from fairfr.report.tables.grid import Grid, Note, Section, Spanner
 from fairfr.report.tables.layout import Layout, SettingColumn
 from fairfr.report.tables.order import Setting, rows_of
-from fairfr.report.tables.provenance import BEST, TableNotes
+from fairfr.report.tables.table_notes import BEST, TableNotes
 
 SPREAD = "Mean±std over folds."
 LIFTED_NOTE = Note(

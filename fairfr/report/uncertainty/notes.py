@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from fairfr.core.rates import ENOUGH_FALSE_MATCHES
 from fairfr.report.tables.grid import Note
-from fairfr.report.uncertainty.by_setting import ALPHA, SettingBootstrap
+from fairfr.report.uncertainty.setting_bootstrap import ALPHA, SettingBootstrap
 
 TWO_WORSTS = Note(
     "two_worsts",

@@ -9,7 +9,7 @@ import numpy as np
 from fairfr.core.rates import FPR_LEVELS
 from fairfr.core.types import F64, I16, I64, UNKNOWN
 from fairfr.metrics.calibration import ece
-from fairfr.report.readings import Reading
+from fairfr.report.run import Reading
 from fairfr.report.scores import RunScores
 from fairfr.report.uncertainty.bootstrap import (
     BOOTSTRAP_METRICS,

@@ -17,19 +17,19 @@ import numpy as np
 
 from fairfr.core.types import F64
 from fairfr.report.quantity import group_heading, higher_is_better
-from fairfr.report.tables.by_setting import MOST_GROUPS
 from fairfr.report.tables.grid import Entry, Grid, Line, Note, Section, Spanner, Tone, mark_best, number_entry
 from fairfr.report.tables.layout import is_called
 from fairfr.report.tables.order import BASELINE, MethodRow
-from fairfr.report.tables.provenance import raw_brier
+from fairfr.report.tables.setting_tables import MOST_GROUPS
+from fairfr.report.tables.table_notes import raw_brier
 from fairfr.report.uncertainty.bootstrap import (
     BOOTSTRAP_METRICS,
     percentile_interval,
     simultaneous_intervals,
     worst_group_interval,
 )
-from fairfr.report.uncertainty.by_setting import BootstrapCache, SettingBootstrap
 from fairfr.report.uncertainty.notes import DIFFERENCES, TOGETHER, TWO_WORSTS, notes_of
+from fairfr.report.uncertainty.setting_bootstrap import BootstrapCache, SettingBootstrap
 
 DIGITS = 4
 PLACES = {"all": "All pairs", "worst": "Worst group"}

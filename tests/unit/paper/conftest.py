@@ -11,7 +11,7 @@ from made_runs import run_of
 from fairfr.paper.order import BACKBONES, DATASETS, GROUP_AWARE, HEADLINE, ROWS, SETTINGS
 from fairfr.paper.printed import LD_TPR, LU_AUROC, printed_headline
 from fairfr.report.quantity import LIFTED
-from fairfr.report.readings import Run
+from fairfr.report.run import Run
 from fairfr.report.runs import SelectedRuns
 
 GROUPS = {"rfw": 4, "bfw": 8, "lfw": 8}

@@ -12,7 +12,7 @@ from fairfr.paper.comparison import TOLERANCE
 from fairfr.paper.coverage import coverage
 from fairfr.paper.printed import QUANTITIES, TPR, WORST_AUROC
 from fairfr.paper.reading import PAPER_READING, READINGS
-from fairfr.report.readings import STRICT, Reading, Run
+from fairfr.report.run import STRICT, Reading, Run
 from fairfr.report.runs import SelectedRuns
 from fairfr.report.tables.grid import Entry, Grid, Line
 

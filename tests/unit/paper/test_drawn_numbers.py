@@ -9,18 +9,18 @@ import numpy as np
 import pytest
 
 from fairfr.paper.claims.claim import Claim, Verdict, verdict
-from fairfr.paper.claims.table import claims, judge, judge_draws
+from fairfr.paper.claims.judging import claims, judge, judge_draws
 from fairfr.paper.drawn_numbers import BootstrapNumbers
 from fairfr.paper.numbers import Numbers, RunNumbers, require_number
 from fairfr.paper.order import ORDER
 from fairfr.paper.printed import AUROC, LU_AUROC, WORST_AUROC, WORST_BRIER
 from fairfr.paper.reading import PAPER_READING
 from fairfr.report.quantity import Quantity
-from fairfr.report.readings import Run
+from fairfr.report.run import Run
 from fairfr.report.runs import SelectedRuns
 from fairfr.report.tables.layout import Layout
 from fairfr.report.tables.levels import count_lifted
-from fairfr.report.uncertainty.by_setting import BootstrapCache
+from fairfr.report.uncertainty.setting_bootstrap import BootstrapCache
 
 CELL = ("rfw", "facenet")
 DRAWS = 200
@@ -101,7 +101,7 @@ def test_levels_of_a_draw_are_those_of_its_groups(fake_run: Any) -> None:
 
 
 def test_settings_with_fewer_draws_bound_those_of_a_claim(fake_run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fairfr.report.uncertainty.by_setting.MOST_WORK", 600 * 50)
+    monkeypatch.setattr("fairfr.report.uncertainty.setting_bootstrap.MOST_WORK", 600 * 50)
     found = judged(ahead(AUROC), [fake_run("ac_density", noise=0.2), fake_run("faircal", noise=0.9)])
     assert "of 50 draws" in found.detail
 

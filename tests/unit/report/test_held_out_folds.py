@@ -17,7 +17,7 @@ from fairfr.folds.transfer import FitOnOtherDataset
 from fairfr.methods.baseline import Baseline
 from fairfr.pairs.table import PairTable
 from fairfr.report.held_out_folds import held_out_folds
-from fairfr.report.readings import STRICT
+from fairfr.report.run import STRICT
 from fairfr.runner.held_out import score_held_out
 from fairfr.runner.record import jsonable, score_columns
 from fairfr.store.result_file import checksums

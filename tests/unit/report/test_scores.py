@@ -11,7 +11,7 @@ import pytest
 
 from fairfr.paper.order import ORDER
 from fairfr.paper.reading import PAPER_READING
-from fairfr.report.readings import STRICT, Run
+from fairfr.report.run import STRICT, Run
 from fairfr.report.runs import SelectedRuns
 from fairfr.report.scores import RunScores, setting_label
 from fairfr.store.run_folder import write_scores

@@ -13,7 +13,7 @@ from fairfr.core.code_digest import run_code
 from fairfr.core.errors import ConfigError
 from fairfr.core.run_key import RESULTS_VERSION
 from fairfr.paper.paper_tables import paper_tables
-from fairfr.report.readings import STRICT, Run
+from fairfr.report.run import STRICT, Run
 from fairfr.report.runs import MixedMetricsError, MixedResultsError, SelectedRuns
 from fairfr.report.selection import Selection, options_that_show
 

@@ -13,7 +13,7 @@ from fairfr.core.types import Source
 from fairfr.paper.reading import PAPER_READING
 from fairfr.paper.studies import STUDIES
 from fairfr.paper.studies.density_forms import STUDY
-from fairfr.report.readings import STRICT, Run
+from fairfr.report.run import STRICT, Run
 from fairfr.report.selection import Selection
 from fairfr.report.study import runs_by_study
 from fairfr.report.tables.grid import Grid

@@ -12,7 +12,7 @@ from made_runs import change
 from fairfr.paper.reading import PAPER_READING
 from fairfr.paper.studies import STUDIES
 from fairfr.paper.studies.density_printed import STUDY
-from fairfr.report.readings import Run
+from fairfr.report.run import Run
 from fairfr.report.selection import Selection
 from fairfr.report.study import runs_by_study
 

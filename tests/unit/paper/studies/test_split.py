@@ -8,7 +8,7 @@ from made_runs import change, run_of
 
 from fairfr.paper.studies import STUDIES
 from fairfr.paper.studies.split import STUDY
-from fairfr.report.readings import STRICT, Run
+from fairfr.report.run import STRICT, Run
 from fairfr.report.selection import Selection
 from fairfr.report.study import runs_by_study
 

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from made_runs import run_of
 
-from fairfr.paper.claims.table import CLAIMS, judge
+from fairfr.paper.claims.judging import CLAIMS, judge
 from fairfr.paper.numbers import PrintedNumbers, RunNumbers
 from fairfr.paper.studies import STUDIES
 from fairfr.paper.studies.transfer import STUDY, transfer_pairs
-from fairfr.report.readings import STRICT, Run
+from fairfr.report.run import STRICT, Run
 from fairfr.report.runs import SelectedRuns
 from fairfr.report.selection import Selection
 from fairfr.report.study import runs_by_study

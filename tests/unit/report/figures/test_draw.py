@@ -17,7 +17,7 @@ from fairfr.report.figures.draw import SHIPPED, draw_figures
 from fairfr.report.figures.overview import overview_figure
 from fairfr.report.figures.reliability import equal_mass_bins, reliability_figure
 from fairfr.report.figures.text import escape_mathtext
-from fairfr.report.readings import STRICT, Run
+from fairfr.report.run import STRICT, Run
 from fairfr.report.runs import SelectedRuns
 from fairfr.report.scores import RunScores
 from fairfr.report.tables.layout import Layout

@@ -10,7 +10,7 @@ from made_runs import change
 
 from fairfr.paper.order import HEADLINE, ORDER
 from fairfr.paper.reading import PAPER_READING
-from fairfr.report.readings import STRICT, Run
+from fairfr.report.run import STRICT, Run
 from fairfr.report.runs import SelectedRuns
 from fairfr.report.selection import Selection
 from fairfr.report.tables.commands import experiment_command, missing_run_commands

@@ -10,7 +10,7 @@ import pytest
 
 from fairfr.paper.paper_tables import paper_tables
 from fairfr.paper.reading import PAPER_READING
-from fairfr.report.readings import Run
+from fairfr.report.run import Run
 from fairfr.report.runs import SelectedRuns
 from fairfr.report.tables.grid import Entry, Grid, Line, Section, Spanner
 from fairfr.report.writers import csv, html, latex, markdown

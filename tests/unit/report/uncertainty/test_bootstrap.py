@@ -14,7 +14,7 @@ from fairfr.metrics.calibration import brier
 from fairfr.metrics.roc_metrics import OperatingPoint
 from fairfr.paper.order import ORDER
 from fairfr.paper.reading import PAPER_READING, READINGS
-from fairfr.report.readings import Reading, Run
+from fairfr.report.run import Reading, Run
 from fairfr.report.runs import SelectedRuns
 from fairfr.report.tables.grid import Grid
 from fairfr.report.tables.layout import Layout
@@ -28,7 +28,7 @@ from fairfr.report.uncertainty.bootstrap import (
     simultaneous_intervals,
     worst_group_interval,
 )
-from fairfr.report.uncertainty.by_setting import BootstrapCache, bootstrap_setting
+from fairfr.report.uncertainty.setting_bootstrap import BootstrapCache, bootstrap_setting
 from fairfr.report.uncertainty.tables import uncertainty_tables
 
 ALPHA = 0.1
@@ -362,7 +362,7 @@ def test_runs_on_other_pairs_are_left_out_and_named(fake_run: Any) -> None:
 
 
 def test_fewer_draws_on_many_pairs_are_stated(fake_run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fairfr.report.uncertainty.by_setting.MOST_WORK", 600 * 20)
+    monkeypatch.setattr("fairfr.report.uncertainty.setting_bootstrap.MOST_WORK", 600 * 20)
     grid = tables([fake_run("baseline")])["uncertainty_rfw_facenet"]
     assert "20 draws over units" in grid.caption and any("20 draws instead of 100" in str(note) for note in grid.notes)
 

@@ -11,7 +11,7 @@ from made_runs import run_of
 from sklearn.metrics import roc_auc_score
 
 from fairfr.paper.reading import PAPER_READING
-from fairfr.report.readings import STRICT, Run
+from fairfr.report.run import STRICT, Run
 from fairfr.report.scores import RunScores
 from fairfr.report.uncertainty.paired import compare_runs
 from fairfr.store.result_file import checksums

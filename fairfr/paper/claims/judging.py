@@ -23,14 +23,14 @@ from fairfr.paper.comparison import synthetic_warning
 from fairfr.paper.drawn_numbers import BootstrapNumbers
 from fairfr.paper.numbers import MissingNumberError, Numbers, PrintedNumbers, RunNumbers
 from fairfr.paper.order import ORDER, ROWS, SETTINGS
-from fairfr.report.readings import Reading
+from fairfr.report.run import Reading
 from fairfr.report.runs import SelectedRuns
 from fairfr.report.study_runs import StudyRuns
 from fairfr.report.tables.grid import Entry, Grid, Line, Note, Section, Spanner, Tone
 from fairfr.report.tables.layout import Layout
-from fairfr.report.tables.provenance import TableNotes
+from fairfr.report.tables.table_notes import TableNotes
 from fairfr.report.uncertainty.bootstrap import percentile_interval
-from fairfr.report.uncertainty.by_setting import BootstrapCache
+from fairfr.report.uncertainty.setting_bootstrap import BootstrapCache
 
 SECTIONS: dict[str, tuple[Claim, ...]] = {
     "Results": results.CLAIMS,

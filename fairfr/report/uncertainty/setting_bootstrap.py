@@ -9,7 +9,7 @@ import numpy as np
 
 from fairfr.core.rates import FPR_LEVELS
 from fairfr.core.types import F64, I16, UNKNOWN
-from fairfr.report.readings import Reading, Run
+from fairfr.report.run import Reading, Run
 from fairfr.report.scores import RunScores
 from fairfr.report.tables.layout import Layout
 from fairfr.report.tables.order import MethodRow, Setting, rows_of

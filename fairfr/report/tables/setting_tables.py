@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from fairfr.report.quantity import group_heading
-from fairfr.report.readings import Reading, Run
+from fairfr.report.run import Reading, Run
 from fairfr.report.tables.columns import Column, column
 from fairfr.report.tables.grid import Entry, Grid, Line, Note, Section
 from fairfr.report.tables.layout import Layout

@@ -9,7 +9,7 @@ from made_runs import change
 
 from fairfr.paper.paper_tables import paper_tables
 from fairfr.paper.reading import PAPER_READING
-from fairfr.report.readings import Run
+from fairfr.report.run import Run
 from fairfr.report.runs import SelectedRuns
 
 Make = Callable[..., Run]

@@ -8,7 +8,7 @@ import pytest
 from made_runs import run_of
 
 from fairfr.paper.reading import PAPER_READING
-from fairfr.report.readings import STRICT, Run
+from fairfr.report.run import STRICT, Run
 
 # Every number says where it comes from.
 VALUES = {

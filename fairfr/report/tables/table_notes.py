@@ -11,7 +11,7 @@ from fairfr.core.names import ALL
 from fairfr.core.rates import ENOUGH_FALSE_MATCHES, FPR_LEVELS
 from fairfr.core.variants import variant_text
 from fairfr.core.wording import plural
-from fairfr.report.readings import STRICT, Reading, Run
+from fairfr.report.run import STRICT, Reading, Run
 from fairfr.report.tables.commands import experiment_command, missing_run_commands
 from fairfr.report.tables.grid import UNDEFINED, Grid, Missing, Note, Section, number_entry
 from fairfr.report.tables.layout import Layout
