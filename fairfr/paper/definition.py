@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from fairfr.paper.appendix import appendix_tables
 from fairfr.paper.claims.judging import claims
 from fairfr.paper.companions import companions
 from fairfr.paper.coverage import coverage
 from fairfr.paper.order import ORDER
-from fairfr.paper.paper_tables import main_tables
+from fairfr.paper.paper_tables import appendix_tables, main_tables
 from fairfr.paper.prediction import compared_with_print, prediction
 from fairfr.paper.reading import PAPER_READING, is_of_paper
 from fairfr.paper.studies import STUDIES

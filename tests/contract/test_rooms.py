@@ -16,9 +16,6 @@ SAME_IDEA = {
     "settings": "the typed settings of a room",
     "transfer": "a protocol and its study",
 }
-TO_BE_RENAMED = {
-    "appendix",
-}
 
 
 @pytest.mark.parametrize("test", sorted(UNIT.rglob("test_*.py")), ids=lambda path: str(path.relative_to(UNIT)))
@@ -31,13 +28,13 @@ def test_every_unit_test_has_its_module(test: Path) -> None:
 
 
 def test_a_module_name_means_one_thing() -> None:
-    """Commands are named after what they call. The lists of exceptions may only become shorter."""
+    """Commands are named after what they call. The list of exceptions may only become shorter."""
     seen: dict[str, list[str]] = {}
     for path in sorted((ROOT / "fairfr").rglob("*.py")):
         if path.stem not in ("__init__", "__main__") and path.parent.name != "commands":
             seen.setdefault(path.stem.strip("_"), []).append(str(path.relative_to(ROOT)))
     repeated = {name: paths for name, paths in seen.items() if len(paths) > 1}
-    new = {name: paths for name, paths in repeated.items() if name not in {*SAME_IDEA, *TO_BE_RENAMED}}
+    new = {name: paths for name, paths in repeated.items() if name not in SAME_IDEA}
     assert not new, f"modules with one name and different contents: {new}"
-    unique = {*SAME_IDEA, *TO_BE_RENAMED} - set(repeated)
-    assert not unique, f"no longer repeated, so take them out of the lists above: {unique}"
+    unique = set(SAME_IDEA) - set(repeated)
+    assert not unique, f"no longer repeated, so take them out of the list above: {unique}"
