@@ -12,7 +12,7 @@ import hashlib
 import io
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -30,7 +30,53 @@ NO_PART = ("out_root", "data_root", "store", "threads", "force", "on_error", "hy
 NAMED_AT_MOST = 3
 NOT_RUN = "not run"
 
-Outcome = dict[str, Any]
+
+@dataclass(frozen=True, slots=True)
+class CellOutcome:
+    """How a cell of a sweep ended: what outcome.json has.
+
+    Parameters
+    ----------
+    status : {"completed", "skipped", "failed", "not run"}
+    choices : str
+        Data set, backbone and method, or what a job overrides.
+    error : str or None
+        The message of a cell that failed.
+    folder : Path or None
+        Its run folder, if it has one.
+    is_for_mlflow : bool
+        Whether the run is new and MLflow is to get it.
+    """
+
+    status: str
+    choices: str = ""
+    error: str | None = None
+    folder: Path | None = None
+    is_for_mlflow: bool = False
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether the cell has no result: it failed, or did not run to its end."""
+        return self.status in ("failed", NOT_RUN)
+
+    def to_json(self) -> dict[str, Any]:
+        """The keys of outcome.json."""
+        stored: dict[str, Any] = {"status": self.status, "choices": self.choices, "error": self.error}
+        if self.folder is not None:
+            stored |= {"folder": str(self.folder), "is_for_mlflow": self.is_for_mlflow}
+        return stored
+
+    @classmethod
+    def from_json(cls, stored: Mapping[str, Any]) -> CellOutcome:
+        """Read what ``to_json`` gave; KeyError without a status."""
+        folder = stored.get("folder")
+        return cls(
+            status=str(stored["status"]),
+            choices=str(stored.get("choices", "")),
+            error=stored.get("error"),
+            folder=None if folder is None else Path(folder),
+            is_for_mlflow=bool(stored.get("is_for_mlflow", False)),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +129,9 @@ class SweepRecord:
         numbered = (name or f"job {job}" for job, name in enumerate(named, first))
         return replace(self, planned=(*self.planned[:first], *numbered))
 
-    def over(self, ended: float, status: str | None, outcomes: Sequence[Outcome]) -> SweepRecord:
+    def over(self, ended: float, status: str | None, outcomes: Sequence[CellOutcome]) -> SweepRecord:
         """This sweep, ended. ``status`` only where it was cut short; else its cells decide."""
-        any_failed = any(outcome["status"] in ("failed", NOT_RUN) for outcome in outcomes)
+        any_failed = any(outcome.has_failed for outcome in outcomes)
         return replace(self, ended=ended, status=status or ("FAILED" if any_failed else "FINISHED"))
 
     @property
@@ -95,13 +141,13 @@ class SweepRecord:
         return " | ".join([self.title, *(chosen[noun] for noun in ("dataset", "backbone") if noun in chosen)])
 
 
-def write_outcome(folder: Path, outcome: Outcome) -> None:
+def write_outcome(folder: Path, outcome: CellOutcome) -> None:
     """Write how a job ended: status, choices and error, and the run folder if there is one."""
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / OUTCOME_FILE).write_text(json.dumps(outcome), encoding="utf-8")
+    (folder / OUTCOME_FILE).write_text(json.dumps(outcome.to_json()), encoding="utf-8")
 
 
-def read_outcomes(folder: Path, planned: Sequence[str] = ()) -> list[Outcome]:
+def read_outcomes(folder: Path, planned: Sequence[str] = ()) -> list[CellOutcome]:
     """How each job of a sweep ended, in the order of the jobs; they may have run in other processes.
 
     ``planned``: what each job was to be. One that wrote no outcome gets the status ``not run``.
@@ -122,21 +168,20 @@ def has_ended(folder: Path, job: int) -> bool:
     return read_outcome(folder / str(job)) is not None
 
 
-def read_outcome(folder: Path) -> Outcome | None:
+def read_outcome(folder: Path) -> CellOutcome | None:
     """How the job whose folder this is ended; None before it has."""
     try:
-        outcome = json.loads((folder / OUTCOME_FILE).read_text(encoding="utf-8"))
-    except (OSError, ValueError):  # a full disk cuts it short
+        return CellOutcome.from_json(json.loads((folder / OUTCOME_FILE).read_text(encoding="utf-8")))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):  # a full disk cuts it short
         return None
-    return outcome if isinstance(outcome, dict) else None
 
 
-def _not_run(folder: Path, choices: str) -> Outcome:
+def _not_run(folder: Path, choices: str) -> CellOutcome:
     error = "did not end: it was killed, or could not write its files." if folder.exists() else "did not start."
-    return {"status": NOT_RUN, "choices": choices, "error": error}
+    return CellOutcome(NOT_RUN, choices, error)
 
 
-def stored_sweeps(out_root: Path) -> Iterator[tuple[SweepRecord, list[Outcome]]]:
+def stored_sweeps(out_root: Path) -> Iterator[tuple[SweepRecord, list[CellOutcome]]]:
     """The newest run of each sweep below ``<out_root>/hydra/sweep``; one without an end was killed."""
     newest: dict[str, tuple[SweepRecord, Path]] = {}
     for path in (out_root / "hydra" / "sweep").glob(f"*/*/{SWEEP_FILE}"):
@@ -148,10 +193,12 @@ def stored_sweeps(out_root: Path) -> Iterator[tuple[SweepRecord, list[Outcome]]]
         yield sweep if sweep.ended is not None else sweep.over(folder.stat().st_mtime, "KILLED", outcomes), outcomes
 
 
-def _found_below(out_root: Path, outcome: Outcome) -> Outcome:
+def _found_below(out_root: Path, outcome: CellOutcome) -> CellOutcome:
     """The outcome with the place of its run here: a sweep may have been copied from another machine."""
-    here = out_root.joinpath("runs", *Path(outcome.get("folder", "")).parts[-4:])
-    return {**outcome, "folder": str(here)} if "folder" in outcome and here.is_dir() else outcome
+    if outcome.folder is None:
+        return outcome
+    here = out_root.joinpath("runs", *outcome.folder.parts[-4:])
+    return replace(outcome, folder=here) if here.is_dir() else outcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,12 +216,12 @@ class SweepSummary:
     mixed: bool = False  # some cells are read as the paper's, others strictly
 
     @classmethod
-    def of(cls, sweep: SweepRecord, outcomes: Sequence[Outcome]) -> SweepSummary:
+    def of(cls, sweep: SweepRecord, outcomes: Sequence[CellOutcome]) -> SweepSummary:
         """``sweep``: one that is over."""
         assert sweep.ended is not None and sweep.status is not None
-        results = [try_read_result(Path(o["folder"])) if "folder" in o else None for o in outcomes]
+        results = [_result_of(outcome) for outcome in outcomes]
         known = [result for result in results if result is not None]
-        counts = Counter(outcome["status"] for outcome in outcomes)
+        counts = Counter(outcome.status for outcome in outcomes)
         metrics = {
             "sweep/cells": float(len(outcomes)),
             "sweep/already_done": float(counts["skipped"]),
@@ -198,6 +245,10 @@ class SweepSummary:
 
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)
+
+
+def _result_of(outcome: CellOutcome) -> RunResult | None:
+    return None if outcome.folder is None else try_read_result(outcome.folder)
 
 
 def _is_no_part(override: str) -> bool:
@@ -232,17 +283,17 @@ def _name(sweep: SweepRecord, results: Sequence[RunResult], n_cells: int) -> str
     return " | ".join(parts)
 
 
-def _cells_csv(outcomes: Sequence[Outcome], results: Sequence[RunResult | None]) -> str:
+def _cells_csv(outcomes: Sequence[CellOutcome], results: Sequence[RunResult | None]) -> str:
     """Every cell of the sweep, also those that belong to an earlier sweep's parent run."""
     text = io.StringIO()
     table = csv.writer(text, lineterminator="\n")
     table.writerow(["dataset", "backbone", "method", "variant", "source", "outcome", "run_key", "run_folder", "error"])
     for outcome, result in zip(outcomes, results, strict=True):
         if result is None:
-            names = [*outcome["choices"].split(" / "), "", "", "", ""][:5]
+            names = [*outcome.choices.split(" / "), "", "", "", ""][:5]
         else:
             names = [result.dataset.id, result.backbone.id, result.method.id]
             names += [variant_text(result.origin.differs), result.source]
         key = "" if result is None else result.key
-        table.writerow([*names, outcome["status"], key, outcome.get("folder", ""), outcome.get("error") or ""])
+        table.writerow([*names, outcome.status, key, outcome.folder or "", outcome.error or ""])
     return text.getvalue()

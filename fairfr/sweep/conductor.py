@@ -23,7 +23,7 @@ from omegaconf import DictConfig
 
 from fairfr.core.errors import ConfigError, FairfrError
 from fairfr.store.mlflow.log import MlflowLogger
-from fairfr.store.sweep_record import Outcome, SweepRecord, read_outcomes
+from fairfr.store.sweep_record import CellOutcome, SweepRecord, read_outcomes
 from fairfr.sweep.config import build_store
 from fairfr.sweep.dry_run import check_composes, count_by_experiment, describe_cells
 from fairfr.sweep.grids import GridExpander, Job
@@ -164,11 +164,11 @@ class Conductor:
         if self._logger is not None:
             self._logger.start()
 
-    def _log(self, outcome: Outcome) -> None:
+    def _log(self, outcome: CellOutcome) -> None:
         """Log a cell that has just ended, from its run folder."""
-        if self._logger is not None and outcome.get("is_for_mlflow"):
+        if self._logger is not None and outcome.is_for_mlflow and outcome.folder is not None:
             self._is_in_mlflow = True
-            self._logger.log_run(Path(outcome["folder"]), self._record)
+            self._logger.log_run(outcome.folder, self._record)
 
     def _finish(self, status: str | None) -> int:
         """Summarise; returns the exit code. A summary that crashes is told: it does not cost the results."""

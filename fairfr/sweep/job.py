@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 import tempfile
 import traceback
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,7 @@ from fairfr.store.locks import locked
 from fairfr.store.mlflow.log import MlflowLogger
 from fairfr.store.secrets import mask_files
 from fairfr.store.settings import StoreSettings
-from fairfr.store.sweep_record import Outcome, SweepRecord, write_outcome
+from fairfr.store.sweep_record import CellOutcome, SweepRecord, write_outcome
 from fairfr.sweep.config import default_settings, read_settings
 from fairfr.sweep.mlflow_metrics import describe_run
 from fairfr.sweep.progress import ProgressFile
@@ -61,24 +62,30 @@ def run_job(config: DictConfig) -> None:
 
 def _run_for_conductor(config: DictConfig, folder: Path) -> bool:
     """Compute a cell of a sweep, and write its outcome into the job's folder; returns whether it failed."""
-    outcome: Outcome = {"status": "failed", "choices": _choices(), "error": None}
+    outcome = CellOutcome("failed", _choices())
     try:
         settings, plain = read_settings(config)
         progress = ProgressFile(folder, _title(settings))
         finished = run_cell(settings, plain, progress, defaults=lambda: default_settings(config))
         progress.stored()
-        outcome |= {"status": finished.status, "folder": str(finished.folder), "error": finished.error}
-        outcome["is_for_mlflow"] = _is_for_mlflow(finished)
+        outcome = replace(
+            outcome,
+            status=finished.status,
+            error=finished.error,
+            folder=finished.folder,
+            is_for_mlflow=_is_for_mlflow(finished),
+        )
     except FairfrError as error:
-        outcome["error"] = error.named()
+        outcome = replace(outcome, error=error.named())
     except Exception as error:  # not a mistake of the user's: the traceback says more
-        outcome["error"] = f"{type(error).__name__}: {error} (traceback: {folder / 'error.txt'})"
+        message = f"{type(error).__name__}: {error} (traceback: {folder / 'error.txt'})"
+        outcome = replace(outcome, error=message)
         (folder / "error.txt").write_text(traceback.format_exc(), encoding="utf-8")
     try:
         write_outcome(folder, outcome)
     except OSError as error:  # of a cell without an outcome the summary says that it did not end
         Terminal().failed(_choices(), f"{type(error).__name__}: {error}")
-    return bool(outcome["status"] == "failed")
+    return outcome.status == "failed"
 
 
 def _run_alone(config: DictConfig) -> int:

@@ -16,7 +16,7 @@ from hydra.plugins.launcher import Launcher
 
 from fairfr.core.errors import FairfrError
 from fairfr.store.locks import is_locked
-from fairfr.store.sweep_record import has_ended, has_started, write_outcome
+from fairfr.store.sweep_record import CellOutcome, has_ended, has_started, write_outcome
 from fairfr.sweep.slurm import cancel_jobs
 from fairfr.sweep.workers import JOB_LOCK
 
@@ -71,7 +71,7 @@ class RecoveringLauncher:
             self._launch(job, job + 1)
             if not has_ended(self._folder, job) and self._error is not None:
                 with contextlib.suppress(OSError):  # on a full disk the summary says that it did not end
-                    outcome = {"status": "failed", "choices": self._names[job], "error": KILLED}
+                    outcome = CellOutcome("failed", self._names[job], KILLED)
                     write_outcome(self._folder / str(job), outcome)
         if self._waiting() and self._error is not None:
             raise LaunchError(f"the launcher did not start all cells: {type(self._error).__name__}: {self._error}")

@@ -12,13 +12,13 @@ from fairfr.report.run import STRICT, Run
 from fairfr.report.selection import Selection
 from fairfr.store.mlflow.log import MlflowLogger
 from fairfr.store.result_file import try_read_result
-from fairfr.store.sweep_record import Outcome, SweepRecord, SweepSummary
+from fairfr.store.sweep_record import CellOutcome, SweepRecord, SweepSummary
 from fairfr.sweep.terminal import Terminal
 
 AFTER_CTRL_C = 0.5  # seconds that MLflow has when a sweep is interrupted
 
 
-def write_tables(out_root: Path, outcomes: Sequence[Outcome], terminal: Terminal) -> None:
+def write_tables(out_root: Path, outcomes: Sequence[CellOutcome], terminal: Terminal) -> None:
     """Write the tables of all runs below ``out_root`` that share what the sweep's own runs share.
 
     Of studies only those that it belongs to: intervals of others would be drawn again. ``fairfr tables`` makes all.
@@ -46,7 +46,7 @@ def write_tables(out_root: Path, outcomes: Sequence[Outcome], terminal: Terminal
 
 
 def log_sweep_end(
-    logger: MlflowLogger, sweep: SweepRecord, outcomes: Sequence[Outcome], with_report: bool, terminal: Terminal
+    logger: MlflowLogger, sweep: SweepRecord, outcomes: Sequence[CellOutcome], with_report: bool, terminal: Terminal
 ) -> tuple[bool, str | None]:
     """Finish a sweep's parent run in MLflow.
 
@@ -73,7 +73,7 @@ def log_sweep_end(
         return is_made, logger.finish(limit)
 
 
-def write_sweep_report(outcomes: Sequence[Outcome], folder: Path) -> None:
+def write_sweep_report(outcomes: Sequence[CellOutcome], folder: Path) -> None:
     """Write tables, claims and figures of these cells alone, in the reading that all of them share: they take seconds.
 
     Of the paper's settings alone there are strict tables too.
@@ -88,9 +88,9 @@ def write_sweep_report(outcomes: Sequence[Outcome], folder: Path) -> None:
         write_report(runs, folder, reading, wanted, PAPER)
 
 
-def _runs_of(outcomes: Sequence[Outcome]) -> list[Run]:
+def _runs_of(outcomes: Sequence[CellOutcome]) -> list[Run]:
     """The runs that these cells have stored, each once."""
-    folders = dict.fromkeys(Path(outcome["folder"]) for outcome in outcomes if "folder" in outcome)
+    folders = dict.fromkeys(outcome.folder for outcome in outcomes if outcome.folder is not None)
     runs = []
     for folder in folders:
         result = try_read_result(folder)

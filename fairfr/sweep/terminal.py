@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import shlex
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 from rich.console import Console
 from rich.panel import Panel
@@ -21,7 +21,7 @@ from fairfr.report.run import Run
 from fairfr.store.mlflow.client import default_uri
 from fairfr.store.mlflow.log import MlflowLogger
 from fairfr.store.result_file import try_read_result
-from fairfr.store.sweep_record import NOT_RUN
+from fairfr.store.sweep_record import NOT_RUN, CellOutcome
 from fairfr.sweep.bars import CellBar, SweepBars, make_bars
 from fairfr.sweep.results_table import results_table
 
@@ -125,19 +125,19 @@ class Terminal:
         parts = ("x ", "bold red"), escape_control_chars(f"{name}: "), (escape_control_chars(error), "red")
         self._console.print(Text.assemble(*parts), soft_wrap=True)
 
-    def sweep_report(self, outcomes: Sequence[dict[str, Any]], out_root: Path) -> int:
+    def sweep_report(self, outcomes: Sequence[CellOutcome], out_root: Path) -> int:
         """A table for each data set and backbone, then every failure. Returns the number of cells without a result."""
         for stored in _by_setting(outcomes).values():
             self._console.print(results_table(stored, width=self._console.width))
-        counts = {s: sum(1 for o in outcomes if o["status"] == s) for s in ("completed", "skipped", "failed", NOT_RUN)}
+        counts = Counter(outcome.status for outcome in outcomes)
         self._console.print(
             f"{len(outcomes)} cell{'' if len(outcomes) == 1 else 's'}: "
             f"{counts['completed']} computed, {counts['skipped']} already done, "
             f"{counts['failed']} failed" + (f", {counts[NOT_RUN]} not run" if counts[NOT_RUN] else "")
         )
         for outcome in outcomes:
-            if outcome["status"] in ("failed", NOT_RUN):
-                self.failed(outcome["choices"], outcome["error"])
+            if outcome.has_failed:
+                self.failed(outcome.choices, str(outcome.error))
         self._console.print(
             Text.assemble(("files: ", "bold"), escape_control_chars(str(out_root / "runs"))), soft_wrap=True
         )
@@ -170,11 +170,11 @@ class Terminal:
         self._console.print(Text.assemble(("MLflow: ", "bold"), ways), soft_wrap=True)
 
 
-def _by_setting(outcomes: Sequence[dict[str, Any]]) -> dict[tuple[str, str, str], list[RunResult]]:
+def _by_setting(outcomes: Sequence[CellOutcome]) -> dict[tuple[str, str, str], list[RunResult]]:
     """Stored results of one table each: same data set, backbone and source."""
     tables: dict[tuple[str, str, str], list[RunResult]] = {}
     for outcome in outcomes:
-        result = try_read_result(Path(outcome["folder"])) if "folder" in outcome else None
+        result = None if outcome.folder is None else try_read_result(outcome.folder)
         if result is not None:
             where = (result.dataset.id, result.backbone.id, result.source)
             tables.setdefault(where, []).append(result)

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from fairfr.store.result_file import try_read_result
-from fairfr.store.sweep_record import Outcome, read_outcome
+from fairfr.store.sweep_record import CellOutcome, read_outcome
 from fairfr.sweep.bars import SweepBars, time_left
 from fairfr.sweep.progress import CellState, read_state
 from fairfr.sweep.terminal import Terminal
@@ -43,7 +43,7 @@ class SweepWatcher:
         n_jobs: int,
         terminal: Terminal,
         on_fit: Callable[[], object] = lambda: None,
-        on_end: Callable[[Outcome], object] = lambda outcome: None,
+        on_end: Callable[[CellOutcome], object] = lambda outcome: None,
     ) -> None:
         self._folder = folder
         self._n_jobs = n_jobs
@@ -97,19 +97,19 @@ class SweepWatcher:
         if state.folds is not None:
             self._on_fit()
 
-    def _show_end(self, job: int, outcome: Outcome, now: float) -> None:
+    def _show_end(self, job: int, outcome: CellOutcome, now: float) -> None:
         self._ended.add(job)
-        if outcome["status"] == "completed":
+        if outcome.status == "completed":
             self._n_computed += 1
         stored = None
-        if "folder" in outcome:
-            stored = try_read_result(Path(outcome["folder"]))
+        if outcome.folder is not None:
+            stored = try_read_result(outcome.folder)
         total = str(self._n_jobs)
         position = f"[{len(self._ended):>{len(total)}}/{total}] "
         if stored is None:
-            self._terminal.failed(f"{position}{outcome['choices']}", str(outcome["error"]))
+            self._terminal.failed(f"{position}{outcome.choices}", str(outcome.error))
         else:
-            self._terminal.cell_line(outcome["status"], stored, outcome["error"], position, self._time_left(now))
+            self._terminal.cell_line(outcome.status, stored, outcome.error, position, self._time_left(now))
         self._on_end(outcome)
 
     def _time_left(self, now: float) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,14 @@ from fairfr.core.run_result import RunResult
 from fairfr.store.mlflow import views
 from fairfr.store.mlflow.describe import run_name
 from fairfr.store.result_file import write_result
-from fairfr.store.sweep_record import SweepRecord, SweepSummary, read_outcomes, stored_sweeps, write_outcome
+from fairfr.store.sweep_record import (
+    CellOutcome,
+    SweepRecord,
+    SweepSummary,
+    read_outcomes,
+    stored_sweeps,
+    write_outcome,
+)
 
 COMMAND = ["dataset=lfw", "backbone=magface", "++dataset.standin.scale=0.1", "method=platt,beta"]
 
@@ -33,12 +41,12 @@ def result(method: str, dataset: str = "lfw", source: str = "synthetic", native:
     }
 
 
-def outcome(tmp_path: Path, status: str = "completed", **about: Any) -> dict[str, Any]:
+def outcome(tmp_path: Path, status: str = "completed", **about: Any) -> CellOutcome:
     stored = result(**about)
     folder = tmp_path / stored["key"]
     folder.mkdir()
     write_result(folder, RunResult.from_json(stored))
-    return {"status": status, "folder": str(folder), "choices": "a / b / c", "error": None}
+    return CellOutcome.from_json({"status": status, "folder": str(folder), "choices": "a / b / c", "error": None})
 
 
 def test_the_same_command_is_the_same_sweep_wherever_and_however_it_runs() -> None:
@@ -75,30 +83,32 @@ def test_a_parent_run_is_named_after_what_was_swept(tmp_path: Path) -> None:
 
 
 def test_every_cell_is_listed_and_a_failure_fails_the_parent(tmp_path: Path) -> None:
-    lost = {"status": "failed", "choices": "rfw / magface / gst", "error": 'DataError: "x", y is empty.'}
+    lost = CellOutcome.from_json(
+        {"status": "failed", "choices": "rfw / magface / gst", "error": 'DataError: "x", y is empty.'}
+    )
     outcomes = [outcome(tmp_path, method="platt"), lost]
     end = SweepSummary.of(SweepRecord.of(COMMAND, None, started=0.0).over(1.0, None, outcomes), outcomes)
     assert end.status == "FAILED" and end.metrics["sweep/failed"] == 1
     rows = list(csv.DictReader(io.StringIO(end.cells_csv)))
     assert [row["method"] for row in rows] == ["platt", "gst"]
     assert rows[0]["run_key"] == end.keys[0] == "synthetic-lfw-platt"
-    assert rows[1] | {"dataset": "rfw", "outcome": "failed", "error": lost["error"]} == rows[1]
+    assert rows[1] | {"dataset": "rfw", "outcome": "failed", "error": lost.error} == rows[1]
     stopped = SweepSummary.of(SweepRecord.of(COMMAND, None, started=0.0).over(1.0, "KILLED", outcomes), outcomes)
     assert stopped.status == "KILLED"
 
 
 def test_outcomes_come_in_the_order_of_the_jobs(tmp_path: Path) -> None:
     for job in (10, 2, 1):
-        write_outcome(tmp_path / str(job), {"status": "completed", "choices": str(job)})
-    write_outcome(tmp_path / "notes", {"status": "failed"})
-    assert [found["choices"] for found in read_outcomes(tmp_path)] == ["1", "2", "10"]
+        write_outcome(tmp_path / str(job), CellOutcome.from_json({"status": "completed", "choices": str(job)}))
+    write_outcome(tmp_path / "notes", CellOutcome.from_json({"status": "failed"}))
+    assert [found.choices for found in read_outcomes(tmp_path)] == ["1", "2", "10"]
 
 
 def test_jobs_that_left_no_word_are_told_by_what_they_would_have_been(tmp_path: Path) -> None:
     jobs = [["dataset=lfw", f"method={name}", "store.tracking_uri=http://me:pw@x"] for name in ("a", "b", "c", "d")]
     sweep = SweepRecord.of(COMMAND, None, started=0.0).with_jobs(0, jobs[:3]).with_jobs(3, jobs[3:])
     assert sweep.planned == ("method=a", "method=b", "method=c", "dataset=lfw method=d"), "what differs in a launch"
-    write_outcome(tmp_path / "0", {"status": "completed", "choices": "lfw / net / a"})
+    write_outcome(tmp_path / "0", CellOutcome.from_json({"status": "completed", "choices": "lfw / net / a"}))
     (tmp_path / "1").mkdir()
     (tmp_path / "2").mkdir()
     (tmp_path / "2" / "outcome.json").write_text('{"status": "comp')
@@ -106,9 +116,9 @@ def test_jobs_that_left_no_word_are_told_by_what_they_would_have_been(tmp_path: 
     read = SweepRecord.read(tmp_path)
     assert read == sweep
     outcomes = read_outcomes(tmp_path, sweep.planned)
-    assert [found["status"] for found in outcomes] == ["completed", "not run", "not run", "not run"]
-    assert [found["choices"] for found in outcomes[1:]] == ["method=b", "method=c", "dataset=lfw method=d"]
-    assert "killed" in outcomes[2]["error"] and outcomes[3]["error"] == "did not start."
+    assert [found.status for found in outcomes] == ["completed", "not run", "not run", "not run"]
+    assert [found.choices for found in outcomes[1:]] == ["method=b", "method=c", "dataset=lfw method=d"]
+    assert "killed" in outcomes[2].error and outcomes[3].error == "did not start."
     end = SweepSummary.of(sweep.over(1.0, None, outcomes), outcomes)
     assert end.status == "FAILED" and end.metrics["sweep/not_run"] == 3 and "4 cells" in end.name
     rows = list(csv.DictReader(io.StringIO(end.cells_csv)))
@@ -134,14 +144,18 @@ def test_a_sweep_over_parameters_shows_them_in_names_columns_and_cells(tmp_path:
         stored = result("platt") | {"key": f"platt-{c}", "differs": differs}
         (tmp_path / stored["key"]).mkdir()
         write_result(tmp_path / stored["key"], RunResult.from_json(stored))
-        outcomes.append({"status": "completed", "folder": str(tmp_path / stored["key"]), "choices": "", "error": None})
+        outcomes.append(
+            CellOutcome.from_json(
+                {"status": "completed", "folder": str(tmp_path / stored["key"]), "choices": "", "error": None}
+            )
+        )
     assert run_name(RunResult.from_json(stored)) == "Platt (C=2, protocol=mine) | synthetic | lfw | magface"
     end = SweepSummary.of(SweepRecord.of(COMMAND, None, started=0.0).over(1.0, None, outcomes), outcomes)
     assert end.varied == ("method.estimator.C",), "every cell has the same protocol"
     assert [row["variant"] for row in csv.DictReader(io.StringIO(end.cells_csv))][2] == "C=2, protocol=mine"
     state = json.loads(json.loads(views.of_sweep("ab12", "name", end.varied)[1])["state"])
     assert state["selectedColumns"][-1] == "params.`method.estimator.C`"
-    two = [one | {"folder": str(tmp_path / f"platt-{c}")} for one, c in zip(outcomes, (0.5, 0.5), strict=False)]
+    two = [replace(one, folder=tmp_path / f"platt-{c}") for one, c in zip(outcomes, (0.5, 0.5), strict=False)]
     assert SweepSummary.of(SweepRecord.of(COMMAND, None, started=0.0).over(1.0, None, two), two).varied == ()
 
 
@@ -156,6 +170,10 @@ def test_a_sweep_is_read_as_its_settings_are_and_strictly_where_they_differ(
         stored = result("platt") | {"key": backbone, "backbone": {"id": backbone, "label": backbone}}
         (tmp_path / backbone).mkdir()
         write_result(tmp_path / backbone, RunResult.from_json(stored))
-        outcomes.append({"status": "completed", "folder": str(tmp_path / backbone), "choices": "", "error": None})
+        outcomes.append(
+            CellOutcome.from_json(
+                {"status": "completed", "folder": str(tmp_path / backbone), "choices": "", "error": None}
+            )
+        )
     end = SweepSummary.of(SweepRecord.of(COMMAND, None, started=0.0).over(1.0, None, outcomes), outcomes)
     assert end.tags["reading"] == reading and end.mixed == (len(backbones) > 1)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from omegaconf import DictConfig, OmegaConf
 
-from fairfr.store.sweep_record import SweepRecord, SweepSummary, write_outcome
+from fairfr.store.sweep_record import CellOutcome, SweepRecord, SweepSummary, write_outcome
 from fairfr.sweep import conductor, watch
 from fairfr.sweep.conductor import Conductor
 from fairfr.sweep.job import EXIT_FAILED, EXIT_NOT_LOGGED
@@ -73,7 +73,7 @@ def run(folder: Path, logger: Recorder, n_jobs: int, work: Callable[[int], objec
 
 def end_job(folder: Path, job: int, is_for_mlflow: bool = True, **outcome: Any) -> None:
     ended = {"status": "completed", "choices": "a", "error": None, "folder": str(folder / f"run{job}")}
-    write_outcome(folder / str(job), {**ended, "is_for_mlflow": is_for_mlflow, **outcome})
+    write_outcome(folder / str(job), CellOutcome.from_json({**ended, "is_for_mlflow": is_for_mlflow, **outcome}))
 
 
 def test_every_cell_that_ends_is_logged_once(tmp_path: Path) -> None:

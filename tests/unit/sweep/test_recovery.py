@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from fairfr.store.locks import locked
-from fairfr.store.sweep_record import SweepRecord, read_outcomes, write_outcome
+from fairfr.store.sweep_record import CellOutcome, SweepRecord, read_outcomes, write_outcome
 from fairfr.sweep import recovery
 from fairfr.sweep.recovery import LaunchError, RecoveringLauncher
 from fairfr.sweep.workers import JOB_LOCK
@@ -40,7 +40,7 @@ class Pool:
                     self._deadly[name] -= 1
                     raise BrokenProcessPool("a worker died")
             for job, name in pair.items():
-                write_outcome(self._folder / str(job), {"status": "completed", "choices": name})
+                write_outcome(self._folder / str(job), CellOutcome.from_json({"status": "completed", "choices": name}))
         return names
 
 
@@ -49,7 +49,7 @@ def planned(jobs: list[list[str]]) -> tuple[str, ...]:
 
 
 def statuses(folder: Path, jobs: list[list[str]]) -> dict[str, str]:
-    return {outcome["choices"]: outcome["status"] for outcome in read_outcomes(folder, planned(jobs))}
+    return {outcome.choices: outcome.status for outcome in read_outcomes(folder, planned(jobs))}
 
 
 def run(folder: Path, launcher: Any, jobs: list[list[str]], stop_at_error: bool = False) -> None:
@@ -76,7 +76,7 @@ def test_jobs_that_outlive_the_launcher_are_waited_for(tmp_path: Path, monkeypat
         with locked(tmp_path / "1" / JOB_LOCK):
             is_running.set()
             is_over.wait(60)
-            write_outcome(tmp_path / "1", {"status": "completed", "choices": "seed=1"})
+            write_outcome(tmp_path / "1", CellOutcome.from_json({"status": "completed", "choices": "seed=1"}))
 
     class Queue:
         def __init__(self) -> None:
@@ -85,7 +85,9 @@ def test_jobs_that_outlive_the_launcher_are_waited_for(tmp_path: Path, monkeypat
         def launch(self, job_overrides: Sequence[Sequence[str]], initial_job_idx: int) -> None:
             self.launched.append(initial_job_idx)
             if len(self.launched) > 1:
-                write_outcome(tmp_path / str(initial_job_idx), {"status": "completed", "choices": "seed=0"})
+                write_outcome(
+                    tmp_path / str(initial_job_idx), CellOutcome.from_json({"status": "completed", "choices": "seed=0"})
+                )
                 return
             for job in range(2):
                 (tmp_path / str(job)).mkdir()

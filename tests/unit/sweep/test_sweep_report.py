@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from fairfr.core.run_result import RunResult
 from fairfr.store.result_file import write_result
+from fairfr.store.sweep_record import CellOutcome
 from fairfr.sweep.sweep_report import write_sweep_report
 
 
-def outcome(folder: Path, backbone: str) -> dict[str, Any]:
+def outcome(folder: Path, backbone: str) -> CellOutcome:
     """A cell with one number, and its run folder."""
     row = {"grouping": "all", "rule": "all", "group": "all", "metric": "auroc", "mean": 0.9, "std": 0.0}
     counts = {"folds": 2, "folds_total": 2, "n_same": 100, "n_diff": 100}
@@ -31,7 +31,7 @@ def outcome(folder: Path, backbone: str) -> dict[str, Any]:
     }
     (folder / backbone).mkdir()
     write_result(folder / backbone, RunResult.from_json(stored))
-    return {"status": "completed", "folder": str(folder / backbone)}
+    return CellOutcome.from_json({"status": "completed", "folder": str(folder / backbone)})
 
 
 @pytest.mark.parametrize(

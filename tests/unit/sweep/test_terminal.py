@@ -13,6 +13,7 @@ from rich.console import Console
 from fairfr.core.findings import Finding
 from fairfr.core.run_result import RunResult, Usage
 from fairfr.store.result_file import write_result
+from fairfr.store.sweep_record import CellOutcome
 from fairfr.sweep.results_table import results_table
 from fairfr.sweep.terminal import Terminal
 
@@ -170,12 +171,20 @@ def terminal(screen: io.StringIO) -> Terminal:
 def test_a_sweep_report_counts_and_repeats_every_failure(
     terminal: Terminal, screen: io.StringIO, tmp_path: Path
 ) -> None:
-    outcomes: list[dict[str, Any]] = []
+    outcomes: list[CellOutcome] = []
     for label, source in (("Platt", "files"), ("Beta", "synthetic")):
         (tmp_path / label).mkdir()
         write_result(tmp_path / label, stored(label, 0.9, source=source))
-        outcomes.append({"status": "completed", "folder": str(tmp_path / label), "choices": label, "error": None})
-    outcomes.append({"status": "failed", "choices": "lfw / magface / gst", "error": "DataError: x.csv is empty."})
+        outcomes.append(
+            CellOutcome.from_json(
+                {"status": "completed", "folder": str(tmp_path / label), "choices": label, "error": None}
+            )
+        )
+    outcomes.append(
+        CellOutcome.from_json(
+            {"status": "failed", "choices": "lfw / magface / gst", "error": "DataError: x.csv is empty."}
+        )
+    )
     assert terminal.sweep_report(outcomes, tmp_path) == 1
     text = screen.getvalue()
     assert "3 cells: 2 computed, 0 already done, 1 failed" in text

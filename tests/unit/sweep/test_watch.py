@@ -13,7 +13,7 @@ from rich.console import Console
 from fairfr.core.findings import Finding
 from fairfr.core.run_result import RunResult
 from fairfr.store.result_file import write_result
-from fairfr.store.sweep_record import write_outcome
+from fairfr.store.sweep_record import CellOutcome, write_outcome
 from fairfr.sweep.bars import SweepBars, make_bars, time_left
 from fairfr.sweep.progress import PROGRESS_FILE, CellState
 from fairfr.sweep.terminal import Terminal
@@ -36,7 +36,7 @@ class Stage:
             len(JOBS),
             Terminal(self.console),
             on_fit=lambda: self.fits.append("fit"),
-            on_end=lambda outcome: self.ended.append(outcome["choices"]),
+            on_end=lambda outcome: self.ended.append(outcome.choices),
         )
         self.watcher._started = 0.0
         self.bars = SweepBars(make_bars(self.console))
@@ -55,7 +55,10 @@ class Stage:
         basics = {"key": method, "status": "completed", "source": "files", "finished": "", "identity": {}}
         rest = {"differs": {}, "data": {"folds": ["0"], "grouping": None}, "seconds": 20.0, "metrics": METRICS}
         write_result(run, RunResult.from_json({**names, "method": about, **basics, **rest}))
-        write_outcome(self.folder / str(job), {"status": status, "choices": method, "error": error, "folder": str(run)})
+        write_outcome(
+            self.folder / str(job),
+            CellOutcome.from_json({"status": status, "choices": method, "error": error, "folder": str(run)}),
+        )
 
     def look(self, now: float) -> list[str]:
         """The new lines."""
@@ -83,7 +86,10 @@ def test_a_pipe_gets_one_line_for_each_cell_with_position_and_time_left(tmp_path
 
 def test_a_cell_that_failed_before_it_had_a_folder_is_named_by_its_choices(tmp_path: Path) -> None:
     stage = Stage(tmp_path, is_terminal=False)
-    write_outcome(tmp_path / "0", {"status": "failed", "choices": "lfw / magface / platt", "error": "DataError: no"})
+    write_outcome(
+        tmp_path / "0",
+        CellOutcome.from_json({"status": "failed", "choices": "lfw / magface / platt", "error": "DataError: no"}),
+    )
     assert stage.look(0.0) == ["x [1/3] lfw / magface / platt: DataError: no"]
 
 
