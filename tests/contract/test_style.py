@@ -35,7 +35,7 @@ LIMITS: dict[str, Dense] = {
     "report": Dense(2, 3, 8),
     "runner": Dense(3, 9, 12),
     "store": Dense(10, 7, 12),
-    "sweep": Dense(9, 5, 11),
+    "sweep": Dense(9, 8, 11),
 }
 
 
