@@ -140,6 +140,9 @@ def generate_standin(dataset: str, backbone: str, standin: StandIn, grouping: tu
     left, right, identity = (
         read_only(a.astype(np.int32)) for a in (structure.left, structure.right, structure.identity)
     )
+    possible: dict[str, int] = {}
+    if used is None:
+        possible = _attribute_sizes(standin, structure)
     return VerificationSet(
         id=dataset,
         source="synthetic",
@@ -154,7 +157,7 @@ def generate_standin(dataset: str, backbone: str, standin: StandIn, grouping: tu
         groupings=groupings,
         grouping=used,
         embeddings=EmbeddingSet(backbone, digest, images, vectors),
-        group_columns={} if used else _attribute_sizes(standin, structure),
+        group_columns=possible,
     )
 
 

@@ -23,7 +23,7 @@ class Dense(NamedTuple):
 LIMITS: dict[str, Dense] = {
     "commands": Dense(1, 4, 5),
     "core": Dense(5, 8, 7),
-    "data": Dense(0, 2, 0),
+    "data": Dense(0, 0, 0),
     "faces": Dense(0, 0, 0),
     "folds": Dense(0, 0, 0),
     "library": Dense(5, 11, 35),

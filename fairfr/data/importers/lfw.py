@@ -180,7 +180,8 @@ def read_side_table(path: Path) -> GroupLabels:
         values = read_attribute(table, name)
         known = ["" if value.strip().lower() == "unknown" else value.strip() for value in values.values]
         attributes[name] = _by_key(table, by, key, [[*known, ""][code] for code in values.codes.tolist()], name)
-    return GroupLabels(path, "image" if by == "image" else "person", attributes)
+    kind = "image" if by == "image" else "person"
+    return GroupLabels(path, kind, attributes)
 
 
 def read_fairface(path: Path) -> GroupLabels:
