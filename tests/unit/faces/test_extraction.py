@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -13,6 +11,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from fairfr.commands import extract as extract_command
 from fairfr.core.errors import ConfigError, DataError, StorageError
 from fairfr.faces import extraction
 from fairfr.faces.alignment import TEMPLATE, align, read_landmarks
@@ -23,7 +22,6 @@ onnx = pytest.importorskip("onnx")
 pytest.importorskip("onnxruntime")
 
 SIZE = 112
-SCRIPT = Path(__file__).parents[3] / "scripts" / "extract_embeddings.py"
 
 
 def write_model(path: Path, shape: Sequence[int | str], axes: Sequence[int] = (2, 3), kind: str = "FLOAT") -> Path:
@@ -255,16 +253,16 @@ def test_lists(tmp_path: Path) -> None:
         read_list(path, tmp_path)
 
 
-def test_the_script(images: Path) -> None:
+def test_the_command(images: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     write_model(images / "model.onnx", ["n", 3, SIZE, SIZE])
     (images / "p" / "4.png").unlink()
-    command = [sys.executable, SCRIPT, "--images", images, "--list", images / "names.txt", "--skip-unreadable"]
+    command = ["extract", "--images", images, "--list", images / "names.txt", "--skip-unreadable"]
     command += ["--model", images / "model.onnx", "--out", images / "mine" / "net.npz", "--threads", "1"]
-    first = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert first.returncode == 0, first.stderr
-    assert "4 vectors of 3 numbers" in first.stdout
-    assert "  p/4.png" in first.stdout
-    again = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert again.returncode == 1
-    assert again.stderr.startswith("DataError")
-    assert "--overwrite" in again.stderr
+    monkeypatch.setattr("sys.argv", [str(word) for word in command])
+    monkeypatch.setattr("signal.signal", lambda *_: None)
+    extract_command.main()
+    shown = capsys.readouterr().out
+    assert "4 vectors of 3 numbers" in shown
+    assert "  p/4.png" in shown
+    with pytest.raises(SystemExit, match=r"^DataError.*--overwrite"):
+        extract_command.main()

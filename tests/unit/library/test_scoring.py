@@ -119,7 +119,7 @@ def test_cosines_are_enough_for_methods_of_scores(scene: Any) -> None:
     pd.DataFrame({"cosine": cosine}).to_csv(scene / "cosines.csv", index=False)
     given = wanted(scene, "s.csv", model=scene / "platt.fairfr", pairs=str(scene / "cosines.csv"), embeddings=None)
     score_pairs(given, Heard())
-    np.testing.assert_allclose(read(scene / "s.csv")["probability"], model.probability_scores(cosine), rtol=0)
+    np.testing.assert_allclose(read(scene / "s.csv")["probability"], model.probability_scores(cosine), rtol=1e-14)
     with pytest.raises(UnmetNeedError, match="--embeddings"):
         score_pairs(wanted(scene, pairs=str(scene / "cosines.csv"), embeddings=None), Heard())
     pd.DataFrame({"cosine": [1.0000001, -1.0000001]}).to_csv(scene / "cosines.csv", index=False)  # rounding

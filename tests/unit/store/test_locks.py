@@ -44,6 +44,7 @@ def _die_with_it(path: Path) -> None:
         os._exit(9)
 
 
+@pytest.mark.kill
 def test_a_lock_of_a_process_that_died_is_free(tmp_path: Path) -> None:
     path = tmp_path / "cell.lock"
     process = multiprocessing.get_context("spawn").Process(target=_die_with_it, args=(path,))

@@ -115,6 +115,7 @@ def _die_with_a_draft(out: Path) -> None:
         os._exit(9)
 
 
+@pytest.mark.kill
 def test_a_draft_of_a_process_that_died_is_cleared(tmp_path: Path) -> None:
     process = multiprocessing.get_context("spawn").Process(target=_die_with_a_draft, args=(tmp_path,))
     process.start()
