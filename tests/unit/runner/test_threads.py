@@ -45,9 +45,10 @@ def test_else_the_cores_of_this_process(monkeypatch: pytest.MonkeyPatch, nonsens
 
 
 def test_one_thread_where_two_openmp_libraries_crash(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(threads, "_AT_START", "")
-    monkeypatch.setattr("sys.platform", "darwin")
-    assert threads.resolve_threads(None) == 1 and threads.resolve_threads(2) == 2
+    with monkeypatch.context() as mac:
+        mac.setattr(threads, "_AT_START", "")
+        mac.setattr("sys.platform", "darwin")
+        assert threads.resolve_threads(None) == 1 and threads.resolve_threads(2) == 2
 
 
 @pytest.mark.parametrize("wrong", [0, -1])
