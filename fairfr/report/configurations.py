@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from fairfr.core.variants import DATASET_KEYS_OF_METHODS, Parameters, variant_text
+from fairfr.report.condition import DATA
 from fairfr.report.run import Run
-from fairfr.report.selection import DATA, OF_STUDY, beyond_method, digest_of_data, options_for, parameters_of
+from fairfr.report.selection import OF_STUDY, beyond_method, digest_of_data, options_for, parameters_of
 
 NO_PART = ("training_thresholds",)  # adds numbers to a run and changes none
 SHORT_DIGEST = 8
