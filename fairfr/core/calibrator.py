@@ -34,11 +34,24 @@ class FitContext:
 
     Randomness is named by purpose and seeded from (seed, dataset, backbone, fold, purpose), not from the
     method: two methods that cluster the same images get the same clusters, and run order changes nothing.
-    ``grouping`` is the id of the grouping that group-aware methods use. ``cache`` is a folder for expensive
-    intermediates named by their content (None: do without). ``salt`` goes into the hashes by which a fitted method
-    knows people again: their names are in no file. ``cohort`` (m, d) are unit vectors of unlabelled images beside the
-    pairs, for methods that take them. ``report`` collects what a fit did (iterations, fall-backs); it ends
-    up in result.json.
+
+    Parameters
+    ----------
+    seed : int
+    dataset, backbone, fold : str
+        What the fit is for; they go into seeds.
+    threads : int, default 1
+        Threads that the fit may use.
+    grouping : str or None
+        The id of the grouping that group-aware methods use.
+    cache : Path or None
+        A folder for expensive intermediates named by their content; None: do without.
+    salt : str
+        Goes into the hashes by which a fitted method knows people again: their names are in no file.
+    cohort : ndarray of float32, shape (m, d), or None
+        Unit vectors of unlabelled images beside the pairs, for methods that take them.
+    report : dict
+        Collects what a fit did (iterations, fall-backs); it ends up in result.json.
     """
 
     seed: int
@@ -67,22 +80,59 @@ class FitContext:
 class Calibrator(Protocol):
     """A method. Hyper-parameters are constructor fields; fitted state ends in ``_``.
 
-    A method without a probability of its own may set ``score_range``: the range of its scores over which the runner
-    fits the beta overlay (-1..1 by default; None: the training scores' minimum and maximum). One whose fit has little
-    for several threads to share may set ``side_by_side = True``: then the runner gives each thread a fit of its own, at
-    the same time, so fit and predict must leave nothing behind outside the method. What they import only when they are
-    called belongs in ``imports`` (names of modules): the runner imports it before any thread starts.
-    ``needs_to_predict`` is for methods that need less of new pairs than of training pairs. A method that can tell
-    images unlike those of training has ``unlike_training()``: how many of those it last predicted, and of how many.
+    Attributes
+    ----------
+    needs : frozenset of {"embeddings", "groups", "identities"}
+        What it reads besides scores and labels; its views show nothing else.
+    native_probability : bool
+        Whether it gives a probability of its own. Else the runner fits a beta map on its training scores.
+    score_range : tuple of float or None, optional
+        Without a probability of its own: the range of its scores over which that map is fitted (-1..1 by default;
+        None: the training scores' minimum and maximum).
+    side_by_side : bool, optional
+        True for a fit that has little for several threads to share: the runner gives each thread a fit of its own, at
+        the same time, so fit and predict must leave nothing behind outside the method.
+    imports : sequence of str, optional
+        Modules that fit and predict import when they are called: the runner imports them before any thread starts.
+    needs_to_predict : frozenset, optional
+        For methods that need less of new pairs than of training pairs.
+    unlike_training : callable, optional
+        Of a method that can tell images unlike those of training: how many of those it last predicted, and of how
+        many.
     """
 
     needs: ClassVar[frozenset[Need]]
     native_probability: ClassVar[bool]
 
     def fit(self, view: PairView, same: Bool, ctx: FitContext) -> Self:
-        """Learn from training pairs and their labels (p,)."""
+        """Learn from training pairs.
+
+        Parameters
+        ----------
+        view : PairView
+            The p training pairs, as far as ``needs`` declares them.
+        same : ndarray of bool, shape (p,)
+            Whether a pair shows one person.
+        ctx : FitContext
+
+        Returns
+        -------
+        Calibrator
+            The method itself.
+        """
         ...
 
     def predict(self, view: PairView) -> Prediction:
-        """Score pairs. No labels are passed, so none can leak."""
+        """Score pairs. No labels are passed, so none can leak.
+
+        Parameters
+        ----------
+        view : PairView
+            p pairs, which need not be of the table that was fitted on.
+
+        Returns
+        -------
+        Prediction
+            Scores (p,) and, with a probability of its own, probabilities (p,).
+        """
         ...

@@ -130,9 +130,15 @@ def _compute(settings: CellSettings, located: CellData, begun: RunResult, space:
     space.before_fitting()
     cohort = None if located.cohort is None else read_cohort(located.cohort)
     held_out = _score(settings, (table, training), cohort, threads, space.progress)
-    scored = slice(None) if held_out.rows is None else held_out.rows
-    data, cosine = table.data if held_out.rows is None else table.data.take(held_out.rows), table.cosine[scored]
-    groups = [PairGroups.of(grouping, data.pairs, rule) for grouping in data.groupings.values() for rule in PAIR_RULES]
+    data = table.data
+    cosine = table.cosine
+    if held_out.rows is not None:
+        data = data.take(held_out.rows)
+        cosine = cosine[held_out.rows]
+    groups = []
+    for grouping in data.groupings.values():
+        for rule in PAIR_RULES:
+            groups.append(PairGroups.of(grouping, data.pairs, rule))
     rows = compute_metrics(held_out.frame, held_out.folds, groups, settings.dataset.min_pairs, threads)
     write_scores(space.draft / "scores.parquet", score_columns(data, cosine, held_out))
     write_metrics(space.draft / "metrics.parquet", rows)
@@ -202,8 +208,8 @@ def _score(
     import_what_fits_use(method)
     limit_threads(budget.threads)
     try:
-        build, thresholds = settings.method.build, settings.training_thresholds
-        return score_held_out(table, splits, build, context, scored, training, thresholds, budget)
+        thresholds = settings.training_thresholds
+        return score_held_out(table, splits, settings.method.build, context, scored, training, thresholds, budget)
     finally:
         limit_threads(threads)
 

@@ -84,7 +84,8 @@ def score_held_out(
 
 def _assembled(data: VerificationSet, splits: list[FoldSplit], scored: Iterable[ScoredFold]) -> HeldOutScores:
     """The scores of all splits, in the order of the set's pairs."""
-    score, probability = np.full(data.n_pairs, np.nan), np.full(data.n_pairs, np.nan)
+    score = np.full(data.n_pairs, np.nan)
+    probability = np.full(data.n_pairs, np.nan)
     fold = np.full(data.n_pairs, -1, dtype=np.int16)
     fit = np.full(data.n_pairs, -1, dtype=np.int16)
     folds = tuple(dict.fromkeys(split.fold for split in splits))
@@ -92,7 +93,8 @@ def _assembled(data: VerificationSet, splits: list[FoldSplit], scored: Iterable[
     report: dict[str, dict[str, Any]] = {}
     for split, of_split in zip(splits, scored, strict=True):
         assert np.all(fold[split.test] < 0), "the splits' tests do not overlap"
-        score[split.test], probability[split.test] = of_split.score, of_split.probability
+        score[split.test] = of_split.score
+        probability[split.test] = of_split.probability
         fold[split.test] = folds.index(split.fold)
         fit[split.test] = fits.index(split.fit_id)
         report[split.fit_id] = of_split.report
@@ -129,8 +131,11 @@ class _Fitted:
     def __init__(
         self, table: PairTable, split: FoldSplit, method: Calibrator, ctx: FitContext, thresholds: bool = False
     ) -> None:
-        self._method, self._name, self._report = method, type(method).__name__, ctx.report
-        self._thresholds, rows = thresholds, split.train_rows()
+        self._method = method
+        self._name = type(method).__name__
+        self._report = ctx.report
+        self._thresholds = thresholds
+        rows = split.train_rows()
         self._train = PairView(table, rows, method.needs, self._name)
         self._same = table.data.same[rows]
         self._of_training: Prediction | None = None

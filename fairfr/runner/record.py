@@ -172,14 +172,17 @@ def readable_groups(grouping: Grouping, pairs: Pairs) -> DictionaryColumn:
     Both pair rules can be read off it: no bar means both, the part before the bar is the first image's group.
     """
     names = [*grouping.levels, ""]  # the code -1 picks the blank at the end
-    left, right = grouping.codes[pairs.left].astype(np.int64), grouping.codes[pairs.right].astype(np.int64)
+    left = grouping.codes[pairs.left].astype(np.int64)
+    right = grouping.codes[pairs.right].astype(np.int64)
     # only combinations that occur are spelled out: a table of all would grow with the square of the groups
     n = len(names)
     present, which = _distinct((left + 1) * n + right + 1, n * n)
     words = []
     for i, j in zip(*np.divmod(present, n), strict=True):
-        one, other = names[i - 1], names[j - 1]
-        words.append(one if i == j else f"{one}|{other}")
+        if i == j:
+            words.append(names[i - 1])
+        else:
+            words.append(f"{names[i - 1]}|{names[j - 1]}")
     unknown = int(0 in present[:1])  # if it is there, neither side is known in the first combination
     return DictionaryColumn(which - unknown, words[unknown:])
 

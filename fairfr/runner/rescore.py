@@ -105,7 +105,10 @@ def _measured(draft: Path, result: RunResult) -> RunResult:
     min_pairs = result.data.min_pairs
     assert min_pairs is not None
     groupings, pairs = _groupings(scores, result)
-    groups = [PairGroups.of(grouping, pairs, rule) for grouping in groupings for rule in PAIR_RULES]
+    groups = []
+    for grouping in groupings:
+        for rule in PAIR_RULES:
+            groups.append(PairGroups.of(grouping, pairs, rule))
     frame = ScoreFrame(_splits_of(scores, splits), scores.same, scores.score, scores.probability)
     rows = compute_metrics(frame, splits, groups, min_pairs)
     write_metrics(draft / "metrics.parquet", rows)

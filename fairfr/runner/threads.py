@@ -59,9 +59,10 @@ def limit_threads(threads: int) -> None:
     for variable in VARIABLES:
         os.environ[variable] = str(threads)
     threadpool_limits(threads)
-    torch, faiss = loaded("torch"), loaded("faiss")
+    torch = loaded("torch")
     if torch is not None:
         torch.set_num_threads(threads)
+    faiss = loaded("faiss")
     if faiss is not None:
         faiss.omp_set_num_threads(threads)
 

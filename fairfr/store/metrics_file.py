@@ -28,7 +28,10 @@ def fold_values(folder: Path) -> dict[MetricId, list[float | None]]:
         folds, *names, values = (table[column].to_pylist() for column in columns)
     except (OSError, ValueError, KeyError) as error:  # Arrow's own errors are ValueErrors
         raise DamagedRunError(f"{folder / METRICS_FILE} cannot be read: {error}") from error
-    position = {fold: at for at, fold in enumerate(dict.fromkeys(fold for fold in folds if fold != POOLED))}
+    position: dict[str, int] = {}
+    for fold in folds:
+        if fold != POOLED:
+            position.setdefault(fold, len(position))
     found: dict[MetricId, list[float | None]] = {}
     for fold, row, value in zip(folds, zip(*names, strict=True), values, strict=True):
         if fold != POOLED:

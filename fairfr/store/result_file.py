@@ -123,7 +123,8 @@ def check_files(
     ``listed``: the ``files`` of the run's result. ``names``: those of them to look at, None for all.
     """
     for name in listed if names is None else names:
-        path, wanted = folder / name, listed.get(name)
+        path = folder / name
+        wanted = listed.get(name)
         if wanted is None or not path.is_file():
             raise DamagedRunError(f"{path} is missing.")
         if path.stat().st_size != wanted["bytes"] or (thorough and _checksum(path) != wanted):
@@ -163,7 +164,8 @@ def _checked(
 
 
 def _checksum(path: Path) -> dict[str, Any]:
-    digest, size = hashlib.sha256(), 0
+    digest = hashlib.sha256()
+    size = 0
     with path.open("rb") as file:
         while chunk := file.read(_CHUNK):
             digest.update(chunk)

@@ -129,7 +129,8 @@ class ScoreFile:
     @cached_property
     def images(self) -> tuple[I64, I64]:
         """Left and right image of each pair, (p,) each, as numbers from 0 that both sides share."""
-        (left, left_names), (right, right_names) = self.words("left"), self.words("right")
+        left, left_names = self.words("left")
+        right, right_names = self.words("right")
         _, numbers = np.unique(np.array([*left_names, *right_names], dtype=object), return_inverse=True)
         return numbers[left], numbers[len(left_names) + right]
 

@@ -32,8 +32,9 @@ def mask_config(value: Any) -> Any:
 
 def mask_files(*folders: Path) -> None:
     """Mask the passwords in the yaml files of these folders: Hydra writes down the command line as it was typed."""
-    for path in (path for folder in folders for path in folder.glob("*.yaml")):
-        text = path.read_text(encoding="utf-8")
-        hidden = mask_passwords(text)
-        if hidden != text:
-            replace_text(path, hidden)
+    for folder in folders:
+        for path in folder.glob("*.yaml"):
+            text = path.read_text(encoding="utf-8")
+            hidden = mask_passwords(text)
+            if hidden != text:
+                replace_text(path, hidden)

@@ -21,7 +21,7 @@ from typing import Any
 from fairfr.core.readings import mixes_readings, shared_reading
 from fairfr.core.run_result import RunResult
 from fairfr.core.storage import replace_text
-from fairfr.core.variants import variant_text
+from fairfr.core.variants import shared_parameters, variant_text
 from fairfr.store.result_file import try_read_result
 
 SWEEP_FILE = "sweep.json"
@@ -125,9 +125,13 @@ class SweepRecord:
     def with_jobs(self, first: int, jobs: Sequence[Sequence[str]]) -> SweepRecord:
         """This sweep, with the jobs of one more launch, the first of which has the number ``first``."""
         constant = set.intersection(*map(set, jobs)) if len(jobs) > 1 else set()
-        named = (" ".join(o.lstrip("+") for o in job if o not in constant and not _is_no_part(o)) for job in jobs)
-        numbered = (name or f"job {job}" for job, name in enumerate(named, first))
-        return replace(self, planned=(*self.planned[:first], *numbered))
+        names = list(self.planned[:first])
+        for number, job in enumerate(jobs, start=first):
+            varied = [
+                override.lstrip("+") for override in job if override not in constant and not _is_no_part(override)
+            ]
+            names.append(" ".join(varied) or f"job {number}")
+        return replace(self, planned=tuple(names))
 
     def over(self, ended: float, status: str | None, outcomes: Sequence[CellOutcome]) -> SweepRecord:
         """This sweep, ended. ``status`` only where it was cut short; else its cells decide."""
@@ -235,8 +239,10 @@ class SweepSummary:
         tags["finished"] = datetime.fromtimestamp(sweep.ended, UTC).isoformat(timespec="milliseconds")
         keys = tuple(sorted({result.key for result in known}))
         name = _name(sweep, known, len(outcomes))
-        varied = tuple(_parameter(key) for key in _varied([result.origin.differs for result in known]))
-        table, mixed = _cells_csv(outcomes, results), mixes_readings(known)
+        differs = [result.origin.differs for result in known]
+        varied = tuple(_parameter(key) for key in _varied(differs))
+        table = _cells_csv(outcomes, results)
+        mixed = mixes_readings(known)
         return cls(name, sweep.status, sweep.ended, metrics, tags, keys, table, varied, mixed)
 
     @classmethod
@@ -257,8 +263,13 @@ def _is_no_part(override: str) -> bool:
 
 def _varied(differs: Sequence[dict[str, Any]]) -> list[str]:
     """The keys in which these cells differ from each other."""
-    keys = dict.fromkeys(key for one in differs for key in one)
-    return [key for key in keys if not all(key in one and one[key] == differs[0].get(key) for one in differs)]
+    shared = shared_parameters(differs)
+    varied: dict[str, None] = {}
+    for one in differs:
+        for key in one:
+            if key not in shared:
+                varied[key] = None
+    return list(varied)
 
 
 def _parameter(key: str) -> str:

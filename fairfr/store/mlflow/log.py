@@ -53,7 +53,8 @@ Task: TypeAlias = "Callable[[MlflowWriter], object]"
 ARTIFACTS = ("result.json", "config.yaml", "metrics.parquet", "run.log", "error.txt")
 PARENT = "mlflow.parentRunId"
 MAX_TEXT = 5000
-MAX_BATCH, MAX_PARAMS = 1000, 100  # entries of one request to MLflow
+MAX_BATCH = 1000  # entries of one request to MLflow
+MAX_PARAMS = 100
 LONGEST = 3600.0  # seconds; logging one run never takes so long
 
 
@@ -75,7 +76,9 @@ class MlflowLogger:
     """
 
     def __init__(self, store: StoreSettings, out_root: Path, describe_run: DescribeRun) -> None:
-        self._store, self._out_root, self._describe_run = store, out_root, describe_run
+        self._store = store
+        self._out_root = out_root
+        self._describe_run = describe_run
         self.uri = mask_passwords(store_uri(store, out_root))
         self.is_elsewhere = store.tracking_uri is not None
         self._tasks: queue.SimpleQueue[Task | None] = queue.SimpleQueue()
@@ -333,7 +336,8 @@ def superseded_runs(runs: Sequence[Any]) -> list[Any]:
     newest: dict[str, Any] = {}
     for run in sorted(runs, key=_logged_at):
         newest[run.info.status] = run
-    done, failed = newest.get("FINISHED"), newest.get("FAILED")
+    done = newest.get("FINISHED")
+    failed = newest.get("FAILED")
     stay = [done, None if done and failed and _logged_at(failed) < _logged_at(done) else failed]
     return [run for run in runs if run not in stay and not (run.info.status == "RUNNING" and _may_go_on(run))]
 
