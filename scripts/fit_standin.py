@@ -21,7 +21,7 @@ import yaml
 from standin_goals import HEADLINE, PLAUSIBLE, SETS, STUDY, Goal, printed_goal
 from standin_metrics import FitBudget, mean_over_seeds, measure, variant
 
-from fairfr.core.conform import from_mapping
+from fairfr.core.config import from_mapping
 from fairfr.core.errors import FairfrError
 from fairfr.core.types import F64
 from fairfr.data.settings import DatasetSettings

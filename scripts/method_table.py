@@ -17,9 +17,9 @@ from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import fairfr
-from fairfr.core.conform import instantiate
+from fairfr.core.config import instantiate
 from fairfr.library.method_classes import method_targets, model_class
-from fairfr.sweep.config import read_method
+from fairfr.sweep.compose import read_method
 
 ROOT = Path(__file__).resolve().parents[1]
 BEGIN, END = "<!-- methods: begin -->", "<!-- methods: end -->"

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 import yaml
 
-from fairfr.core.conform import from_mapping
+from fairfr.core.config import from_mapping
 from fairfr.core.types import EmbeddingSet, Grouping, Pairs, VerificationSet
 from fairfr.data.settings import DatasetSettings
 from fairfr.data.synthetic import generate_standin

@@ -18,7 +18,7 @@ from typing import Any
 
 from fairfr.commands._messages import run_and_print
 from fairfr.core.errors import ConfigError, DataError, FairfrError
-from fairfr.core.wording import plural
+from fairfr.core.text import plural
 
 
 def main() -> None:
@@ -99,7 +99,7 @@ def _threshold_arguments(parser: argparse.ArgumentParser) -> None:
 
 def fit(options: argparse.Namespace, overrides: list[str]) -> None:
     """Run the cell (or find it done), which shows what the method does on held-out pairs; then fit on all of them."""
-    from fairfr.core.conf import CONF_DIR
+    from fairfr.core.config import CONF_DIR
     from fairfr.sweep import guarded
 
     guarded(lambda: _run_and_fit(options), overrides, CONF_DIR)
@@ -109,7 +109,7 @@ def _run_and_fit(options: argparse.Namespace) -> None:
     import hydra
     from omegaconf import DictConfig
 
-    from fairfr.core.conf import CONF_DIR
+    from fairfr.core.config import CONF_DIR
     from fairfr.sweep import read_settings, run_job
     from fairfr.sweep.job import EXIT_NOT_LOGGED
 

@@ -5,7 +5,7 @@ import sys
 import hydra
 from omegaconf import DictConfig
 
-from fairfr.core.conf import CONF_DIR
+from fairfr.core.config import CONF_DIR
 from fairfr.sweep import guarded, run_job
 
 

@@ -18,8 +18,8 @@ from itertools import chain
 from pathlib import Path
 
 from fairfr.core.errors import FairfrError
-from fairfr.core.variants import variant_text
-from fairfr.core.wording import plural
+from fairfr.core.run_key import variant_text
+from fairfr.core.text import plural
 from fairfr.paper.definition import PAPER
 from fairfr.paper.reading import READINGS
 from fairfr.report.run import Run

@@ -19,7 +19,7 @@ from fairfr.core.syntax import canonical
 OURS = "fairfr"
 DECISIVE = (
     *("fairfr.methods", "fairfr.numerics", "fairfr.pairs", "fairfr.folds"),
-    *("fairfr.core.types", "fairfr.core.calibrator", "fairfr.core.names", "fairfr.core.rates"),
+    *("fairfr.core.types", "fairfr.core.calibrator", "fairfr.core.names"),
 )
 """Imports are followed into these. The rest of core says, checks and stores, and decides no number."""
 CONTRACT = "fairfr.core.calibrator"

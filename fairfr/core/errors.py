@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Mapping
 
-from fairfr.core.escaping import escape_control_chars
+from fairfr.core.text import escape_control_chars
 
 
 class FairfrError(Exception):

@@ -1,8 +1,9 @@
-"""Names that mean something in what fairfr writes, so that no attribute, group or fold may bear them."""
+"""Names with a meaning in what fairfr writes, which no attribute, group or fold may bear; reported rates."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 ALL = "all"
 POOLED = "pooled"
@@ -37,3 +38,10 @@ def placeholder_id(row: int, side: str) -> str:
 def is_placeholder(image: str) -> bool:
     """Whether an image id is one that ``placeholder_id`` made."""
     return _PLACEHOLDER.fullmatch(image) is not None
+
+
+FPR_LEVELS: Mapping[str, float] = {"1e-2": 1e-2, "1e-3": 1e-3}
+"""By the spelling that names of metrics use."""
+
+ENOUGH_FALSE_MATCHES = 10
+"""With fewer, a rate depends on single pairs of different people."""

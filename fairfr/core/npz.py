@@ -16,7 +16,7 @@ from typing import IO, Any
 import numpy as np
 import numpy.typing as npt
 
-from fairfr.core.wording import error_summary
+from fairfr.core.text import error_summary
 
 # Vectors hardly shrink; ids by some dozens: numpy gives each letter four bytes, and each id the longest one's length.
 MOST_UNFOLDING = 200

@@ -12,9 +12,8 @@ from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
 from fairfr.core.findings import Finding
-from fairfr.core.run_key import RunKey
+from fairfr.core.run_key import Parameters, RunKey
 from fairfr.core.types import Source
-from fairfr.core.variants import Parameters
 
 Status: TypeAlias = Literal["completed", "failed"]
 MetricSummary: TypeAlias = dict[str, Any]

@@ -11,6 +11,7 @@ import numpy as np
 from fairfr.core import names
 from fairfr.core.errors import ConfigError, DataError
 from fairfr.core.findings import Finding
+from fairfr.core.text import plural
 from fairfr.core.types import (
     F64,
     I32,
@@ -25,7 +26,6 @@ from fairfr.core.types import (
     VerificationSet,
     read_only,
 )
-from fairfr.core.wording import plural
 from fairfr.data.embeddings_file import RawVectors, read_vectors
 from fairfr.data.files import DataFile
 from fairfr.data.images_file import (

@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fairfr.core.errors import DataError, did_you_mean
+from fairfr.core.text import error_summary, shorten_list
 from fairfr.core.types import F64, I32, UNKNOWN, Bool
-from fairfr.core.wording import error_summary, shorten_list
 from fairfr.data.files import DataFile, sniff_format
 
 # Ids are kept in fixed-width arrays: one endless cell (an unclosed quote, a column of texts) would fill the memory.

@@ -11,8 +11,8 @@ import numpy as np
 
 from fairfr.core.errors import DataError, name_groups
 from fairfr.core.findings import Finding
+from fairfr.core.text import plural, shorten_list
 from fairfr.core.types import I16, I32, UNKNOWN, Bool, Grouping, Pairs
-from fairfr.core.wording import plural, shorten_list
 from fairfr.data.images_file import ImageTable
 from fairfr.data.pairs_file import LabelledPairs
 from fairfr.pairs.overlap import folds_per_value, pair_keys

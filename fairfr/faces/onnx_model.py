@@ -10,8 +10,8 @@ import numpy as np
 
 from fairfr.core.errors import ConfigError, DataError
 from fairfr.core.extras import explain_missing_extra
+from fairfr.core.text import error_summary
 from fairfr.core.types import F32
-from fairfr.core.wording import error_summary
 from fairfr.faces.alignment import TEMPLATE_SIZE
 
 FLOATS = {"tensor(float)": np.float32, "tensor(float16)": np.float16}

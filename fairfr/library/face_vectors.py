@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from fairfr.core.text import plural
 from fairfr.core.types import F32, F64, Bool
-from fairfr.core.wording import plural
 
 KEY = "face_vectors"
 NEAR = 1e-6

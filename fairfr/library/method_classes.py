@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any
 
 from fairfr._methods import METHODS
-from fairfr.core.conf import CONF_DIR
+from fairfr.core.config import CONF_DIR
 from fairfr.core.errors import ConfigError
 from fairfr.library.model import Model, unknown_parameter
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from fairfr.core.calibrator import Calibrator
-from fairfr.core.conform import from_mapping
+from fairfr.core.config import from_mapping
 from fairfr.core.errors import DataError
 from fairfr.core.serialization import Arrays, JsonNode, decode, encode
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypedDict, Unpack
 import numpy as np
 
 from fairfr.core.calibrator import Calibrator, FitContext
-from fairfr.core.conform import from_mapping
+from fairfr.core.config import from_mapping
 from fairfr.core.errors import ConfigError, DataError, UnmetNeedError, did_you_mean
 from fairfr.core.extras import explain_missing_extra
 from fairfr.core.types import F32, F64, Bool, Need, Prediction, VerificationSet

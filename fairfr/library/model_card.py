@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from fairfr.core.errors import DataError
-from fairfr.core.escaping import escape_control_chars
+from fairfr.core.text import escape_control_chars
 from fairfr.library.face_vectors import holds_text
 from fairfr.library.model_file import describe
 from fairfr.library.thresholds import Kept

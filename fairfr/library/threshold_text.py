@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from fairfr.core.escaping import escape_control_chars
+from fairfr.core.text import escape_control_chars
 from fairfr.library.error_rates import ErrorRate
 from fairfr.library.threshold_report import GroupErrorRates, Rates, ThresholdReport, ThresholdRequest
 from fairfr.library.thresholds import Kept

@@ -33,7 +33,7 @@ from typing import ClassVar, Literal, Self, TypeAlias
 import numpy as np
 
 from fairfr.core.calibrator import FitContext
-from fairfr.core.conform import check_above, check_min
+from fairfr.core.config import check_above, check_min
 from fairfr.core.errors import ConfigError
 from fairfr.core.types import F32, F64, Bool, Need, Prediction
 from fairfr.methods._cohort_groups import groups_of_images

@@ -26,7 +26,7 @@ from typing import ClassVar, Self
 import numpy as np
 
 from fairfr.core.calibrator import FitContext
-from fairfr.core.conform import check_above, check_min
+from fairfr.core.config import check_above, check_min
 from fairfr.core.types import Bool, Need, Prediction
 from fairfr.methods._density import fit_density
 from fairfr.numerics.regression import fit_logistic, fit_ridge

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Self
 
 from fairfr.core.calibrator import FitContext
-from fairfr.core.conform import check_above
+from fairfr.core.config import check_above
 from fairfr.core.types import Bool, Need, Prediction
 from fairfr.numerics.regression import Solver, fit_logistic
 from fairfr.pairs.design import PairDesign

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, ClassVar, Self
 import numpy as np
 
 from fairfr.core.calibrator import FitContext
-from fairfr.core.conform import check_above, check_min
+from fairfr.core.config import check_above, check_min
 from fairfr.core.types import F32, F64, I64, Bool, Need, Prediction
 from fairfr.methods._networks import Network, seeded_torch, to_tensor, torch_thread_limit
 from fairfr.numerics.regression import sigmoid

@@ -52,7 +52,7 @@ from weakref import ref
 import numpy as np
 
 from fairfr.core.calibrator import FitContext
-from fairfr.core.conform import check_min
+from fairfr.core.config import check_min
 from fairfr.core.types import I16, I32, I64, Bool, Need, PairRule, Prediction
 from fairfr.methods._group_maps import (
     FitMap,

@@ -40,7 +40,7 @@ from typing import ClassVar, Self
 import numpy as np
 
 from fairfr.core.calibrator import FitContext
-from fairfr.core.conform import check_above, check_min
+from fairfr.core.config import check_above, check_min
 from fairfr.core.errors import ConfigError
 from fairfr.core.types import F64, I64, Bool, Need, Prediction
 from fairfr.methods._clusters import LIBRARY, ClusterEngine, fit_clusters

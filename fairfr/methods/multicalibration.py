@@ -25,7 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fairfr.core.calibrator import FitContext
-from fairfr.core.conform import check_above, check_min
+from fairfr.core.config import check_above, check_min
 from fairfr.core.errors import DataError
 from fairfr.core.extras import explain_missing_extra
 from fairfr.core.serialization import Codec, register_codec

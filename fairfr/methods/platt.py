@@ -15,7 +15,7 @@ from typing import ClassVar, Self
 import numpy as np
 
 from fairfr.core.calibrator import FitContext
-from fairfr.core.conform import check_above
+from fairfr.core.config import check_above
 from fairfr.core.types import F64, Bool, Need, Prediction
 from fairfr.numerics.regression import Solver, fit_logistic
 from fairfr.pairs.design import DenseDesign

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from fairfr.core.code_digest import code_digest
-from fairfr.core.rates import FPR_LEVELS
+from fairfr.core.names import FPR_LEVELS
 from fairfr.core.types import F64, Bool
 from fairfr.metrics.calibration import brier, brier_raw, ece, ks
 from fairfr.metrics.differentials import GAP_RATES

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from fairfr.core.rates import FPR_LEVELS
+from fairfr.core.names import FPR_LEVELS
 from fairfr.core.types import F64, Bool
 from fairfr.numerics.roc import RocCurve, roc_curve
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from fairfr.core.findings import Finding
-from fairfr.core.rates import ENOUGH_FALSE_MATCHES, FPR_LEVELS
+from fairfr.core.names import ENOUGH_FALSE_MATCHES, FPR_LEVELS
 from fairfr.core.types import MetricRow
 from fairfr.metrics.by_group import ALL, POOLED
 

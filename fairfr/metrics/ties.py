@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from fairfr.core.findings import Finding
-from fairfr.core.rates import FPR_LEVELS
+from fairfr.core.names import FPR_LEVELS
 from fairfr.core.types import F64, MetricRow, ScoreFrame
 from fairfr.metrics.by_group import ALL, POOLED
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fairfr.core.errors import ConfigError
-from fairfr.core.variants import DATASET_KEYS_OF_METHODS, Parameters
+from fairfr.core.run_key import DATASET_KEYS_OF_METHODS, Parameters
 
 DATA = "data"
 COMMA = re.compile(r",(?![^\[\]]*\])")  # outside of brackets

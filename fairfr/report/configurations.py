@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from fairfr.core.variants import DATASET_KEYS_OF_METHODS, Parameters, variant_text
+from fairfr.core.run_key import DATASET_KEYS_OF_METHODS, Parameters, variant_text
 from fairfr.report.condition import DATA
 from fairfr.report.run import Run
 from fairfr.report.selection import OF_STUDY, beyond_method, digest_of_data, options_for, parameters_of

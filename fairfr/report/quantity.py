@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from fairfr.core.names import ALL
-from fairfr.core.rates import FPR_LEVELS
+from fairfr.core.names import ALL, FPR_LEVELS
 from fairfr.metrics.catalogue import METRIC_BY_ID, GapOf, RateAt
 
 IDENTIFIER = re.compile(r"[a-z0-9]+(_[a-z0-9]+)*")

@@ -11,9 +11,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from fairfr.core.run_key import Parameters, variant_label
 from fairfr.core.run_result import MetricSummary, RunResult
 from fairfr.core.types import PairRule
-from fairfr.core.variants import Parameters, variant_label
 from fairfr.metrics.catalogue import METRIC_BY_ID
 from fairfr.metrics.ties import ON_PROBABILITY, ties_code
 

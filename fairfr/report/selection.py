@@ -10,9 +10,9 @@ from typing import Any
 
 from fairfr.core.code_digest import run_code
 from fairfr.core.errors import ConfigError, did_you_mean
-from fairfr.core.run_key import RESULTS_VERSION
-from fairfr.core.variants import (
+from fairfr.core.run_key import (
     DATASET_KEYS_OF_METHODS,
+    RESULTS_VERSION,
     Parameters,
     flatten,
     override_text,

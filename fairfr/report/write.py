@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import NamedTuple, get_args
 
 from fairfr.core.errors import ConfigError
+from fairfr.core.run_key import variant_label
 from fairfr.core.storage import translate_os_errors
 from fairfr.core.types import Source
-from fairfr.core.variants import variant_label
 from fairfr.report.configurations import SupersededRuns
 from fairfr.report.paper_spec import Paper
 from fairfr.report.run import Reading, Run

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fairfr.core.calibrator import Calibrator
-from fairfr.core.run_key import RunKey
+from fairfr.core.run_key import RunKey, changed_parameters
 from fairfr.core.run_result import (
     DataSummary,
     Labelled,
@@ -23,7 +23,6 @@ from fairfr.core.run_result import (
     Usage,
 )
 from fairfr.core.types import F64, I32, I64, UNKNOWN, Grouping, MetricRow, Pairs, ScoreFrame, VerificationSet
-from fairfr.core.variants import changed_parameters
 from fairfr.core.versions import versions
 from fairfr.metrics.catalogue import metrics_version
 from fairfr.metrics.summary import few_impostors_findings, summarise

@@ -10,11 +10,17 @@ from typing import Any, Literal, Protocol, runtime_checkable
 from fairfr.core import run_key as keys
 from fairfr.core.calibrator import Calibrator
 from fairfr.core.code_digest import run_code
-from fairfr.core.conform import instantiate
+from fairfr.core.config import instantiate
 from fairfr.core.errors import ConfigError
-from fairfr.core.run_key import RunKey, check_path_name, configuration_digest
+from fairfr.core.run_key import (
+    DATASET_KEYS_OF_METHODS,
+    Parameters,
+    RunKey,
+    check_path_name,
+    configuration_digest,
+    flatten,
+)
 from fairfr.core.types import FoldSplit, Source, VerificationSet
-from fairfr.core.variants import DATASET_KEYS_OF_METHODS, Parameters, flatten
 from fairfr.data.settings import BackboneSettings, DatasetSettings
 from fairfr.store.settings import StoreSettings
 

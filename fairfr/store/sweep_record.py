@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import Any
 
 from fairfr.core.readings import mixes_readings, shared_reading
+from fairfr.core.run_key import shared_parameters, variant_text
 from fairfr.core.run_result import RunResult
 from fairfr.core.storage import replace_text
-from fairfr.core.variants import shared_parameters, variant_text
 from fairfr.store.result_file import try_read_result
 
 SWEEP_FILE = "sweep.json"

@@ -10,8 +10,8 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, ProgressColumn, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Column
 
-from fairfr.core.escaping import escape_control_chars
 from fairfr.core.findings import Finding
+from fairfr.core.text import escape_control_chars
 from fairfr.sweep.progress import CellState, waits_for
 
 BAR_WIDTH = 24

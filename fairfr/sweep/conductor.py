@@ -24,7 +24,7 @@ from omegaconf import DictConfig
 from fairfr.core.errors import ConfigError, FairfrError
 from fairfr.store.mlflow.log import MlflowLogger
 from fairfr.store.sweep_record import CellOutcome, SweepRecord, read_outcomes
-from fairfr.sweep.config import build_store
+from fairfr.sweep.compose import build_store
 from fairfr.sweep.dry_run import check_composes, count_by_experiment, describe_cells
 from fairfr.sweep.grids import GridExpander, Job
 from fairfr.sweep.job import EXIT_FAILED, EXIT_NOT_LOGGED, check_writable, logger_of

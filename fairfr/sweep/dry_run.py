@@ -13,7 +13,7 @@ from fairfr.core.errors import FairfrError
 from fairfr.runner.located import CellData
 from fairfr.store.run_folder import RunFolders
 from fairfr.store.secrets import mask_passwords
-from fairfr.sweep.config import read_settings
+from fairfr.sweep.compose import read_settings
 from fairfr.sweep.grids import Job
 
 

@@ -28,7 +28,7 @@ from fairfr.store.mlflow.log import MlflowLogger
 from fairfr.store.secrets import mask_files
 from fairfr.store.settings import StoreSettings
 from fairfr.store.sweep_record import CellOutcome, SweepRecord, write_outcome
-from fairfr.sweep.config import default_settings, read_settings
+from fairfr.sweep.compose import default_settings, read_settings
 from fairfr.sweep.mlflow_metrics import describe_run
 from fairfr.sweep.progress import ProgressFile
 from fairfr.sweep.terminal import Terminal

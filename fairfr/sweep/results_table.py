@@ -10,9 +10,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from fairfr.core.escaping import escape_control_chars
+from fairfr.core.run_key import Parameters, variant_text
 from fairfr.core.run_result import RunResult
-from fairfr.core.variants import Parameters, variant_text
+from fairfr.core.text import escape_control_chars
 from fairfr.paper.reading import reading_shared_by
 from fairfr.report.run import Reading, Run
 from fairfr.report.selection import Selection

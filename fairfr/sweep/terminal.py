@@ -12,10 +12,10 @@ from rich.console import Console
 from rich.panel import Panel
 from rich.text import Text
 
-from fairfr.core.escaping import escape_control_chars
 from fairfr.core.findings import STAND_IN_USED, Finding
+from fairfr.core.run_key import variant_label
 from fairfr.core.run_result import RunResult
-from fairfr.core.variants import variant_label
+from fairfr.core.text import escape_control_chars
 from fairfr.paper.reading import reading_of
 from fairfr.report.run import Run
 from fairfr.store.mlflow.client import default_uri

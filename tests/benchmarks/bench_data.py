@@ -45,7 +45,7 @@ def bfw() -> tuple[VerificationSet, ScoreFrame]:
 def composed(threads: int, *overrides: str) -> tuple[CellSettings, dict[str, Any]]:
     from hydra import compose, initialize_config_dir
 
-    from fairfr.sweep.config import read_settings
+    from fairfr.sweep.compose import read_settings
 
     options = ["dataset=bfw", "source=synthetic", "store=folder", "force=true", f"threads={threads}", *overrides]
     with initialize_config_dir(config_dir=str(ROOT / "conf"), version_base="1.3"):

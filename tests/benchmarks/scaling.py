@@ -17,13 +17,13 @@ from measured import seconds
 from random_pairs import repeating_images
 
 from fairfr.core.calibrator import Calibrator, FitContext
-from fairfr.core.conform import instantiate
+from fairfr.core.config import instantiate
 from fairfr.core.types import PAIR_RULES, EmbeddingSet, Grouping, VerificationSet
 from fairfr.folds.published import LeaveOneFoldOut
 from fairfr.metrics.by_group import PairGroups, compute_metrics
 from fairfr.pairs.table import PairTable
 from fairfr.runner.held_out import score_held_out
-from fairfr.sweep.config import read_method
+from fairfr.sweep.compose import read_method
 
 METHODS = ("platt", "ac_linear", "gst")
 PAIRS, IMAGES, FOLDS = 100_000, 5_000, 5

@@ -14,11 +14,11 @@ import numpy as np
 import pytest
 
 from fairfr.core.calibrator import Calibrator, FitContext
-from fairfr.core.conform import instantiate
+from fairfr.core.config import instantiate
 from fairfr.core.types import EmbeddingSet, Grouping, Pairs, VerificationSet
 from fairfr.pairs.table import PairTable
 from fairfr.pairs.view import PairView
-from fairfr.sweep.config import read_method
+from fairfr.sweep.compose import read_method
 
 METHODS = Path(__file__).parents[2] / "conf" / "method"
 LEVELS = ("a", "b", "c")

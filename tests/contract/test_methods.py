@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from fairfr.core.calibrator import Calibrator, FitContext
-from fairfr.core.conform import instantiate
+from fairfr.core.config import instantiate
 from fairfr.core.errors import ConfigError
 from fairfr.core.extras import MissingExtraError
 from fairfr.core.types import EmbeddingSet, Pairs, Prediction, VerificationSet
@@ -22,7 +22,7 @@ from fairfr.pairs.table import PairTable
 from fairfr.pairs.view import PairView
 from fairfr.runner.settings import MethodSettings
 from fairfr.runner.threads import SHARED_IMPORTS
-from fairfr.sweep.config import read_method
+from fairfr.sweep.compose import read_method
 
 METHODS = Path(__file__).parents[2] / "conf" / "method"
 PATHS = sorted(METHODS.rglob("*.yaml"))

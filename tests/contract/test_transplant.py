@@ -21,7 +21,7 @@ from safetensors.numpy import load_file
 
 import fairfr
 from fairfr.core.calibrator import Calibrator, FitContext
-from fairfr.core.conform import instantiate
+from fairfr.core.config import instantiate
 from fairfr.core.extras import MissingExtraError
 from fairfr.core.types import EmbeddingSet, FoldSplit, Grouping, Pairs, Prediction, VerificationSet
 from fairfr.library.image_pairs import HERE
@@ -29,7 +29,7 @@ from fairfr.pairs.table import PairTable
 from fairfr.pairs.vectors import fingerprints, unit_rows
 from fairfr.pairs.view import PairView
 from fairfr.runner.held_out import score_held_out
-from fairfr.sweep.config import read_method
+from fairfr.sweep.compose import read_method
 
 METHODS = Path(__file__).parents[2] / "conf" / "method"
 PATHS = sorted(METHODS.rglob("*.yaml"))
@@ -233,7 +233,7 @@ import sys
 from pathlib import Path
 import numpy as np
 import fairfr
-from fairfr.sweep.config import read_method
+from fairfr.sweep.compose import read_method
 folder = Path(sys.argv[1])
 with np.load(folder / "given.npz") as given:
     embeddings, pairs, identities = given["embeddings"], given["pairs"], given["identities"]

@@ -16,7 +16,7 @@ import pytest
 
 from fairfr.core.calibrator import Calibrator, FitContext
 from fairfr.core.code_digest import run_code
-from fairfr.core.conform import instantiate
+from fairfr.core.config import instantiate
 from fairfr.core.run_key import RESULTS_VERSION
 from fairfr.core.types import PAIR_RULES, VerificationSet
 from fairfr.folds.published import LeaveOneFoldOut
@@ -24,7 +24,7 @@ from fairfr.metrics.by_group import PairGroups, compute_metrics
 from fairfr.metrics.summary import summarise
 from fairfr.pairs.table import PairTable
 from fairfr.runner.held_out import score_held_out
-from fairfr.sweep.config import read_method
+from fairfr.sweep.compose import read_method
 
 GOLDEN = Path(__file__).with_name("small_synthetic_rfw.json")
 METHODS = ("baseline", "platt", "beta", "ac_linear", "ac_density")

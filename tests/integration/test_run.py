@@ -17,7 +17,7 @@ import yaml
 from sklearn.metrics import brier_score_loss, roc_auc_score
 
 from fairfr.core.code_digest import code_digest
-from fairfr.core.conform import instantiate
+from fairfr.core.config import instantiate
 from fairfr.core.errors import DataError, FairfrError, UnmetNeedError
 from fairfr.core.run_key import configuration_digest
 from fairfr.core.types import MetricRow

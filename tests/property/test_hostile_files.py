@@ -29,9 +29,9 @@ from omegaconf import DictConfig
 from pyarrow import parquet
 
 from fairfr.core.errors import ConfigError, FairfrError
-from fairfr.core.escaping import escape_control_chars
 from fairfr.core.run_key import RunKey
 from fairfr.core.run_result import RunResult
+from fairfr.core.text import escape_control_chars
 from fairfr.core.types import PAIR_RULES, ScoreFrame
 from fairfr.data.importers.embedding_formats import read_embeddings
 from fairfr.data.locate import locate

@@ -12,9 +12,9 @@ from made_runs import result_of
 from rich.console import Console
 
 from fairfr.core.errors import DataError
-from fairfr.core.escaping import escape_control_chars, escape_json
 from fairfr.core.findings import STAND_IN_USED, Finding
 from fairfr.core.run_result import RunResult
+from fairfr.core.text import escape_control_chars, escape_json
 from fairfr.report.tables.grid import Entry, Grid, Line, Note, Section, Spanner
 from fairfr.report.writers import csv, html, latex, markdown
 from fairfr.sweep.results_table import results_table

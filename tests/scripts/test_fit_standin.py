@@ -16,7 +16,7 @@ from sklearn.metrics import roc_auc_score, roc_curve
 from standin_goals import Goal
 from standin_metrics import BASELINE, GAINS, BaselineMetrics, FitBudget, TargetMetric, mean_over_seeds, measure, variant
 
-from fairfr.core.conform import from_mapping
+from fairfr.core.config import from_mapping
 from fairfr.core.errors import ConfigError
 from fairfr.data.settings import DatasetSettings
 from fairfr.data.synthetic import BackboneModel, generate_standin

@@ -38,9 +38,9 @@ from typing import Any
 import numpy as np
 
 from fairfr.core.errors import ConfigError, DataError, name_groups
-from fairfr.core.escaping import escape_json
 from fairfr.core.findings import Finding
 from fairfr.core.readings import DATASETS
+from fairfr.core.text import escape_json
 from fairfr.core.types import VerificationSet
 from fairfr.data.check.facts import Facts, collect_facts
 from fairfr.data.check.page import show_page

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fairfr.core.errors import DataError
-from fairfr.core.names import ALL, POOLED
-from fairfr.core.rates import FPR_LEVELS
+from fairfr.core.names import ALL, FPR_LEVELS, POOLED
 from fairfr.core.types import F64, I16, I32, I64, UNKNOWN, Bool, Grouping, VerificationSet
 from fairfr.data.files import DataFile
 from fairfr.data.neutral_layout import STRUCTURE, attribute_columns

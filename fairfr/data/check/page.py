@@ -11,10 +11,9 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from fairfr.core.escaping import escape_control_chars
 from fairfr.core.findings import SEVERITIES, Finding, Severity
-from fairfr.core.names import ALL, POOLED
-from fairfr.core.rates import ENOUGH_FALSE_MATCHES, FPR_LEVELS
+from fairfr.core.names import ALL, ENOUGH_FALSE_MATCHES, FPR_LEVELS, POOLED
+from fairfr.core.text import escape_control_chars
 from fairfr.data.check.facts import Facts, FoldGroup
 
 Row: TypeAlias = tuple[str, ...]

@@ -7,10 +7,9 @@ from collections.abc import Iterator
 
 from fairfr.core.errors import name_groups
 from fairfr.core.findings import SEVERITIES, Finding
-from fairfr.core.names import ALL, POOLED
-from fairfr.core.rates import ENOUGH_FALSE_MATCHES, FPR_LEVELS
+from fairfr.core.names import ALL, ENOUGH_FALSE_MATCHES, FPR_LEVELS, POOLED
+from fairfr.core.text import plural
 from fairfr.core.types import VerificationSet
-from fairfr.core.wording import plural
 from fairfr.data.check.facts import SAME_PICTURE_COSINE, STORED_COSINE_TOLERANCE, Facts, StoredCosine
 from fairfr.data.validation import MAX_NAMED_GROUPS
 

@@ -16,8 +16,8 @@ import numpy as np
 
 from fairfr.core.errors import DataError
 from fairfr.core.findings import Finding
+from fairfr.core.text import plural
 from fairfr.core.types import I32, UNKNOWN
-from fairfr.core.wording import plural
 from fairfr.data.images_file import resolve_mentions
 from fairfr.data.importers.foreign_pairs import (
     pick_column,

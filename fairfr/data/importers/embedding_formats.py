@@ -20,7 +20,7 @@ import numpy.typing as npt
 from fairfr.core import npz
 from fairfr.core.errors import DataError
 from fairfr.core.extras import explain_missing_extra
-from fairfr.core.wording import error_summary
+from fairfr.core.text import error_summary
 from fairfr.data.files import DataFile, sniff_format
 from fairfr.data.importers.pickles import PICKLE_ENDINGS, load_trusted, pickle_refused, vectors_to_npz
 

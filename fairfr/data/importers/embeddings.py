@@ -21,11 +21,10 @@ import numpy as np
 import numpy.typing as npt
 
 from fairfr.core.errors import ConfigError, DataError
-from fairfr.core.escaping import escape_control_chars
 from fairfr.core.run_key import check_path_name
 from fairfr.core.storage import replacing
+from fairfr.core.text import escape_control_chars, plural, shorten_list
 from fairfr.core.types import I64, UNKNOWN, Bool
-from fairfr.core.wording import plural, shorten_list
 from fairfr.data.files import DataFile, find_table
 from fairfr.data.images_file import read_images
 from fairfr.data.importers.embedding_formats import KeyedVectors, read_embeddings

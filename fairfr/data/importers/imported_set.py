@@ -16,12 +16,11 @@ from pathlib import Path
 import numpy as np
 
 from fairfr.core.errors import DataError
-from fairfr.core.escaping import escape_control_chars
 from fairfr.core.findings import Finding
 from fairfr.core.names import SIDES
 from fairfr.core.run_key import check_path_name
+from fairfr.core.text import escape_control_chars, plural, shorten_list
 from fairfr.core.types import F64, I32, UNKNOWN, Bool, PlaceholderIds
-from fairfr.core.wording import plural, shorten_list
 from fairfr.data.files import TABLE_ENDINGS
 from fairfr.data.images_file import MAX_GROUPS_OF_COLUMN, ImageTable
 from fairfr.data.pairs_file import LabelledPairs, fold_codes, index_of

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 
 from fairfr.core.errors import DataError
+from fairfr.core.text import plural, shorten_list
 from fairfr.core.types import F64, UNKNOWN, Bool
-from fairfr.core.wording import plural, shorten_list
 from fairfr.data.files import DataFile
 from fairfr.data.importers.imported_set import map_values
 from fairfr.data.text_table import SEPARATORS, CodedColumn, TextTable, check_utf8, read_table

@@ -10,8 +10,8 @@ import numpy as np
 from fairfr.core import names
 from fairfr.core.errors import ConfigError, DataError
 from fairfr.core.findings import Finding
+from fairfr.core.text import plural, shorten_list
 from fairfr.core.types import I32, I64, UNKNOWN, Bool, PlaceholderIds
-from fairfr.core.wording import plural, shorten_list
 from fairfr.data.images_file import resolve_mentions
 from fairfr.data.importers.imported_set import image_codes
 from fairfr.data.importers.own_columns import MAX_NAMED_VALUES, OwnColumns

@@ -15,8 +15,8 @@ import numpy as np
 
 from fairfr.core.errors import ConfigError
 from fairfr.core.findings import Finding
+from fairfr.core.text import plural
 from fairfr.core.types import F64, I32, Bool, PlaceholderIds
-from fairfr.core.wording import plural
 from fairfr.data.images_file import MAX_GROUPS_OF_COLUMN
 from fairfr.data.importers.imported_set import ImportedSet, add_output_arguments, check_import, write_and_summarise
 from fairfr.data.importers.own_columns import OwnColumns, open_own, refuse_problems

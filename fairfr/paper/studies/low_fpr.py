@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from fairfr.core.rates import ENOUGH_FALSE_MATCHES, FPR_LEVELS
+from fairfr.core.names import ENOUGH_FALSE_MATCHES, FPR_LEVELS
 from fairfr.core.types import F64, Bool
 from fairfr.metrics.roc_metrics import Convention, OperatingPoint, fpr_name
 from fairfr.report.held_out_folds import HeldOutFold, held_out_folds

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fairfr.core.escaping import escape_control_chars
+from fairfr.core.text import escape_control_chars
 
 
 def escape_mathtext(text: str) -> str:

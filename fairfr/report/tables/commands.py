@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from fairfr.core.variants import override_text
+from fairfr.core.run_key import override_text
 from fairfr.report.run import Run
 from fairfr.report.tables.layout import Layout
 from fairfr.report.tables.order import Setting

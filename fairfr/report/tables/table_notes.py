@@ -7,10 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from fairfr.core.names import ALL
-from fairfr.core.rates import ENOUGH_FALSE_MATCHES, FPR_LEVELS
-from fairfr.core.variants import variant_text
-from fairfr.core.wording import plural
+from fairfr.core.names import ALL, ENOUGH_FALSE_MATCHES, FPR_LEVELS
+from fairfr.core.run_key import variant_text
+from fairfr.core.text import plural
 from fairfr.report.run import STRICT, Reading, Run
 from fairfr.report.tables.commands import experiment_command, missing_run_commands
 from fairfr.report.tables.grid import UNDEFINED, Grid, Missing, Note, Section, number_entry

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fairfr.core.rates import ENOUGH_FALSE_MATCHES
+from fairfr.core.names import ENOUGH_FALSE_MATCHES
 from fairfr.report.tables.grid import Note
 from fairfr.report.uncertainty.setting_bootstrap import ALPHA, SettingBootstrap
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fairfr.core.rates import FPR_LEVELS
+from fairfr.core.names import FPR_LEVELS
 from fairfr.core.types import F64, I16, I64, UNKNOWN
 from fairfr.metrics.calibration import ece
 from fairfr.report.run import Reading

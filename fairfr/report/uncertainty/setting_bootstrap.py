@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fairfr.core.rates import FPR_LEVELS
+from fairfr.core.names import FPR_LEVELS
 from fairfr.core.types import F64, I16, UNKNOWN
 from fairfr.report.run import Reading, Run
 from fairfr.report.scores import RunScores

@@ -7,7 +7,7 @@ import io
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from fairfr.core.escaping import escape_control_chars
+from fairfr.core.text import escape_control_chars
 from fairfr.report.tables.grid import Grid, Line
 from fairfr.report.writers.shape import headings
 

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from fairfr.core.escaping import escape_control_chars
+from fairfr.core.text import escape_control_chars
 from fairfr.report.tables.grid import SOURCE_LABEL, Entry, Grid, Note
 from fairfr.report.writers.shape import SENTENCE, by_chapter, headings, word_columns
 

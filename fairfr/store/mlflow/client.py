@@ -18,7 +18,7 @@ from typing import Any
 from fairfr.core.errors import FairfrError
 from fairfr.core.run_result import RunResult
 from fairfr.core.storage import move_into_place
-from fairfr.core.wording import error_summary
+from fairfr.core.text import error_summary
 from fairfr.store.mlflow import views
 from fairfr.store.result_file import try_read_result
 from fairfr.store.secrets import mask_passwords

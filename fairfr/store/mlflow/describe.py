@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from fairfr.core.readings import usual_reading
+from fairfr.core.run_key import flatten, variant_label, variant_text
 from fairfr.core.run_result import DataSummary, RunResult
-from fairfr.core.variants import flatten, variant_label, variant_text
 
 MAX_NAME = 250  # characters of a metric's name that MLflow takes
 DATASET_DIGEST = 16  # of 64 digits: MLflow takes at most 36

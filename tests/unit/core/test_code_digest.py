@@ -203,7 +203,7 @@ def test_metrics_have_a_digest_of_their_own(edited: Callable[[str], None], modul
     assert before is not None and metrics_version() != before
 
 
-@pytest.mark.parametrize("module", ["fairfr.numerics.roc", "fairfr.core.rates", "fairfr.core.types"])
+@pytest.mark.parametrize("module", ["fairfr.numerics.roc", "fairfr.core.names", "fairfr.core.types"])
 def test_what_metrics_are_computed_with_counts_for_them(edited: Callable[[str], None], module: str) -> None:
     before = metrics_version()
     edited(module)

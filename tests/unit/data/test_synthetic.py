@@ -11,7 +11,7 @@ import pytest
 import yaml
 from sklearn.metrics import roc_auc_score, roc_curve
 
-from fairfr.core.conform import from_mapping
+from fairfr.core.config import from_mapping
 from fairfr.core.errors import ConfigError
 from fairfr.core.types import VerificationSet
 from fairfr.data.benchmark_structure import make_structure

@@ -14,13 +14,13 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from fairfr.core.calibrator import FitContext
-from fairfr.core.conform import instantiate
+from fairfr.core.config import instantiate
 from fairfr.core.errors import ConfigError, UnmetNeedError
 from fairfr.core.types import Grouping, Pairs, VerificationSet
 from fairfr.methods.oracle import Oracle
 from fairfr.pairs.table import PairTable
 from fairfr.pairs.view import PairView
-from fairfr.sweep.config import read_method
+from fairfr.sweep.compose import read_method
 
 MakeSet = Callable[..., VerificationSet]
 Calibrate = Callable[[np.ndarray], np.ndarray]

@@ -11,7 +11,7 @@ from hydra import compose, initialize_config_dir
 from omegaconf import DictConfig, open_dict
 
 from fairfr.core import run_key as keys
-from fairfr.core.variants import changed_parameters
+from fairfr.core.run_key import changed_parameters
 from fairfr.runner.settings import CellSettings
 from fairfr.sweep import read_settings
 

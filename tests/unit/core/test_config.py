@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import pytest
 
-from fairfr.core.conform import _coerce, check_above, check_min, from_mapping, instantiate
+from fairfr.core.config import _coerce, check_above, check_min, from_mapping, instantiate
 from fairfr.core.errors import ConfigError
 
 

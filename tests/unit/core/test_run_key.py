@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from fairfr.core.variants import changed_parameters, flatten, shared_parameters, variant_label, variant_text
+from fairfr.core.run_key import changed_parameters, flatten, shared_parameters, variant_label, variant_text
 
 
 def test_nested_keys_become_dotted_ones() -> None:

@@ -1,4 +1,4 @@
-"""Turn a plain mapping into a typed settings object, or say which key is wrong.
+"""Find conf/, and turn a plain mapping into a typed settings object, or say which key is wrong.
 
 The one place where configuration is checked: unknown keys, missing keys and values of the wrong type all become a
 ConfigError that names the key as it is written on the command line.
@@ -11,9 +11,15 @@ import types
 import typing
 from collections.abc import Mapping
 from dataclasses import MISSING, fields, is_dataclass
+from pathlib import Path
 from typing import Any, TypeVar
 
 from fairfr.core.errors import ConfigError, did_you_mean
+
+PACKAGE = Path(__file__).parents[1]
+# a wheel has the configurations inside the package, a checkout has them beside it
+CONF_DIR = next(folder for folder in (PACKAGE / "conf", PACKAGE.parent / "conf") if (folder / "config.yaml").is_file())
+
 
 T = TypeVar("T")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fairfr.core.wording import error_summary, plural, shorten_list
+from fairfr.core.text import error_summary, plural, shorten_list
 
 
 def test_numbers_are_easy_to_read() -> None:

@@ -1,0 +1,42 @@
+"""Text for people: control characters escaped, plurals, short lists, errors of other libraries on one line.
+
+Text from files may contain characters that steer a terminal or reverse a line: they are shown, not obeyed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+# control characters but the line break and the tab; marks that reverse the direction of writing; halves of characters
+_CONTROL_CHARS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+def escape_control_chars(text: str) -> str:
+    r"""``text`` with such characters spelled out (``\x1b``, ``\u202e``)."""
+    return _CONTROL_CHARS.sub(lambda found: _escape(found.group()), text)
+
+
+def _escape(character: str) -> str:
+    number = ord(character)
+    return f"\\x{number:02x}" if number < 0x100 else f"\\u{number:04x}"
+
+
+def escape_json(text: str) -> str:
+    """JSON with such characters escaped, so that it still means the same."""
+    return _CONTROL_CHARS.sub(lambda found: f"\\u{ord(found.group()):04x}", text)
+
+
+def plural(number: int, noun: str) -> str:
+    """``1 pair``, ``20,000 pairs``."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def shorten_list(texts: Sequence[str], most: int, separator: str = ", ") -> str:
+    """``a, b, ...``: at most ``most`` of the texts, and dots where there are more."""
+    return separator.join([*texts[:most], *(["..."] if len(texts) > most else [])])
+
+
+def error_summary(error: BaseException, most: int = 160) -> str:
+    """What an error of another library says, on one line of at most ``most`` characters; its type if nothing."""
+    return (str(error).splitlines() or [type(error).__name__])[0][:most]
