@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 from fairfr.core.errors import ConfigError
 from fairfr.core.types import Source
 
-# Part of every key: raise it when a change in code that core/code_digest.py does not follow (of data or runner, say)
+# Part of every key: raise it when a change in code that core/provenance.py does not follow (of data or runner, say)
 # alters results, so that old runs are not mistaken for new ones.
 RESULTS_VERSION = 3
 SYNTHETIC = "synthetic-"

@@ -31,11 +31,11 @@ import numpy as np
 import numpy.typing as npt
 
 from fairfr.core.errors import ConfigError, DataError, UndeclaredInputError, UnmetNeedError, did_you_mean
+from fairfr.core.provenance import versions
 from fairfr.core.run_key import configuration_digest
 from fairfr.core.serialization import DTYPES, Arrays, decode, encode, field_names
 from fairfr.core.storage import replacing
 from fairfr.core.types import Grouping, VerificationSet
-from fairfr.core.versions import versions
 from fairfr.library.arrays import check_score_range
 from fairfr.library.face_vectors import KEY as FACE_VECTORS
 from fairfr.library.image_pairs import ImageLabels, ImagePairs, to_verification_set

@@ -11,6 +11,7 @@ import numpy as np
 
 from fairfr.core.errors import ConfigError, DataError, UnmetNeedError
 from fairfr.core.storage import ResumableOutput, translate_os_errors
+from fairfr.core.threads import limit_threads, resolve_threads
 from fairfr.core.types import I32
 from fairfr.data.files import DataFile
 from fairfr.library.arrays import allowed_scores_text, on_cosine_scale
@@ -20,7 +21,6 @@ from fairfr.library.pair_sources import PairReader, row_location
 from fairfr.library.prior import check_prior
 from fairfr.library.scored_embeddings import ScoredEmbeddings, Scorer, load_model, result_columns
 from fairfr.pairs.vectors import invalid_cosines
-from fairfr.runner.threads import limit_threads, resolve_threads
 
 BLOCK = 2**18
 """Pairs at a time: some hundred MB at the most, whatever the method."""

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from fairfr.core.code_digest import code_digest
 from fairfr.core.names import FPR_LEVELS
+from fairfr.core.provenance import code_digest
 from fairfr.core.types import F64, Bool
 from fairfr.metrics.calibration import brier, brier_raw, ece, ks
 from fairfr.metrics.differentials import GAP_RATES

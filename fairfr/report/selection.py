@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
-from fairfr.core.code_digest import run_code
 from fairfr.core.errors import ConfigError, did_you_mean
+from fairfr.core.provenance import run_code
 from fairfr.core.run_key import (
     DATASET_KEYS_OF_METHODS,
     RESULTS_VERSION,

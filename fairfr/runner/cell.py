@@ -15,19 +15,19 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 from fairfr.core.calibrator import FitContext
 from fairfr.core.errors import FairfrError
 from fairfr.core.findings import Finding
+from fairfr.core.provenance import peak_memory_mb, reset_peak_memory
 from fairfr.core.run_key import RunKey
 from fairfr.core.run_result import RunResult, Usage
 from fairfr.core.storage import translate_os_errors
+from fairfr.core.threads import ThreadBudget, import_what_fits_use, limit_threads, resolve_threads
 from fairfr.core.types import F32, PAIR_RULES, FoldSplit
 from fairfr.data.cohort_file import read_cohort
 from fairfr.runner.held_out import HeldOutScores, check_needs, score_held_out, split_findings
 from fairfr.runner.last_tables import table_cache
 from fairfr.runner.located import CellData
-from fairfr.runner.machine import peak_memory_mb, reset_peak_memory
 from fairfr.runner.record import begin_result, completed_result, failed_result, score_columns
 from fairfr.runner.settings import CellSettings
 from fairfr.runner.splits import build_splits, check_training_set
-from fairfr.runner.threads import ThreadBudget, import_what_fits_use, limit_threads, resolve_threads
 from fairfr.store.result_file import read_result
 from fairfr.store.run_folder import RunFolders, write_metrics, write_scores
 from fairfr.store.secrets import mask_config

@@ -13,12 +13,12 @@ from fairfr.core.calibrator import Calibrator, FitContext
 from fairfr.core.errors import UnmetNeedError, missing_groups_error
 from fairfr.core.extras import explain_missing_extra
 from fairfr.core.findings import Finding
+from fairfr.core.threads import ThreadBudget
 from fairfr.core.types import F64, I16, I64, FoldSplit, Prediction, ScoreFrame, VerificationSet
 from fairfr.metrics.roc_metrics import training_thresholds
 from fairfr.numerics.beta import BetaMap, fit_overlay
 from fairfr.pairs.table import PairTable
 from fairfr.pairs.view import PairView
-from fairfr.runner.threads import ThreadBudget
 
 THRESHOLDS = "training_thresholds"
 """In a fit's report: thresholds that its training pairs set."""

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fairfr.core.calibrator import Calibrator
+from fairfr.core.provenance import code_version, versions
 from fairfr.core.run_key import RunKey, changed_parameters
 from fairfr.core.run_result import (
     DataSummary,
@@ -23,13 +24,11 @@ from fairfr.core.run_result import (
     Usage,
 )
 from fairfr.core.types import F64, I32, I64, UNKNOWN, Grouping, MetricRow, Pairs, ScoreFrame, VerificationSet
-from fairfr.core.versions import versions
 from fairfr.metrics.catalogue import metrics_version
 from fairfr.metrics.summary import few_impostors_findings, summarise
 from fairfr.metrics.ties import tied_at_the_top
 from fairfr.runner.held_out import HeldOutScores
 from fairfr.runner.located import CellData
-from fairfr.runner.machine import code_version
 from fairfr.runner.settings import CellSettings
 from fairfr.store.scores_file import DictionaryColumn
 

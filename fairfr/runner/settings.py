@@ -9,9 +9,9 @@ from typing import Any, Literal, Protocol, runtime_checkable
 
 from fairfr.core import run_key as keys
 from fairfr.core.calibrator import Calibrator
-from fairfr.core.code_digest import run_code
 from fairfr.core.config import instantiate
 from fairfr.core.errors import ConfigError
+from fairfr.core.provenance import run_code
 from fairfr.core.run_key import (
     DATASET_KEYS_OF_METHODS,
     Parameters,

@@ -8,6 +8,7 @@ from typing import Any
 from fairfr.core.calibrator import FitContext
 from fairfr.core.errors import DataError
 from fairfr.core.run_result import MetricSummary, RunResult
+from fairfr.core.threads import limit_threads, resolve_threads
 from fairfr.core.types import VerificationSet
 from fairfr.data.cohort_file import locate_cohort, read_cohort
 from fairfr.data.files import DataFile
@@ -17,7 +18,6 @@ from fairfr.library.method_state import parameters_of
 from fairfr.library.model import Model
 from fairfr.pairs.table import PairTable
 from fairfr.runner.settings import CellSettings
-from fairfr.runner.threads import limit_threads, resolve_threads
 from fairfr.store.run_folder import RunFolders
 
 KEPT = ("auroc", "tpr_at_fpr_1e-3", "brier", "ece_15")

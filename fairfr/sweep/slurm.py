@@ -6,7 +6,7 @@ import contextlib
 import subprocess
 from typing import Any
 
-from fairfr.core.loaded import loaded
+from fairfr.core.threads import loaded
 
 PATIENCE = 0.5  # seconds for scancel: an interrupted sweep has little more
 

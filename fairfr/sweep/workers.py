@@ -23,7 +23,7 @@ from hydra.core.utils import JobReturn
 from hydra.plugins.launcher import Launcher
 from omegaconf import DictConfig, open_dict
 
-from fairfr.runner.threads import available_cores, resolve_threads
+from fairfr.core.threads import available_cores, resolve_threads
 from fairfr.store.locks import locked, this_machine
 from fairfr.store.sweep_record import SweepRecord
 

@@ -17,11 +17,11 @@ from fairfr.core.calibrator import Calibrator, FitContext
 from fairfr.core.config import instantiate
 from fairfr.core.errors import ConfigError
 from fairfr.core.extras import MissingExtraError
+from fairfr.core.threads import SHARED_IMPORTS
 from fairfr.core.types import EmbeddingSet, Pairs, Prediction, VerificationSet
 from fairfr.pairs.table import PairTable
 from fairfr.pairs.view import PairView
 from fairfr.runner.settings import MethodSettings
-from fairfr.runner.threads import SHARED_IMPORTS
 from fairfr.sweep.compose import read_method
 
 METHODS = Path(__file__).parents[2] / "conf" / "method"

@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 from fairfr.core.calibrator import Calibrator, FitContext
-from fairfr.core.code_digest import run_code
 from fairfr.core.config import instantiate
+from fairfr.core.provenance import run_code
 from fairfr.core.run_key import RESULTS_VERSION
 from fairfr.core.types import PAIR_RULES, VerificationSet
 from fairfr.folds.published import LeaveOneFoldOut

@@ -28,8 +28,8 @@ from hydra.core.plugins import Plugins
 
 from fairfr.__main__ import dispatch
 from fairfr.core.findings import Finding
+from fairfr.core.threads import VARIABLES
 from fairfr.runner.cell import FinishedCell, run_cell
-from fairfr.runner.threads import VARIABLES
 from fairfr.store.mlflow.log import MlflowWriter
 from fairfr.store.settings import StoreSettings
 from fairfr.sweep import read_settings

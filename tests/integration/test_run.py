@@ -16,9 +16,9 @@ import pytest
 import yaml
 from sklearn.metrics import brier_score_loss, roc_auc_score
 
-from fairfr.core.code_digest import code_digest
 from fairfr.core.config import instantiate
 from fairfr.core.errors import DataError, FairfrError, UnmetNeedError
+from fairfr.core.provenance import code_digest
 from fairfr.core.run_key import configuration_digest
 from fairfr.core.types import MetricRow
 from fairfr.store.mlflow.log import MlflowLogger

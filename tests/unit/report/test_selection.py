@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from made_runs import change
 
-from fairfr.core.code_digest import run_code
 from fairfr.core.errors import ConfigError
+from fairfr.core.provenance import run_code
 from fairfr.core.run_key import RESULTS_VERSION
 from fairfr.paper.paper_tables import paper_tables
 from fairfr.report.run import STRICT, Run

@@ -12,6 +12,7 @@ import pytest
 
 from fairfr.core.calibrator import Calibrator, FitContext
 from fairfr.core.errors import UndeclaredInputError, UnmetNeedError
+from fairfr.core.threads import ThreadBudget
 from fairfr.core.types import FoldSplit, Need, Prediction, VerificationSet
 from fairfr.folds.published import LeaveOneFoldOut
 from fairfr.methods.ac_density import ACDensity
@@ -22,7 +23,6 @@ from fairfr.numerics.beta import fit_beta
 from fairfr.pairs.table import PairTable
 from fairfr.pairs.view import PairView
 from fairfr.runner.held_out import HeldOutScores, check_needs, score_held_out
-from fairfr.runner.threads import ThreadBudget
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""One number of threads for numpy, torch, faiss, numba and scikit-learn."""
+"""One number of threads for numpy, torch, faiss, numba and scikit-learn, and fits side by side."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from importlib import import_module
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from fairfr.core.calibrator import Calibrator
 from fairfr.core.errors import ConfigError
-from fairfr.core.loaded import loaded
+
 
 MOST_AT_ONCE = 4  # fits side by side: each has its own memory
 # what most methods import, and the beta map of methods without a probability of their own
@@ -50,6 +50,16 @@ def available_cores() -> int:
     mine = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     given = os.environ.get("SLURM_CPUS_PER_TASK", "")
     return min(mine, int(given)) if given.isdigit() and int(given) > 0 else mine
+
+
+def loaded(name: str) -> Any | None:
+    """The module of that name; None if it was not imported, or if a thread is still importing it.
+
+    ``sys.modules`` has a module from the beginning of its import, when most of its functions do not exist yet.
+    """
+    module = sys.modules.get(name)
+    is_initialising = getattr(getattr(module, "__spec__", None), "_initializing", False)
+    return None if is_initialising else module
 
 
 def limit_threads(threads: int) -> None:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import importlib
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from fairfr.core.code_digest import code_digest, run_code
+from fairfr.core.provenance import code_digest, code_version, run_code
 from fairfr.metrics.catalogue import metrics_version
 
 METHOD = '''"""A method."""
@@ -254,3 +256,35 @@ def test_what_is_read_is_not_imported(package: Path) -> None:
 def test_what_cannot_be_read_has_no_digest() -> None:
     assert digest("nowhere.at.All") is None and digest("math.sin") is None
     assert digest("") is None
+
+
+def git(folder: Path, *arguments: str) -> str:
+    identity = ["-c", "user.name=me", "-c", "user.email=me@example.org"]
+    return subprocess.run(["git", *identity, *arguments], cwd=folder, check=True, capture_output=True, text=True).stdout
+
+
+def test_the_commit_is_that_of_the_checkout_and_dirty_means_other_code(tmp_path: Path) -> None:
+    package = tmp_path / "project" / "package"
+    installed = tmp_path / "project" / ".venv" / "package"
+    for folder in (package, installed):
+        folder.mkdir(parents=True)
+        (folder / "__init__.py").write_text("")
+    assert code_version(package) is None, "no repository"
+    git(package.parent, "init")
+    git(package.parent, "add", "package")
+    git(package.parent, "commit", "-m", "first")
+    commit = git(package, "rev-parse", "HEAD").strip()
+
+    def now() -> dict[str, Any] | None:
+        code_version.cache_clear()
+        return code_version(package)
+
+    (package.parent / "notes.txt").write_text("of no consequence")
+    assert now() == {"commit": commit, "dirty": False}
+    (package / "new.py").write_text("")
+    assert now() == {"commit": commit, "dirty": True}, "a file that git does not know"
+    (package / "new.py").unlink()
+    (package / "__init__.py").write_text("x = 1")
+    assert code_version(package) == {"commit": commit, "dirty": True}, "asked once"
+    assert now() == {"commit": commit, "dirty": True}
+    assert code_version(installed) is None, "installed inside somebody else's repository"

@@ -1,7 +1,7 @@
-"""Which code made a result: a digest of the modules that decide its numbers.
+"""What made a result: a digest of the modules that decide its numbers, versions, the commit, and the memory it took.
 
-Comments, docstrings, layout and names of local variables do not count (``core.syntax``). Nothing is imported for it but
-the packages that a module lies in.
+Of the code, comments, docstrings, layout and names of local variables do not count (``core.syntax``). Nothing is imported
+for the digest but the packages that a module lies in.
 """
 
 from __future__ import annotations
@@ -9,10 +9,15 @@ from __future__ import annotations
 import ast
 import hashlib
 import importlib.util
+import os
+import platform
+import subprocess
 import sys
 from collections.abc import Iterator
 from functools import cache
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import Any
 
 from fairfr.core.syntax import canonical
 
@@ -142,3 +147,67 @@ def _imported(source: bytes, package: str) -> Iterator[str]:
                 base = ".".join([*up, *filter(None, [base])])
             yield base
             yield from (f"{base}.{alias.name}" for alias in node.names)
+
+
+PACKAGES = ("fairfr", "numpy", "scipy", "scikit-learn", "torch", "faiss-cpu", "numba", "pandas")
+
+
+def versions() -> dict[str, str]:
+    """Python and the packages that decide results."""
+    found = {"python": platform.python_version()}
+    for package in PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+@cache
+def code_version(package: Path = Path(__file__).parents[1]) -> dict[str, Any] | None:
+    """Commit of the checkout that fairfr runs from; None if it runs from none.
+
+    ``dirty``: tracked files differ from the commit, or the package has files that git does not know. Asked once: what
+    counts is the code as it was loaded, whatever is edited while it runs.
+    """
+    if not _git(package, "ls-files", "__init__.py"):  # an installed package may be inside another repository
+        return None
+    commit = _git(package, "rev-parse", "HEAD")
+    changed = _git(package, "status", "--porcelain", "--untracked-files=no", "--", ":/")
+    added = _git(package, "ls-files", "--others", "--exclude-standard")
+    return {"commit": commit, "dirty": bool(changed or added)} if commit else None
+
+
+def _git(folder: Path, *arguments: str) -> str | None:
+    """What git says about a folder; None if it says nothing (no git, no repository, no commit)."""
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("GIT_")}  # a hook's would point elsewhere
+    command = ["git", "--no-optional-locks", "-C", str(folder), *arguments]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=10, env=environment)
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return done.stdout.strip() if done.returncode == 0 else None
+
+
+def reset_peak_memory() -> None:
+    """Reset the peak, so that each cell of a sweep reports its own (Linux; elsewhere the process's)."""
+    try:
+        with open("/proc/self/clear_refs", "w", encoding="ascii") as handle:
+            handle.write("5")
+    except OSError:
+        return
+
+
+def peak_memory_mb() -> float:
+    """Largest resident memory since the last reset, in MB."""
+    try:
+        with open("/proc/self/status", encoding="ascii") as handle:
+            for line in handle:
+                if line.startswith("VmHWM:"):
+                    return round(int(line.split()[1]) / 1024, 1)
+    except OSError:
+        pass
+    import resource
+
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return round(peak / (1024 * 1024 if sys.platform == "darwin" else 1024), 1)

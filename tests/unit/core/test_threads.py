@@ -15,10 +15,10 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from fairfr.core.errors import ConfigError
-from fairfr.core.loaded import loaded
+from fairfr.core.threads import loaded
 from fairfr.methods.ac_linear import ACLinear
 from fairfr.methods.baseline import Baseline
-from fairfr.runner import threads
+from fairfr.core import threads
 
 
 @pytest.fixture(autouse=True)
