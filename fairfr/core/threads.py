@@ -13,7 +13,6 @@ from typing import Any, NamedTuple, TypeVar
 from fairfr.core.calibrator import Calibrator
 from fairfr.core.errors import ConfigError
 
-
 MOST_AT_ONCE = 4  # fits side by side: each has its own memory
 # what most methods import, and the beta map of methods without a probability of their own
 SHARED_IMPORTS = ("scipy.linalg", "scipy.optimize", "scipy.sparse", "scipy.special")

@@ -25,8 +25,8 @@ from fairfr.report.uncertainty.bootstrap import (
     percentile_interval,
     resampling_units,
 )
+from fairfr.store.parquet_files import SCORES_FILE
 from fairfr.store.result_file import check_files, read_result
-from fairfr.store.scores_file import SCORES_FILE
 
 MOST_WORK = 300_000_000  # pairs times draws: some seconds
 NO_GROUP = {"both": "mixed or unknown", "first": "unknown"}

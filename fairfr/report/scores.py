@@ -10,8 +10,8 @@ import numpy as np
 from fairfr.core.types import F64, I16, UNKNOWN, PairRule, pair_groups
 from fairfr.report.run import Reading, Run
 from fairfr.report.tables.grid import SOURCE_LABEL
+from fairfr.store.parquet_files import SCORES_FILE, ScoreFile
 from fairfr.store.result_file import DamagedRunError, check_files
-from fairfr.store.scores_file import SCORES_FILE, ScoreFile
 
 log = logging.getLogger("fairfr")
 _whole: set[Path] = set()  # folders whose scores were compared with their checksum

@@ -22,12 +22,18 @@ from fairfr.core.storage import translate_os_errors
 from fairfr.core.threads import ThreadBudget, import_what_fits_use, limit_threads, resolve_threads
 from fairfr.core.types import F32, PAIR_RULES, FoldSplit
 from fairfr.data.cohort_file import read_cohort
-from fairfr.runner.held_out import HeldOutScores, check_needs, score_held_out, split_findings
-from fairfr.runner.last_tables import table_cache
-from fairfr.runner.located import CellData
+from fairfr.runner.cell_data import CellData
+from fairfr.runner.held_out import (
+    HeldOutScores,
+    build_splits,
+    check_needs,
+    check_training_set,
+    score_held_out,
+    split_findings,
+)
 from fairfr.runner.record import begin_result, completed_result, failed_result, score_columns
 from fairfr.runner.settings import CellSettings
-from fairfr.runner.splits import build_splits, check_training_set
+from fairfr.runner.table_cache import table_cache
 from fairfr.store.result_file import read_result
 from fairfr.store.run_folder import RunFolders, write_metrics, write_scores
 from fairfr.store.secrets import mask_config

@@ -1,4 +1,4 @@
-"""Fit on the training pairs of each split, score the held-out ones."""
+"""Split the pairs by the protocol, fit on the training pairs of each split, score the held-out ones."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from fairfr.core.calibrator import Calibrator, FitContext
-from fairfr.core.errors import UnmetNeedError, missing_groups_error
+from fairfr.core.errors import ConfigError, DataError, UnmetNeedError, missing_groups_error
 from fairfr.core.extras import explain_missing_extra
 from fairfr.core.findings import Finding
 from fairfr.core.threads import ThreadBudget
@@ -19,6 +19,7 @@ from fairfr.metrics.roc_metrics import training_thresholds
 from fairfr.numerics.beta import BetaMap, fit_overlay
 from fairfr.pairs.table import PairTable
 from fairfr.pairs.view import PairView
+from fairfr.runner.settings import CellSettings
 
 THRESHOLDS = "training_thresholds"
 """In a fit's report: thresholds that its training pairs set."""
@@ -189,3 +190,41 @@ def _check_prediction(name: str, split: FoldSplit, score: F64, probability: F64)
             raise ValueError(f"{name} returned {bad:,} non-finite {what} values in fold {split.id}.")
     if probability.min() < 0 or probability.max() > 1:
         raise ValueError(f"{name} returned probabilities outside [0, 1] in fold {split.id}.")
+
+
+def check_training_set(settings: CellSettings) -> None:
+    """ConfigError unless a data set to fit on is named exactly where the protocol needs one."""
+    needs_set = getattr(settings.protocol.built, "needs_training_set", False)
+    if needs_set and settings.train is None:
+        raise ConfigError(
+            f"protocol={settings.protocol.id} fits on another data set than it tests on. Name one: "
+            "dataset@train=rfw, or dataset@train=custom train.id=mine."
+        )
+    if settings.train is not None and not needs_set:
+        raise ConfigError(
+            f"train={settings.train.id} names a data set to fit on, but protocol={settings.protocol.id} fits on the "
+            "pairs of the data set itself. Add protocol=transfer."
+        )
+
+
+def build_splits(settings: CellSettings, data: VerificationSet, training: VerificationSet | None) -> list[FoldSplit]:
+    """The protocol's splits of ``data``; ``training`` is the set to fit on, for protocols that need one."""
+    splitter: Any = settings.protocol.built
+    splits = list(splitter.split(data) if training is None else splitter.split(data, training))
+    for split in splits:
+        if not len(split.train_rows()):
+            raise DataError(
+                f"protocol={settings.protocol.id} leaves no pairs to fit on for fold {split.id}.{_fold_hint(data)}"
+            )
+    if not splits:
+        raise DataError(f"protocol={settings.protocol.id} finds nothing to test in {data.id}.")
+    return splits
+
+
+def _fold_hint(data: VerificationSet) -> str:
+    if len(data.fold_labels) > 1:
+        return ""
+    return (
+        f" The pairs of {data.id} have no folds: add protocol=identity_disjoint, which makes folds without common "
+        "people, or a column 'fold' to the pairs file."
+    )

@@ -27,10 +27,10 @@ from fairfr.core.types import F64, I32, I64, UNKNOWN, Grouping, MetricRow, Pairs
 from fairfr.metrics.catalogue import metrics_version
 from fairfr.metrics.summary import few_impostors_findings, summarise
 from fairfr.metrics.ties import tied_at_the_top
+from fairfr.runner.cell_data import CellData
 from fairfr.runner.held_out import HeldOutScores
-from fairfr.runner.located import CellData
 from fairfr.runner.settings import CellSettings
-from fairfr.store.scores_file import DictionaryColumn
+from fairfr.store.parquet_files import DictionaryColumn
 
 
 def begin_result(

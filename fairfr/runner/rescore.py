@@ -21,9 +21,9 @@ from fairfr.core.types import I16, PAIR_RULES, Grouping, Pairs, ScoreFrame, cros
 from fairfr.metrics.by_group import PairGroups, compute_metrics
 from fairfr.metrics.catalogue import metrics_version
 from fairfr.runner.record import now, summarise_metrics
+from fairfr.store.parquet_files import SCORES_FILE, ScoreFile
 from fairfr.store.result_file import check_files, read_result
 from fairfr.store.run_folder import RunFolders, write_metrics
-from fairfr.store.scores_file import SCORES_FILE, ScoreFile
 
 Rescored = Literal["measured", "up to date", "not a completed run"]
 COPIED = (SCORES_FILE, "config.yaml", "run.log")

@@ -22,8 +22,8 @@ from fairfr.core.run_result import RunResult
 from fairfr.core.storage import sync, translate_os_errors
 from fairfr.core.types import MetricRow
 from fairfr.store.locks import clear_lock, locked, this_machine
+from fairfr.store.parquet_files import write_scores
 from fairfr.store.result_file import DamagedRunError, check_files, read_result, write_result
-from fairfr.store.scores_file import write_scores
 
 __all__ = ["RunFolders", "write_metrics", "write_scores"]
 

@@ -10,7 +10,7 @@ from hydra.core.config_loader import ConfigLoader
 from omegaconf import DictConfig, open_dict
 
 from fairfr.core.errors import FairfrError
-from fairfr.runner.located import CellData
+from fairfr.runner.cell_data import CellData
 from fairfr.store.run_folder import RunFolders
 from fairfr.store.secrets import mask_passwords
 from fairfr.sweep.compose import read_settings

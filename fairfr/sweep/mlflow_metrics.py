@@ -19,8 +19,8 @@ from fairfr.core.run_result import RunResult, Usage
 from fairfr.metrics.catalogue import METRICS, GapOf
 from fairfr.paper.reading import READINGS, reading_of
 from fairfr.report.run import Reading, Run
-from fairfr.store.metrics_file import METRICS_FILE, MetricId, fold_values
 from fairfr.store.mlflow.describe import metric_name
+from fairfr.store.parquet_files import METRICS_FILE, MetricId, fold_values
 
 log = logging.getLogger("fairfr")
 

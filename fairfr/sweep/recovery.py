@@ -17,8 +17,7 @@ from hydra.plugins.launcher import Launcher
 from fairfr.core.errors import FairfrError
 from fairfr.store.locks import is_locked
 from fairfr.store.sweep_record import CellOutcome, has_ended, has_started, write_outcome
-from fairfr.sweep.slurm import cancel_jobs
-from fairfr.sweep.workers import JOB_LOCK
+from fairfr.sweep.workers import JOB_LOCK, cancel_jobs
 
 KILLED = "its worker process was killed (by the system, when memory is short): fewer jobs at once may help."
 POLL = 0.2  # seconds between two looks at jobs that outlived their launcher

@@ -11,8 +11,7 @@ from pathlib import Path
 
 from fairfr.store.result_file import try_read_result
 from fairfr.store.sweep_record import CellOutcome, read_outcome
-from fairfr.sweep.bars import SweepBars, time_left
-from fairfr.sweep.progress import CellState, read_state
+from fairfr.sweep.progress import CellState, SweepBars, read_state, time_left
 from fairfr.sweep.terminal import Terminal
 
 INTERVAL = 0.25  # seconds between two looks into the sweep's folder

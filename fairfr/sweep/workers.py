@@ -5,14 +5,17 @@ this machine starts all that it gets, so it gets batches; on Slurm each job has 
 Ray gives each worker the number of threads of its ``num_cpus``, in OMP_NUM_THREADS.
 
 Two file locks say who is alive: the conductor's, in the sweep's folder, and each job's, in the job's folder.
-The system frees a lock when its process ends, however it ends.
+The system frees a lock when its process ends, however it ends. Slurm's jobs run, or wait in its queue, whatever becomes
+of the launcher that submitted them: they are cancelled.
 """
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import os
 import signal
+import subprocess
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -23,7 +26,7 @@ from hydra.core.utils import JobReturn
 from hydra.plugins.launcher import Launcher
 from omegaconf import DictConfig, open_dict
 
-from fairfr.core.threads import available_cores, resolve_threads
+from fairfr.core.threads import available_cores, loaded, resolve_threads
 from fairfr.store.locks import locked, this_machine
 from fairfr.store.sweep_record import SweepRecord
 
@@ -175,3 +178,35 @@ def _wait_for_end(folder: Path) -> None:
     except OSError:  # a disk without locks: the cell goes on
         return
     os._exit(1)  # without clean-up: drafts of the dead are cleared by the next run, as after a kill
+
+
+PATIENCE = 0.5  # seconds for scancel: an interrupted sweep has little more
+
+
+def cancel_jobs(launcher: Any, only_waiting: bool = False) -> None:
+    """Cancel what a Slurm launcher has submitted: jobs that wait in the queue would start, only to end.
+
+    ``only_waiting``: those that run go on. With another launcher there is nothing to do.
+    """
+    if type(launcher).__name__ != "SlurmLauncher":
+        return
+    jobs = _submitted_jobs()
+    if not jobs:
+        return
+    options = ["--state=PENDING"] if only_waiting else []
+    command = ["scancel", "--quiet", *options, *jobs]
+    # In a session of its own: where Slurm is slow to answer, scancel goes on when this process has ended.
+    with contextlib.suppress(OSError, subprocess.TimeoutExpired):
+        process = subprocess.Popen(
+            command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
+        )
+        process.wait(PATIENCE)
+
+
+def _submitted_jobs() -> list[str]:
+    """The ids of the jobs that this process has submitted, an array as one. submitit keeps them to ask Slurm about
+    them; its folder may have those of other sweeps as well."""
+    submitit = loaded("submitit")
+    if submitit is None:
+        return []
+    return sorted({job.partition("_")[0] for job in submitit.SlurmJob.watcher._registered})

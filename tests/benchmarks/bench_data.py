@@ -96,7 +96,7 @@ def scores() -> Measured:
 
     from fairfr.runner.held_out import HeldOutScores
     from fairfr.runner.record import score_columns
-    from fairfr.store.scores_file import DictionaryColumn, write_scores
+    from fairfr.store.parquet_files import DictionaryColumn, write_scores
 
     data, frame = bfw()
     held_out = HeldOutScores(frame, data.fold_labels)
@@ -125,7 +125,7 @@ def scores() -> Measured:
 def second_cell(threads: int) -> Measured:
     """Platt on BFW, after another cell on the same data, against the first one."""
     from fairfr.runner.cell import run_cell
-    from fairfr.runner.last_tables import table_cache
+    from fairfr.runner.table_cache import table_cache
 
     with tempfile.TemporaryDirectory() as folder:
         settings, plain = composed(threads, "method=platt", f"out_root={folder}")

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from fairfr.data.locate import LocatedData
-from fairfr.runner.last_tables import table_cache
+from fairfr.runner.table_cache import table_cache
 
 METHODS = (
     "platt",

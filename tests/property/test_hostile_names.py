@@ -17,8 +17,7 @@ from fairfr.core.run_result import RunResult
 from fairfr.core.text import escape_control_chars, escape_json
 from fairfr.report.tables.grid import Entry, Grid, Line, Note, Section, Spanner
 from fairfr.report.writers import csv, html, latex, markdown
-from fairfr.sweep.results_table import results_table
-from fairfr.sweep.terminal import Terminal
+from fairfr.sweep.terminal import Terminal, results_table
 
 BRACKETS = ("[/x]", "Platt [ours]", "[red]Beta[/red]", "[bold", "\\[a]")
 STEERING = ("\x1b[2J", "\x9b31m", "\x07", "\u202eevil", "\x00")

@@ -14,11 +14,11 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
+from fairfr.core import threads
 from fairfr.core.errors import ConfigError
 from fairfr.core.threads import loaded
 from fairfr.methods.ac_linear import ACLinear
 from fairfr.methods.baseline import Baseline
-from fairfr.core import threads
 
 
 @pytest.fixture(autouse=True)

@@ -14,8 +14,8 @@ from fairfr.paper.reading import PAPER_READING
 from fairfr.report.run import STRICT, Run
 from fairfr.report.runs import SelectedRuns
 from fairfr.report.scores import RunScores, setting_label
+from fairfr.store.parquet_files import ScoreFile
 from fairfr.store.run_folder import write_scores
-from fairfr.store.scores_file import ScoreFile
 
 
 def test_groups_of_both_images_are_read_off_the_word(tmp_path: Path) -> None:

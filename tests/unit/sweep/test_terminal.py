@@ -14,8 +14,7 @@ from fairfr.core.findings import Finding
 from fairfr.core.run_result import RunResult, Usage
 from fairfr.store.result_file import write_result
 from fairfr.store.sweep_record import CellOutcome
-from fairfr.sweep.results_table import results_table
-from fairfr.sweep.terminal import Terminal
+from fairfr.sweep.terminal import Terminal, results_table
 
 
 def stored(label: str, auroc: float | None, brier: float | None = 0.1, **changes: Any) -> RunResult:

@@ -14,7 +14,7 @@ import pytest
 from fairfr.core.types import VerificationSet
 from fairfr.data.locate import LocatedData, locate
 from fairfr.data.settings import BackboneSettings, DatasetSettings
-from fairfr.runner.last_tables import TableCache
+from fairfr.runner.table_cache import TableCache
 
 MakeSet = Callable[..., VerificationSet]
 NET = BackboneSettings("net", "Net")

@@ -11,7 +11,7 @@ import pytest
 from pyarrow import parquet
 
 from fairfr.core.types import PlaceholderIds
-from fairfr.store.scores_file import DictionaryColumn, ScoreFile, write_scores
+from fairfr.store.parquet_files import DictionaryColumn, ScoreFile, write_scores
 
 
 def test_words_and_masked_numbers_are_read_by_pandas_as_such(tmp_path: Path) -> None:
@@ -30,7 +30,7 @@ def test_words_and_masked_numbers_are_read_by_pandas_as_such(tmp_path: Path) -> 
 def test_texts_that_hardly_repeat_are_written_without_a_dictionary(
     tmp_path: Path, ids: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("fairfr.store.scores_file.MAX_DICTIONARY_TEXTS", 100)
+    monkeypatch.setattr("fairfr.store.parquet_files.MAX_DICTIONARY_TEXTS", 100)
     path, codes = tmp_path / "scores.parquet", np.random.default_rng(0).permutation(300).astype(np.int32)
     write_scores(path, {"left": DictionaryColumn(codes, ids), "fold": DictionaryColumn(codes % 3, ("a", "b", "c"))})
     assert parquet.read_schema(path).field("left").type == "string"
