@@ -40,3 +40,8 @@ def shorten_list(texts: Sequence[str], most: int, separator: str = ", ") -> str:
 def error_summary(error: BaseException, most: int = 160) -> str:
     """What an error of another library says, on one line of at most ``most`` characters; its type if nothing."""
     return (str(error).splitlines() or [type(error).__name__])[0][:most]
+
+
+def escape_mathtext(text: str) -> str:
+    """Text for matplotlib, which would take text between dollars for a formula."""
+    return escape_control_chars(text).replace("$", r"\$")

@@ -8,7 +8,7 @@ from fairfr.core.types import F64
 from fairfr.paper.numbers import DIGITS, GROUP_DIGITS
 from fairfr.report.quantity import LIFTED, Quantity
 from fairfr.report.study_table import PrintedRow
-from fairfr.report.tables.levels import TOLERANCE
+from fairfr.report.tables.columns import TOLERANCE
 from fairfr.report.tables.order import BASELINE, Setting
 from fairfr.report.uncertainty.bootstrap import BOOTSTRAP_METRICS
 from fairfr.report.uncertainty.setting_bootstrap import BootstrapCache, SettingBootstrap

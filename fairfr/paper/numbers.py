@@ -14,8 +14,8 @@ from fairfr.report.run import Reading, Run
 from fairfr.report.runs import SelectedRuns
 from fairfr.report.study_runs import StudyRuns
 from fairfr.report.study_table import PrintedRow
+from fairfr.report.tables.columns import LiftedGroups, group_means, group_names, lifted_groups
 from fairfr.report.tables.grid import number_entry
-from fairfr.report.tables.levels import LiftedGroups, group_means, group_names, lifted_groups
 from fairfr.report.tables.order import BASELINE
 
 DIGITS = 3

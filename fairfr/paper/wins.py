@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from fairfr.paper.headline import CHAPTER
 from fairfr.paper.order import ADAPTIVE, DENSITY, DENSITY_LOO, LABEL_FREE, SETTINGS
+from fairfr.report.tables.columns import group_names
 from fairfr.report.tables.grid import Entry, Grid, Line, Note, Section, Spanner
 from fairfr.report.tables.layout import Layout, SettingColumn
-from fairfr.report.tables.levels import group_names
 from fairfr.report.tables.order import MethodRow
 from fairfr.report.tables.setting_tables import per_group
 from fairfr.report.tables.table_notes import TableNotes

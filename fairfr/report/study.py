@@ -8,8 +8,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from fairfr.core.types import Source
-from fairfr.report.configurations import newest_configurations
 from fairfr.report.run import Reading, Run
+from fairfr.report.runs import newest_configurations
 from fairfr.report.selection import OF_STUDY, Selection
 from fairfr.report.study_runs import StudyRuns
 from fairfr.report.study_table import PrintedRow, StudyRow, StudyTable

@@ -14,10 +14,9 @@ from fairfr.core.errors import ConfigError
 from fairfr.core.run_key import variant_label
 from fairfr.core.storage import translate_os_errors
 from fairfr.core.types import Source
-from fairfr.report.configurations import SupersededRuns
 from fairfr.report.paper_spec import Paper
 from fairfr.report.run import Reading, Run
-from fairfr.report.runs import SelectedRuns, runs_of_page
+from fairfr.report.runs import SelectedRuns, SupersededRuns, runs_of_page
 from fairfr.report.selection import OF_METHOD, Selection, options_that_show
 from fairfr.report.study import runs_by_study
 from fairfr.report.study_runs import StudyRuns

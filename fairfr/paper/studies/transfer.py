@@ -10,7 +10,7 @@ import math
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from fairfr.report.figures.changes import change_figure
+from fairfr.report.figures.curves import change_figure
 from fairfr.report.quantity import group_heading, higher_is_better
 from fairfr.report.run import Reading, Run
 from fairfr.report.scores import RunScores
@@ -18,7 +18,7 @@ from fairfr.report.study import Study
 from fairfr.report.study_runs import StudyRuns
 from fairfr.report.study_table import CHAPTER, Measurement, StudyRow
 from fairfr.report.tables.grid import Entry, Grid, Line, Note, Section, Spanner, Tone, number_entry
-from fairfr.report.uncertainty.paired import Change, Comparison, compare_runs
+from fairfr.report.uncertainty.setting_bootstrap import Change, Comparison, compare_runs
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

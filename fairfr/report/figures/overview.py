@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
-from fairfr.report.figures.text import escape_mathtext
+from fairfr.core.text import escape_mathtext
 from fairfr.report.run import Reading, Run
 from fairfr.report.tables.grid import source_title
 from fairfr.report.tables.layout import Layout

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from fairfr.core.text import escape_mathtext
 from fairfr.core.types import F64, I64, Bool
-from fairfr.report.figures.text import escape_mathtext
 from fairfr.report.quantity import group_words
 from fairfr.report.run import Reading
 from fairfr.report.scores import RunScores, setting_label

@@ -5,7 +5,7 @@ Builders decide numbers, order and marks; writers only draw. Nothing downstream 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Literal, TypeAlias
@@ -198,3 +198,33 @@ def _winning_number(lines: list[Line], column: int, higher_is_better: bool | Non
     if best == 0:
         return None
     return best
+
+
+SENTENCE = 40
+"""Characters from which an entry is a sentence, to be set in several lines."""
+
+
+def headings(grid: Grid) -> list[str]:
+    """Each column's name in one line, with the heading above it."""
+    found = []
+    for spanner in grid.spanners:
+        found += [f"{spanner.heading} {column}".strip() for column in spanner.columns]
+    return found
+
+
+def word_columns(grid: Grid) -> dict[int, int]:
+    """Columns of words instead of numbers, each with its longest text's length."""
+    longest: dict[int, int] = {}
+    for line in grid.lines():
+        for i, entry in enumerate(line.entries):
+            if entry.text and entry.value is None:
+                longest[i] = max(longest.get(i, 0), len(entry.text))
+    return longest
+
+
+def by_chapter(grids: Iterable[Grid]) -> list[tuple[str, list[Grid]]]:
+    """Tables under the name of the chapter in which they stand, both in order of appearance."""
+    chapters: dict[str, list[Grid]] = {}
+    for grid in grids:
+        chapters.setdefault(grid.chapter, []).append(grid)
+    return list(chapters.items())

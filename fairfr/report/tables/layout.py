@@ -1,12 +1,16 @@
-"""Which runs fill which rows: the runs of a report in one reading and one order of methods."""
+"""Which runs fill which rows: the runs of a report in one reading and one order of methods, and commands for missing runs."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+import shlex
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import NamedTuple
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias
 
+from fairfr.core.run_key import override_text
 from fairfr.report.run import Reading, Run
 from fairfr.report.runs import SelectedRuns
 from fairfr.report.tables.columns import Column
@@ -170,3 +174,86 @@ def is_called(wanted: str, *names: str) -> bool:
 
 def _bare(name: str) -> str:
     return "".join(name.casefold().split())
+
+
+DEFAULT_DATA_ROOT = "data"
+Absent: TypeAlias = Mapping[Setting, Sequence[str]]
+"""The methods that have not run, by data set and backbone."""
+
+
+def missing_run_commands(absent: Absent, layout: Layout) -> tuple[str, ...]:
+    """As few sweeps as run exactly the absent methods: equal lists of methods share a command."""
+    by_dataset: dict[tuple[str, tuple[str, ...], tuple[str, ...]], list[str]] = defaultdict(list)
+    for setting, methods in absent.items():
+        if methods:
+            by_dataset[setting[0], tuple(methods), _options(setting, layout)].append(_backbone(setting, layout))
+    together: dict[tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]], list[str]] = defaultdict(list)
+    for (dataset, wanted, options), backbones in by_dataset.items():
+        together[tuple(backbones), wanted, options].append(dataset)
+    commands = []
+    for (shared, wanted, options), datasets in together.items():
+        choices = [
+            f"dataset={','.join(datasets)}",
+            f"backbone={','.join(shared)}",
+            f"method={','.join(wanted)}",
+        ]
+        commands.append(shlex.join(["fairfr", "run", "-m", *choices, *options]))
+    return tuple(commands)
+
+
+def experiment_command(layout: Layout, experiment: str, setting: Setting) -> str:
+    """A named sweep that has this setting, on files below the same root as the runs."""
+    return shlex.join(["fairfr", "run", "-m", f"experiment={experiment}", *_options(setting, layout)])
+
+
+def _backbone(setting: Setting, layout: Layout) -> str:
+    """Its name; ``scores`` for a matcher with scores only, which is chosen by its column."""
+    if _column(layout.any_run(setting)) is None:
+        return setting[1]
+    return "scores"
+
+
+def _column(run: Run | None) -> str | None:
+    column: str | None = _identity(run, "backbone").get("column")
+    return column
+
+
+def _options(setting: Setting, layout: Layout) -> tuple[str, ...]:
+    """What must be typed beside names so that a new run can be compared with those that exist."""
+    run = layout.any_run(setting)
+    options = {key: override_text(value) for key, value in layout.runs.shared.items()}
+    grouping = _identity(run, "dataset").get("grouping")
+    column = _column(run)
+    if setting[0] not in layout.order.datasets and grouping:
+        options.setdefault("dataset.grouping", override_text(grouping))
+    if column is not None:
+        options["backbone.column"] = column
+    root = _data_root(run or next(iter(layout.runs), None))
+    if layout.runs.source == "files" and root != DEFAULT_DATA_ROOT:
+        options["data_root"] = root
+    return (*(f"{key}={value}" for key, value in options.items()), f"source={layout.runs.source}")
+
+
+def _identity(run: Run | None, noun: str) -> dict[str, Any]:
+    if run is None:
+        return {}
+    found: dict[str, Any] = run.result.origin.configuration.get(noun, {})
+    return found
+
+
+def _data_root(run: Run | None) -> str:
+    """Where the files of a run lie, as its configuration says; the default where there is no folder."""
+    if run is None or run.folder is None:
+        return DEFAULT_DATA_ROOT
+    return _configured_root(run.folder)
+
+
+@cache
+def _configured_root(folder: Path) -> str:
+    import yaml
+
+    try:
+        config = yaml.safe_load((folder / "config.yaml").read_text(encoding="utf-8"))
+        return str(config["data_root"])
+    except (OSError, ValueError, KeyError, TypeError, yaml.YAMLError):
+        return DEFAULT_DATA_ROOT

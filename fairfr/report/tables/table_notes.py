@@ -11,9 +11,8 @@ from fairfr.core.names import ALL, ENOUGH_FALSE_MATCHES, FPR_LEVELS
 from fairfr.core.run_key import variant_text
 from fairfr.core.text import plural
 from fairfr.report.run import STRICT, Reading, Run
-from fairfr.report.tables.commands import experiment_command, missing_run_commands
 from fairfr.report.tables.grid import UNDEFINED, Grid, Missing, Note, Section, number_entry
-from fairfr.report.tables.layout import Layout
+from fairfr.report.tables.layout import Layout, experiment_command, missing_run_commands
 from fairfr.report.tables.order import MethodRow, Setting
 
 BEST = "Bold: best method without group labels in each column, including ties after rounding."

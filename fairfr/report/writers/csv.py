@@ -8,8 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from fairfr.core.text import escape_control_chars
-from fairfr.report.tables.grid import Grid, Line
-from fairfr.report.writers.shape import headings
+from fairfr.report.tables.grid import Grid, Line, headings
 
 TIDY = ("table", "panel", "section", "row", "needs_groups", "group", "column", "printed", "value", "bold", "mark")
 

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fairfr.core.text import escape_control_chars
-from fairfr.report.tables.grid import SOURCE_LABEL, Entry, Grid, Note
-from fairfr.report.writers.shape import SENTENCE, by_chapter, headings, word_columns
+from fairfr.report.tables.grid import SENTENCE, SOURCE_LABEL, Entry, Grid, Note, by_chapter, headings, word_columns
 
 if TYPE_CHECKING:
     from jinja2 import Environment

@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from fairfr.core.text import escape_control_chars
-from fairfr.report.tables.grid import Entry, Grid, Line, Note, Section, Tone
-from fairfr.report.writers.shape import SENTENCE, word_columns
+from fairfr.report.tables.grid import SENTENCE, Entry, Grid, Line, Note, Section, Tone, word_columns
 
 COLOUR: dict[Tone, str] = {"plain": "", "improved": "improved", "degraded": "degraded", "beyond": "beyond"}
 SPECIAL = str.maketrans(

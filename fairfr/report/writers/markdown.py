@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from fairfr.core.text import escape_control_chars
-from fairfr.report.tables.grid import Entry, Grid, Line, Note, Section, Tone
-from fairfr.report.writers.shape import by_chapter, headings, word_columns
+from fairfr.report.tables.grid import Entry, Grid, Line, Note, Section, Tone, by_chapter, headings, word_columns
 
 SIGN: dict[Tone, str] = {"plain": "", "improved": " ▲", "degraded": " ▼", "beyond": " !"}
 SPECIAL = str.maketrans({"|": "\\|", "*": "\\*", "<": "&lt;", ">": "&gt;"})

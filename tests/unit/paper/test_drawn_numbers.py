@@ -18,8 +18,8 @@ from fairfr.paper.reading import PAPER_READING
 from fairfr.report.quantity import Quantity
 from fairfr.report.run import Run
 from fairfr.report.runs import SelectedRuns
+from fairfr.report.tables.columns import count_lifted
 from fairfr.report.tables.layout import Layout
-from fairfr.report.tables.levels import count_lifted
 from fairfr.report.uncertainty.setting_bootstrap import BootstrapCache
 
 CELL = ("rfw", "facenet")

@@ -11,12 +11,12 @@ import pytest
 from made_runs import change, run_of
 from matplotlib.figure import Figure
 
+from fairfr.core.text import escape_mathtext
 from fairfr.paper.order import ORDER
 from fairfr.paper.reading import PAPER_READING
 from fairfr.report.figures.draw import SHIPPED, draw_figures
 from fairfr.report.figures.overview import overview_figure
 from fairfr.report.figures.reliability import equal_mass_bins, reliability_figure
-from fairfr.report.figures.text import escape_mathtext
 from fairfr.report.run import STRICT, Run
 from fairfr.report.runs import SelectedRuns
 from fairfr.report.scores import RunScores

@@ -13,7 +13,7 @@ from sklearn.metrics import roc_auc_score
 from fairfr.paper.reading import PAPER_READING
 from fairfr.report.run import STRICT, Run
 from fairfr.report.scores import RunScores
-from fairfr.report.uncertainty.paired import compare_runs
+from fairfr.report.uncertainty.setting_bootstrap import compare_runs
 from fairfr.store.result_file import checksums
 
 

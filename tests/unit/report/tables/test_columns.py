@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from fairfr.paper.reading import PAPER_READING
 from fairfr.report.run import STRICT, Run
-from fairfr.report.tables.levels import count_lifted, lifted_groups
+from fairfr.report.tables.columns import count_lifted, lifted_groups
 
 BASELINE = {"asian": 0.90, "black": 0.80, "white": 0.85}
 
