@@ -11,10 +11,9 @@ import tempfile
 from pathlib import Path
 
 from fairfr.paper.definition import PAPER
-from fairfr.paper.order import DATASETS, HEADLINE, HEADLINE_BACKBONES, ROWS
+from fairfr.paper.order import DATASETS, HEADLINE, HEADLINE_BACKBONES, PAPER_READING, ROWS
 from fairfr.paper.prediction import compared_with_print, is_fitted, prediction
 from fairfr.paper.printed import QUANTITIES
-from fairfr.paper.reading import PAPER_READING
 from fairfr.report.figures.draw import save
 from fairfr.report.runs import SelectedRuns, read_runs
 from fairfr.report.selection import Selection

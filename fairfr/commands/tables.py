@@ -21,7 +21,7 @@ from fairfr.core.errors import FairfrError
 from fairfr.core.run_key import variant_text
 from fairfr.core.text import plural
 from fairfr.paper.definition import PAPER
-from fairfr.paper.reading import READINGS
+from fairfr.paper.order import READINGS
 from fairfr.report.run import Run
 from fairfr.report.runs import read_runs
 from fairfr.report.selection import Selection

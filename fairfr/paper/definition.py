@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 
 from fairfr.paper.claims.judging import claims
 from fairfr.paper.companions import companions
-from fairfr.paper.coverage import coverage
-from fairfr.paper.order import ORDER
+from fairfr.paper.comparison import coverage
+from fairfr.paper.order import ORDER, PAPER_READING, is_of_paper
 from fairfr.paper.paper_tables import appendix_tables, main_tables
 from fairfr.paper.prediction import compared_with_print, prediction
-from fairfr.paper.reading import PAPER_READING, is_of_paper
 from fairfr.paper.studies import STUDIES
 from fairfr.report.paper_spec import Paper
 from fairfr.report.study_runs import StudyRuns

@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
-from fairfr.paper.headline import CHAPTER, headline_table, transposed_table
-from fairfr.paper.order import ORDER
-from fairfr.paper.wins import win_table
+from fairfr.paper.order import (
+    ADAPTIVE,
+    DATASETS,
+    DENSITY,
+    DENSITY_LOO,
+    HEADLINE,
+    HEADLINE_BACKBONES,
+    LABEL_FREE,
+    ORDER,
+    SETTINGS,
+)
+from fairfr.report.quantity import LIFTED
 from fairfr.report.run import Reading
 from fairfr.report.runs import SelectedRuns
-from fairfr.report.tables.columns import column, lifted
-from fairfr.report.tables.grid import Grid
-from fairfr.report.tables.layout import Layout
-from fairfr.report.tables.order import MethodRow
-from fairfr.report.tables.setting_tables import backbone_tables, tables_of_runs
+from fairfr.report.tables.columns import Column, alphas_of, column, group_names, has_group_brier, lifted
+from fairfr.report.tables.grid import Entry, Grid, Line, Note, Section, Spanner, mark_best
+from fairfr.report.tables.layout import Layout, SettingColumn
+from fairfr.report.tables.order import BASELINE, MethodRow, rows_of
+from fairfr.report.tables.setting_tables import backbone_tables, per_group, tables_of_runs
+from fairfr.report.tables.table_notes import BEST, TableNotes
 
 WITHOUT_PROBABILITY = ("baseline", "falcon", "fsn", "demonorm")
 BACKBONE_PARTS: dict[str, tuple[tuple[str, ...], ...]] = {
@@ -92,3 +104,161 @@ def _by_dataset(layout: Layout, dataset: str) -> Iterator[Grid]:
         settings = tuple((dataset, backbone) for backbone in part if (dataset, backbone) in layout.settings)
         if settings:
             yield from backbone_tables(layout, settings, str(number), CHAPTER)
+
+
+METRICS = {"auroc": "Per-group AUROC", "pauc": "Per-group partial AUC"}
+N_VARIANTS = 2
+COMPETE = (
+    "Each group of one data set with one backbone counts once. Three AC variants compete, as in the paper: AC-MLP, "
+    "AC-Linear and one form of AC-Density, that of the text above, the other below."
+)
+
+
+class Wins(NamedTuple):
+    """Groups for which an AC variant is at best, groups counted, and wins of each variant (ties count for each)."""
+
+    at_best: int
+    groups: int
+    variants: Counter[str]
+
+
+def win_table(layout: Layout) -> Grid:
+    """Three AC variants compete at a time, as in the paper: with each form of AC-Density once."""
+    counts = [count_wins(layout, metric, DENSITY) for metric in METRICS]
+    left_out = [count_wins(layout, metric, DENSITY_LOO) for metric in METRICS]
+    sections = (
+        Section("", _lines(counts)),
+        Section("AC-Density (LOO) in the place of AC-Density", _lines(left_out)),
+    )
+    counted = Note(
+        "counted",
+        f"Counted: {counts[0].groups} groups (108 in the paper) in which an AC variant and another label-free method "
+        "have a value; below, those in which AC-Density (LOO) has one. Best as printed, in percent with two decimals; "
+        "variants that tie both count.",
+    )
+    bare = Grid(
+        id="table4_wins",
+        title="How often an AC variant is the best label-free method for a group (the paper's Table 4)",
+        corner=("Metric",),
+        spanners=(Spanner("", ("AC at best", "Most common winning variants")),),
+        sections=sections,
+        notes=(counted,),
+        about=(COMPETE,),
+        chapter=CHAPTER,
+    )
+    return TableNotes(layout, (*LABEL_FREE, *ADAPTIVE), SETTINGS).annotate(bare)
+
+
+def _lines(counts: Sequence[Wins]) -> tuple[Line, ...]:
+    lines = []
+    for label, (at_best, groups, variants) in zip(METRICS.values(), counts, strict=True):
+        share = Entry()
+        if groups:
+            share = Entry(f"{at_best}/{groups} ({at_best / groups:.1%})", at_best / groups)
+        most = ", ".join(f"{name} ({n})" for name, n in variants.most_common(N_VARIANTS) if n)
+        lines.append(Line(label, (share, Entry(most))))
+    return tuple(lines)
+
+
+def count_wins(layout: Layout, metric: str, form: MethodRow) -> Wins:
+    """Wins of the AC variants; ``form`` is the AC-Density that competes.
+
+    Groups without the LOO form do not count for it: it would be counted where it has not run.
+    """
+    other = DENSITY if form is DENSITY_LOO else DENSITY_LOO
+    adaptive = [row.label for row in ADAPTIVE if row is not other]
+    at_best = groups = 0
+    variants = Counter(dict.fromkeys(adaptive, 0))  # equal counts keep the paper's order
+    for printed in _printed(layout, metric, [row for row in (*LABEL_FREE, *ADAPTIVE) if row is not other]):
+        if form is DENSITY_LOO and form.label not in printed:
+            continue
+        if not printed.keys() & set(adaptive) or not printed.keys() - set(adaptive):
+            continue
+        best = max(printed.values())
+        winners = [label for label in adaptive if printed.get(label) == best]
+        groups += 1
+        at_best += bool(winners)
+        variants.update(winners)
+    return Wins(at_best, groups, variants)
+
+
+def _printed(layout: Layout, metric: str, rows: Sequence[MethodRow]) -> Iterator[dict[str, float]]:
+    """For each group of each setting: the printed value of each label-free row that has one."""
+    for setting in SETTINGS:
+        some = layout.any_run(setting)
+        if some is None:
+            continue
+        places = [SettingColumn(setting, per_group(metric, group)) for group in group_names(some)]
+        every = [layout.line(row, places) for row in rows]
+        lines = [line for line in every if not line.dagger]
+        for position in range(len(places)):
+            numbers = {line.label: line.entries[position].printed for line in lines}
+            yield {label: number for label, number in numbers.items() if number is not None}
+
+
+SPANNERS = tuple(Spanner(label, tuple(HEADLINE_BACKBONES.values())) for label in DATASETS.values())
+CHAPTER = "The paper's tables"
+
+
+def headline_table(
+    layout: Layout,
+    id: str,
+    title: str,
+    panels: Sequence[Column],
+    about: str = "",
+    *,
+    without: Sequence[str] = (),
+) -> Grid:
+    """One panel for each quantity; several are headed by their names."""
+    blocks = layout.blocks(HEADLINE, without=without)
+    sections: list[Section] = []
+    direction = ""
+    for panel in panels:
+        places = [SettingColumn(setting, panel) for setting in HEADLINE]
+        if len(panels) > 1:
+            sections.extend(layout.sections(places, blocks, panel.heading))
+        else:
+            sections.extend(layout.sections(places, blocks))
+            direction = direction_note(panel)
+    rows = rows_of(blocks)
+    if any(panel.group == LIFTED for panel in panels):
+        rows = (BASELINE, *rows)
+    by_group = any(panel.group != "all" for panel in panels)
+    provenance = TableNotes(layout, rows, HEADLINE, alphas_of(panels), by_group, group_brier=has_group_brier(panels))
+    grid = Grid(id, title, ("Method",), SPANNERS, tuple(sections), about=(about, direction, BEST), chapter=CHAPTER)
+    return provenance.annotate(grid)
+
+
+def transposed_table(layout: Layout, id: str, title: str, column: Column, about: str) -> Grid:
+    """A row for each setting and a column for each label-free method but the Baseline, as the paper prints LD-TPR."""
+    others = tuple(row for row in rows_of(layout.blocks(HEADLINE)) if row in layout.others)
+    rows = tuple(row for row in (*LABEL_FREE, *ADAPTIVE, *others) if row is not BASELINE)
+    places = [SettingColumn(setting, column) for setting in HEADLINE]
+    lines = [layout.line(row, places) for row in rows]
+    marked = mark_best(lines, [column.higher_is_better] * len(HEADLINE))
+    by_setting = {}
+    for position, setting in enumerate(HEADLINE):
+        by_setting[setting] = tuple(line.entries[position] for line in marked)
+    sections = tuple(_data_set_section(by_setting, dataset) for dataset in DATASETS)
+    names = []
+    for line in marked:
+        mark = "†" if line.dagger else ""
+        names.append(f"{line.label}{mark}")
+    provenance = TableNotes(layout, (BASELINE, *rows), HEADLINE, alphas_of([column]))
+    sentences = (about, direction_note(column), BEST.replace("column", "row"))
+    spanners = (Spanner("", tuple(names)),)
+    return provenance.annotate(Grid(id, title, ("Backbone",), spanners, sections, about=sentences, chapter=CHAPTER))
+
+
+def _data_set_section(by_setting: dict[tuple[str, str], tuple[Entry, ...]], dataset: str) -> Section:
+    lines = (Line(label, by_setting[dataset, backbone]) for backbone, label in HEADLINE_BACKBONES.items())
+    return Section(DATASETS[dataset], tuple(lines))
+
+
+def direction_note(column: Column) -> str:
+    """Which direction is good."""
+    if column.higher_is_better is None:
+        return ""
+    if column.higher_is_better:
+        return "Higher is better."
+    return "Lower is better."

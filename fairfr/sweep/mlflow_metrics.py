@@ -17,7 +17,7 @@ from pathlib import Path
 
 from fairfr.core.run_result import RunResult, Usage
 from fairfr.metrics.catalogue import METRICS, GapOf
-from fairfr.paper.reading import READINGS, reading_of
+from fairfr.paper.order import READINGS, reading_of
 from fairfr.report.run import Reading, Run
 from fairfr.store.mlflow.describe import metric_name
 from fairfr.store.parquet_files import METRICS_FILE, MetricId, fold_values

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from fairfr.core.errors import FairfrError
-from fairfr.paper.reading import reading_shared_by
+from fairfr.paper.order import reading_shared_by
 from fairfr.report.run import STRICT, Run
 from fairfr.report.selection import Selection
 from fairfr.store.mlflow.log import MlflowLogger

@@ -19,7 +19,7 @@ from fairfr.core.findings import STAND_IN_USED, Finding
 from fairfr.core.run_key import Parameters, variant_label, variant_text
 from fairfr.core.run_result import RunResult
 from fairfr.core.text import escape_control_chars
-from fairfr.paper.reading import reading_of, reading_shared_by
+from fairfr.paper.order import reading_of, reading_shared_by
 from fairfr.report.run import Reading, Run
 from fairfr.report.selection import Selection
 from fairfr.report.tables.columns import RESULT_COLUMNS

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from made_runs import run_of
 
+from fairfr.paper.order import PAPER_READING, READINGS
 from fairfr.paper.paper_tables import paper_tables
-from fairfr.paper.reading import PAPER_READING, READINGS
 from fairfr.report.run import Reading
 from fairfr.report.runs import SelectedRuns
 from fairfr.report.tables.grid import Grid

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from fairfr.paper.reading import READINGS
+from fairfr.paper.order import READINGS
 from fairfr.report.run import STRICT, Run
 from fairfr.report.runs import read_runs
 

@@ -41,7 +41,7 @@ from fairfr.faces.extraction import read_list
 from fairfr.methods import _clusters
 from fairfr.metrics.by_group import PairGroups, compute_metrics
 from fairfr.metrics.summary import summarise
-from fairfr.paper.reading import PAPER_READING
+from fairfr.paper.order import PAPER_READING
 from fairfr.report import scores as stored_scores
 from fairfr.report.runs import read_runs
 from fairfr.runner.record import jsonable

@@ -20,8 +20,7 @@ from fairfr.paper.claims import (
 )
 from fairfr.paper.claims.claim import Claim, Status, Verdict
 from fairfr.paper.comparison import synthetic_warning
-from fairfr.paper.drawn_numbers import BootstrapNumbers
-from fairfr.paper.numbers import MissingNumberError, Numbers, PrintedNumbers, RunNumbers
+from fairfr.paper.numbers import BootstrapNumbers, MissingNumberError, Numbers, PrintedNumbers, RunNumbers
 from fairfr.paper.order import ORDER, ROWS, SETTINGS
 from fairfr.report.run import Reading
 from fairfr.report.runs import SelectedRuns

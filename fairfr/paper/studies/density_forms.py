@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from fairfr.paper.order import DENSITY, DENSITY_LOO
-from fairfr.paper.reading import PAPER_READING
+from fairfr.paper.order import DENSITY, DENSITY_LOO, PAPER_READING
 from fairfr.report.quantity import higher_is_better
 from fairfr.report.run import STRICT, Reading, Run
 from fairfr.report.scores import RunScores

@@ -7,9 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from fairfr.paper.order import DENSITY, DENSITY_LOO, HEADLINE
+from fairfr.paper.order import DENSITY, DENSITY_LOO, HEADLINE, PAPER_READING
 from fairfr.paper.printed import AUROC, BRIER, TPR, WORST_BRIER, printed_headline
-from fairfr.paper.reading import PAPER_READING
 from fairfr.report.quantity import Quantity
 from fairfr.report.run import STRICT, Reading, Run
 from fairfr.report.study import Study

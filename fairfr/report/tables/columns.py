@@ -1,4 +1,4 @@
-"""A table's column: a quantity, what it is headed by, how its numbers are printed, and how many groups a method lifts."""
+"""A table's column: a quantity, what it is headed by, and how its numbers are printed; the levels LU-AUROC and LD-TPR."""
 
 from __future__ import annotations
 

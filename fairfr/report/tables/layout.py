@@ -1,4 +1,4 @@
-"""Which runs fill which rows: the runs of a report in one reading and one order of methods, and commands for missing runs."""
+"""Which runs fill which rows, in one reading and one order of methods, and the commands for runs that are missing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The methods of one data set and backbone, measured on the same bootstrap draws over people, alone and against another."""
+"""The methods of one data set and backbone on the same bootstrap draws over people, each alone and two compared."""
 
 from __future__ import annotations
 

@@ -12,9 +12,8 @@ from fairfr.paper.claims import appendix, groups, other_sections, results
 from fairfr.paper.claims.claim import Verdict
 from fairfr.paper.claims.judging import CLAIMS, claims, judge
 from fairfr.paper.numbers import PrintedNumbers, RunNumbers
-from fairfr.paper.order import HEADLINE, PAPER_ROWS, SETTINGS
+from fairfr.paper.order import HEADLINE, PAPER_READING, PAPER_ROWS, READINGS, SETTINGS
 from fairfr.paper.paper_tables import paper_tables
-from fairfr.paper.reading import PAPER_READING, READINGS
 from fairfr.report.run import Reading
 from fairfr.report.runs import SelectedRuns
 

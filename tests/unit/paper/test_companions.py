@@ -8,10 +8,9 @@ from typing import Any
 import pytest
 
 from fairfr.paper.companions import companions
-from fairfr.paper.comparison import TOLERANCE
-from fairfr.paper.coverage import coverage
+from fairfr.paper.comparison import TOLERANCE, coverage
+from fairfr.paper.order import PAPER_READING, READINGS
 from fairfr.paper.printed import QUANTITIES, TPR, WORST_AUROC
-from fairfr.paper.reading import PAPER_READING, READINGS
 from fairfr.report.run import STRICT, Reading, Run
 from fairfr.report.runs import SelectedRuns
 from fairfr.report.tables.grid import Entry, Grid, Line

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from made_runs import change
 
-from fairfr.paper.coverage import coverage
+from fairfr.paper.comparison import coverage
 from fairfr.paper.figures import prediction_figure
+from fairfr.paper.order import PAPER_READING
 from fairfr.paper.prediction import compared_with_print, is_fitted, prediction
 from fairfr.paper.printed import AUROC, BRIER, TPR, WORST_BRIER, printed_headline
-from fairfr.paper.reading import PAPER_READING
 from fairfr.report.run import STRICT, Run
 from fairfr.report.runs import SelectedRuns
 from fairfr.report.tables.grid import FITTED

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from made_runs import run_of
 
-from fairfr.paper.reading import PAPER_READING
+from fairfr.paper.order import PAPER_READING
 from fairfr.report.run import STRICT, Run
 
 # Every number says where it comes from.

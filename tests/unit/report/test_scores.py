@@ -9,8 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fairfr.paper.order import ORDER
-from fairfr.paper.reading import PAPER_READING
+from fairfr.paper.order import ORDER, PAPER_READING
 from fairfr.report.run import STRICT, Run
 from fairfr.report.runs import SelectedRuns
 from fairfr.report.scores import RunScores, setting_label

@@ -11,7 +11,7 @@ from made_runs import change
 
 from fairfr.core.errors import ConfigError
 from fairfr.paper.definition import PAPER
-from fairfr.paper.reading import PAPER_READING, READINGS
+from fairfr.paper.order import PAPER_READING, READINGS
 from fairfr.report.run import STRICT, Reading, Run
 from fairfr.report.selection import Selection
 from fairfr.report.write import ReportOptions, not_shown, write_report

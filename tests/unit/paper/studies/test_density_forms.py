@@ -10,7 +10,7 @@ import pytest
 from made_runs import change, run_of
 
 from fairfr.core.types import Source
-from fairfr.paper.reading import PAPER_READING
+from fairfr.paper.order import PAPER_READING
 from fairfr.paper.studies import STUDIES
 from fairfr.paper.studies.density_forms import STUDY
 from fairfr.report.run import STRICT, Run

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from made_runs import change
 
-from fairfr.paper.reading import PAPER_READING
+from fairfr.paper.order import PAPER_READING
 from fairfr.paper.studies import STUDIES
 from fairfr.paper.studies.density_printed import STUDY
 from fairfr.report.run import Run

@@ -12,8 +12,7 @@ from made_runs import change, run_of
 from matplotlib.figure import Figure
 
 from fairfr.core.text import escape_mathtext
-from fairfr.paper.order import ORDER
-from fairfr.paper.reading import PAPER_READING
+from fairfr.paper.order import ORDER, PAPER_READING
 from fairfr.report.figures.draw import SHIPPED, draw_figures
 from fairfr.report.figures.overview import overview_figure
 from fairfr.report.figures.reliability import equal_mass_bins, reliability_figure

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from fairfr.paper.reading import PAPER_READING
+from fairfr.paper.order import PAPER_READING
 from fairfr.report.figures.reliability import run_reliability_figure
 from fairfr.report.scores import RunScores
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairfr.paper.reading import PAPER_READING
+from fairfr.paper.order import PAPER_READING
 from fairfr.report.run import STRICT, Run
 from fairfr.report.tables.columns import count_lifted, lifted_groups
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from fairfr.paper.order import PAPER_READING
 from fairfr.paper.paper_tables import paper_tables
-from fairfr.paper.reading import PAPER_READING
 from fairfr.report.run import Run
 from fairfr.report.runs import SelectedRuns
 from fairfr.report.tables.grid import Entry, Grid, Line, Note, Section, Spanner

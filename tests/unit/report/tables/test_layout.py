@@ -8,9 +8,8 @@ from typing import Any
 
 from made_runs import change
 
-from fairfr.paper.order import HEADLINE, ORDER
+from fairfr.paper.order import HEADLINE, ORDER, PAPER_READING, READINGS
 from fairfr.paper.paper_tables import paper_tables
-from fairfr.paper.reading import PAPER_READING, READINGS
 from fairfr.report.run import STRICT, Run
 from fairfr.report.runs import SelectedRuns
 from fairfr.report.selection import Selection

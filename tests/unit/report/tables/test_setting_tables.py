@@ -7,8 +7,8 @@ from typing import Any
 
 from made_runs import change
 
+from fairfr.paper.order import PAPER_READING
 from fairfr.paper.paper_tables import paper_tables
-from fairfr.paper.reading import PAPER_READING
 from fairfr.report.run import Run
 from fairfr.report.runs import SelectedRuns
 

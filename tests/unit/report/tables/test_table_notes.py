@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from fairfr.paper.order import HEADLINE, ROWS
+from fairfr.paper.order import HEADLINE, PAPER_READING, ROWS
 from fairfr.paper.paper_tables import paper_tables
-from fairfr.paper.reading import PAPER_READING
 from fairfr.report.run import STRICT, Run
 from fairfr.report.runs import SelectedRuns
 from fairfr.report.tables.grid import Entry

@@ -12,8 +12,7 @@ from sklearn.metrics import roc_auc_score, roc_curve
 
 from fairfr.metrics.calibration import brier
 from fairfr.metrics.roc_metrics import OperatingPoint
-from fairfr.paper.order import ORDER
-from fairfr.paper.reading import PAPER_READING, READINGS
+from fairfr.paper.order import ORDER, PAPER_READING, READINGS
 from fairfr.report.run import Reading, Run
 from fairfr.report.runs import SelectedRuns
 from fairfr.report.tables.grid import Grid

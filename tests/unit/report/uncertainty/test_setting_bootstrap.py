@@ -10,7 +10,7 @@ import pytest
 from made_runs import run_of
 from sklearn.metrics import roc_auc_score
 
-from fairfr.paper.reading import PAPER_READING
+from fairfr.paper.order import PAPER_READING
 from fairfr.report.run import STRICT, Run
 from fairfr.report.scores import RunScores
 from fairfr.report.uncertainty.setting_bootstrap import compare_runs

@@ -10,11 +10,9 @@ import pytest
 
 from fairfr.paper.claims.claim import Claim, Verdict, verdict
 from fairfr.paper.claims.judging import claims, judge, judge_draws
-from fairfr.paper.drawn_numbers import BootstrapNumbers
-from fairfr.paper.numbers import Numbers, RunNumbers, require_number
-from fairfr.paper.order import ORDER
+from fairfr.paper.numbers import BootstrapNumbers, Numbers, RunNumbers, require_number
+from fairfr.paper.order import ORDER, PAPER_READING
 from fairfr.paper.printed import AUROC, LU_AUROC, WORST_AUROC, WORST_BRIER
-from fairfr.paper.reading import PAPER_READING
 from fairfr.report.quantity import Quantity
 from fairfr.report.run import Run
 from fairfr.report.runs import SelectedRuns

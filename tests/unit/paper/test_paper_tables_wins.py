@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from fairfr.paper.order import PAPER_READING
 from fairfr.paper.paper_tables import paper_tables
-from fairfr.paper.reading import PAPER_READING
 from fairfr.report.run import Run
 from fairfr.report.runs import SelectedRuns
 
