@@ -18,9 +18,8 @@ from fairfr.data.settings import DatasetSettings
 from fairfr.data.synthetic import BackboneModel, generate_standin
 from fairfr.folds.published import LeaveOneFoldOut
 from fairfr.methods.ac_linear import ACLinear
-from fairfr.metrics.by_group import ALL, WORST, PairGroups, compute_metrics
+from fairfr.metrics.by_group import ALL, WORST, PairGroups, compute_metrics, summarise
 from fairfr.metrics.roc_metrics import best_accuracy_threshold
-from fairfr.metrics.summary import summarise
 from fairfr.numerics.regression import fit_logistic
 from fairfr.pairs.design import DenseDesign
 from fairfr.pairs.table import PairTable

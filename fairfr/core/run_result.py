@@ -17,7 +17,7 @@ from fairfr.core.types import Source
 
 Status: TypeAlias = Literal["completed", "failed"]
 MetricSummary: TypeAlias = dict[str, Any]
-"""One entry of ``metrics``: grouping, rule, group, metric and its numbers (``fairfr.metrics.summary.summarise``)."""
+"""One entry of ``metrics``: grouping, rule, group, metric and its numbers (``fairfr.metrics.by_group.summarise``)."""
 
 NAMED = ("dataset", "backbone", "method")
 REQUIRED = ("status", "source", "finished", "identity", "differs")

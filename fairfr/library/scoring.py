@@ -15,9 +15,8 @@ from fairfr.core.threads import limit_threads, resolve_threads
 from fairfr.core.types import I32
 from fairfr.data.files import DataFile
 from fairfr.library.arrays import allowed_scores_text, on_cosine_scale
-from fairfr.library.gallery import Gallery
 from fairfr.library.model import Model
-from fairfr.library.pair_sources import PairReader, row_location
+from fairfr.library.pair_sources import Gallery, PairReader, row_location
 from fairfr.library.prior import check_prior
 from fairfr.library.scored_embeddings import ScoredEmbeddings, Scorer, load_model, result_columns
 from fairfr.pairs.vectors import invalid_cosines

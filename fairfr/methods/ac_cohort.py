@@ -39,8 +39,7 @@ from fairfr.core.types import F32, F64, Bool, Need, Prediction
 from fairfr.methods._cohort_groups import groups_of_images
 from fairfr.methods._hinge import Standardisation, fit_hinge
 from fairfr.methods._image_statistics import Statistics, TrainingStatistics, meet, number_of, reliability
-from fairfr.methods._mixture import Mixture, fit_mixture, meet_mixture
-from fairfr.methods._strangers import Strangers, check_cohort, draw_strangers
+from fairfr.methods._strangers import Mixture, Strangers, check_cohort, draw_strangers, fit_mixture, meet_mixture
 from fairfr.numerics.regression import sigmoid
 from fairfr.pairs.view import PairView
 

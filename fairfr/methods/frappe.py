@@ -42,10 +42,11 @@ from fairfr.methods._frappe_training import (
     TrainingSettings,
     index_blocks,
     midpoint_moments,
+    nearest_cluster_mean,
     train,
+    ward_means,
 )
 from fairfr.methods._networks import Network, torch_thread_limit
-from fairfr.methods._pseudo_groups import nearest_cluster_mean, ward_means
 from fairfr.numerics.regression import fit_logistic, sigmoid
 from fairfr.pairs.design import DenseDesign, PairDesign
 from fairfr.pairs.view import PairView

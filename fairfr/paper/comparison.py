@@ -1,4 +1,4 @@
-"""Ours against the paper's, number by number: how far apart, and whether beyond what chance explains; all in one table."""
+"""Ours against the paper's, number by number and in one table: how far apart, and whether more than chance explains."""
 
 from __future__ import annotations
 

@@ -39,8 +39,7 @@ from fairfr.data.settings import BackboneSettings, DatasetSettings
 from fairfr.faces.alignment import read_landmarks
 from fairfr.faces.extraction import read_list
 from fairfr.methods import _clusters
-from fairfr.metrics.by_group import PairGroups, compute_metrics
-from fairfr.metrics.summary import summarise
+from fairfr.metrics.by_group import PairGroups, compute_metrics, summarise
 from fairfr.paper.order import PAPER_READING
 from fairfr.report import scores as stored_scores
 from fairfr.report.runs import read_runs

@@ -13,9 +13,8 @@ from made_runs import change, run_of
 from fairfr.core.findings import Finding
 from fairfr.core.run_key import RunKey
 from fairfr.core.types import Grouping, Pairs, ScoreFrame
-from fairfr.metrics.by_group import PairGroups, compute_metrics
+from fairfr.metrics.by_group import PairGroups, compute_metrics, summarise
 from fairfr.metrics.catalogue import METRIC_BY_ID
-from fairfr.metrics.summary import summarise
 from fairfr.metrics.ties import ties_code
 from fairfr.report.run import Run
 from fairfr.report.runs import SelectedRuns

@@ -1,4 +1,4 @@
-"""A table's column: a quantity, what it is headed by, and how its numbers are printed; the levels LU-AUROC and LD-TPR."""
+"""A table's column: a quantity, what it is headed by, and how its numbers are printed. LU-AUROC and LD-TPR are two."""
 
 from __future__ import annotations
 

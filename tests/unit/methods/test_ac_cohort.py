@@ -15,7 +15,7 @@ from fairfr.core.errors import ConfigError
 from fairfr.core.types import EmbeddingSet, VerificationSet
 from fairfr.methods import ac_cohort
 from fairfr.methods._image_statistics import reliability, top_of
-from fairfr.methods._mixture import fit_mixture, meet_mixture
+from fairfr.methods._strangers import fit_mixture, meet_mixture
 from fairfr.methods.ac_cohort import ACCohort
 from fairfr.methods.ac_hinge import ACHinge
 from fairfr.pairs.table import PairTable

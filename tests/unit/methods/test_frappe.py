@@ -15,9 +15,10 @@ from fairfr.methods._frappe_training import (
     TrainingSettings,
     TrainingStep,
     midpoint_moments,
+    nearest_cluster_mean,
     two_layer_network,
+    ward_means,
 )
-from fairfr.methods._pseudo_groups import nearest_cluster_mean, ward_means
 from fairfr.methods.frappe import Frappe
 from fairfr.methods.platt import Platt
 from fairfr.pairs.table import PairTable
