@@ -14,17 +14,14 @@ from fairfr.paper.order import (
     HEADLINE,
     HEADLINE_BACKBONES,
     LABEL_FREE,
-    ORDER,
     SETTINGS,
 )
 from fairfr.report.quantity import LIFTED
-from fairfr.report.run import Reading
-from fairfr.report.runs import SelectedRuns
 from fairfr.report.tables.columns import Column, alphas_of, column, group_names, has_group_brier, lifted
 from fairfr.report.tables.grid import Entry, Grid, Line, Note, Section, Spanner, mark_best
 from fairfr.report.tables.layout import Layout, SettingColumn
 from fairfr.report.tables.order import BASELINE, MethodRow, rows_of
-from fairfr.report.tables.setting_tables import backbone_tables, per_group, tables_of_runs
+from fairfr.report.tables.setting_tables import backbone_tables, per_group
 from fairfr.report.tables.table_notes import BEST, TableNotes
 
 WITHOUT_PROBABILITY = ("baseline", "falcon", "fsn", "demonorm")
@@ -33,12 +30,6 @@ BACKBONE_PARTS: dict[str, tuple[tuple[str, ...], ...]] = {
     "bfw": (("arcface_r100", "adaface"), ("magface",), ("arcface_r50", "facenet")),
     "lfw": (("arcface_r100", "adaface"), ("magface",), ("arcface_r50", "arcface_fairface"), ("facenet",)),
 }
-
-
-def paper_tables(runs: SelectedRuns, reading: Reading) -> list[Grid]:
-    """Data sets with backbones that have runs, then Tables 1 to 4 of the paper, then those of its appendix."""
-    layout = Layout(runs, reading, ORDER)
-    return [*tables_of_runs(layout), *main_tables(layout), *appendix_tables(layout)]
 
 
 def main_tables(layout: Layout) -> Iterator[Grid]:

@@ -9,10 +9,9 @@ import json
 from pathlib import Path
 
 import pytest
-from made_runs import run_of
+from made_runs import run_of, tables_of
 
 from fairfr.paper.order import PAPER_READING, READINGS
-from fairfr.paper.paper_tables import paper_tables
 from fairfr.report.run import Reading
 from fairfr.report.runs import SelectedRuns
 from fairfr.report.tables.grid import Grid
@@ -35,7 +34,7 @@ def tables(reading: Reading) -> dict[str, Grid]:
     for one in stored["runs"]:
         one["metrics"] = [dict(zip(stored["columns"], row, strict=True)) for row in one["metrics"]]
     runs = SelectedRuns((run_of(one) for one in stored["runs"]), "synthetic")
-    return {grid.id: grid for grid in paper_tables(runs, reading)}
+    return {grid.id: grid for grid in tables_of(runs, reading)}
 
 
 def compare(path: Path, text: str, update: bool) -> None:

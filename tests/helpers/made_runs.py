@@ -1,4 +1,4 @@
-"""Runs made by hand from some keys of result.json."""
+"""Runs made by hand from some keys of result.json, and the tables of runs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from fairfr.core.run_result import RunResult
-from fairfr.report.run import Run
+from fairfr.paper.order import ORDER
+from fairfr.paper.paper_tables import appendix_tables, main_tables
+from fairfr.report.run import Reading, Run
+from fairfr.report.runs import SelectedRuns
+from fairfr.report.tables.grid import Grid
+from fairfr.report.tables.layout import Layout
+from fairfr.report.tables.setting_tables import tables_of_runs
 
 BLANK: dict[str, Any] = {
     "key": "k",
@@ -34,3 +40,9 @@ def run_of(stored: Mapping[str, Any], folder: Path | None = None) -> Run:
 def change(run: Run, **keys: Any) -> None:
     """Give the result of a run other values of these keys."""
     run.result = result_of({**run.result.to_json(), **keys})
+
+
+def tables_of(runs: SelectedRuns, reading: Reading) -> list[Grid]:
+    """Data sets with backbones that have runs, then Tables 1 to 4 of the paper, then those of its appendix."""
+    layout = Layout(runs, reading, ORDER)
+    return [*tables_of_runs(layout), *main_tables(layout), *appendix_tables(layout)]

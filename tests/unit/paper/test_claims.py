@@ -6,14 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from made_runs import run_of
+from made_runs import run_of, tables_of
 
 from fairfr.paper.claims import appendix, groups, other_sections, results
 from fairfr.paper.claims.claim import Verdict
 from fairfr.paper.claims.judging import CLAIMS, claims, judge
 from fairfr.paper.numbers import PrintedNumbers, RunNumbers
 from fairfr.paper.order import HEADLINE, PAPER_READING, PAPER_ROWS, READINGS, SETTINGS
-from fairfr.paper.paper_tables import paper_tables
 from fairfr.report.run import Reading
 from fairfr.report.runs import SelectedRuns
 
@@ -227,7 +226,7 @@ def test_wins_of_groups(group_runs: Callable[..., SelectedRuns]) -> None:
     runs = group_runs(value)
     detail = "88/108 groups (81.5 %); AC-MLP 0, AC-Linear 40, AC-Density 88, ties counted for each"
     assert ours(runs, "wins-auroc") == ours(runs, "wins-pauc") == Verdict("holds", detail)
-    table = next(grid for grid in paper_tables(runs, PAPER_READING) if grid.id == "table4_wins")
+    table = next(grid for grid in tables_of(runs, PAPER_READING) if grid.id == "table4_wins")
     assert table.sections[0].lines[0].entries[0].text == "88/108 (81.5%)"
     fewer = group_runs(value, SETTINGS[1:])
     assert ours(fewer, "wins-auroc") == Verdict(

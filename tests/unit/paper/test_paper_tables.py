@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from made_runs import tables_of
+
 from fairfr.paper.order import PAPER_READING, SETTINGS
-from fairfr.paper.paper_tables import paper_tables
 from fairfr.report.run import STRICT, Run
 from fairfr.report.runs import SelectedRuns
 from fairfr.report.tables.grid import Entry
@@ -18,7 +19,7 @@ TPR, RFW_MAGFACE = "tpr_at_fpr_1e-3", 2
 
 
 def test_rows_and_columns_are_the_papers(runs: MakeRuns, find: Find, tpr: Make) -> None:
-    grid = find(paper_tables(runs(tpr("baseline", 0.5)), PAPER_READING), "table1_tpr")
+    grid = find(tables_of(runs(tpr("baseline", 0.5)), PAPER_READING), "table1_tpr")
     rows = [line.label for section in grid.sections for line in section.lines]
     assert rows == [
         "Baseline",
@@ -44,13 +45,13 @@ def test_worst_group_brier_is_that_of_the_raw_score_only_in_the_paper_reading(
 ) -> None:
     made = runs(result("baseline", worst={"auroc": 0.9, "brier": 0.05, "brier_raw": 0.17}))
     for reading, expected in ((PAPER_READING, "0.170"), (STRICT, "0.050")):
-        grid = find(paper_tables(made, reading), "table2_worst_group")
+        grid = find(tables_of(made, reading), "table2_worst_group")
         panels = [section.lines[0].entries[RFW_MAGFACE].text for section in grid.sections if section.panel]
         assert panels == ["0.900", expected]
 
 
 def test_the_brier_table_leaves_out_methods_without_a_probability(result: Make, runs: MakeRuns, find: Find) -> None:
-    grid = find(paper_tables(runs(result("faircal", overall={"brier": 0.1})), PAPER_READING), "appendix_brier")
+    grid = find(tables_of(runs(result("faircal", overall={"brier": 0.1})), PAPER_READING), "appendix_brier")
     rows = [line.label for section in grid.sections for line in section.lines]
     assert rows == ["FairCal", "FRAPPÉ", "GST", "Oracle", "AC-MLP", "AC-Linear", "AC-Density", "AC-Density (LOO)"]
 
@@ -58,7 +59,7 @@ def test_the_brier_table_leaves_out_methods_without_a_probability(result: Make, 
 def test_lifted_groups_are_counted_against_the_baseline(
     lifted: SelectedRuns, find: Find, bold_rows: Callable[..., set[str]]
 ) -> None:
-    grids = paper_tables(lifted, PAPER_READING)
+    grids = tables_of(lifted, PAPER_READING)
     rows = {line.label: line for section in find(grids, "table3_lu_auroc").sections for line in section.lines}
     assert "Baseline" not in rows
     found = {label: line.entries[RFW_MAGFACE].text for label, line in rows.items() if line.entries[RFW_MAGFACE].text}
@@ -69,14 +70,14 @@ def test_lifted_groups_are_counted_against_the_baseline(
 def test_without_a_baseline_nothing_is_lifted_and_the_command_asks_for_it(
     result: Make, runs: MakeRuns, find: Find, notes: Callable[..., list[str]]
 ) -> None:
-    grids = paper_tables(runs(result("fsn", groups={"asian": {"auroc": 0.9, TPR: 0.5}})), PAPER_READING)
+    grids = tables_of(runs(result("fsn", groups={"asian": {"auroc": 0.9, TPR: 0.5}})), PAPER_READING)
     assert find(grids, "table3_lu_auroc", "FSN", RFW_MAGFACE) == Entry()
     for id in ("table3_lu_auroc", "appendix_ld_tpr"):
         assert "method=baseline," in notes(find(grids, id), "missing")[0]
 
 
 def test_ld_tpr_has_a_row_for_each_setting(lifted: SelectedRuns, find: Find) -> None:
-    grid = find(paper_tables(lifted, PAPER_READING), "appendix_ld_tpr")
+    grid = find(tables_of(lifted, PAPER_READING), "appendix_ld_tpr")
     assert grid.columns == (
         "FairCal",
         "FALCON",
@@ -96,7 +97,7 @@ def test_ld_tpr_has_a_row_for_each_setting(lifted: SelectedRuns, find: Find) -> 
 
 def test_own_data_comes_first_and_empty_tables_are_one_line(result: Make, runs: MakeRuns, find: Find) -> None:
     own = result("platt", "mine/mynet", overall={"auroc": 0.9}, groups={"a": {"auroc": 0.8}})
-    grids = paper_tables(runs(result("baseline", "rfw/facenet", overall={"auroc": 0.9}), own), PAPER_READING)
+    grids = tables_of(runs(result("baseline", "rfw/facenet", overall={"auroc": 0.9}), own), PAPER_READING)
     assert grids[0].id == "appendix_summary_mine_mynet" and grids[0].chapter == "MINE x Mynet"
     assert [line.label for line in grids[0].lines()] == ["Platt"], "no empty rows of methods that have not run"
     table = find(grids, "table1_tpr")
@@ -108,7 +109,7 @@ def test_own_data_comes_first_and_empty_tables_are_one_line(result: Make, runs: 
 def test_every_setting_of_the_paper_has_its_tables_once(result: Make, runs: MakeRuns) -> None:
     groups = {"asian": {"auroc": 0.9}, "white": {"auroc": 0.95}}
     made = [result("baseline", f"{d}/{b}", groups=groups) for d, b in SETTINGS]
-    ids = [grid.id for grid in paper_tables(runs(*made), PAPER_READING)]
+    ids = [grid.id for grid in tables_of(runs(*made), PAPER_READING)]
     # 4 main, 4 aggregates, accuracy and gaps in 3 + 3 + 4 parts, then three tables for each of 16 settings
     assert len(ids) == len(set(ids)) == 4 + 4 + 2 * (3 + 3 + 4) + 3 * 16
     paper = ids[3 * 16 :]

@@ -6,10 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from made_runs import change
+from made_runs import change, tables_of
 
 from fairfr.paper.order import HEADLINE, ORDER, PAPER_READING, READINGS
-from fairfr.paper.paper_tables import paper_tables
 from fairfr.report.run import STRICT, Run
 from fairfr.report.runs import SelectedRuns
 from fairfr.report.selection import Selection
@@ -31,18 +30,18 @@ def test_methods_that_declare_groups_have_a_dagger_and_never_win(
         tpr("gst_paper", 0.9),
         tpr("faircal", 0.95, needs=["embeddings", "groups"]),
     )
-    grids = paper_tables(made, PAPER_READING)
+    grids = tables_of(made, PAPER_READING)
     assert bold_rows(find(grids, "table1_tpr"), RFW_MAGFACE) == {"FSN"}
     assert find(grids, "table1_tpr", "GST").dagger and find(grids, "table1_tpr", "FairCal").dagger
     assert not find(grids, "table1_tpr", "FSN").dagger
-    honest = paper_tables(runs(tpr("gst_paper", 0.9, needs=[])), PAPER_READING)
+    honest = tables_of(runs(tpr("gst_paper", 0.9, needs=[])), PAPER_READING)
     assert not find(honest, "table1_tpr", "GST").dagger, "declared needs decide, not the paper's block"
 
 
 def test_each_reading_takes_its_own_twin(runs: MakeRuns, find: Find, tpr: Make) -> None:
     made = runs(tpr("gst", 0.1), tpr("gst_paper", 0.2))
-    assert find(paper_tables(made, PAPER_READING), "table1_tpr", "GST", RFW_MAGFACE).text == "0.200"
-    assert find(paper_tables(made, STRICT), "table1_tpr", "GST", RFW_MAGFACE).text == "0.100"
+    assert find(tables_of(made, PAPER_READING), "table1_tpr", "GST", RFW_MAGFACE).text == "0.200"
+    assert find(tables_of(made, STRICT), "table1_tpr", "GST", RFW_MAGFACE).text == "0.100"
 
 
 def test_both_forms_stand_together_and_either_may_be_bold(
@@ -50,7 +49,7 @@ def test_both_forms_stand_together_and_either_may_be_bold(
 ) -> None:
     made = runs(tpr("baseline", 0.5), tpr("ac_density", 0.6), tpr("ac_density_loo", 0.7))
     for reading in READINGS.values():
-        grid = find(paper_tables(made, reading), "table1_tpr")
+        grid = find(tables_of(made, reading), "table1_tpr")
         rows = [line.label for section in grid.sections for line in section.lines]
         assert rows[-2:] == ["AC-Density", "AC-Density (LOO)"]  # and not again among the other methods
         assert bold_rows(grid, RFW_MAGFACE) == {"AC-Density (LOO)"}
@@ -68,7 +67,7 @@ def test_every_method_that_has_run_has_its_row_and_may_win(
         tpr("gst_paper", 0.3, label="GST"),
     )
     for id, column in (("table1_tpr", RFW_MAGFACE), ("appendix_summary_rfw_magface", 1)):
-        grid = find(paper_tables(made, PAPER_READING), id)
+        grid = find(tables_of(made, PAPER_READING), id)
         assert [line.label for line in grid.sections[-1].lines] == ["GST (gst)", "Mine", "Platt"]
         assert bold_rows(grid, column) == {"Platt"}
 
@@ -81,7 +80,7 @@ def test_methods_of_ours_have_a_rule_of_their_own(runs: MakeRuns, find: Find, tp
         tpr("ac_cohort", 0.8, label="AC-Cohort"),
     )
     for reading in (PAPER_READING, STRICT):
-        *_, beyond, other = find(paper_tables(made, reading), "table1_tpr").sections
+        *_, beyond, other = find(tables_of(made, reading), "table1_tpr").sections
         assert beyond.heading == "Beyond the paper"
         assert [line.label for line in beyond.lines] == ["AC-Cohort", "AC-Hinge"]
         assert [line.label for line in other.lines] == ["Platt"]
@@ -92,8 +91,8 @@ def test_wins_of_the_paper_do_not_count_methods_of_ours(runs: MakeRuns, find: Fi
         return {group: {"auroc": value, "pauc": value} for group in ("asian", "white")}
 
     made = [result("baseline", groups=groups(0.9)), result("ac_linear", groups=groups(0.8))]
-    alone = find(paper_tables(runs(*made), PAPER_READING), "table4_wins")
-    beside = find(paper_tables(runs(*made, result("ac_hinge", groups=groups(0.95))), PAPER_READING), "table4_wins")
+    alone = find(tables_of(runs(*made), PAPER_READING), "table4_wins")
+    beside = find(tables_of(runs(*made, result("ac_hinge", groups=groups(0.95))), PAPER_READING), "table4_wins")
     assert "0/2" in str(alone.sections[0])
     assert beside.sections == alone.sections
 
@@ -106,20 +105,20 @@ def test_a_plain_method_fills_the_row_of_a_variant_that_has_not_run(
         tpr("gst", 0.7, setting="lfw/magface", label="GST"),
         tpr("gst_paper", 0.3, setting="lfw/magface", label="GST"),
     )
-    grid = find(paper_tables(made, PAPER_READING), "table1_tpr")
+    grid = find(tables_of(made, PAPER_READING), "table1_tpr")
     shown = [(line.label, line.entries[RFW_MAGFACE].text, line.entries[8].text) for line in grid.lines()]
     assert [row for row in shown if "GST" in row[0]] == [("GST", "0.400", "0.300"), ("GST (gst)", "", "0.700")]
     said = "Filled by the plain method: GST is gst{} (gst_paper has not run); the paper's row is another variant."
     assert notes(grid, "replaced") == [said.format(" on RFW x MagFace")]
-    alone = find(paper_tables(made, PAPER_READING), "appendix_summary_rfw_magface")
+    alone = find(tables_of(made, PAPER_READING), "appendix_summary_rfw_magface")
     assert notes(alone, "replaced") == [said.format("")]
-    assert "GST (gst)" not in str(find(paper_tables(made, PAPER_READING), "appendix_summary_rfw_magface").sections)
-    assert not notes(find(paper_tables(made, STRICT), "table1_tpr"), "replaced")
+    assert "GST (gst)" not in str(find(tables_of(made, PAPER_READING), "appendix_summary_rfw_magface").sections)
+    assert not notes(find(tables_of(made, STRICT), "table1_tpr"), "replaced")
 
 
 def test_no_table_mixes_data_sources(runs: MakeRuns, find: Find, tpr: Make) -> None:
     made = [tpr("baseline", 0.1), tpr("fsn", 0.2, source="synthetic")]
-    grids = paper_tables(runs(*made, source="synthetic"), PAPER_READING)
+    grids = tables_of(runs(*made, source="synthetic"), PAPER_READING)
     assert find(grids, "table1_tpr", "Baseline", RFW_MAGFACE) == Entry()
     assert find(grids, "table1_tpr", "FSN", RFW_MAGFACE).text == "0.200"
 
