@@ -89,9 +89,6 @@ class Calibrator(Protocol):
     score_range : tuple of float or None, optional
         Without a probability of its own: the range of its scores over which that map is fitted (-1..1 by default;
         None: the training scores' minimum and maximum).
-    side_by_side : bool, optional
-        True for a fit that has little for several threads to share: the runner gives each thread a fit of its own, at
-        the same time, so fit and predict must leave nothing behind outside the method.
     imports : sequence of str, optional
         Modules that fit and predict import when they are called: the runner imports them before any thread starts.
     needs_to_predict : frozenset, optional

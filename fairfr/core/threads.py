@@ -1,24 +1,18 @@
-"""One number of threads for numpy, torch, faiss, numba and scikit-learn, and fits side by side."""
+"""One number of threads for numpy, torch, faiss, numba and scikit-learn, and imports before threads start."""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from importlib import import_module
-from typing import Any, NamedTuple, TypeVar
+from typing import Any
 
 from fairfr.core.calibrator import Calibrator
 from fairfr.core.errors import ConfigError
 
-MOST_AT_ONCE = 4  # fits side by side: each has its own memory
 # what most methods import, and the beta map of methods without a probability of their own
 SHARED_IMPORTS = ("scipy.linalg", "scipy.optimize", "scipy.sparse", "scipy.special")
-
-Item = TypeVar("Item")
-Made = TypeVar("Made")
 
 VARIABLES = (
     "OMP_NUM_THREADS",
@@ -85,31 +79,3 @@ def import_what_fits_use(method: Calibrator) -> None:
     for name in (*SHARED_IMPORTS, *getattr(method, "imports", ())):
         with suppress(ModuleNotFoundError):
             import_module(name)
-
-
-class ThreadBudget(NamedTuple):
-    """How a cell divides its threads: so many fits ``n_parallel``, with ``threads`` each."""
-
-    n_parallel: int = 1
-    threads: int = 1
-
-    @classmethod
-    def of(cls, method: Calibrator, n_fits: int, threads: int) -> ThreadBudget:
-        """One fit after another, unless the method says that its fits may stand side by side."""
-        n_parallel = min(threads, n_fits, MOST_AT_ONCE) if getattr(method, "side_by_side", False) else 1
-        return cls(n_parallel, threads // n_parallel)
-
-    def map(self, work: Callable[[Item], Made], items: Iterable[Item]) -> Iterator[Made]:
-        """``work`` of each item, in the order of the items."""
-        if self.n_parallel == 1:
-            yield from map(work, items)
-            return
-        # in each thread: OpenMP has a number for every one
-        pool = ThreadPoolExecutor(self.n_parallel, "fold", limit_threads, (self.threads,))
-        try:
-            yield from pool.map(work, items)
-        except Exception:
-            pool.shutdown(cancel_futures=True)  # nothing runs on behind the next cell
-            raise
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)

@@ -35,7 +35,7 @@ def to_tensor(array: npt.NDArray[Any]) -> torch.Tensor:
     return out
 
 
-_drawing = Lock()  # torch's random state belongs to the process, and fits may stand side by side
+_drawing = Lock()  # torch's random state belongs to the process, and a program may fit in several threads
 
 
 @contextmanager

@@ -57,6 +57,7 @@ class ACDensity:
 
     needs: ClassVar[frozenset[Need]] = frozenset({"embeddings"})
     native_probability: ClassVar[bool] = True
+    imports: ClassVar[tuple[str, ...]] = ("faiss", "numba")
 
     k: int = 20
     alpha: float = 1.0

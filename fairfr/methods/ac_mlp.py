@@ -58,7 +58,6 @@ class ACMLP:
 
     needs: ClassVar[frozenset[Need]] = frozenset({"embeddings"})
     native_probability: ClassVar[bool] = True
-    side_by_side: ClassVar[bool] = True
     # torch.optim imports torch._dynamo when it is first used
     imports: ClassVar[tuple[str, ...]] = ("torch", "torch._dynamo")
 

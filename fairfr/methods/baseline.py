@@ -20,7 +20,6 @@ class Baseline:
 
     needs: ClassVar[frozenset[Need]] = frozenset()
     native_probability: ClassVar[bool] = False
-    side_by_side: ClassVar[bool] = True
 
     def fit(self, view: PairView, same: Bool, ctx: FitContext) -> Self:
         return self

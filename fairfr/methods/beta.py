@@ -38,7 +38,6 @@ class Beta:
 
     needs: ClassVar[frozenset[Need]] = frozenset()
     native_probability: ClassVar[bool] = True
-    side_by_side: ClassVar[bool] = True
 
     variant: Literal["constrained", "unconstrained"] = "constrained"
     solver: Solver = "sklearn"

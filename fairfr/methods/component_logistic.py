@@ -49,6 +49,7 @@ class ComponentLogistic:
 
     needs: ClassVar[frozenset[Need]] = frozenset({"embeddings"})
     native_probability: ClassVar[bool] = True
+    imports: ClassVar[tuple[str, ...]] = ("faiss", "numba")
 
     inputs: tuple[Literal["midpoint", "density", "cosine"], ...] = ("midpoint", "cosine")
     C: float = 1.0

@@ -92,7 +92,6 @@ class DemoNorm:
 
     needs: ClassVar[frozenset[Need]] = frozenset({"embeddings", "groups", "identities"})
     native_probability: ClassVar[bool] = False
-    side_by_side: ClassVar[bool] = True
     score_range: ClassVar[None] = None
     symmetric: ClassVar[bool] = False
 
@@ -221,6 +220,13 @@ class DemoNormGroup:
 
     variant: GroupVariant = "group"
     rule: PairRule = "first"
+
+    @property
+    def imports(self) -> tuple[str, ...]:
+        """What fits import."""
+        if self.variant == "M4":
+            return ("sklearn.linear_model",)
+        return ()
 
     @property
     def symmetric(self) -> bool:

@@ -51,7 +51,6 @@ class FairCal:
 
     needs: ClassVar[frozenset[Need]] = frozenset({"embeddings"})
     native_probability: ClassVar[bool] = True
-    side_by_side: ClassVar[bool] = True
 
     K: int = 100
     n_init: int = 10

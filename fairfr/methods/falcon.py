@@ -75,7 +75,6 @@ class Falcon:
 
     needs: ClassVar[frozenset[Need]] = frozenset({"embeddings", "identities"})
     native_probability: ClassVar[bool] = False
-    side_by_side: ClassVar[bool] = True
     score_range: ClassVar[None] = None
 
     fmr: float = 1e-3

@@ -72,7 +72,6 @@ class FSN:
 
     needs: ClassVar[frozenset[Need]] = frozenset({"embeddings"})
     native_probability: ClassVar[bool] = False
-    side_by_side: ClassVar[bool] = True
 
     K: int = 100
     fpr: float = 0.05

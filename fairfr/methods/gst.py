@@ -64,7 +64,6 @@ class GST:
 
     needs: ClassVar[frozenset[Need]] = frozenset({"groups"})
     native_probability: ClassVar[bool] = True
-    side_by_side: ClassVar[bool] = True
 
     fpr: float = 0.05
     rule: PairRule = "both"

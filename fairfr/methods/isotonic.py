@@ -27,7 +27,6 @@ class Isotonic:
 
     needs: ClassVar[frozenset[Need]] = frozenset()
     native_probability: ClassVar[bool] = True
-    side_by_side: ClassVar[bool] = True
     imports: ClassVar[tuple[str, ...]] = ("sklearn.isotonic",)
 
     def fit(self, view: PairView, same: Bool, ctx: FitContext) -> Self:

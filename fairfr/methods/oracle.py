@@ -55,7 +55,6 @@ class Oracle:
 
     needs: ClassVar[frozenset[Need]] = frozenset({"groups"})
     native_probability: ClassVar[bool] = True
-    side_by_side: ClassVar[bool] = True
 
     mixed: Literal["global", "zero", "first", "combo"] = "global"
 

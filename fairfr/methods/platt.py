@@ -38,7 +38,6 @@ class Platt:
 
     needs: ClassVar[frozenset[Need]] = frozenset()
     native_probability: ClassVar[bool] = True
-    side_by_side: ClassVar[bool] = True
 
     C: float = 1.0
     smooth_targets: bool = False

@@ -34,7 +34,6 @@ class Temperature:
 
     needs: ClassVar[frozenset[Need]] = frozenset()
     native_probability: ClassVar[bool] = True
-    side_by_side: ClassVar[bool] = True
 
     def fit(self, view: PairView, same: Bool, ctx: FitContext) -> Self:
         self.inverse_ = _best_inverse(view.cosine, same)

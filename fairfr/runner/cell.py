@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from threading import Lock
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 from fairfr.core.calibrator import FitContext
@@ -19,7 +18,7 @@ from fairfr.core.provenance import peak_memory_mb, reset_peak_memory
 from fairfr.core.run_key import RunKey
 from fairfr.core.run_result import RunResult, Usage
 from fairfr.core.storage import translate_os_errors
-from fairfr.core.threads import ThreadBudget, import_what_fits_use, limit_threads, resolve_threads
+from fairfr.core.threads import import_what_fits_use, limit_threads, resolve_threads
 from fairfr.core.types import F32, PAIR_RULES, FoldSplit
 from fairfr.data.cohort_file import read_cohort
 from fairfr.runner.cell_data import CellData
@@ -133,6 +132,7 @@ def _compute(settings: CellSettings, located: CellData, begun: RunResult, space:
     threads = resolve_threads(settings.threads)
     limit_threads(threads)
     table, training = _tables(settings, located, threads, space.progress)
+    import_what_fits_use(settings.method.unfitted)
     space.before_fitting()
     cohort = None if located.cohort is None else read_cohort(located.cohort)
     held_out = _score(settings, (table, training), cohort, threads, space.progress)
@@ -188,9 +188,6 @@ def _score(
     splits = build_splits(settings, table.data, None if training is None else training.data)
     _warn(split_findings(splits), progress)
     progress.start(len(splits))
-    n_fits = len({split.fit_id for split in splits})
-    method = settings.method.unfitted
-    budget = ThreadBudget.of(method, n_fits, threads)
 
     def context(fold: str) -> FitContext:
         return FitContext(
@@ -198,26 +195,18 @@ def _score(
             dataset=settings.dataset.id,
             backbone=settings.backbone.id,
             fold=fold,
-            threads=budget.threads,
+            threads=threads,
             grouping=(training or table).data.grouping,
             cache=Path(settings.out_root) / "cache",
             cohort=cohort,
         )
 
-    one_at_a_time = Lock()
-
     def scored(split: FoldSplit) -> None:
-        with one_at_a_time:
-            log.info("fold %s: fitted on %d pairs, scored %d", split.id, len(split.train_rows()), len(split.test))
-            progress.fold_done(split.id)
+        log.info("fold %s: fitted on %d pairs, scored %d", split.id, len(split.train_rows()), len(split.test))
+        progress.fold_done(split.id)
 
-    import_what_fits_use(method)
-    limit_threads(budget.threads)
-    try:
-        thresholds = settings.training_thresholds
-        return score_held_out(table, splits, settings.method.build, context, scored, training, thresholds, budget)
-    finally:
-        limit_threads(threads)
+    thresholds = settings.training_thresholds
+    return score_held_out(table, splits, settings.method.build, context, scored, training, thresholds)
 
 
 def _store_failure(

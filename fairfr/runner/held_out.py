@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from itertools import chain, groupby
+from functools import cached_property
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,6 @@ from fairfr.core.calibrator import Calibrator, FitContext
 from fairfr.core.errors import ConfigError, DataError, UnmetNeedError, missing_groups_error
 from fairfr.core.extras import explain_missing_extra
 from fairfr.core.findings import Finding
-from fairfr.core.threads import ThreadBudget
 from fairfr.core.types import F64, I16, I64, FoldSplit, Prediction, ScoreFrame, VerificationSet
 from fairfr.metrics.roc_metrics import training_thresholds
 from fairfr.numerics.beta import BetaMap, fit_overlay
@@ -59,28 +59,21 @@ def score_held_out(
     on_split: Callable[[FoldSplit], object] = lambda split: None,
     training: PairTable | None = None,
     thresholds: bool = False,
-    budget: ThreadBudget | None = None,
 ) -> HeldOutScores:
     """Run one method over all splits. A fresh method for each fit: nothing learned crosses over.
 
-    ``on_split`` gets each split that was scored, possibly from several threads at the same time.
+    ``on_split`` gets each split that was scored.
     ``training``: the set that the splits' training rows belong to, if it is another one than ``table``.
     ``thresholds``: each fit also reports the thresholds that its training pairs set.
-    ``budget``: how many fits run at once (None: one after another); that changes no number.
     """
-    budget = budget or ThreadBudget()
-    fits = [list(several) for _, several in groupby(splits, key=lambda split: split.fit_id)]
-
-    def score(several: list[FoldSplit]) -> list[ScoredFold]:
-        first = several[0]
-        fitted = _Fitted(training or table, first, make_method(), context(first.fit_id), thresholds)
-        scored = []
-        for split in several:
+    scored = []
+    for fit_id, several in groupby(splits, key=lambda split: split.fit_id):
+        same_fit = list(several)
+        fitted = _Fitted(training or table, same_fit[0], make_method(), context(fit_id), thresholds)
+        for split in same_fit:
             scored.append(fitted.score(table, split))
             on_split(split)
-        return scored
-
-    return _assembled(table.data, splits, chain.from_iterable(budget.map(score, fits)))
+    return _assembled(table.data, splits, scored)
 
 
 def _assembled(data: VerificationSet, splits: list[FoldSplit], scored: Iterable[ScoredFold]) -> HeldOutScores:
@@ -139,8 +132,6 @@ class _Fitted:
         rows = split.train_rows()
         self._train = PairView(table, rows, method.needs, self._name)
         self._same = table.data.same[rows]
-        self._of_training: Prediction | None = None
-        self._map: BetaMap | None = None
         with explain_missing_extra(type(method).__name__):
             method.fit(self._train, self._same, ctx)
 
@@ -163,21 +154,16 @@ class _Fitted:
         values = {"score": score, "probability": probability}
         return {on: training_thresholds(self._same, of) for on, of in values.items()}
 
-    # Neither is a cached_property: before Python 3.12 fits side by side would wait for each other's.
-
-    @property
+    @cached_property
     def _on_training(self) -> Prediction:
-        if self._of_training is None:
-            self._of_training = self._method.predict(self._train)
-        return self._of_training
+        return self._method.predict(self._train)
 
-    @property
+    @cached_property
     def _overlay(self) -> BetaMap:
         """The probability of a method that returns none."""
-        if self._map is None:
-            self._map = fit_overlay(self._method, self._on_training.score, self._same)
-            self._report["overlay"] = {"a": self._map.a, "b": self._map.b, "c": self._map.c}
-        return self._map
+        overlay = fit_overlay(self._method, self._on_training.score, self._same)
+        self._report["overlay"] = {"a": overlay.a, "b": overlay.b, "c": overlay.c}
+        return overlay
 
 
 def _check_prediction(name: str, split: FoldSplit, score: F64, probability: F64) -> None:

@@ -144,21 +144,17 @@ def test_a_value_of_the_wrong_type_is_a_config_error(path: Path) -> None:
 # -- prediction --------------------------------------------------------------------------------------------------------
 
 
-def test_fits_side_by_side_are_as_alone(path: Path, data: VerificationSet, fitted: Fitted) -> None:
-    """The same bytes, whatever another thread fits meanwhile: what methods promise by ``side_by_side``."""
-    if not getattr(fitted.method, "side_by_side", False):
-        pytest.skip("its fits follow one another")
+def test_fits_in_two_threads_are_as_alone(path: Path, data: VerificationSet, fitted: Fitted) -> None:
+    """The same bytes, whatever another thread fits meanwhile, as a server of the library may."""
     with ThreadPoolExecutor(2) as pool:
         first, _, third = pool.map(lambda seed: run(path, data, seed), (0, 1, 0))
     for beside in (first, third):
         assert as_bytes(beside.prediction) == as_bytes(fitted.prediction)
 
 
-def test_fits_side_by_side_import_nothing_that_the_runner_has_not_imported(
+def test_a_fit_imports_nothing_that_the_runner_has_not_imported(
     path: Path, data: VerificationSet, fitted: Fitted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if not getattr(fitted.method, "side_by_side", False):
-        pytest.skip("its fits follow one another")
     asked: set[str] = set()
     plain_import = builtins.__import__
 
@@ -171,8 +167,8 @@ def test_fits_side_by_side_import_nothing_that_the_runner_has_not_imported(
     run(path, data)
     monkeypatch.undo()
     imported = {*SHARED_IMPORTS, *getattr(fitted.method, "imports", ())}
-    imported |= {"numpy", "scipy", "threadpoolctl"}  # every cell has them
-    assert {name for name in asked if name.partition(".")[0] not in sys.stdlib_module_names} <= imported
+    known = {*sys.stdlib_module_names, "fairfr", "numpy", "scipy", "threadpoolctl"}  # every cell has them
+    assert {name for name in asked if name.partition(".")[0] not in known} <= imported
 
 
 def test_prediction_is_finite_and_complete(fitted: Fitted) -> None:

@@ -11,7 +11,6 @@ UNIT = ROOT / "tests" / "unit"
 
 SAME_IDEA = {
     "beta": "the map and the method that fits it",
-    "coverage": "a protocol and its study",
     "order": "the type and its value for the paper",
     "settings": "the typed settings of a room",
     "transfer": "a protocol and its study",

@@ -17,7 +17,6 @@ from threadpoolctl import threadpool_info, threadpool_limits
 from fairfr.core import threads
 from fairfr.core.errors import ConfigError
 from fairfr.core.threads import loaded
-from fairfr.methods.ac_linear import ACLinear
 from fairfr.methods.baseline import Baseline
 
 
@@ -115,25 +114,3 @@ def test_one_cell_does_not_decide_for_the_next() -> None:
     before = threads.resolve_threads(None)
     threads.limit_threads(before + 1)
     assert threads.resolve_threads(None) == before
-
-
-@pytest.mark.parametrize(
-    ("side_by_side", "n_fits", "given", "expected"),
-    [
-        (True, 10, 2, (2, 1)),
-        (True, 10, 3, (3, 1)),
-        (True, 10, 16, (4, 4)),
-        (True, 2, 6, (2, 3)),
-        (True, 1, 4, (1, 4)),
-        (False, 10, 2, (1, 2)),
-    ],
-)
-def test_threads_are_divided_among_fits_that_may_stand_side_by_side(
-    side_by_side: bool, n_fits: int, given: int, expected: tuple[int, int]
-) -> None:
-    method = type("Method", (Baseline,), {"side_by_side": side_by_side})()
-    assert threads.ThreadBudget.of(method, n_fits, given) == expected
-
-
-def test_a_method_that_says_nothing_is_fitted_once_at_a_time() -> None:
-    assert threads.ThreadBudget.of(ACLinear(), 10, 4) == (1, 4)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
@@ -12,7 +11,6 @@ import pytest
 
 from fairfr.core.calibrator import Calibrator, FitContext
 from fairfr.core.errors import UndeclaredInputError, UnmetNeedError
-from fairfr.core.threads import ThreadBudget
 from fairfr.core.types import FoldSplit, Need, Prediction, VerificationSet
 from fairfr.folds.published import LeaveOneFoldOut
 from fairfr.methods.ac_density import ACDensity
@@ -137,32 +135,6 @@ def test_a_probability_of_its_own_gets_no_overlay(data: VerificationSet) -> None
     held_out = run(data, Platt)
     assert all("overlay" not in report for report in held_out.fit_report.values())
     np.testing.assert_array_equal(held_out.frame.score, held_out.frame.probability)
-
-
-@pytest.mark.parametrize("n_parallel", [2, 3])
-def test_fits_side_by_side_give_the_same_result(data: VerificationSet, n_parallel: int) -> None:
-    splits = list(LeaveOneFoldOut().split(data))
-    scored: list[FoldSplit] = []
-    alone = score_held_out(PairTable(data), splits, ACLinear, context)
-    together = score_held_out(
-        PairTable(data), splits, ACLinear, context, scored.append, budget=ThreadBudget(n_parallel, 1)
-    )
-    assert together.frame.score.tobytes() == alone.frame.score.tobytes()
-    assert list(together.fit_report) == list(alone.fit_report)
-    assert sorted(split.id for split in scored) == sorted(data.fold_labels), "each is told once"
-
-
-def test_nothing_runs_on_behind_a_fit_that_failed(data: VerificationSet) -> None:
-    class Fails(Baseline):
-        def fit(self, view: PairView, same: np.ndarray, ctx: FitContext) -> Self:
-            raise ValueError(f"fold {ctx.fold}")
-
-    splits = list(LeaveOneFoldOut().split(data))
-    before = set(threading.enumerate())  # idle threads of an earlier test may still be ending
-    with pytest.raises(ValueError, match=f"fold {splits[0].id}"):
-        score_held_out(PairTable(data), splits, Fails, context, budget=ThreadBudget(2, 1))
-    new = set(threading.enumerate()) - before
-    assert not [thread for thread in new if thread.name.startswith("fold")], "all have ended"
 
 
 def test_pairs_in_no_split_are_no_part_of_the_result(data: VerificationSet) -> None:
