@@ -27,24 +27,29 @@ def fit_newton(design: Design, same: Bool, penalty: F64) -> LogisticModel:
     objective = _objective(logit, target, parameters, penalty)
     fell = np.inf
     steps = 0
-    with single_thread_blas():
-        while steps < MAX_STEPS and fell >= TOLERANCE * (abs(objective) + 1):
-            direction = _direction(design, logit, target, parameters, penalty)
-            before = objective
-            scale = 1.0
-            candidate = parameters - direction
-            logit = design.matvec(candidate[:-1]) + candidate[-1]
+    while steps < MAX_STEPS and fell >= TOLERANCE * (abs(objective) + 1):
+        direction = _direction(design, logit, target, parameters, penalty)
+        before = objective
+        scale = 1.0
+        candidate = parameters - direction
+        logit = _logit(design, candidate)
+        objective = _objective(logit, target, candidate, penalty)
+        while objective > before and scale >= SMALLEST_STEP:
+            scale /= 2
+            candidate = parameters - scale * direction
+            logit = _logit(design, candidate)
             objective = _objective(logit, target, candidate, penalty)
-            while objective > before and scale >= SMALLEST_STEP:
-                scale /= 2
-                candidate = parameters - scale * direction
-                logit = design.matvec(candidate[:-1]) + candidate[-1]
-                objective = _objective(logit, target, candidate, penalty)
-            if objective <= before:
-                parameters = candidate
-            fell = before - objective
-            steps += 1
+        if objective <= before:
+            parameters = candidate
+        fell = before - objective
+        steps += 1
     return LogisticModel(parameters[:-1], float(parameters[-1]), steps)
+
+
+def _logit(design: Design, parameters: F64) -> F64:
+    with single_thread_blas():
+        logit: F64 = design.matvec(parameters[:-1]) + parameters[-1]
+    return logit
 
 
 def _objective(logit: F64, target: F64, parameters: F64, penalty: F64) -> float:
