@@ -16,7 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from fairfr.commands._console import run_and_print
+from fairfr.commands._messages import run_and_print
 from fairfr.core.errors import ConfigError, DataError, FairfrError
 from fairfr.core.text import plural
 
@@ -183,7 +183,7 @@ def _check_place(out: Path, force: bool) -> None:
 
 def score(options: argparse.Namespace) -> str:
     """New pairs."""
-    from fairfr.commands._console import ScoringProgress
+    from fairfr.commands._score_bar import ScoringProgress
     from fairfr.library.scoring import ScoreOptions, score_pairs
 
     names = ("model", "pairs", "out", "embeddings", "left", "right", "images", "top", "threads", "block", "prior")

@@ -7,7 +7,7 @@ From a checkout: python scripts/import_data.py check
 
 import argparse
 
-from fairfr.commands._console import run_and_print
+from fairfr.commands._messages import run_and_print
 
 
 def main() -> None:

@@ -17,7 +17,7 @@ import importlib
 import sys
 from collections.abc import Sequence
 
-from fairfr.commands._console import run_and_print
+from fairfr.commands._messages import run_and_print
 
 KINDS = {
     "rfw": ("fairfr.data.importers.rfw", "RFW's pair lists, or a table made from them"),

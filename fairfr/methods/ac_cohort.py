@@ -85,6 +85,13 @@ class ACCohort:
         if self.share > 1 or self.floor > 1:
             raise ConfigError("method.estimator.share and method.estimator.floor are shares: at most 1.")
 
+    @property
+    def imports(self) -> tuple[str, ...]:
+        """What fits import."""
+        if self.keep == "mixture":
+            return ("sklearn.cluster",)
+        return ()
+
     # -- fitting -------------------------------------------------------------------------------------------------------
 
     def fit(self, view: PairView, same: Bool, ctx: FitContext) -> Self:

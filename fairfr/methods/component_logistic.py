@@ -49,7 +49,6 @@ class ComponentLogistic:
 
     needs: ClassVar[frozenset[Need]] = frozenset({"embeddings"})
     native_probability: ClassVar[bool] = True
-    imports: ClassVar[tuple[str, ...]] = ("faiss", "numba")
 
     inputs: tuple[Literal["midpoint", "density", "cosine"], ...] = ("midpoint", "cosine")
     C: float = 1.0
@@ -63,6 +62,13 @@ class ComponentLogistic:
         check_min(1, k=self.k, max_references=self.max_references)
         if not self.inputs:
             raise ConfigError("method.estimator.inputs is empty: name some of midpoint, density, cosine.")
+
+    @property
+    def imports(self) -> tuple[str, ...]:
+        """What fits import."""
+        if "density" in self.inputs:
+            return ("faiss", "numba")
+        return ()
 
     def fit(self, view: PairView, same: Bool, ctx: FitContext) -> Self:
         self.density_: LocalDensity | None = None

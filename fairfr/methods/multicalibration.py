@@ -54,6 +54,7 @@ class Multicalibration:
 
     needs: ClassVar[frozenset[Need]] = frozenset({"embeddings"})
     native_probability: ClassVar[bool] = True
+    imports: ClassVar[tuple[str, ...]] = ("pandas", "mcgrad.methods")
 
     components: int = 16
     C: float = 1.0

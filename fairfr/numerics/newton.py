@@ -63,9 +63,10 @@ def _direction(design: Design, logit: F64, target: F64, parameters: F64, penalty
     """The inverse Hessian times the gradient, weights then intercept."""
     probability = sigmoid(logit)
     residual = probability - target
-    gradient = np.append(design.rmatvec(residual) + penalty * parameters[:-1], residual.sum())
     curvature = probability * (1 - probability)
-    side = design.rmatvec(curvature)
+    with single_thread_blas():
+        gradient = np.append(design.rmatvec(residual) + penalty * parameters[:-1], residual.sum())
+        side = design.rmatvec(curvature)
     corner = np.atleast_2d(curvature.sum())
     hessian = np.block([[design.gram(curvature) + np.diag(penalty), side[:, None]], [side[None, :], corner]])
     direction: F64 = np.linalg.solve(hessian, gradient)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby
@@ -66,14 +66,17 @@ def score_held_out(
     ``training``: the set that the splits' training rows belong to, if it is another one than ``table``.
     ``thresholds``: each fit also reports the thresholds that its training pairs set.
     """
-    scored = []
-    for fit_id, several in groupby(splits, key=lambda split: split.fit_id):
-        same_fit = list(several)
-        fitted = _Fitted(training or table, same_fit[0], make_method(), context(fit_id), thresholds)
-        for split in same_fit:
-            scored.append(fitted.score(table, split))
-            on_split(split)
-    return _assembled(table.data, splits, scored)
+
+    def scored() -> Iterator[ScoredFold]:
+        for fit_id, several in groupby(splits, key=lambda split: split.fit_id):
+            same_fit = list(several)
+            fitted = _Fitted(training or table, same_fit[0], make_method(), context(fit_id), thresholds)
+            for split in same_fit:
+                yield fitted.score(table, split)
+                on_split(split)
+            del fitted  # before the next one needs its memory
+
+    return _assembled(table.data, splits, scored())
 
 
 def _assembled(data: VerificationSet, splits: list[FoldSplit], scored: Iterable[ScoredFold]) -> HeldOutScores:

@@ -24,7 +24,9 @@ ROOT = Path(__file__).parents[2]
 PROGRAM = """
 import importlib.metadata as metadata
 import json, re, sys, tempfile
+from contextlib import redirect_stdout
 from importlib.abc import MetaPathFinder
+from io import StringIO
 from pathlib import Path
 
 
@@ -68,6 +70,7 @@ sys.meta_path.insert(0, Absent())
 import numpy as np
 
 import fairfr
+from fairfr.commands.calibrate import main as calibrate
 from fairfr.library.method_classes import method_targets
 
 rng = np.random.default_rng(0)
@@ -95,6 +98,10 @@ for name in method_targets():
         path = Path(folder) / "model.fairfr"
         model.save(path, with_faces=True)
         again = fairfr.load(path)
+        sys.argv[1:] = ["inspect", str(path)]
+        with redirect_stdout(StringIO()) as shown:
+            calibrate()
+    assert "face vectors" in shown.getvalue(), shown.getvalue()
     assert np.array_equal(again.probability(embeddings, pairs, **known), model.probability(embeddings, pairs, **known))
     told[name] = "ok"
 print(json.dumps({"told": told, "blocked": sorted(blocked)}))

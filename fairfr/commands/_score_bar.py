@@ -1,10 +1,8 @@
-"""What commands on files show: a progress bar, and at the end their report or one message."""
+"""The progress bar of ``fairfr calibrate score``."""
 
 from __future__ import annotations
 
-import signal
 import sys
-from collections.abc import Callable
 from types import TracebackType
 from typing import Self
 
@@ -12,24 +10,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
 
-from fairfr.core.errors import FairfrError
 from fairfr.library.scoring import Progress
-
-
-def run_and_print(work: Callable[[], str]) -> None:
-    """Print what ``work`` reports; a mistake of the user's is one line on stderr and exit code 1."""
-    # a batch system's polite kill must clean up as Ctrl-C does
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit("terminated"))
-    try:
-        print(work())
-    except FairfrError as error:
-        sys.exit(error.named())
-    except BrokenPipeError:  # the reader of the report has gone, as with `| head`
-        sys.stdout = None
-    except OSError as error:
-        sys.exit(f"{error.filename or 'a file'} cannot be used: {error.strerror or error}.")
-    except KeyboardInterrupt:
-        sys.exit("interrupted")
 
 
 class ScoringProgress(Progress):

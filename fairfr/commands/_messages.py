@@ -1,0 +1,25 @@
+"""How a command that works on files ends: with its report, or with one message."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Callable
+
+from fairfr.core.errors import FairfrError
+
+
+def run_and_print(work: Callable[[], str]) -> None:
+    """Print what ``work`` reports; a mistake of the user's is one line on stderr and exit code 1."""
+    # a batch system's polite kill must clean up as Ctrl-C does
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("terminated"))
+    try:
+        print(work())
+    except FairfrError as error:
+        sys.exit(error.named())
+    except BrokenPipeError:  # the reader of the report has gone, as with `| head`
+        sys.stdout = None
+    except OSError as error:
+        sys.exit(f"{error.filename or 'a file'} cannot be used: {error.strerror or error}.")
+    except KeyboardInterrupt:
+        sys.exit("interrupted")
