@@ -1,1 +1,1 @@
-"""The nouns of fairfr: frozen types, errors, run keys. numpy only."""
+"""The nouns of fairfr: frozen types, errors, configuration, run keys. numpy only."""

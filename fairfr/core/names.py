@@ -1,4 +1,4 @@
-"""Names with a meaning in what fairfr writes, which no attribute, group or fold may bear; reported rates."""
+"""Reserved names, which no attribute, group or fold may bear, and the false positive rates that are reported."""
 
 from __future__ import annotations
 
@@ -29,6 +29,11 @@ FOLDS = frozenset({POOLED})
 
 _PLACEHOLDER = re.compile(r"row\d+_(left|right)")
 
+FPR_LEVELS: Mapping[str, float] = {"1e-2": 1e-2, "1e-3": 1e-3}
+"""False positive rates at which results are reported, by the spelling that names of metrics use."""
+ENOUGH_FALSE_MATCHES = 10
+"""With fewer, a rate depends on single pairs of different people."""
+
 
 def placeholder_id(row: int, side: str) -> str:
     """What an image is called that the pairs file has no id of: it occurs in this row alone."""
@@ -38,10 +43,3 @@ def placeholder_id(row: int, side: str) -> str:
 def is_placeholder(image: str) -> bool:
     """Whether an image id is one that ``placeholder_id`` made."""
     return _PLACEHOLDER.fullmatch(image) is not None
-
-
-FPR_LEVELS: Mapping[str, float] = {"1e-2": 1e-2, "1e-3": 1e-3}
-"""By the spelling that names of metrics use."""
-
-ENOUGH_FALSE_MATCHES = 10
-"""With fewer, a rate depends on single pairs of different people."""

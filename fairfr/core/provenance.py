@@ -36,6 +36,8 @@ OVERLAY = "fairfr.numerics.beta"
 THRESHOLDS = "fairfr.metrics.roc_metrics.training_thresholds"
 """Makes numbers that only a fit can make, for runs that ask for them; other metrics can be measured again."""
 
+PACKAGES = ("fairfr", "numpy", "scipy", "scikit-learn", "torch", "faiss-cpu", "numba", "pandas")
+
 
 def run_code(method: str, native_probability: bool, protocol: str, training_thresholds: bool) -> dict[str, str | None]:
     """Digests of the code that decides a run's numbers: of its method, with what the runner adds, and its protocol.
@@ -147,9 +149,6 @@ def _imported(source: bytes, package: str) -> Iterator[str]:
                 base = ".".join([*up, *filter(None, [base])])
             yield base
             yield from (f"{base}.{alias.name}" for alias in node.names)
-
-
-PACKAGES = ("fairfr", "numpy", "scipy", "scikit-learn", "torch", "faiss-cpu", "numba", "pandas")
 
 
 def versions() -> dict[str, str]:

@@ -18,6 +18,20 @@ SYNTHETIC = "synthetic-"
 FROM = "from_"
 MAX_ID = 200  # bytes; file systems allow 255, and endings are added
 
+Parameters: TypeAlias = dict[str, Any]
+"""``{"method.estimator.k": 20, "seed": 0, ...}``"""
+ID_KEYS = ("dataset.id", "backbone.id", "backbone.column", "method.id", "protocol.id")
+"""Which row and column a run belongs to, and the protocol: no parameters."""
+PUBLISHED = "published"
+"""The protocol of tables: leave one published fold out."""
+DATASET_KEYS_OF_METHODS = {
+    "dataset.max_references": "method.estimator.max_references",
+    "dataset.oracle_mixed": "method.estimator.mixed",
+}
+"""Keys of a data set that decide numbers only through the methods whose yaml refers to them: the method's field
+counts, the data set's key does not."""
+PREFIXES = ("method.estimator.", "dataset.", "backbone.", "protocol.splitter.")
+
 
 @dataclass(frozen=True, slots=True)
 class RunKey:
@@ -69,22 +83,6 @@ def check_path_name(key: str, value: str) -> None:
             f"{key}={value!r} cannot be used as a name. Use a plain name without slashes, such as 'my_set'; "
             "folders go into data_root and out_root, or an import's --out."
         )
-
-
-Parameters: TypeAlias = dict[str, Any]
-"""``{"method.estimator.k": 20, "seed": 0, ...}``"""
-
-ID_KEYS = ("dataset.id", "backbone.id", "backbone.column", "method.id", "protocol.id")
-"""Which row and column a run belongs to, and the protocol: no parameters."""
-PUBLISHED = "published"
-"""The protocol of tables: leave one published fold out."""
-DATASET_KEYS_OF_METHODS = {
-    "dataset.max_references": "method.estimator.max_references",
-    "dataset.oracle_mixed": "method.estimator.mixed",
-}
-"""Keys of a data set that decide numbers only through the methods whose yaml refers to them: the method's field
-counts, the data set's key does not."""
-PREFIXES = ("method.estimator.", "dataset.", "backbone.", "protocol.splitter.")
 
 
 def flatten(mapping: Mapping[str, Any], prefix: str = "") -> Parameters:

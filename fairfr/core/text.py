@@ -27,6 +27,11 @@ def escape_json(text: str) -> str:
     return _CONTROL_CHARS.sub(lambda found: f"\\u{ord(found.group()):04x}", text)
 
 
+def escape_mathtext(text: str) -> str:
+    """Text for matplotlib, which would take text between dollars for a formula."""
+    return escape_control_chars(text).replace("$", r"\$")
+
+
 def plural(number: int, noun: str) -> str:
     """``1 pair``, ``20,000 pairs``."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
@@ -40,8 +45,3 @@ def shorten_list(texts: Sequence[str], most: int, separator: str = ", ") -> str:
 def error_summary(error: BaseException, most: int = 160) -> str:
     """What an error of another library says, on one line of at most ``most`` characters; its type if nothing."""
     return (str(error).splitlines() or [type(error).__name__])[0][:most]
-
-
-def escape_mathtext(text: str) -> str:
-    """Text for matplotlib, which would take text between dollars for a formula."""
-    return escape_control_chars(text).replace("$", r"\$")

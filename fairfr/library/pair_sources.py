@@ -1,7 +1,7 @@
 """Pairs from a file of any length, block by block, and the best matches of each probe in a gallery.
 
-What is in memory does not grow with the file. A gallery is searched by cosine; of its ``top`` matches by cosine each
-probe's are ranked by the calibrated score, which may order them otherwise.
+What is in memory does not grow with the file. A gallery is searched by cosine; each probe's ``top`` matches are then
+ranked by the calibrated score, which may order them otherwise.
 """
 
 from __future__ import annotations

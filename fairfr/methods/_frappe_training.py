@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 KEEP_INPUTS = 200_000_000
 PREDICT_BATCH = 8192
 
+ROW_BLOCK = 256
+
 
 @dataclass(frozen=True, slots=True)
 class TrainingSettings:
@@ -219,9 +221,6 @@ def _batches(
             steps += 1
             part = slice(start, start + how.batch)
             yield shuffled[part], of_epoch.take(part)
-
-
-ROW_BLOCK = 256
 
 
 def ward_means(design: PairDesign, cosine: F64, chosen: I64, k: int) -> F64:

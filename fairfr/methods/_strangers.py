@@ -16,6 +16,15 @@ from fairfr.pairs.vectors import fingerprints
 
 NO_GROUP = -1
 
+IMAGES_PER_CLUSTER = 50
+MOST_CLUSTERS = 64
+FEWEST_IMAGES = 20
+HALVINGS = 50
+REACH = 9.0  # standard deviations beyond the outermost mean: nothing lies there
+TINY = 1e-12
+Mixture = dict[str, F64]
+"""``weights`` (K,), ``means`` (K, d), and ``covariance`` (d, d), the same for all."""
+
 
 @serializable("Strangers")
 @dataclass(frozen=True, slots=True)
@@ -98,22 +107,12 @@ def check_cohort(source: str, cohort: F32 | None, width: int) -> None:
         )
 
 
-IMAGES_EACH, MOST = 50, 64
-FEWEST_IMAGES = 20
-HALVINGS = 50
-REACH = 9.0  # standard deviations beyond the outermost mean: nothing lies there
-TINY = 1e-12
-
-Mixture = dict[str, F64]
-"""``weights`` (K,), ``means`` (K, d), and ``covariance`` (d, d), the same for all."""
-
-
 def fit_mixture(cohort: F32, seed: int) -> Mixture:
     """Of the vectors (n, d): k-means, small clusters dissolved, one covariance within clusters."""
     from sklearn.cluster import KMeans
 
     wide, n = cohort.astype(np.float64), len(cohort)
-    K = max(1, min(MOST, n // IMAGES_EACH))
+    K = max(1, min(MOST_CLUSTERS, n // IMAGES_PER_CLUSTER))
     with single_thread_blas():
         labels = KMeans(n_clusters=K, n_init=1, random_state=seed).fit(wide).labels_.astype(np.int64)
     labels = _dissolved(wide, labels)

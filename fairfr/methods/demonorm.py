@@ -54,16 +54,8 @@ import numpy as np
 from fairfr.core.calibrator import FitContext
 from fairfr.core.config import check_min
 from fairfr.core.types import I16, I32, I64, Bool, Need, PairRule, Prediction
-from fairfr.methods._impostor_statistics import (
-    Cohort,
-    FitMap,
-    GroupMaps,
-    Moments,
-    draw_cohort,
-    fit_balanced_logistic,
-    fit_two_gaussians,
-    fit_z_score,
-)
+from fairfr.methods._group_maps import FitMap, GroupMaps, fit_balanced_logistic, fit_two_gaussians, fit_z_score
+from fairfr.methods._impostor_statistics import Cohort, Moments, draw_cohort
 from fairfr.methods._labels import GroupNames, GroupRule, IdentityIndex, resolve_identities
 from fairfr.pairs.view import PairView
 

@@ -16,8 +16,7 @@ from fairfr.paper.comparison import (
     printed_key,
     synthetic_warning,
 )
-from fairfr.paper.numbers import GROUP_AWARE_IDS
-from fairfr.paper.order import DATASETS, HEADLINE, HEADLINE_BACKBONES, ORDER, ROWS
+from fairfr.paper.order import DATASETS, GROUP_AWARE_IDS, HEADLINE, HEADLINE_BACKBONES, ORDER, ROWS
 from fairfr.paper.printed import QUANTITIES, TABLE_NAMES, WORST_BRIER, PrintedNumber, printed_headline
 from fairfr.report.quantity import LIFTED, Quantity
 from fairfr.report.run import Reading

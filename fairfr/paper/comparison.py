@@ -1,4 +1,4 @@
-"""Ours against the paper's, number by number and in one table: how far apart, and whether more than chance explains."""
+"""Ours against the paper's, number by number and in one table: how far apart, and whether by more than chance."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from typing import Protocol
 import numpy as np
 
 from fairfr.core.types import F64
-from fairfr.paper.order import BACKBONES, DATASETS, GROUP_AWARE, ROWS, SCORE_ONLY
+from fairfr.paper.order import BACKBONES, DATASETS, ROWS, SCORE_ONLY
 from fairfr.paper.printed import printed_headline, printed_study
 from fairfr.paper.studies import STUDIES
 from fairfr.report.quantity import LIFTED, Quantity
@@ -20,7 +20,7 @@ from fairfr.report.run import Reading, Run
 from fairfr.report.runs import SelectedRuns
 from fairfr.report.study_runs import StudyRuns
 from fairfr.report.study_table import PrintedRow
-from fairfr.report.tables.columns import TOLERANCE, LiftedGroups, group_means, group_names, lifted_groups
+from fairfr.report.tables.columns import NO_IMPROVEMENT, LiftedGroups, group_means, group_names, lifted_groups
 from fairfr.report.tables.grid import number_entry
 from fairfr.report.tables.order import BASELINE, Setting
 from fairfr.report.uncertainty.bootstrap import BOOTSTRAP_METRICS
@@ -190,9 +190,6 @@ def require_number(numbers: Numbers, quantity: Quantity, dataset: str, backbone:
     return value
 
 
-GROUP_AWARE_IDS = frozenset(row.id for row in GROUP_AWARE)
-
-
 class BootstrapNumbers:
     """Numbers of one ``draw`` at a time: the fold mean, moved by as much as the pooled value moves in that draw.
 
@@ -275,13 +272,13 @@ def _group_draws(found: SettingBootstrap, metric: str, method: str) -> dict[str,
 
 
 def _levels(found: SettingBootstrap, metric: str, method: str) -> F64 | None:
-    """K/N of levels.py in each draw, (draws,)."""
+    """K/N in each draw, (draws,)."""
     before, after = (_group_draws(found, metric, m) for m in (BASELINE.id, method))
     if not before or not after:
         return None
     baseline = np.stack(list(before.values()), axis=1)
     ours = np.stack([after.get(group, np.full(len(baseline), np.nan)) for group in before], axis=1)
     worst_first = np.argsort(baseline, axis=1, kind="stable")
-    lifted = np.take_along_axis(ours > baseline + TOLERANCE, worst_first, axis=1)
+    lifted = np.take_along_axis(ours > baseline + NO_IMPROVEMENT, worst_first, axis=1)
     share: F64 = np.cumprod(lifted, axis=1).sum(axis=1) / len(before)
     return share

@@ -28,6 +28,7 @@ GROUP_AWARE = (
     _row("demonorm", "DemoNorm", "demonorm_paper"),
     _row("oracle", "Oracle", "oracle_paper"),
 )
+GROUP_AWARE_IDS = frozenset(row.id for row in GROUP_AWARE)
 DENSITY = _row("ac_density", "AC-Density")
 DENSITY_LOO = MethodRow("ac_density_loo", "AC-Density (LOO)", "ac_density_loo", "ac_density_loo", printed=DENSITY.id)
 ADAPTIVE = (_row("ac_mlp", "AC-MLP"), _row("ac_linear", "AC-Linear"), DENSITY, DENSITY_LOO)

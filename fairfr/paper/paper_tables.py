@@ -31,6 +31,15 @@ BACKBONE_PARTS: dict[str, tuple[tuple[str, ...], ...]] = {
     "lfw": (("arcface_r100", "adaface"), ("magface",), ("arcface_r50", "arcface_fairface"), ("facenet",)),
 }
 
+METRICS = {"auroc": "Per-group AUROC", "pauc": "Per-group partial AUC"}
+N_VARIANTS = 2
+COMPETE = (
+    "Each group of one data set with one backbone counts once. Three AC variants compete, as in the paper: AC-MLP, "
+    "AC-Linear and one form of AC-Density, that of the text above, the other below."
+)
+SPANNERS = tuple(Spanner(label, tuple(HEADLINE_BACKBONES.values())) for label in DATASETS.values())
+CHAPTER = "The paper's tables"
+
 
 def main_tables(layout: Layout) -> Iterator[Grid]:
     """Tables 1 to 4."""
@@ -97,12 +106,68 @@ def _by_dataset(layout: Layout, dataset: str) -> Iterator[Grid]:
             yield from backbone_tables(layout, settings, str(number), CHAPTER)
 
 
-METRICS = {"auroc": "Per-group AUROC", "pauc": "Per-group partial AUC"}
-N_VARIANTS = 2
-COMPETE = (
-    "Each group of one data set with one backbone counts once. Three AC variants compete, as in the paper: AC-MLP, "
-    "AC-Linear and one form of AC-Density, that of the text above, the other below."
-)
+def headline_table(
+    layout: Layout,
+    id: str,
+    title: str,
+    panels: Sequence[Column],
+    about: str = "",
+    *,
+    without: Sequence[str] = (),
+) -> Grid:
+    """One panel for each quantity; several are headed by their names."""
+    blocks = layout.blocks(HEADLINE, without=without)
+    sections: list[Section] = []
+    direction = ""
+    for panel in panels:
+        places = [SettingColumn(setting, panel) for setting in HEADLINE]
+        if len(panels) > 1:
+            sections.extend(layout.sections(places, blocks, panel.heading))
+        else:
+            sections.extend(layout.sections(places, blocks))
+            direction = direction_note(panel)
+    rows = rows_of(blocks)
+    if any(panel.group == LIFTED for panel in panels):
+        rows = (BASELINE, *rows)
+    by_group = any(panel.group != "all" for panel in panels)
+    provenance = TableNotes(layout, rows, HEADLINE, alphas_of(panels), by_group, group_brier=has_group_brier(panels))
+    grid = Grid(id, title, ("Method",), SPANNERS, tuple(sections), about=(about, direction, BEST), chapter=CHAPTER)
+    return provenance.annotate(grid)
+
+
+def transposed_table(layout: Layout, id: str, title: str, column: Column, about: str) -> Grid:
+    """A row for each setting and a column for each label-free method but the Baseline, as the paper prints LD-TPR."""
+    others = tuple(row for row in rows_of(layout.blocks(HEADLINE)) if row in layout.others)
+    rows = tuple(row for row in (*LABEL_FREE, *ADAPTIVE, *others) if row is not BASELINE)
+    places = [SettingColumn(setting, column) for setting in HEADLINE]
+    lines = [layout.line(row, places) for row in rows]
+    marked = mark_best(lines, [column.higher_is_better] * len(HEADLINE))
+    by_setting = {}
+    for position, setting in enumerate(HEADLINE):
+        by_setting[setting] = tuple(line.entries[position] for line in marked)
+    sections = tuple(_data_set_section(by_setting, dataset) for dataset in DATASETS)
+    names = []
+    for line in marked:
+        mark = "†" if line.dagger else ""
+        names.append(f"{line.label}{mark}")
+    provenance = TableNotes(layout, (BASELINE, *rows), HEADLINE, alphas_of([column]))
+    sentences = (about, direction_note(column), BEST.replace("column", "row"))
+    spanners = (Spanner("", tuple(names)),)
+    return provenance.annotate(Grid(id, title, ("Backbone",), spanners, sections, about=sentences, chapter=CHAPTER))
+
+
+def _data_set_section(by_setting: dict[tuple[str, str], tuple[Entry, ...]], dataset: str) -> Section:
+    lines = (Line(label, by_setting[dataset, backbone]) for backbone, label in HEADLINE_BACKBONES.items())
+    return Section(DATASETS[dataset], tuple(lines))
+
+
+def direction_note(column: Column) -> str:
+    """Which direction is good."""
+    if column.higher_is_better is None:
+        return ""
+    if column.higher_is_better:
+        return "Higher is better."
+    return "Lower is better."
 
 
 class Wins(NamedTuple):
@@ -185,71 +250,3 @@ def _printed(layout: Layout, metric: str, rows: Sequence[MethodRow]) -> Iterator
         for position in range(len(places)):
             numbers = {line.label: line.entries[position].printed for line in lines}
             yield {label: number for label, number in numbers.items() if number is not None}
-
-
-SPANNERS = tuple(Spanner(label, tuple(HEADLINE_BACKBONES.values())) for label in DATASETS.values())
-CHAPTER = "The paper's tables"
-
-
-def headline_table(
-    layout: Layout,
-    id: str,
-    title: str,
-    panels: Sequence[Column],
-    about: str = "",
-    *,
-    without: Sequence[str] = (),
-) -> Grid:
-    """One panel for each quantity; several are headed by their names."""
-    blocks = layout.blocks(HEADLINE, without=without)
-    sections: list[Section] = []
-    direction = ""
-    for panel in panels:
-        places = [SettingColumn(setting, panel) for setting in HEADLINE]
-        if len(panels) > 1:
-            sections.extend(layout.sections(places, blocks, panel.heading))
-        else:
-            sections.extend(layout.sections(places, blocks))
-            direction = direction_note(panel)
-    rows = rows_of(blocks)
-    if any(panel.group == LIFTED for panel in panels):
-        rows = (BASELINE, *rows)
-    by_group = any(panel.group != "all" for panel in panels)
-    provenance = TableNotes(layout, rows, HEADLINE, alphas_of(panels), by_group, group_brier=has_group_brier(panels))
-    grid = Grid(id, title, ("Method",), SPANNERS, tuple(sections), about=(about, direction, BEST), chapter=CHAPTER)
-    return provenance.annotate(grid)
-
-
-def transposed_table(layout: Layout, id: str, title: str, column: Column, about: str) -> Grid:
-    """A row for each setting and a column for each label-free method but the Baseline, as the paper prints LD-TPR."""
-    others = tuple(row for row in rows_of(layout.blocks(HEADLINE)) if row in layout.others)
-    rows = tuple(row for row in (*LABEL_FREE, *ADAPTIVE, *others) if row is not BASELINE)
-    places = [SettingColumn(setting, column) for setting in HEADLINE]
-    lines = [layout.line(row, places) for row in rows]
-    marked = mark_best(lines, [column.higher_is_better] * len(HEADLINE))
-    by_setting = {}
-    for position, setting in enumerate(HEADLINE):
-        by_setting[setting] = tuple(line.entries[position] for line in marked)
-    sections = tuple(_data_set_section(by_setting, dataset) for dataset in DATASETS)
-    names = []
-    for line in marked:
-        mark = "†" if line.dagger else ""
-        names.append(f"{line.label}{mark}")
-    provenance = TableNotes(layout, (BASELINE, *rows), HEADLINE, alphas_of([column]))
-    sentences = (about, direction_note(column), BEST.replace("column", "row"))
-    spanners = (Spanner("", tuple(names)),)
-    return provenance.annotate(Grid(id, title, ("Backbone",), spanners, sections, about=sentences, chapter=CHAPTER))
-
-
-def _data_set_section(by_setting: dict[tuple[str, str], tuple[Entry, ...]], dataset: str) -> Section:
-    lines = (Line(label, by_setting[dataset, backbone]) for backbone, label in HEADLINE_BACKBONES.items())
-    return Section(DATASETS[dataset], tuple(lines))
-
-
-def direction_note(column: Column) -> str:
-    """Which direction is good."""
-    if column.higher_is_better is None:
-        return ""
-    if column.higher_is_better:
-        return "Higher is better."
-    return "Lower is better."

@@ -10,7 +10,7 @@ from fairfr.metrics.catalogue import METRIC_BY_ID, GapOf, RateAt
 
 IDENTIFIER = re.compile(r"[a-z0-9]+(_[a-z0-9]+)*")
 LIFTED = "lifted"
-"""In the place of a group: K/N, the worst-served groups that improve on the Baseline (levels.py)."""
+"""In the place of a group: K/N, the worst-served groups that improve on the Baseline (``tables.columns``)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,6 +31,9 @@ from fairfr.store.result_file import stored_runs
 RESCORE = "fairfr rescore (in a checkout: python scripts/rescore.py)"
 MAX_LISTED_CELLS = 5  # cells of each version in a message
 
+NO_PART = ("training_thresholds",)  # adds numbers to a run and changes none
+SHORT_DIGEST = 8
+
 
 class MixedMetricsError(FairfrError):
     """Runs measured by different versions of the metrics."""
@@ -134,10 +137,6 @@ def _check_results(runs: SelectedRuns) -> None:
             f"the runs were computed by different versions of fairfr ({listed}). Run the older ones again, or remove "
             "their folders."
         )
-
-
-NO_PART = ("training_thresholds",)  # adds numbers to a run and changes none
-SHORT_DIGEST = 8
 
 
 class SupersededRuns(NamedTuple):

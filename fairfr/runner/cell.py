@@ -33,8 +33,9 @@ from fairfr.runner.held_out import (
 from fairfr.runner.record import begin_result, completed_result, failed_result, score_columns
 from fairfr.runner.settings import CellSettings
 from fairfr.runner.table_cache import table_cache
+from fairfr.store.parquet_files import METRICS_FILE, SCORES_FILE, write_metrics, write_scores
 from fairfr.store.result_file import read_result
-from fairfr.store.run_folder import RunFolders, write_metrics, write_scores
+from fairfr.store.run_folder import RunFolders
 from fairfr.store.secrets import mask_config
 
 if TYPE_CHECKING:
@@ -146,8 +147,8 @@ def _compute(settings: CellSettings, located: CellData, begun: RunResult, space:
         for rule in PAIR_RULES:
             groups.append(PairGroups.of(grouping, data.pairs, rule))
     rows = compute_metrics(held_out.frame, held_out.folds, groups, settings.dataset.min_pairs, threads)
-    write_scores(space.draft / "scores.parquet", score_columns(data, cosine, held_out))
-    write_metrics(space.draft / "metrics.parquet", rows)
+    write_scores(space.draft / SCORES_FILE, score_columns(data, cosine, held_out))
+    write_metrics(space.draft / METRICS_FILE, rows)
     seconds = round(time.perf_counter() - started, 3)
     log.info("done in %.1f s", seconds)
     usage = Usage(threads, seconds, peak_memory_mb())

@@ -25,6 +25,63 @@ THRESHOLDS = "training_thresholds"
 """In a fit's report: thresholds that its training pairs set."""
 
 
+def check_training_set(settings: CellSettings) -> None:
+    """ConfigError unless a data set to fit on is named exactly where the protocol needs one."""
+    needs_set = getattr(settings.protocol.built, "needs_training_set", False)
+    if needs_set and settings.train is None:
+        raise ConfigError(
+            f"protocol={settings.protocol.id} fits on another data set than it tests on. Name one: "
+            "dataset@train=rfw, or dataset@train=custom train.id=mine."
+        )
+    if settings.train is not None and not needs_set:
+        raise ConfigError(
+            f"train={settings.train.id} names a data set to fit on, but protocol={settings.protocol.id} fits on the "
+            "pairs of the data set itself. Add protocol=transfer."
+        )
+
+
+def check_needs(method: Calibrator, method_id: str, data: VerificationSet) -> None:
+    """Say early that a set lacks what the method needs."""
+    if "embeddings" in method.needs and data.embeddings is None:
+        raise UnmetNeedError(
+            f"{method_id} needs embeddings, but backbone '{data.backbone}' of '{data.id}' has scores only. "
+            "Use a backbone with an embeddings file, or a method that works on scores: baseline, platt, beta."
+        )
+    if "groups" in method.needs and data.grouping is None:
+        raise missing_groups_error(method_id, data.id, data.group_columns)
+
+
+def build_splits(settings: CellSettings, data: VerificationSet, training: VerificationSet | None) -> list[FoldSplit]:
+    """The protocol's splits of ``data``; ``training`` is the set to fit on, for protocols that need one."""
+    splitter: Any = settings.protocol.built
+    splits = list(splitter.split(data) if training is None else splitter.split(data, training))
+    for split in splits:
+        if not len(split.train_rows()):
+            raise DataError(
+                f"protocol={settings.protocol.id} leaves no pairs to fit on for fold {split.id}.{_fold_hint(data)}"
+            )
+    if not splits:
+        raise DataError(f"protocol={settings.protocol.id} finds nothing to test in {data.id}.")
+    return splits
+
+
+def _fold_hint(data: VerificationSet) -> str:
+    if len(data.fold_labels) > 1:
+        return ""
+    return (
+        f" The pairs of {data.id} have no folds: add protocol=identity_disjoint, which makes folds without common "
+        "people, or a column 'fold' to the pairs file."
+    )
+
+
+def split_findings(splits: Iterable[FoldSplit]) -> tuple[Finding, ...]:
+    """What the protocol says about the splits, each finding once."""
+    found: list[Finding] = []
+    for split in splits:
+        found += [finding for finding in split.findings if finding not in found]
+    return tuple(found)
+
+
 @dataclass(slots=True)
 class HeldOutScores:
     """Held-out scores with what each fit reported.
@@ -100,25 +157,6 @@ def _assembled(data: VerificationSet, splits: list[FoldSplit], scored: Iterable[
     return HeldOutScores(frame, folds, report, rows, fit[rows], split_findings(splits))
 
 
-def split_findings(splits: Iterable[FoldSplit]) -> tuple[Finding, ...]:
-    """What the protocol says about the splits, each finding once."""
-    found: list[Finding] = []
-    for split in splits:
-        found += [finding for finding in split.findings if finding not in found]
-    return tuple(found)
-
-
-def check_needs(method: Calibrator, method_id: str, data: VerificationSet) -> None:
-    """Say early that a set lacks what the method needs."""
-    if "embeddings" in method.needs and data.embeddings is None:
-        raise UnmetNeedError(
-            f"{method_id} needs embeddings, but backbone '{data.backbone}' of '{data.id}' has scores only. "
-            "Use a backbone with an embeddings file, or a method that works on scores: baseline, platt, beta."
-        )
-    if "groups" in method.needs and data.grouping is None:
-        raise missing_groups_error(method_id, data.id, data.group_columns)
-
-
 class _Fitted:
     """A method fitted on the training rows of a split, which scores that split and those that share its fit.
 
@@ -179,41 +217,3 @@ def _check_prediction(name: str, split: FoldSplit, score: F64, probability: F64)
             raise ValueError(f"{name} returned {bad:,} non-finite {what} values in fold {split.id}.")
     if probability.min() < 0 or probability.max() > 1:
         raise ValueError(f"{name} returned probabilities outside [0, 1] in fold {split.id}.")
-
-
-def check_training_set(settings: CellSettings) -> None:
-    """ConfigError unless a data set to fit on is named exactly where the protocol needs one."""
-    needs_set = getattr(settings.protocol.built, "needs_training_set", False)
-    if needs_set and settings.train is None:
-        raise ConfigError(
-            f"protocol={settings.protocol.id} fits on another data set than it tests on. Name one: "
-            "dataset@train=rfw, or dataset@train=custom train.id=mine."
-        )
-    if settings.train is not None and not needs_set:
-        raise ConfigError(
-            f"train={settings.train.id} names a data set to fit on, but protocol={settings.protocol.id} fits on the "
-            "pairs of the data set itself. Add protocol=transfer."
-        )
-
-
-def build_splits(settings: CellSettings, data: VerificationSet, training: VerificationSet | None) -> list[FoldSplit]:
-    """The protocol's splits of ``data``; ``training`` is the set to fit on, for protocols that need one."""
-    splitter: Any = settings.protocol.built
-    splits = list(splitter.split(data) if training is None else splitter.split(data, training))
-    for split in splits:
-        if not len(split.train_rows()):
-            raise DataError(
-                f"protocol={settings.protocol.id} leaves no pairs to fit on for fold {split.id}.{_fold_hint(data)}"
-            )
-    if not splits:
-        raise DataError(f"protocol={settings.protocol.id} finds nothing to test in {data.id}.")
-    return splits
-
-
-def _fold_hint(data: VerificationSet) -> str:
-    if len(data.fold_labels) > 1:
-        return ""
-    return (
-        f" The pairs of {data.id} have no folds: add protocol=identity_disjoint, which makes folds without common "
-        "people, or a column 'fold' to the pairs file."
-    )

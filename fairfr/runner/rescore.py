@@ -21,9 +21,9 @@ from fairfr.core.types import I16, PAIR_RULES, Grouping, Pairs, ScoreFrame, cros
 from fairfr.metrics.by_group import PairGroups, compute_metrics
 from fairfr.metrics.catalogue import metrics_version
 from fairfr.runner.record import now, summarise_metrics
-from fairfr.store.parquet_files import SCORES_FILE, ScoreFile
+from fairfr.store.parquet_files import METRICS_FILE, SCORES_FILE, ScoreFile, write_metrics
 from fairfr.store.result_file import check_files, read_result
-from fairfr.store.run_folder import RunFolders, write_metrics
+from fairfr.store.run_folder import RunFolders
 
 Rescored = Literal["measured", "up to date", "not a completed run"]
 COPIED = (SCORES_FILE, "config.yaml", "run.log")
@@ -111,7 +111,7 @@ def _measured(draft: Path, result: RunResult) -> RunResult:
             groups.append(PairGroups.of(grouping, pairs, rule))
     frame = ScoreFrame(_splits_of(scores, splits), scores.same, scores.score, scores.probability)
     rows = compute_metrics(frame, splits, groups, min_pairs)
-    write_metrics(draft / "metrics.parquet", rows)
+    write_metrics(draft / METRICS_FILE, rows)
     data = replace(result.data, groups={grouping.id: tuple(grouping.levels) for grouping in groupings})
     return replace(result, data=data, metrics=summarise_metrics(result, rows, frame))
 

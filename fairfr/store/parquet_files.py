@@ -6,7 +6,7 @@ Scores are written from codes and read column by column: BFW has 924,000 pairs.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -17,39 +17,13 @@ import numpy.typing as npt
 
 from fairfr.core.names import POOLED
 from fairfr.core.storage import translate_os_errors
-from fairfr.core.types import F64, I16, I32, I64, ROW_SIDES, UNKNOWN, Bool, PlaceholderIds, StrArray
+from fairfr.core.types import F64, I16, I32, I64, ROW_SIDES, UNKNOWN, Bool, MetricRow, PlaceholderIds, StrArray
 from fairfr.store.result_file import DamagedRunError
 
 METRICS_FILE = "metrics.parquet"
 
 MetricId: TypeAlias = tuple[str, str, str, str]
 """Grouping, rule, group and metric: what names one number of a run."""
-
-
-def fold_values(folder: Path) -> dict[MetricId, list[float | None]]:
-    """Values of each metric in the order of the folds, (k,) each; None where a fold has none.
-
-    Raises DamagedRunError.
-    """
-    from pyarrow import parquet
-
-    columns = ("fold", "grouping", "rule", "group", "metric", "value")
-    try:
-        table = parquet.read_table(folder / METRICS_FILE, columns=list(columns))
-        folds, *names, values = (table[column].to_pylist() for column in columns)
-    except (OSError, ValueError, KeyError) as error:  # Arrow's own errors are ValueErrors
-        raise DamagedRunError(f"{folder / METRICS_FILE} cannot be read: {error}") from error
-    position: dict[str, int] = {}
-    for fold in folds:
-        if fold != POOLED:
-            position.setdefault(fold, len(position))
-    found: dict[MetricId, list[float | None]] = {}
-    for fold, row, value in zip(folds, zip(*names, strict=True), values, strict=True):
-        if fold != POOLED:
-            series = found.setdefault(row, [None] * len(position))
-            series[position[fold]] = None if value is None or math.isnan(value) else value
-    return found
-
 
 SCORES_FILE = "scores.parquet"
 MAX_DICTIONARY_TEXTS = 100_000  # texts
@@ -222,3 +196,37 @@ def _ends_of(word: str, code: Mapping[str, int]) -> tuple[int, int]:
         return code[word], code[word]
     splits = ((word[:at], word[at + 1 :]) for at, letter in enumerate(word) if letter == "|")
     return next(((code[a], code[b]) for a, b in splits if a in code and b in code), (UNKNOWN, UNKNOWN))
+
+
+def write_metrics(path: Path, rows: Iterable[MetricRow]) -> None:
+    """metrics.parquet: one tidy row per number."""
+    import pandas as pd
+
+    frame = pd.DataFrame(list(rows), columns=list(MetricRow._fields))
+    with translate_os_errors(path):
+        frame.to_parquet(path, index=False)
+
+
+def fold_values(folder: Path) -> dict[MetricId, list[float | None]]:
+    """Values of each metric in the order of the folds, (k,) each; None where a fold has none.
+
+    Raises DamagedRunError.
+    """
+    from pyarrow import parquet
+
+    columns = ("fold", "grouping", "rule", "group", "metric", "value")
+    try:
+        table = parquet.read_table(folder / METRICS_FILE, columns=list(columns))
+        folds, *names, values = (table[column].to_pylist() for column in columns)
+    except (OSError, ValueError, KeyError) as error:  # Arrow's own errors are ValueErrors
+        raise DamagedRunError(f"{folder / METRICS_FILE} cannot be read: {error}") from error
+    position: dict[str, int] = {}
+    for fold in folds:
+        if fold != POOLED:
+            position.setdefault(fold, len(position))
+    found: dict[MetricId, list[float | None]] = {}
+    for fold, row, value in zip(folds, zip(*names, strict=True), values, strict=True):
+        if fold != POOLED:
+            series = found.setdefault(row, [None] * len(position))
+            series[position[fold]] = None if value is None or math.isnan(value) else value
+    return found

@@ -13,19 +13,15 @@ import os
 import shutil
 import time
 import uuid
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from fairfr.core.run_key import RunKey
 from fairfr.core.run_result import RunResult
-from fairfr.core.storage import sync, translate_os_errors
-from fairfr.core.types import MetricRow
+from fairfr.core.storage import sync
 from fairfr.store.locks import clear_lock, locked, this_machine
-from fairfr.store.parquet_files import write_scores
 from fairfr.store.result_file import DamagedRunError, check_files, read_result, write_result
-
-__all__ = ["RunFolders", "write_metrics", "write_scores"]
 
 LOCK = ".lock"  # beside a draft's folder, as long as a process writes in it
 ABANDONED = 7 * 24 * 3600.0  # seconds without a change, after which no process on any machine writes in a draft
@@ -185,12 +181,3 @@ def _is_abandoned(path: Path) -> bool:
     except OSError:  # a lock, or another process has just removed it
         return False
     return time.time() - newest > ABANDONED
-
-
-def write_metrics(path: Path, rows: Iterable[MetricRow]) -> None:
-    """metrics.parquet: one tidy row per number."""
-    import pandas as pd
-
-    frame = pd.DataFrame(list(rows), columns=list(MetricRow._fields))
-    with translate_os_errors(path):
-        frame.to_parquet(path, index=False)

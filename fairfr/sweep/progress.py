@@ -24,6 +24,10 @@ from fairfr.core.text import escape_control_chars
 
 PROGRESS_FILE = "progress.json"
 
+BAR_WIDTH = 24
+WIDE = 100  # columns of a terminal that shows the elapsed time too
+READING, MEASURING, STORING, ELSEWHERE = "reading data", "measuring", "storing", "computed elsewhere"
+
 
 @dataclass(frozen=True, slots=True)
 class CellState:
@@ -109,11 +113,6 @@ def read_state(folder: Path) -> CellState | None:
         return CellState.from_dict(json.loads((folder / PROGRESS_FILE).read_text(encoding="utf-8")))
     except (OSError, ValueError, KeyError, TypeError):
         return None
-
-
-BAR_WIDTH = 24
-WIDE = 100  # columns of a terminal that shows the elapsed time too
-READING, MEASURING, STORING, ELSEWHERE = "reading data", "measuring", "storing", "computed elsewhere"
 
 
 def make_bars(console: Console) -> Progress:

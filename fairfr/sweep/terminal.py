@@ -32,6 +32,11 @@ from fairfr.sweep.progress import CellBar, SweepBars, make_bars
 
 WIDTH_WITHOUT_TERMINAL = 120
 
+DAGGER = "†"
+SECONDS = "s"
+LEFT_OUT_FIRST = (SECONDS, "worst\nTPR@1e-3")
+WIDE = 10_000
+
 
 class Terminal:
     """Writes to standard output; a real terminal gets live bars, a pipe gets plain lines."""
@@ -188,12 +193,6 @@ def _by_setting(outcomes: Sequence[CellOutcome]) -> dict[tuple[str, str, str], l
 
 def _number(value: float | None) -> str:
     return "   - " if value is None else f"{value:.3f}"
-
-
-DAGGER = "†"
-SECONDS = "s"
-LEFT_OUT_FIRST = (SECONDS, "worst\nTPR@1e-3")
-WIDE = 10_000
 
 
 def results_table(stored: Sequence[RunResult], reading: Reading | None = None, width: int | None = None) -> Table:

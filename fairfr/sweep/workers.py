@@ -5,8 +5,8 @@ this machine starts all that it gets, so it gets batches; on Slurm each job has 
 Ray gives each worker the number of threads of its ``num_cpus``, in OMP_NUM_THREADS.
 
 Two file locks say who is alive: the conductor's, in the sweep's folder, and each job's, in the job's folder.
-The system frees a lock when its process ends, however it ends. Slurm's jobs run, or wait in its queue, whatever becomes
-of the launcher that submitted them: they are cancelled.
+The system frees a lock when its process ends, however it ends. Slurm's jobs outlive the launcher that submitted
+them, so they are cancelled.
 """
 
 from __future__ import annotations
@@ -33,6 +33,8 @@ from fairfr.store.sweep_record import SweepRecord
 CONDUCTOR_LOCK = "conductor.lock"
 JOB_LOCK = "job.lock"
 WATCHER_NAME = "end-with-conductor"
+
+PATIENCE = 0.5  # seconds for scancel: an interrupted sweep has little more
 
 
 class WorkerBudget(NamedTuple):
@@ -178,9 +180,6 @@ def _wait_for_end(folder: Path) -> None:
     except OSError:  # a disk without locks: the cell goes on
         return
     os._exit(1)  # without clean-up: drafts of the dead are cleared by the next run, as after a kill
-
-
-PATIENCE = 0.5  # seconds for scancel: an interrupted sweep has little more
 
 
 def cancel_jobs(launcher: Any, only_waiting: bool = False) -> None:

@@ -17,7 +17,7 @@ from fairfr.core.types import MetricRow
 from fairfr.data.importers.embeddings import write_vectors
 from fairfr.methods import _clusters
 from fairfr.report.write import write_tables
-from fairfr.store.run_folder import write_metrics, write_scores
+from fairfr.store.parquet_files import write_metrics, write_scores
 
 ROOT = Path(__file__).parents[2]
 LEAST = ["dataset=lfw", "backbone=magface", "method=platt", "source=synthetic", "dataset.standin.scale=0.05"]

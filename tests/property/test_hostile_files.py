@@ -44,7 +44,8 @@ from fairfr.paper.order import PAPER_READING
 from fairfr.report import scores as stored_scores
 from fairfr.report.runs import read_runs
 from fairfr.runner.record import jsonable
-from fairfr.store.run_folder import RunFolders, write_metrics, write_scores
+from fairfr.store.parquet_files import write_metrics, write_scores
+from fairfr.store.run_folder import RunFolders
 
 ROOM = 3 * 2**29  # bytes that reading a file of a few kilobytes may take, beyond what the process has
 TIMES = int(os.environ.get("FAIRFR_FUZZ", "1"))  # how often as many mutations as usual

@@ -20,8 +20,8 @@ from fairfr.report.run import Run
 from fairfr.report.runs import SelectedRuns
 from fairfr.report.tables.grid import Entry, Grid, Line
 from fairfr.runner.record import jsonable, readable_groups
+from fairfr.store.parquet_files import write_scores
 from fairfr.store.result_file import checksums
-from fairfr.store.run_folder import write_scores
 
 Numbers: TypeAlias = Mapping[str, float | None]
 NEEDS_GROUPS = ("gst", "demonorm", "oracle")

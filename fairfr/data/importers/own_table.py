@@ -1,7 +1,8 @@
 """Your own tables, in your own columns: csv with commas, semicolons or tabs, or parquet.
 
 The pairs need two columns of image ids, or a column of scores, and a column that says which pairs are of one person. A
-table of images may bring identities; its other columns become attributes.
+table of images may bring identities; its other columns become attributes. Folds are made where there are none, without
+common people as far as it is known who is on the images.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from fairfr.pairs.vectors import COSINE_RANGE
 
 FOLDS = 10  # made where the pairs have none
 DISTANCES = (0.0, 2.0)
+UNKNOWN_PEOPLE = " Some images have no identity: those that genuine pairs connect count as one person."
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -170,29 +172,11 @@ def _unused(count: int, path: Path) -> list[Finding]:
 
 def _made_folds(identity: CodedColumn, ends: Ends, same: Bool, count: int) -> tuple[CodedColumn, Finding]:
     if isinstance(ends.ids, PlaceholderIds):
-        return folds_of_rows(same, count)
-    return folds_of_people(identity.codes, ends.left, ends.right, same, count)
+        return _folds_of_rows(same, count)
+    return _folds_of_people(identity.codes, ends.left, ends.right, same, count)
 
 
-def _what_next(data: ImportedSet, arguments: argparse.Namespace) -> str:
-    """Commands that go on from here."""
-    groups = [
-        name for name, column in data.images.attributes.items() if 1 < len(set(column.codes)) <= MAX_GROUPS_OF_COLUMN
-    ]
-    grouping = f" 'dataset.grouping=[{groups[0]}]'" if groups else ""
-    root = f"data_root={arguments.out} " if arguments.out != Path("data") else ""
-    if data.scores:
-        column = next(iter(data.scores))
-        backbone = f"backbone=scores backbone.column={column}"
-        return f"next: fairfr run {root}dataset={arguments.name} {backbone}{grouping} method=beta"
-    embeddings = (
-        f"fairfr import embeddings --dataset {arguments.name} --backbone mynet --from FILE --out {arguments.out}"
-    )
-    then = f"fairfr run {root}dataset={arguments.name} backbone=mynet{grouping} method=ac_linear"
-    return f"next: {embeddings}\nthen: {then}"
-
-
-def folds_of_rows(same: Bool, count: int) -> tuple[CodedColumn, Finding]:
+def _folds_of_rows(same: Bool, count: int) -> tuple[CodedColumn, Finding]:
     """Folds (p,) for pairs whose images have no ids: each gets its share of both classes."""
     order = np.random.default_rng(0).permutation(len(same))
     by_class = order[np.argsort(same[order], kind="stable")]
@@ -202,7 +186,7 @@ def folds_of_rows(same: Bool, count: int) -> tuple[CodedColumn, Finding]:
     return _column(fold, count), Finding("folds-of-rows", "warning", text)
 
 
-def folds_of_people(identity: I32, left: I32, right: I32, same: Bool, count: int) -> tuple[CodedColumn, Finding]:
+def _folds_of_people(identity: I32, left: I32, right: I32, same: Bool, count: int) -> tuple[CodedColumn, Finding]:
     """Folds (p,) for pairs of images ``left``, ``right`` (p,) of people ``identity`` (n,), -1 = unknown."""
     people = infer_identities(identity, left[same], right[same])
     unit, n_cut = linked_units(people[left], people[right], count)
@@ -212,7 +196,7 @@ def folds_of_people(identity: I32, left: I32, right: I32, same: Bool, count: int
             f"{len(same):,} pairs of so few people cannot be dealt to {count} folds. Use --folds {n_units}."
         )
     fold = deal(unit, same.astype(np.int64), count)[_first_of_its_kind(left, right)]
-    known = "" if np.all(identity != UNKNOWN) else _UNKNOWN
+    known = "" if np.all(identity != UNKNOWN) else UNKNOWN_PEOPLE
     if n_cut:
         text = (
             "Pairs link so many people that the new folds cannot be without common people. "
@@ -232,8 +216,23 @@ def _first_of_its_kind(left: I32, right: I32) -> I64:
     return rows
 
 
-_UNKNOWN = " Some images have no identity: those that genuine pairs connect count as one person."
-
-
 def _column(fold: np.typing.NDArray[np.integer], count: int) -> CodedColumn:
     return CodedColumn(fold.astype(np.int32), tuple(map(str, range(count))))
+
+
+def _what_next(data: ImportedSet, arguments: argparse.Namespace) -> str:
+    """Commands that go on from here."""
+    groups = [
+        name for name, column in data.images.attributes.items() if 1 < len(set(column.codes)) <= MAX_GROUPS_OF_COLUMN
+    ]
+    grouping = f" 'dataset.grouping=[{groups[0]}]'" if groups else ""
+    root = f"data_root={arguments.out} " if arguments.out != Path("data") else ""
+    if data.scores:
+        column = next(iter(data.scores))
+        backbone = f"backbone=scores backbone.column={column}"
+        return f"next: fairfr run {root}dataset={arguments.name} {backbone}{grouping} method=beta"
+    embeddings = (
+        f"fairfr import embeddings --dataset {arguments.name} --backbone mynet --from FILE --out {arguments.out}"
+    )
+    then = f"fairfr run {root}dataset={arguments.name} backbone=mynet{grouping} method=ac_linear"
+    return f"next: {embeddings}\nthen: {then}"

@@ -7,8 +7,17 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal, NamedTuple, TypeAlias
 
-from fairfr.paper.numbers import GROUP_AWARE_IDS, MissingNumberError, Numbers, require_number
-from fairfr.paper.order import ADAPTIVE, DATASETS, HEADLINE, HEADLINE_BACKBONES, PAPER_ROWS, ROWS, SCORE_ONLY
+from fairfr.paper.numbers import MissingNumberError, Numbers, require_number
+from fairfr.paper.order import (
+    ADAPTIVE,
+    DATASETS,
+    GROUP_AWARE_IDS,
+    HEADLINE,
+    HEADLINE_BACKBONES,
+    PAPER_ROWS,
+    ROWS,
+    SCORE_ONLY,
+)
 from fairfr.paper.printed import printed_headline
 from fairfr.report.quantity import Quantity
 from fairfr.report.study_table import PrintedRow

@@ -23,6 +23,11 @@ PANEL = (4.6, 3.4)  # inches
 IN_A_ROW = 4
 MARKERS = "osD^vPX*"
 
+# inches
+WIDTH = 4.8
+PER_ROW = 0.27
+FRAME = 1.1
+
 
 class Curve(NamedTuple):
     """One method: its values ``y`` over ``x`` (m,), with the half-width ``band`` (m,) of what surrounds them."""
@@ -91,12 +96,6 @@ def _panel(ax: Axes, curves: Sequence[Curve], log: bool) -> None:
     bottom, top = ax.get_ylim()
     ax.set_ylim(bottom, min(top, 1.0))  # nothing that is drawn here exceeds it
     ax.grid(alpha=0.3)
-
-
-# inches
-WIDTH = 4.8
-PER_ROW = 0.27
-FRAME = 1.1
 
 
 def change_figure(panels: Mapping[str, Mapping[str, Mapping[str, Change]]], source: Source) -> Figure | None:

@@ -1,4 +1,4 @@
-"""A table's column: a quantity, what it is headed by, and how its numbers are printed. LU-AUROC and LD-TPR are two."""
+"""A table's column: a quantity, what it is headed by, and how its numbers are printed; K/N, the groups lifted."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ from typing import Any, NamedTuple
 from fairfr.report.quantity import LIFTED, Quantity
 from fairfr.report.run import Reading, Run
 from fairfr.report.tables.grid import Entry, fraction_entry, number_entry
+
+NO_IMPROVEMENT = 1e-12  # a difference that rounding makes
+"""Two maps that order pairs in the same way give the same AUROC up to rounding, which is not an improvement."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +71,7 @@ def column(heading: str, metric: str, group: str = "all", **form: Any) -> Column
 
 
 def lifted(heading: str, metric: str) -> Column:
-    """K/N of levels.py: groups of the worst-served prefix that improve on the Baseline."""
+    """K/N: groups of the worst-served prefix that improve on the Baseline."""
     return Column(heading, Quantity(metric, LIFTED))
 
 
@@ -94,10 +97,6 @@ RESULT_COLUMNS = (
 """The few numbers by which runs are listed, in the terminal and elsewhere."""
 
 
-TOLERANCE = 1e-12
-"""Two maps that order pairs in the same way give the same AUROC up to rounding, which is not an improvement."""
-
-
 class LiftedGroups(NamedTuple):
     """K of N groups: the longest run of groups, worst first, that all improve on the Baseline."""
 
@@ -117,7 +116,7 @@ def count_lifted(baseline: Mapping[str, float], method: Mapping[str, float]) -> 
     worst_first = sorted(baseline, key=lambda group: baseline[group])
     lifted = 0
     for group in worst_first:
-        if not method.get(group, float("-inf")) > baseline[group] + TOLERANCE:
+        if not method.get(group, float("-inf")) > baseline[group] + NO_IMPROVEMENT:
             break
         lifted += 1
     return LiftedGroups(lifted, len(worst_first))

@@ -1,6 +1,6 @@
 """A table before it is LaTeX, Markdown, HTML or CSV: what each entry says and how it is marked.
 
-Builders decide numbers, order and marks; writers only draw. Nothing downstream of a Grid computes or reads text.
+Builders decide numbers, order and marks; writers only draw. What all writers ask of a Grid is here too.
 """
 
 from __future__ import annotations
@@ -21,6 +21,9 @@ FITTED = "Baseline and AC-Linear: fitted to the paper; all else: predicted."
 """What every table and figure of stand-in runs says (docs/standin.md)."""
 UNDEFINED = "\u2013"
 """Stands where there is a run but no number."""
+
+SENTENCE = 40
+"""Characters from which an entry is a sentence, to be set in several lines."""
 
 
 def source_title(source: Source) -> str:
@@ -198,10 +201,6 @@ def _winning_number(lines: list[Line], column: int, higher_is_better: bool | Non
     if best == 0:
         return None
     return best
-
-
-SENTENCE = 40
-"""Characters from which an entry is a sentence, to be set in several lines."""
 
 
 def headings(grid: Grid) -> list[str]:

@@ -19,6 +19,10 @@ from fairfr.report.tables.order import BASELINE, Block, MethodRow, Setting, Tabl
 
 OTHER_HEADING = "Other methods that have run"
 
+DEFAULT_DATA_ROOT = "data"
+Absent: TypeAlias = Mapping[Setting, Sequence[str]]
+"""The methods that have not run, by data set and backbone."""
+
 
 class SettingColumn(NamedTuple):
     """What one column of a table shows: a quantity of a data set and backbone."""
@@ -174,11 +178,6 @@ def is_called(wanted: str, *names: str) -> bool:
 
 def _bare(name: str) -> str:
     return "".join(name.casefold().split())
-
-
-DEFAULT_DATA_ROOT = "data"
-Absent: TypeAlias = Mapping[Setting, Sequence[str]]
-"""The methods that have not run, by data set and backbone."""
 
 
 def missing_run_commands(absent: Absent, layout: Layout) -> tuple[str, ...]:

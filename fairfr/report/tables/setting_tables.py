@@ -1,4 +1,4 @@
-"""One data set: a summary of every method that has run, then each group; a panel for each backbone, side by side."""
+"""One data set: a summary of every method that has run, then each group; its backbones are panels of one table."""
 
 from __future__ import annotations
 
@@ -24,6 +24,18 @@ OF_ATTRIBUTE = (
 )
 MCCLISH = Note("mcclish", "Partial AUC up to FPR 0.1, standardised after McClish: 50 is chance, 100 perfect.")
 COLOURS = Note("colours", "Green (▲ in Markdown): above the Baseline as printed; red (▼): below.")
+
+SPREAD = "Mean±std over folds."
+LIFTED_NOTE = Note(
+    "lifted",
+    "K/N: going from the worst group up, K of N improve on the Baseline before the first that does not (LU-AUROC: by "
+    "AUROC, LD-TPR@0.1: by TPR at FPR=1e-3).",
+)
+GAPS = Note(
+    "gaps",
+    "Gaps between the best and the worst group in percentage points: EO of TPR, PE of FPR, DP of the acceptance rate, "
+    "at the global threshold.",
+)
 
 
 def tables_of_runs(layout: Layout) -> Iterator[Grid]:
@@ -166,19 +178,6 @@ def _toned(entry: Entry, reference: Entry) -> Entry:
     if entry.printed > reference.printed:
         return replace(entry, tone="improved")
     return replace(entry, tone="degraded")
-
-
-SPREAD = "Mean±std over folds."
-LIFTED_NOTE = Note(
-    "lifted",
-    "K/N: going from the worst group up, K of N improve on the Baseline before the first that does not (LU-AUROC: by "
-    "AUROC, LD-TPR@0.1: by TPR at FPR=1e-3).",
-)
-GAPS = Note(
-    "gaps",
-    "Gaps between the best and the worst group in percentage points: EO of TPR, PE of FPR, DP of the acceptance rate, "
-    "at the global threshold.",
-)
 
 
 def panels(

@@ -1,4 +1,4 @@
-"""The methods of one data set and backbone on the same bootstrap draws over people, each alone and two compared."""
+"""The methods of one data set and backbone on the same bootstrap draws over people, and two runs compared."""
 
 from __future__ import annotations
 

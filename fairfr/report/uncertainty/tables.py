@@ -41,6 +41,26 @@ LineOf: TypeAlias = Callable[[SettingBootstrap, MethodRow, str], Line]
 HEADINGS = dict(zip(BOOTSTRAP_METRICS, ("AUROC", "TPR@1e-3", "Brier"), strict=True))
 CHAPTER = "Uncertainty"
 
+TWO_WORSTS = Note(
+    "two_worsts",
+    "The worst group has two intervals. The first is of the expected worst value, found again in each draw; with noisy "
+    "groups that lies beyond the true worst group's value, which it need not cover. The second covers the true worst "
+    "group's value; its ends are the worst lower and the worst upper bound of simultaneous intervals for all groups, "
+    "which have a table of their own.",
+)
+TOGETHER = Note(
+    "together",
+    "The intervals of one line cover the true values of all its groups together in 95 % of cases (percentile "
+    "bootstrap, the same share of the draws cut off in every group; Mandel and Betensky 2008). Each is wider than one "
+    "that is alone.",
+)
+DIFFERENCES = Note(
+    "differences",
+    "Difference of the pooled values, its 95 % interval on draws that both methods share, and the share of draws in "
+    "which the method is better (ties count half). Coloured: the interval leaves out zero. For Brier, negative is "
+    "better.",
+)
+
 
 def uncertainty_tables(bootstraps: BootstrapCache, against: str | None = None) -> list[Grid]:
     """For each data set and backbone: means with their uncertainty, groups, and paired differences between methods.
@@ -78,7 +98,7 @@ def _grid(
         corner=("Method",),
         spanners=spanners,
         sections=sections,
-        notes=(note, *notes_of(found)),
+        notes=(note, *_notes(found)),
         about=(_about(found), *raw_brier(used, found.reading)),
         source=result.source,
         chapter=CHAPTER,
@@ -226,28 +246,7 @@ def _about(found: SettingBootstrap) -> str:
     return f"{reading} reading; {folds} held-out folds; {found.draws:,} draws over {drawn}."
 
 
-TWO_WORSTS = Note(
-    "two_worsts",
-    "The worst group has two intervals. The first is of the expected worst value, found again in each draw; with noisy "
-    "groups that lies beyond the true worst group's value, which it need not cover. The second covers the true worst "
-    "group's value; its ends are the worst lower and the worst upper bound of simultaneous intervals for all groups, "
-    "which have a table of their own.",
-)
-TOGETHER = Note(
-    "together",
-    "The intervals of one line cover the true values of all its groups together in 95 % of cases (percentile "
-    "bootstrap, the same share of the draws cut off in every group; Mandel and Betensky 2008). Each is wider than one "
-    "that is alone.",
-)
-DIFFERENCES = Note(
-    "differences",
-    "Difference of the pooled values, its 95 % interval on draws that both methods share, and the share of draws in "
-    "which the method is better (ties count half). Coloured: the interval leaves out zero. For Brier, negative is "
-    "better.",
-)
-
-
-def notes_of(found: SettingBootstrap) -> Iterator[Note]:
+def _notes(found: SettingBootstrap) -> Iterator[Note]:
     """The scheme, fewer draws than asked for, few false matches, methods left out, and the runs."""
     yield Note(
         "bootstrap",

@@ -16,6 +16,8 @@ from fairfr.numerics.roc import auroc_of, pauc_of, roc_curve
 FOLDS = ("1", "2")
 Key = tuple[str, str, str, str, str]
 
+NAN = float("nan")
+
 
 def a_frame(n: int = 2000, seed: int = 0) -> ScoreFrame:
     rng = np.random.default_rng(seed)
@@ -285,9 +287,6 @@ def test_reserved_group_names_are_refused(name: str) -> None:
 def test_a_fold_called_pooled_is_refused() -> None:
     with pytest.raises(DataError, match="'pooled'"):
         compute_metrics(a_frame(), ("1", "pooled"), [], 20)
-
-
-NAN = float("nan")
 
 
 def rows_of(*values: float, group: str = "a", pooled: float = 0.9) -> list[MetricRow]:

@@ -20,8 +20,8 @@ from fairfr.report.held_out_folds import held_out_folds
 from fairfr.report.run import STRICT
 from fairfr.runner.held_out import score_held_out
 from fairfr.runner.record import jsonable, score_columns
+from fairfr.store.parquet_files import write_scores
 from fairfr.store.result_file import checksums
-from fairfr.store.run_folder import write_scores
 
 
 def context(fold: str) -> FitContext:

@@ -13,8 +13,7 @@ from fairfr.paper.order import ORDER, PAPER_READING
 from fairfr.report.run import STRICT, Run
 from fairfr.report.runs import SelectedRuns
 from fairfr.report.scores import RunScores, setting_label
-from fairfr.store.parquet_files import ScoreFile
-from fairfr.store.run_folder import write_scores
+from fairfr.store.parquet_files import ScoreFile, write_scores
 
 
 def test_groups_of_both_images_are_read_off_the_word(tmp_path: Path) -> None:

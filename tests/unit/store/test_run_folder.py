@@ -18,8 +18,9 @@ from fairfr.core.run_key import RunKey
 from fairfr.core.run_result import DataSummary, RunResult
 from fairfr.core.types import MetricRow
 from fairfr.store.locks import locked, this_machine
+from fairfr.store.parquet_files import write_metrics, write_scores
 from fairfr.store.result_file import try_read_result
-from fairfr.store.run_folder import ABANDONED, LOCK, RunFolders, write_metrics, write_scores
+from fairfr.store.run_folder import ABANDONED, LOCK, RunFolders
 
 KEY = RunKey("lfw", "magface", "platt", "files", "0123456789abcdef")
 SYNTHETIC = RunKey("lfw", "magface", "platt", "synthetic", "0123456789abcdef")
