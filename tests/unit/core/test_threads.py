@@ -114,3 +114,14 @@ def test_one_cell_does_not_decide_for_the_next() -> None:
     before = threads.resolve_threads(None)
     threads.limit_threads(before + 1)
     assert threads.resolve_threads(None) == before
+
+
+def test_threads_that_wait_leave_their_core_to_others_unless_the_user_says_otherwise(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("OMP_WAIT_POLICY", raising=False)
+    threads.limit_threads(1)
+    assert os.environ["OMP_WAIT_POLICY"] == "PASSIVE"
+    monkeypatch.setenv("OMP_WAIT_POLICY", "ACTIVE")
+    threads.limit_threads(1)
+    assert os.environ["OMP_WAIT_POLICY"] == "ACTIVE"
