@@ -3,7 +3,8 @@
 As a library: ``fairfr.ACLinear(C=1.0).fit(embeddings, pairs, same)`` and every other method likewise (``dir(fairfr)``
 lists them); ``.probability(embeddings, pairs)``, ``.save(path)``, ``fairfr.load(path)``.
 
-A mistake in what is handed over is a ``fairfr.FairfrError``: ``DataError``, ``ConfigError`` and so on.
+A mistake in what is handed over is a ``fairfr.FairfrError``: ``DataError`` (also a ``ValueError``), ``ConfigError`` and
+so on. What should be known all the same is a ``fairfr.FairfrWarning``, for Python's filters of warnings.
 """
 
 from typing import TYPE_CHECKING
@@ -12,6 +13,7 @@ from fairfr._methods import METHODS as _METHODS
 from fairfr.core.errors import ConfigError as ConfigError
 from fairfr.core.errors import DataError as DataError
 from fairfr.core.errors import FairfrError as FairfrError
+from fairfr.core.errors import FairfrWarning as FairfrWarning
 from fairfr.core.errors import StorageError as StorageError
 from fairfr.core.errors import UndeclaredInputError as UndeclaredInputError
 from fairfr.core.errors import UnmetNeedError as UnmetNeedError

@@ -19,8 +19,12 @@ class FairfrError(Exception):
         return f"{type(self).__name__}: {self}"
 
 
-class DataError(FairfrError):
-    """A data file is missing, malformed or contradicts itself."""
+class FairfrWarning(UserWarning):
+    """What a person should know about data or a model that can be used all the same."""
+
+
+class DataError(FairfrError, ValueError):
+    """A data file, or an array, is missing, malformed or contradicts itself."""
 
 
 class ConfigError(FairfrError):
@@ -57,6 +61,8 @@ def name_groups(columns: Mapping[str, int]) -> str:
 def did_you_mean(wrong: str, known: Iterable[str]) -> str:
     """``" Did you mean 'x'? Known: ..."``, for the end of an unknown-name message."""
     names = sorted(known)
+    if not names:
+        return " There are none."
     otherwise_spelled = [name for name in names if name.lower() == wrong.lower()]  # C and c are not close to difflib
     close = otherwise_spelled or difflib.get_close_matches(wrong, names, n=1)
     hint = f" Did you mean '{close[0]}'?" if close else ""

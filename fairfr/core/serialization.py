@@ -131,8 +131,9 @@ def _read_array(name: JsonNode, arrays: Mapping[str, npt.NDArray[Any]]) -> npt.N
 
 
 def _read_names(name: JsonNode, arrays: Mapping[str, npt.NDArray[Any]]) -> npt.NDArray[np.str_]:
+    text = _read_array(name, arrays).tobytes()
     try:
-        names = json.loads(_read_array(name, arrays).tobytes())
+        names = json.loads(text)
     except ValueError as error:
         raise DataError(f"the names {name!r} are not readable ({error})") from None
     if not isinstance(names, list) or not all(isinstance(item, str) for item in names):

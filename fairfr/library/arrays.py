@@ -13,6 +13,7 @@ from fairfr.pairs.vectors import COSINE_RANGE, invalid_cosines
 
 ScoreRange: TypeAlias = tuple[float, float]
 """The lowest and the highest possible score of a matcher that does not give cosines."""
+DISTANCES = "a cosine distance d is 1 - d, a euclidean distance d of vectors of length 1 is 1 - d^2 / 2"
 
 
 def as_numpy(values: Any) -> npt.NDArray[Any]:
@@ -77,7 +78,7 @@ def check_cosines(values: Any, score_range: ScoreRange | None = None) -> F64:
     wrong = invalid_cosines(cosine)
     if wrong.any():
         row = int(np.argmax(wrong))
-        raise DataError(f"cosine[{row}] is {array[row]:g}, but {allowed_scores_text(score_range)}")
+        raise DataError(f"cosine[{row}] is {array[row]:g}{refused_score_text(array[row], score_range)}")
     return np.clip(cosine, *COSINE_RANGE, out=cosine)
 
 
@@ -89,15 +90,17 @@ def on_cosine_scale(scores: F64, score_range: ScoreRange | None) -> F64:
     return (2 * scores - low - high) / (high - low)
 
 
-def allowed_scores_text(score_range: ScoreRange | None) -> str:
-    """What scores may be, and what to do with others: the end of a sentence."""
+def refused_score_text(score: float, score_range: ScoreRange | None) -> str:
+    """What scores may be, and what to do with this one: the end of a sentence."""
+    if np.isnan(score):
+        return ", which is no score: a matcher gave none, or a calculation failed. Leave the pair out."
     if score_range is None:
         return (
-            "a cosine lies within -1..1. Convert distances first: a cosine distance d is 1 - d. Another scale is named "
+            f", but a cosine lies within -1..1. Convert distances first: {DISTANCES}. Another scale is named "
             "when the model is fitted: fit_scores(scores, same, score_range=(0, 100))."
         )
     low, high = score_range
-    return f"score_range says that scores lie within {low:g}..{high:g}."
+    return f", but score_range says that scores lie within {low:g}..{high:g}."
 
 
 def check_score_range(values: Any) -> ScoreRange | None:

@@ -12,7 +12,7 @@ import numpy as np
 
 from fairfr.core.calibrator import Calibrator, FitContext
 from fairfr.core.config import from_mapping
-from fairfr.core.errors import ConfigError, DataError, UnmetNeedError, did_you_mean
+from fairfr.core.errors import ConfigError, DataError, FairfrWarning, UnmetNeedError, did_you_mean
 from fairfr.core.extras import explain_missing_extra
 from fairfr.core.types import F32, F64, Bool, Need, Prediction, VerificationSet
 from fairfr.library import arrays, face_vectors
@@ -520,7 +520,7 @@ class Model:
         labels = ImageLabels.of(faces, given, identities if self.asks_for_people else None)
         found = self.predict_table(PairTable(to_verification_set(faces, labels, np.zeros(0, dtype=bool)), threads))
         if self.unlike_training_ is not None and self.unlike_training_.is_too_many:
-            warnings.warn(self.unlike_training_.warning(type(self).__name__), stacklevel=4)
+            warnings.warn(self.unlike_training_.warning(type(self).__name__), FairfrWarning, stacklevel=4)
         return found
 
     def predict_table(self, table: PairTable) -> tuple[F64, F64]:
@@ -623,6 +623,7 @@ class Model:
             warnings.warn(
                 f"{path} has {face_vectors.holds_text(self.holds_)}. If that is known and wanted, say "
                 "save(path, with_faces=True).",
+                FairfrWarning,
                 stacklevel=2,
             )
         save(self, Path(path))
@@ -692,8 +693,13 @@ def _check_direction(table: PairTable, score_range: arrays.ScoreRange | None) ->
     found = f"pairs of two people are more similar than pairs of one (AUROC {area:.3f}, clearly below 0.5)"
     if data.embeddings is not None:
         raise DataError(f"{found}: are the labels swapped? same is True or 1 for pairs of one person.")
-    top = 1.0 if score_range is None else sum(score_range)
-    raise DataError(f"{found}: are these distances d? Scores must be higher for more similar images: pass {top:g} - d.")
+    convert = f"Convert them: {arrays.DISTANCES}."
+    if score_range is not None:
+        convert = f"Pass {sum(score_range):g} - d."
+    raise DataError(
+        f"{found}: are these distances, or are the labels swapped? Scores must be higher for more similar images. "
+        f"{convert} same is True or 1 for pairs of one person."
+    )
 
 
 def _counts(data: VerificationSet, needs: frozenset[Need], id: str | None) -> dict[str, Any]:

@@ -158,10 +158,10 @@ def read_header(path: Path) -> dict[str, Any]:
     try:
         header = json.loads(text)
         _check_sizes(header, size - 8 - length)
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        raise DataError(f"{path} is not a fairfr model, or damaged: its header is not that of safetensors.") from None
     except DataError as error:
         raise DataError(f"{path} is cut short or damaged: {error.args[0]}.") from None
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        raise DataError(f"{path} is not a fairfr model, or damaged: its header is not that of safetensors.") from None
     out: dict[str, Any] = header
     return out
 

@@ -14,7 +14,7 @@ from fairfr.core.storage import ResumableOutput, translate_os_errors
 from fairfr.core.threads import limit_threads, resolve_threads
 from fairfr.core.types import I32
 from fairfr.data.files import DataFile
-from fairfr.library.arrays import allowed_scores_text, on_cosine_scale
+from fairfr.library.arrays import on_cosine_scale, refused_score_text
 from fairfr.library.model import Model
 from fairfr.library.pair_sources import Gallery, PairReader, row_location
 from fairfr.library.prior import check_prior
@@ -189,8 +189,8 @@ class _Pairs:
         if wrong.any():
             row = int(np.argmax(wrong))
             raise DataError(
-                f"{self._file.path}, {row_location(self._file.path, first + row)}: cosine is {given[row]:g}, but "
-                f"{allowed_scores_text(self._model.score_range_)}"
+                f"{self._file.path}, {row_location(self._file.path, first + row)}: cosine is {given[row]:g}"
+                f"{refused_score_text(given[row], self._model.score_range_)}"
             )
         return given
 

@@ -410,16 +410,31 @@ def test_methods_that_need_vectors_refuse_scores(faces: Faces) -> None:
         model.probability_scores(faces.cosine)
 
 
-@pytest.mark.parametrize("wrong", [np.nan, 1.5, -40.0])
+@pytest.mark.parametrize("wrong", [1.5, -40.0])
 def test_scores_that_are_no_cosines_are_refused(faces: Faces, wrong: float) -> None:
     cosine = faces.cosine.copy()
     cosine[4] = wrong
-    with pytest.raises(DataError, match=r"cosine\[4\] is .* within -1\.\.1"):
+    with pytest.raises(DataError, match=r"cosine\[4\] is .* within -1\.\.1.* 1 - d\^2 / 2"):
         fairfr.Platt().fit_scores(cosine, faces.same)
 
 
+def test_a_score_that_is_not_a_number_is_no_distance(faces: Faces) -> None:
+    cosine = faces.cosine.copy()
+    cosine[4] = np.nan
+    with pytest.raises(DataError, match=r"cosine\[4\] is nan, which is no score: .*Leave the pair out\.$"):
+        fairfr.Platt().fit_scores(cosine, faces.same)
+
+
+def test_a_euclidean_distance_becomes_the_cosine_as_the_message_says(faces: Faces) -> None:
+    unit = faces.embeddings / np.linalg.norm(faces.embeddings, axis=1, keepdims=True)
+    d = np.linalg.norm(unit[faces.pairs[:, 0]] - unit[faces.pairs[:, 1]], axis=1)
+    np.testing.assert_allclose(1 - d**2 / 2, faces.cosine, atol=1e-5)
+
+
 def test_distances_are_refused(faces: Faces) -> None:
-    with pytest.raises(DataError, match=r"AUROC 0\.0.* are these distances d\? .* pass 1 - d"):
+    with pytest.raises(
+        DataError, match=r"AUROC 0\.0.* are these distances, or are the labels swapped\? .* d is 1 - d,"
+    ):
         fairfr.Isotonic().fit_scores((1 - faces.cosine) / 2, faces.same)
     with pytest.raises(DataError, match=r"AUROC 0\.0.* are the labels swapped\?"):
         fairfr.Beta().fit(faces.embeddings, faces.pairs, ~faces.same)
@@ -440,7 +455,7 @@ def test_another_scale_is_mapped_and_kept(faces: Faces, tmp_path: Path) -> None:
         again.probability_scores([3.0, 100.5])
     with pytest.raises(DataError, match=r"fitted on scores within 0\.\.100, not on the cosines"):
         again.probability(faces.embeddings, faces.pairs)
-    with pytest.raises(DataError, match=r"pass 100 - d"):
+    with pytest.raises(DataError, match=r"Pass 100 - d\."):
         fairfr.Beta().fit_scores(100 - percent, faces.same, score_range=(0, 100))
     assert model.fit_scores(faces.cosine, faces.same).score_range_ is None
 
