@@ -22,7 +22,7 @@ from fairfr.report.study_runs import StudyRuns
 from fairfr.report.study_table import PrintedRow
 from fairfr.report.tables.columns import NO_IMPROVEMENT, LiftedGroups, group_means, group_names, lifted_groups
 from fairfr.report.tables.grid import number_entry
-from fairfr.report.tables.order import BASELINE, Setting
+from fairfr.report.tables.order import BASELINE, MethodRow, Setting
 from fairfr.report.uncertainty.bootstrap import BOOTSTRAP_METRICS
 from fairfr.report.uncertainty.setting_bootstrap import BootstrapCache, SettingBootstrap
 
@@ -103,7 +103,6 @@ class RunNumbers:
         self._runs = runs
         self._studies = studies
         self._reading: Reading = reading
-        self._method = {row.id: row.method(reading) for row in ROWS}
 
     def value(self, quantity: Quantity, dataset: str, backbone: str, method: str) -> float | None:
         result = self.result(dataset, backbone, method)
@@ -177,7 +176,12 @@ class RunNumbers:
 
     def result(self, dataset: str, backbone: str, method: str) -> Run | None:
         """The run that this reading takes for a row of the paper's tables (or for any other method)."""
-        return self._runs.get(dataset, backbone, self._method.get(method, method))
+        return self._runs.get(dataset, backbone, _method(method, self._reading))
+
+
+def _method(id: str, reading: Reading) -> str:
+    """The method that a row of the paper's tables asks for, by the row's id; any other id is a method's own."""
+    return next((row.method(reading) for row in ROWS if row.id == id), id)
 
 
 def require_number(numbers: Numbers, quantity: Quantity, dataset: str, backbone: str, method: str) -> float:
@@ -247,14 +251,16 @@ class BootstrapNumbers:
 
     def _drawn(self, quantity: Quantity, setting: Setting, method: str) -> F64 | None:
         found = self._bootstraps.of(setting)
-        if found is None or method not in found.measured or quantity.metric not in BOOTSTRAP_METRICS:
+        if found is None or quantity.metric not in BOOTSTRAP_METRICS:
             return None
         if quantity.group == LIFTED:
             return _levels(found, quantity.metric, method)
-        mean = found.runs[method].mean(quantity.metric, quantity.group, found.reading)
+        row = _row(found, method)
+        if row is None:
+            return None
+        mean = found.runs[row.label].mean(quantity.metric, quantity.group, found.reading)
         if mean is None:
             return None
-        row = next(row for row in found.rows if row.id == method)
         pooled, drawn = found.value(row, quantity.metric, quantity.group)
         moved: F64 = np.round(mean + drawn - pooled, DIGITS)
         if np.isnan(moved).any():
@@ -262,12 +268,19 @@ class BootstrapNumbers:
         return moved
 
 
+def _row(found: SettingBootstrap, id: str) -> MethodRow | None:
+    """The row with the run that the reading takes for this id; no plain method in place of a paper's variant."""
+    return found.row_of_method(_method(id, found.reading))
+
+
 def _group_draws(found: SettingBootstrap, metric: str, method: str) -> dict[str, F64]:
     """Each group's fold mean in each draw, (draws,); empty without this method's scores."""
-    if method not in found.measured:
+    row = _row(found, method)
+    if row is None:
         return {}
-    pooled, drawn = found.measured[method].groups(metric)
-    means = {group: found.runs[method].mean(metric, group, found.reading) for group in found.groups}
+    pooled, drawn = found.measured[row.label].groups(metric)
+    run = found.runs[row.label]
+    means = {group: run.mean(metric, group, found.reading) for group in found.groups}
     return {group: mean + drawn[:, g] - pooled[g] for g, (group, mean) in enumerate(means.items()) if mean is not None}
 
 

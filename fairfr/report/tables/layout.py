@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
@@ -76,12 +76,12 @@ class Layout:
 
     @cached_property
     def others(self) -> tuple[MethodRow, ...]:
-        """Methods and variants with a run that fills no row of the paper, by id."""
-        taken = {row.label for row in self.order.rows}
+        """Methods and variants with a run that fills no row of the paper, by id; no two rows have one label."""
         found = {run.cell[2]: run.label for run in self.runs if id(run) not in self._filling}
+        taken = Counter([row.label for row in self.order.rows] + list(found.values()))
         rows = []
         for method, label in sorted(found.items()):
-            if label in taken:
+            if taken[label] > 1:
                 label = f"{label} ({method})"
             rows.append(MethodRow(method, label, method, method))
         return tuple(rows)

@@ -33,6 +33,8 @@ MOST_WORK = 300_000_000
 class SettingBootstrap:
     """Methods whose runs share their pairs. ``asked`` draws were wanted, ``draws`` were made.
 
+    ``runs`` and ``measured`` go by the label of a row: where a paper's variant fills the row of its method, the plain
+    method has a row of its own with the same id.
     ``units`` is the number of identities that were drawn from, ``known`` the share of images whose identity the data
     tells. ``groups`` are those that can be the worst one; ``incomparable`` are methods
     that scored other pairs.
@@ -51,11 +53,19 @@ class SettingBootstrap:
 
     @property
     def first(self) -> Run:
-        return self.runs[self.rows[0].id]
+        return self.runs[self.rows[0].label]
+
+    def row(self, id: str) -> MethodRow | None:
+        """The row of this id, a paper's before a method's own."""
+        return next((row for row in self.rows if row.id == id), None)
+
+    def row_of_method(self, method: str) -> MethodRow | None:
+        """The row that shows the run of a method or variant."""
+        return next((row for row in self.rows if self.runs[row.label].cell[2] == method), None)
 
     def value(self, row: MethodRow, metric: str, place: str) -> tuple[float, F64]:
         """The pooled value of ``all`` pairs or of the ``worst`` group, and those of the draws, (draws,)."""
-        measured = self.measured[row.id]
+        measured = self.measured[row.label]
         return measured.worst(metric) if place == "worst" else measured.all_pairs(metric)
 
 
@@ -94,8 +104,8 @@ def bootstrap_runs(at_hand: Sequence[tuple[MethodRow, RunScores]], reading: Read
     return SettingBootstrap(
         reading=reading,
         rows=tuple(shared),
-        runs={row.id: scores.run for row, scores in shared.items()},
-        measured={row.id: _measure_run(scores, drawn, group, reading) for row, scores in shared.items()},
+        runs={row.label: scores.run for row, scores in shared.items()},
+        measured={row.label: _measure_run(scores, drawn, group, reading) for row, scores in shared.items()},
         asked=asked,
         draws=draws,
         units=drawn.multiplicity.shape[1],

@@ -91,7 +91,7 @@ def _grid(
 ) -> Grid:
     dataset, backbone = found.first.cell[:2]
     result = found.first.result
-    used = [(row, found.runs[row.id]) for row in found.rows]
+    used = [(row, found.runs[row.label]) for row in found.rows]
     return Grid(
         id=f"{kind}_{dataset}_{backbone}",
         title=f"{title} on {result.dataset.label} x {result.backbone.label}",
@@ -124,7 +124,7 @@ def _by_metric(found: SettingBootstrap, line_of: LineOf, bold: list[bool]) -> tu
 
 
 def _means_line(found: SettingBootstrap, row: MethodRow, metric: str) -> Line:
-    run = found.runs[row.id]
+    run = found.runs[row.label]
     entries: list[Entry] = []
     for place in PLACES:
         stored = run.row(metric, place, found.reading) or {}
@@ -135,7 +135,7 @@ def _means_line(found: SettingBootstrap, row: MethodRow, metric: str) -> Line:
             number_entry(pooled, DIGITS),
             Entry(_span(drawn)),
         ]
-    bounds = simultaneous_intervals(found.measured[row.id].groups(metric)[1])
+    bounds = simultaneous_intervals(found.measured[row.label].groups(metric)[1])
     entries.append(Entry(_range(*worst_group_interval(bounds, bool(higher_is_better(metric))))))
     return Line(row.label, tuple(entries), run.needs_groups)
 
@@ -155,13 +155,13 @@ def _groups_grids(found: SettingBootstrap) -> Iterator[Grid]:
 
 
 def _groups_line(part: slice, found: SettingBootstrap, row: MethodRow, metric: str) -> Line:
-    pooled, drawn = found.measured[row.id].groups(metric)
+    pooled, drawn = found.measured[row.label].groups(metric)
     bounds = simultaneous_intervals(drawn).T[part]
     entries = [
         number_entry(float(value), DIGITS, spread=f" {_range(low, high)}")
         for value, (low, high) in zip(pooled[part], bounds, strict=True)
     ]
-    return Line(row.label, tuple(entries), found.runs[row.id].needs_groups)
+    return Line(row.label, tuple(entries), found.runs[row.label].needs_groups)
 
 
 def _differences_grid(found: SettingBootstrap, sections: tuple[Section, ...]) -> Grid:
@@ -177,24 +177,27 @@ def _comparison_sections(
 
     Only the comparisons that have both runs.
     """
-    by_id = {row.id: row for row in found.rows}
-    rounds = [(BASELINE.id, _pairings(found, BASELINE.id))]
-    for other, methods in duels.items():
-        rounds.append((other, tuple((method, other) for method in methods)))
-    if against is not None:
-        asked = [row.id for row in found.rows if is_called(against, row.id, row.label, found.runs[row.id].cell[2])]
-        rounds = [(id, _pairings(found, id)) for id in asked[:1]]
+    if against is None:
+        rounds = [(found.row(BASELINE.id), found.rows)]
+        for other, methods in duels.items():
+            rounds.append((found.row(other), tuple(row for row in map(found.row, methods) if row is not None)))
+    else:
+        rounds = [(row_called(against, found), found.rows)]
     for metric in BOOTSTRAP_METRICS:
-        for other, wanted in rounds:
-            compared = [(by_id[a], by_id[b]) for a, b in wanted if a in by_id and b in by_id]
-            if compared:
-                lines = tuple(_comparison_line(found, a, b, metric) for a, b in compared)
-                yield Section(f"{HEADINGS[metric]}, minus {by_id[other].label}", lines)
+        for reference, rows in rounds:
+            if reference is None:
+                continue
+            lines = [_comparison_line(found, row, reference, metric) for row in rows if row != reference]
+            if lines:
+                yield Section(f"{HEADINGS[metric]}, minus {reference.label}", tuple(lines))
 
 
-def _pairings(found: SettingBootstrap, other: str) -> tuple[tuple[str, str], ...]:
-    """Every method with one of them."""
-    return tuple((row.id, other) for row in found.rows if row.id != other)
+def row_called(name: str, found: SettingBootstrap) -> MethodRow | None:
+    """The row of a method or variant by its id or label, as a person types it."""
+    for row in found.rows:
+        if is_called(name, row.id, row.label, found.runs[row.label].cell[2]):
+            return row
+    return None
 
 
 def _comparison_line(found: SettingBootstrap, a: MethodRow, b: MethodRow, metric: str) -> Line:
@@ -203,7 +206,7 @@ def _comparison_line(found: SettingBootstrap, a: MethodRow, b: MethodRow, metric
         ours, drawn = found.value(a, metric, place)
         theirs, other = found.value(b, metric, place)
         entries += _difference_entries(ours - theirs, drawn - other, bool(higher_is_better(metric)))
-    return Line(a.label, tuple(entries), found.runs[a.id].needs_groups)
+    return Line(a.label, tuple(entries), found.runs[a.label].needs_groups)
 
 
 def _difference_entries(difference: float, drawn: F64, higher: bool) -> list[Entry]:
@@ -261,7 +264,7 @@ def _notes(found: SettingBootstrap) -> Iterator[Note]:
     if found.incomparable:
         left_out = f"Left out, because they scored other pairs than {found.rows[0].label}"
         yield Note("other_pairs", f"{', '.join(found.incomparable)}.", left_out, severity="warning")
-    keys = ", ".join(f"{row.label} {found.runs[row.id].result.key}" for row in found.rows)
+    keys = ", ".join(f"{row.label} {found.runs[row.label].result.key}" for row in found.rows)
     yield Note("keys", f"{keys}.", "Runs", for_print=False)
 
 

@@ -72,7 +72,7 @@ def test_draws_move_the_fold_mean_as_they_move_the_pooled_value(fake_run: Any) -
     numbers = BootstrapNumbers(bootstraps)
     found = bootstraps.of(CELL)
     assert found is not None
-    pooled, drawn = found.measured["ac_density"].worst("auroc")
+    pooled, drawn = found.measured["AC-Density"].worst("auroc")
     mean = result.mean("auroc", "worst", PAPER_READING)
     for draw in (0, 7, DRAWS - 1):
         numbers.draw = draw
