@@ -40,13 +40,21 @@ def main() -> None:
     parser.add_argument("--out-root", type=Path, default=Path("outputs"))
     parser.add_argument("--uri", help="a tracking server or database; default: <out_root>/mlflow.db")
     parser.add_argument("--experiment", default=EXPERIMENT)
+    parser.add_argument(
+        "--config-dir",
+        action="append",
+        type=Path,
+        default=[],
+        metavar="FOLDER",
+        help="with your own configurations: also say of their runs whether other code made them (repeatable)",
+    )
     arguments = parser.parse_args()
     if not (arguments.out_root / "runs").is_dir():
         sys.exit(f"{arguments.out_root / 'runs'} does not exist: there is nothing to bring to MLflow.")
     store = StoreSettings("mlflow", arguments.uri, arguments.experiment, patience=PATIENCE)
     refusals: list[str] = []
     try:
-        print(sync(store, arguments.out_root, refusals.append))
+        print(sync(store, arguments.out_root, refusals.append, tuple(arguments.config_dir)))
     except FairfrError as error:
         Terminal().error(error.named())
         sys.exit(1)
@@ -54,7 +62,12 @@ def main() -> None:
         sys.exit(f"{len(refusals)} were not logged. The same command tries them again.")
 
 
-def sync(store: StoreSettings, out_root: Path, on_refusal: Callable[[str], object] = lambda line: None) -> str:
+def sync(
+    store: StoreSettings,
+    out_root: Path,
+    on_refusal: Callable[[str], object] = lambda line: None,
+    config_dirs: tuple[Path, ...] = (),
+) -> str:
     """Log the runs and sweeps that MLflow lacks or has in an older version; returns the counts as a sentence.
 
     What MLflow refuses is printed, and ``on_refusal`` gets it; the others follow, until MLflow has refused everything
@@ -79,7 +92,7 @@ def sync(store: StoreSettings, out_root: Path, on_refusal: Callable[[str], objec
     rebuilt = 0
     for sweep, end, outcomes in lost:
         with patience.for_one(f"sweep {end.name}", on_refusal), tempfile.TemporaryDirectory() as report:
-            write_sweep_report(outcomes, Path(report))
+            write_sweep_report(outcomes, Path(report), config_dirs)
             with mlflow_errors(uri):
                 writer.close_sweep(sweep, end, Path(report))
             rebuilt += 1

@@ -6,6 +6,7 @@ fairfr tables --reading strict                  all of it in one reading
 fairfr tables --where seed=1                    runs with another seed; default configurations otherwise
 fairfr tables --where method.estimator.k=500    adds that variant as a row: AC-Density (k=500); k=500,1000 adds two
 fairfr tables --against platt                   differences to Platt instead of the Baseline, with intervals
+fairfr tables --config-dir my_conf              says of runs of your own methods, too, whether other code made them
 fairfr tables --source mlflow --uri http://...  from a tracking server
 
 From a checkout: python scripts/make_tables.py
@@ -77,6 +78,14 @@ def arguments() -> argparse.Namespace:
         help="of all runs (default: paper for the paper's data sets with its backbones, strict for everything else)",
     )
     parser.add_argument("--out-root", type=Path, default=Path("outputs"), help="where runs are and tables go")
+    parser.add_argument(
+        "--config-dir",
+        action="append",
+        type=Path,
+        default=[],
+        metavar="FOLDER",
+        help="with your own configurations: also say of their runs whether other code made them (repeatable)",
+    )
     parser.add_argument("--source", choices=("runs", "mlflow"), default="runs", help="run folders or MLflow")
     parser.add_argument("--uri", help="MLflow tracking server or database (default: <out-root>/mlflow.db)")
     parser.add_argument("--experiment", default=EXPERIMENT, help="MLflow experiment (default: %(default)s)")
@@ -120,8 +129,9 @@ def _nothing_to_show(results: list[Run], place: str) -> str:
 
 def stored_results(options: argparse.Namespace) -> list[Run]:
     """Every run of the source."""
+    config_dirs = tuple(options.config_dir)
     if options.source == "runs":
-        results, damaged = read_runs(options.out_root)
+        results, damaged = read_runs(options.out_root, config_dirs)
         for line in damaged:
             print(f"left out: {line}")
         return results
@@ -131,4 +141,4 @@ def stored_results(options: argparse.Namespace) -> list[Run]:
     if options.uncertainty or options.against:
         print("note: MLflow has no scores, so there are no bootstrap intervals; use --source runs for them.")
     uri = options.uri or default_uri(options.out_root)
-    return [Run(stored) for stored in read_from_mlflow(uri, options.experiment)]
+    return [Run(stored, config_dirs=config_dirs) for stored in read_from_mlflow(uri, options.experiment)]

@@ -11,10 +11,12 @@ import types
 import typing
 from collections.abc import Mapping
 from dataclasses import MISSING, fields, is_dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
 from fairfr.core.errors import ConfigError, did_you_mean
+from fairfr.core.text import error_summary
 
 PACKAGE = Path(__file__).parents[1]
 # a wheel has the configurations inside the package, a checkout has them beside it
@@ -115,6 +117,35 @@ def instantiate(spec: Mapping[str, Any], at: str) -> Any:
     if not (isinstance(cls, type) and is_dataclass(cls)):
         raise ConfigError(f"{at}._target_={target} is not a dataclass, so its keys cannot be checked.")
     return from_mapping(cls, rest, at)
+
+
+@cache
+def configured_targets(config_dirs: tuple[Path, ...] = ()) -> frozenset[str]:
+    """The classes that the yaml files of methods and protocols name: ours, and those in ``config_dirs``."""
+    import yaml
+
+    found = set()
+    for folder in (CONF_DIR, *config_dirs):
+        if not folder.is_dir():
+            raise ConfigError(f"--config-dir {folder} is not a folder.")
+        for noun, part in (("method", "estimator"), ("protocol", "splitter")):
+            for path in sorted((folder / noun).rglob("*.yaml")):
+                try:
+                    described = yaml.safe_load(path.read_text(encoding="utf-8"))
+                except (OSError, ValueError, yaml.YAMLError) as error:
+                    raise ConfigError(f"{path} cannot be read: {error_summary(error)}") from error
+                target = _target_in(described, part)
+                if target is not None:
+                    found.add(target)
+    return frozenset(found)
+
+
+def _target_in(described: object, part: str) -> str | None:
+    """The class in one yaml; None where it takes that over from another yaml."""
+    if not isinstance(described, Mapping) or not isinstance(described.get(part), Mapping):
+        return None
+    target = described[part].get("_target_")
+    return target if isinstance(target, str) else None
 
 
 def check_min(low: float, **values: float | None) -> None:

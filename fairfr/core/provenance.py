@@ -1,7 +1,7 @@
 """What made a result: a digest of the modules that decide its numbers, versions, the commit, and the memory it took.
 
 Of the code, comments, docstrings, layout and names of local variables do not count (``core.syntax``). For the digest
-nothing is imported but the packages that a module lies in.
+files are read and nothing is imported, not even the packages that a module lies in.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from functools import cache
+from importlib.machinery import PathFinder
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -35,6 +36,8 @@ OVERLAY = "fairfr.numerics.beta"
 
 THRESHOLDS = "fairfr.metrics.roc_metrics.training_thresholds"
 """Makes numbers that only a fit can make, for runs that ask for them; other metrics can be measured again."""
+
+NO_PYTHON = (SyntaxError, ValueError, RecursionError)  # in which the parser ends
 
 PACKAGES = ("fairfr", "numpy", "scipy", "scikit-learn", "torch", "faiss-cpu", "numba", "pandas")
 
@@ -81,7 +84,7 @@ class _OwnModules:
     def of(cls, module: str) -> _OwnModules:
         parent, top = module.rpartition(".")[0], module.partition(".")[0]
         if not parent:
-            path = _source_of(module)
+            path = source_file(module)
             return cls("", None if path is None else path.parent)
         return cls(parent if top == OURS else top, None)
 
@@ -90,12 +93,12 @@ class _OwnModules:
             return True
         if self._folder is None or "." in module:
             return False
-        path = _source_of(module)
+        path = source_file(module)
         return path is not None and path.parent == self._folder
 
 
 def _collect(module: str, home: _OwnModules, found: dict[str, str]) -> None:
-    path = _source_of(module)
+    path = source_file(module)
     if module in found or path is None:
         return
     source = path.read_bytes()
@@ -106,35 +109,47 @@ def _collect(module: str, home: _OwnModules, found: dict[str, str]) -> None:
             _collect(name, home, found)
 
 
-def _source_of(module: str) -> Path | None:
-    """The file that a module is read from; None for what is not there or not Python source."""
+def source_file(module: str) -> Path | None:
+    """The file that a module would be read from; None for what is not there or not Python source.
+
+    Nothing is imported. (``importlib.util.find_spec`` would import the packages that a module lies in.)
+    """
     if module == "__main__":
         origin = getattr(sys.modules["__main__"], "__file__", None)
-    elif _lies_in_no_package(module):
-        return None
     else:
-        try:
-            spec = importlib.util.find_spec(module)
-        except (ImportError, ValueError, AttributeError):
-            return None
-        origin = None if spec is None else spec.origin
+        origin = _origin(module.split("."))
     return Path(origin) if origin and origin.endswith(".py") and Path(origin).is_file() else None
 
 
-def _lies_in_no_package(module: str) -> bool:
-    """Whether what seems to hold it is a module itself, as for a function: to look there would import that module."""
-    holder = _source_of(module.rpartition(".")[0]) if "." in module else None
-    return holder is not None and holder.name != "__init__.py"
+def _origin(parts: list[str]) -> str | None:
+    """Where the module with this dotted name lies, found from folder to folder."""
+    try:
+        spec = importlib.util.find_spec(parts[0])
+    except (ImportError, ValueError, AttributeError):
+        return None
+    for depth in range(2, len(parts) + 1):
+        if spec is None or spec.submodule_search_locations is None:  # a module holds no modules
+            return None
+        spec = PathFinder.find_spec(".".join(parts[:depth]), list(spec.submodule_search_locations))
+    return None if spec is None else spec.origin
 
 
 @cache
 def _canonical_digest(source: bytes) -> str:
-    return hashlib.sha256(canonical(source).encode()).hexdigest()
+    """Of the code; of the file as it is where that is no Python."""
+    try:
+        text = canonical(source).encode()
+    except NO_PYTHON:
+        text = source
+    return hashlib.sha256(text).hexdigest()
 
 
 @cache
 def _imports(source: bytes, package: str) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(_imported(source, package)))
+    try:
+        return tuple(dict.fromkeys(_imported(source, package)))
+    except NO_PYTHON:
+        return ()
 
 
 def _imported(source: bytes, package: str) -> Iterator[str]:

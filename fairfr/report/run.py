@@ -60,13 +60,15 @@ STRICT = Reading(
 class Run:
     """A run as it is stored: its result, with its numbers looked up by name.
 
-    ``folder`` is its run folder, if it is at hand. ``variant``: parameters that set it apart where it is
-    shown beside runs of the same method.
+    ``folder`` is its run folder, if it is at hand. ``config_dirs``: folders that name methods and protocols beside
+    ours, whose code it is compared with. ``variant``: parameters that set it apart where it is shown beside runs of the
+    same method.
     """
 
-    def __init__(self, result: RunResult, folder: Path | None = None) -> None:
+    def __init__(self, result: RunResult, folder: Path | None = None, config_dirs: tuple[Path, ...] = ()) -> None:
         self.result = result
         self.folder = folder
+        self.config_dirs = config_dirs
         self.variant: Parameters = {}
 
     @cached_property

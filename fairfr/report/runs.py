@@ -50,7 +50,7 @@ class SelectedRuns:
 
     ``shared`` are parameters that differ from the yaml in every one of them, ``superseded`` older configurations of a
     setting, ``outdated`` the cells for which older runs of the same configuration were left out, ``stale`` those
-    whose run was made by other code than is installed now. Raises MixedMetricsError and MixedResultsError.
+    whose run is known to be made by other code than is installed now. Raises MixedMetricsError and MixedResultsError.
     """
 
     def __init__(
@@ -71,11 +71,7 @@ class SelectedRuns:
         picked = {cell: pick_run(candidates) for cell, candidates in places.items()}
         self._by_cell = {cell: result for cell, (result, _) in picked.items()}
         self.outdated = {cell for cell, (_, superseded) in picked.items() if superseded}
-        self.stale = {
-            cell
-            for cell, run in self._by_cell.items()
-            if run.result.origin.configuration and not made_by_installed_code(run)
-        }
+        self.stale = {cell for cell, run in self._by_cell.items() if made_by_installed_code(run) is False}
         _check_metrics(self)
         _check_results(self)
 
@@ -100,13 +96,13 @@ def runs_of_page(results: Iterable[Run], source: Source, belongs: Callable[[Run]
     return [run for run in of_source if belongs is None or belongs(run)]
 
 
-def read_runs(out_root: Path) -> tuple[list[Run], list[str]]:
+def read_runs(out_root: Path, config_dirs: tuple[Path, ...] = ()) -> tuple[list[Run], list[str]]:
     """Every run below ``<out_root>/runs``, each without its metrics until they are asked for.
 
-    Also a line for each folder there that is not a complete run.
+    Also a line for each folder there that is not a complete run. ``config_dirs``: as for ``Run``.
     """
     damaged: list[str] = []
-    results = [Run(run.result, run.folder) for run in stored_runs(out_root, damaged.append)]
+    results = [Run(run.result, run.folder, config_dirs) for run in stored_runs(out_root, damaged.append)]
     return results, damaged
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
+from fairfr.core.config import configured_targets
 from fairfr.core.errors import ConfigError, did_you_mean
 from fairfr.core.provenance import run_code
 from fairfr.core.run_key import (
@@ -198,23 +199,21 @@ def pick_run(results: Sequence[Run]) -> tuple[Run, bool]:
     return (current or results)[-1], len(results) > 1
 
 
-def made_by_installed_code(result: Run) -> bool:
-    """Whether a run is one that the code which is installed now would make, and name so."""
-    identity = result.result.origin.configuration
+def made_by_installed_code(run: Run) -> bool | None:
+    """Whether a run is one that the code which is installed now would make, and name so.
+
+    None where nothing is compared: a run may name any class, and only those that a configuration names are looked at.
+    """
+    identity = run.result.origin.configuration
+    method = identity.get("method", {}).get("estimator", {}).get("_target_")
+    splitter = identity.get("protocol", {}).get("splitter", {}).get("_target_")
+    if not configured_targets(run.config_dirs).issuperset((method, splitter)):
+        return None
+    installed = run_code(method, run.gives_probability, splitter, bool(identity.get("training_thresholds")))
     return (
         identity.get("results_version") == RESULTS_VERSION
-        and identity.get("code") == _installed_code(result)
+        and identity.get("code") == installed
         and not any(f"dataset.{key}" in DATASET_KEYS_OF_METHODS for key in identity.get("dataset", {}))
-    )
-
-
-def _installed_code(result: Run) -> dict[str, str | None]:
-    identity = result.result.origin.configuration
-    return run_code(
-        str(identity.get("method", {}).get("estimator", {}).get("_target_")),
-        result.gives_probability,
-        str(identity.get("protocol", {}).get("splitter", {}).get("_target_")),
-        bool(identity.get("training_thresholds")),
     )
 
 

@@ -24,7 +24,7 @@ class StudyRuns:
         self.source = source
         self.reading: Reading = reading
         newest: dict[Any, Run] = {}
-        for run in sorted(runs, key=lambda run: (made_by_installed_code(run), run.result.origin.finished)):
+        for run in sorted(runs, key=lambda run: (made_by_installed_code(run) is True, run.result.origin.finished)):
             newest[_configuration(run)] = run
         self._runs = list(newest.values())
 

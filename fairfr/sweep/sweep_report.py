@@ -73,27 +73,27 @@ def log_sweep_end(
         return is_made, logger.finish(limit)
 
 
-def write_sweep_report(outcomes: Sequence[CellOutcome], folder: Path) -> None:
+def write_sweep_report(outcomes: Sequence[CellOutcome], folder: Path, config_dirs: tuple[Path, ...] = ()) -> None:
     """Write tables, claims and figures of these cells alone, in the reading that all of them share: they take seconds.
 
-    Of the paper's settings alone there are strict tables too.
+    Of the paper's settings alone there are strict tables too. ``config_dirs``: as for ``Run``.
     """
     from fairfr.paper.definition import PAPER
     from fairfr.report.write import ReportOptions, write_report
 
-    runs = _runs_of(outcomes)
+    runs = _runs_of(outcomes, config_dirs)
     shared = reading_shared_by(run.result for run in runs)
     for reading in dict.fromkeys((shared, STRICT)):
         wanted = ReportOptions(figures=reading == shared, selection=Selection(everything=True))
         write_report(runs, folder, reading, wanted, PAPER)
 
 
-def _runs_of(outcomes: Sequence[CellOutcome]) -> list[Run]:
+def _runs_of(outcomes: Sequence[CellOutcome], config_dirs: tuple[Path, ...] = ()) -> list[Run]:
     """The runs that these cells have stored, each once."""
     folders = dict.fromkeys(outcome.folder for outcome in outcomes if outcome.folder is not None)
     runs = []
     for folder in folders:
         result = try_read_result(folder)
         if result is not None:
-            runs.append(Run(result, folder))
+            runs.append(Run(result, folder, config_dirs))
     return runs

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from fairfr.core import provenance
 from fairfr.core.provenance import code_digest, code_version, run_code
 from fairfr.metrics.catalogue import metrics_version
 
@@ -110,26 +111,21 @@ def test_a_module_outside_any_package_takes_its_neighbours_along(package: Path) 
 
 
 @pytest.fixture
-def edited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+def edited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], None]]:
     """As if a statement had been added to a module of fairfr."""
-    find = importlib.util.find_spec
+    find = provenance.source_file
 
     def add_statement(module: str, statement: str = "CHANGED = True") -> None:
         real = find(module)
-        assert real is not None and real.origin is not None
+        assert real is not None
         changed = tmp_path / f"{module}.py"
-        changed.write_text(Path(real.origin).read_text(encoding="utf-8") + f"\n{statement}\n", encoding="utf-8")
-
-        def elsewhere(name: str, package: str | None = None) -> object:
-            spec = find(name, package)
-            if name == module and spec is not None:
-                spec.origin = str(changed)
-            return spec
-
-        monkeypatch.setattr(importlib.util, "find_spec", elsewhere)
+        changed.write_text(real.read_text(encoding="utf-8") + f"\n{statement}\n", encoding="utf-8")
+        monkeypatch.setattr(provenance, "source_file", lambda name: changed if name == module else find(name))
         code_digest.cache_clear()
 
-    return add_statement
+    code_digest.cache_clear()
+    yield add_statement
+    code_digest.cache_clear()
 
 
 Codes = dict[str, str | None]
@@ -247,8 +243,28 @@ def test_a_users_method_takes_along_what_it_is_given_and_the_overlay(
 
 
 def test_what_is_read_is_not_imported(package: Path) -> None:
-    assert digest() is not None
-    assert "mypack._maths" not in sys.modules
+    """Nor are the packages that it lies in: they may come from anywhere."""
+    for name in ("mypack", "mypack/deep"):
+        (package / name).mkdir(exist_ok=True)
+        (package / name / "__init__.py").write_text("raise SystemExit('imported')\n")
+    (package / "mypack/deep/method.py").write_text(METHOD)
+    assert digest() is not None and digest("mypack.deep.method.Mine") is not None
+    assert not any(name.partition(".")[0] == "mypack" for name in sys.modules)
+
+
+def test_a_name_of_any_length_is_a_name_that_is_not_there(package: Path) -> None:
+    assert digest(".".join(["mypack"] * 3000)) is None
+
+
+@pytest.mark.parametrize("text", ["def half(:\n", "x = '\0'\n", "(" * 5000])
+def test_a_file_that_is_no_python_counts_as_it_is(package: Path, text: str) -> None:
+    """It may lie beside a method that works."""
+    before = digest()
+    (package / "mypack/_names.py").write_text(text)
+    broken = digest()
+    assert broken not in (None, before)
+    edit(package / "mypack/_names.py", lambda old: old + "# more")
+    assert digest() not in (None, broken)
 
 
 def test_what_cannot_be_read_has_no_digest() -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,15 +16,16 @@ from fairfr.core.provenance import run_code
 from fairfr.core.run_key import RESULTS_VERSION
 from fairfr.report.run import STRICT, Run
 from fairfr.report.runs import MixedMetricsError, MixedResultsError, SelectedRuns
-from fairfr.report.selection import Selection, options_that_show
+from fairfr.report.selection import Selection, made_by_installed_code, options_that_show
 
 TARGET = "fairfr.methods.ac_density.ACDensity"
+SPLITTER = "fairfr.folds.published.LeaveOneFoldOut"
 Make = Callable[..., Run]
 
 
 def installed(method: str) -> dict[str, str | None]:
-    """The code of a run with a probability of its own and no named protocol."""
-    return run_code(method, True, "None", False)
+    """The code of a run with a probability of its own, over the published folds."""
+    return run_code(method, True, SPLITTER, False)
 
 
 @pytest.fixture
@@ -39,6 +42,7 @@ def run(result: Make) -> Make:
             identity={
                 "results_version": RESULTS_VERSION,
                 "method": {"id": "ac_density", "estimator": estimator},
+                "protocol": {"id": "published", "splitter": {"_target_": SPLITTER}},
                 "seed": seed,
                 "code": {"method": code, "protocol": None} if code else installed(TARGET),
                 "data": "d",
@@ -185,6 +189,68 @@ def test_of_runs_before_and_after_an_edit_the_present_code_counts(run: Make) -> 
     notes = [note for grid in tables_of(alone, STRICT) if grid.id == "appendix_auroc" for note in grid.notes]
     assert any(note.code == "stale" and "ac_density" in note.text for note in notes), "and the table says so"
     assert chosen(run(0.9)).stale == set()
+
+
+@pytest.fixture
+def received(run: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Run, Path]]:
+    """A run whose class lies in a package that came with it, where Python finds it, and what its code leaves behind."""
+    package, trace = tmp_path / "came_along", tmp_path / "it_ran"
+    package.mkdir()
+    for name in ("__init__.py", "method.py"):
+        (package / name).write_text(f"open({str(trace)!r}, 'w')\nraise SystemExit('imported')\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    made = run(0.9, code="theirs")
+    identity = made.result.origin.configuration
+    change(made, identity={**identity, "method": {"id": "x", "estimator": {"_target_": "came_along.method.Mine"}}})
+    yield made, trace
+    assert "came_along" not in sys.modules
+
+
+def configured(folder: Path) -> tuple[Path, ...]:
+    (folder / "method").mkdir(parents=True)
+    text = "id: mine\nlabel: Mine\nestimator: {_target_: came_along.method.Mine}\n"
+    (folder / "method" / "mine.yaml").write_text(text)
+    return (folder,)
+
+
+def test_what_a_run_names_is_not_looked_at_unless_a_configuration_names_it(
+    received: tuple[Run, Path], tmp_path: Path
+) -> None:
+    """Such a run is shown, and called neither current nor stale; its code is never run."""
+    made, trace = received
+    assert made_by_installed_code(made) is None
+    found = chosen(made)
+    assert rows(found) == {"AC-Density": 0.9} and not found.stale and not trace.exists()
+    made.config_dirs = configured(tmp_path / "mine")
+    assert made_by_installed_code(made) is False and chosen(made).stale and not trace.exists()
+    code = run_code("came_along.method.Mine", made.gives_probability, SPLITTER, False)
+    change(made, identity={**made.result.origin.configuration, "code": code})
+    assert made_by_installed_code(made) is True and not chosen(made).stale and not trace.exists()
+
+
+def test_a_splitter_that_no_configuration_names_is_not_looked_at(run: Make) -> None:
+    made = run(0.9)
+    identity = made.result.origin.configuration
+    change(made, identity={**identity, "protocol": {"splitter": {"_target_": "antigravity.Folds"}}})
+    assert made_by_installed_code(made) is None and not chosen(made).stale
+
+
+def test_of_runs_that_cannot_be_compared_the_newest_counts(received: tuple[Run, Path], run: Make) -> None:
+    made, _ = received
+    late = run(0.8)
+    change(late, identity=made.result.origin.configuration)
+    assert rows(chosen(finished(made, 1), finished(late, 2))) == {"AC-Density": 0.8}
+
+
+@pytest.mark.parametrize("text", ["id: [", "estimator: {_target_: \x01}", None])
+def test_folders_of_configurations_that_cannot_be_used_are_named(tmp_path: Path, run: Make, text: str | None) -> None:
+    made = run(0.9)
+    made.config_dirs = (tmp_path / "mine",)
+    if text is not None:
+        (tmp_path / "mine" / "method").mkdir(parents=True)
+        (tmp_path / "mine" / "method" / "broken.yaml").write_text(text)
+    with pytest.raises(ConfigError, match="mine is not a folder" if text is None else r"broken\.yaml cannot be read"):
+        chosen(made)
 
 
 def test_of_code_versions_that_can_no_longer_be_read_the_newest_counts(run: Make) -> None:
