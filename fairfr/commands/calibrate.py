@@ -2,7 +2,6 @@
 
 fairfr calibrate fit dataset=mine backbone=mynet method=ac_linear --out mine.fairfr
 fairfr calibrate score --model mine.fairfr --pairs new.csv --embeddings new.npz --out scores.parquet
-fairfr calibrate score --model mine.fairfr --pairs all --left probes.npz --right gallery.npz --top 10 --out best.csv
 fairfr calibrate threshold --model mine.fairfr --fmr 1e-3 --confidence 0.95 --keep
 fairfr calibrate inspect mine.fairfr
 
@@ -42,7 +41,7 @@ def arguments() -> argparse.ArgumentParser:
         return kinds.add_parser(name, help=about, description=about, allow_abbrev=False, formatter_class=raw, **more)
 
     _fit_arguments(kind("fit", "fit on all folds, after the same configuration was run on held-out ones", usage=FIT))
-    _score_arguments(kind("score", "probabilities of new pairs, or of the best matches in a gallery"))
+    _score_arguments(kind("score", "probabilities of new pairs"))
     _threshold_arguments(kind("threshold", "the threshold for a false match rate, and what to expect at it"))
     inspected = kind("inspect", "what is in a model's file")
     inspected.add_argument("model", type=Path)
@@ -66,11 +65,8 @@ def _fit_arguments(parser: argparse.ArgumentParser) -> None:
 def _score_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--model", type=Path, required=True, help="from fit, or from model.save")
-    add("--pairs", required=True, metavar="FILE|all", help="csv or parquet with columns left and right; all: a gallery")
+    add("--pairs", type=Path, required=True, help="csv or parquet with columns left and right")
     add("--embeddings", type=Path, help="npz with image (n,) and vectors (n, d); without: --pairs has a column cosine")
-    add("--left", type=Path, help="npz of the probes, for --pairs all")
-    add("--right", type=Path, help="npz of the gallery, for --pairs all")
-    add("--top", type=int, default=10, help="matches for each probe, found by cosine (default: 10)")
     add("--images", type=Path, help="csv or parquet with image and the groups (or identity) that the method needs")
     add("--out", type=Path, required=True, help=".parquet or .csv; an interrupted call goes on where it was")
     add("--prior", type=float, metavar="P", help="share of genuine pairs here: their probability, and a column llr")
@@ -186,7 +182,7 @@ def score(options: argparse.Namespace) -> str:
     from fairfr.commands._score_bar import ScoringProgress
     from fairfr.library.scoring import ScoreOptions, score_pairs
 
-    names = ("model", "pairs", "out", "embeddings", "left", "right", "images", "top", "threads", "block", "prior")
+    names = ("model", "pairs", "out", "embeddings", "images", "threads", "block", "prior")
     with ScoringProgress() as bar:
         rows = score_pairs(ScoreOptions(**{name: getattr(options, name) for name in names}), bar)
     done = f"{options.out}: {plural(rows, 'pair')} scored"

@@ -43,22 +43,19 @@ class ScoredEmbeddings:
 
 
 class Scorer:
-    """A model and the images it is to compare, by their rows in ``vectors``: one npz, or two behind one another.
+    """A model and the images it is to compare, by their rows in ``vectors``.
 
     ``unlike``: how many images were unlike those of training, in all calls; an image counts in each call that has it.
     """
 
-    def __init__(
-        self, model: Model, sides: tuple[ScoredEmbeddings, ...], images: DataFile | None, threads: int
-    ) -> None:
+    def __init__(self, model: Model, vectors: ScoredEmbeddings, images: DataFile | None, threads: int) -> None:
         self.model, self._threads = model, threads
         self.unlike = Unlike(0, 0)
-        self._unit = sides[0].unit if len(sides) == 1 else np.concatenate([side.unit for side in sides])
+        self._unit = vectors.unit
         n = len(self._unit)
         no_pairs = Pairs(np.empty(0, np.int32), np.empty(0, np.int32))
         faces = ImagePairs(no_pairs, np.arange(n), n, False, self._unit)
-        ids = [id for side in sides for id in side.ids]
-        self._labels = _labels(model, faces, ids, images)
+        self._labels = _labels(model, faces, vectors.ids, images)
 
     def __call__(self, left: I32, right: I32) -> tuple[F64, F64]:
         """Score and probability of pairs of rows, (p,) each."""
@@ -71,7 +68,7 @@ class Scorer:
         return found
 
 
-def _labels(model: Model, faces: ImagePairs, ids: list[str], images: DataFile | None) -> ImageLabels:
+def _labels(model: Model, faces: ImagePairs, ids: tuple[str, ...], images: DataFile | None) -> ImageLabels:
     """Groups and people of the images, where the method asks for them; blank for those that the table lacks."""
     needs_people = model.asks_for_people
     if not model.groups_ and not needs_people:

@@ -16,29 +16,25 @@ from fairfr.core.types import I32
 from fairfr.data.files import DataFile
 from fairfr.library.arrays import on_cosine_scale, refused_score_text
 from fairfr.library.model import Model
-from fairfr.library.pair_sources import Gallery, PairReader, row_location
+from fairfr.library.pair_sources import PairReader, row_location
 from fairfr.library.prior import check_prior
 from fairfr.library.scored_embeddings import ScoredEmbeddings, Scorer, load_model, result_columns
 from fairfr.pairs.vectors import invalid_cosines
 
 BLOCK = 2**18
 """Pairs at a time: some hundred MB at the most, whatever the method."""
-EVERY = "all"
 ENDINGS = (".parquet", ".csv")
 
 
 @dataclass(frozen=True, slots=True)
 class ScoreOptions:
-    """What the command line asks for. ``pairs`` is a file, or ``all``: every image of ``left`` among ``right``."""
+    """What the command line asks for."""
 
     model: Path
-    pairs: str
+    pairs: Path
     out: Path
     embeddings: Path | None = None
-    left: Path | None = None
-    right: Path | None = None
     images: Path | None = None
-    top: int = 10
     threads: int | None = None
     block: int = BLOCK
     prior: float | None = None
@@ -68,11 +64,7 @@ def score_pairs(wanted: ScoreOptions, progress: Progress) -> int:
     made_from = {name: file.digest for name, file in files.items()} | _shape(wanted)
     output = ResumableOutput(wanted.out, made_from, discard_others=True)
     with translate_os_errors(wanted.out), output.writing() as done:
-        work: _Pairs | Gallery
-        if wanted.pairs == EVERY:
-            work = _gallery(model, files, wanted, threads)
-        else:
-            work = _pairs(model, files, wanted, threads)
+        work = _pairs(model, files, wanted, threads)
         progress.start(work.n_blocks, done)
         for number, table in enumerate(work.tables(done), start=done):
             _write_part(output, number, table)
@@ -124,27 +116,19 @@ def _tell_unlike(scorer: Scorer, progress: Progress) -> None:
 
 
 def _shape(wanted: ScoreOptions) -> dict[str, Any]:
-    top = wanted.top if wanted.pairs == EVERY else None
-    return {"block": wanted.block, "top": top, "ending": wanted.out.suffix, "prior": wanted.prior}
+    return {"block": wanted.block, "ending": wanted.out.suffix, "prior": wanted.prior}
 
 
 def _check(wanted: ScoreOptions) -> None:
-    every = wanted.pairs == EVERY
-    for name, needed in (("left", every), ("right", every), ("embeddings", False)):
-        given = getattr(wanted, name) is not None
-        if needed and not given:
-            raise ConfigError(f"--pairs all needs --left A.npz and --right B.npz; --{name} is missing.")
-        if given and every != (name != "embeddings"):
-            raise ConfigError(f"--{name} does not go with --pairs {wanted.pairs}. See fairfr calibrate score --help.")
-    if wanted.top < 1 or wanted.block < 1:
-        raise ConfigError("--top and --block must be at least 1.")
+    if wanted.block < 1:
+        raise ConfigError("--block must be at least 1.")
     if wanted.prior is not None:
         check_prior(wanted.prior)
 
 
 def _files(wanted: ScoreOptions) -> dict[str, DataFile]:
-    paths = {name: getattr(wanted, name) for name in ("model", "embeddings", "left", "right", "images")}
-    paths["pairs"] = None if wanted.pairs == EVERY else Path(wanted.pairs)
+    names = ("model", "embeddings", "images", "pairs")
+    paths = {name: getattr(wanted, name) for name in names}
     return {name: DataFile.at(path) for name, path in paths.items() if path is not None}
 
 
@@ -214,7 +198,7 @@ class _Pairs:
 def _pairs(model: Model, files: dict[str, DataFile], wanted: ScoreOptions, threads: int) -> _Pairs:
     if "embeddings" in files:
         vectors = ScoredEmbeddings.read(files["embeddings"], model)
-        scorer = Scorer(model, (vectors,), files.get("images"), threads)
+        scorer = Scorer(model, vectors, files.get("images"), threads)
         return _Pairs(files["pairs"], model, wanted, vectors, scorer)
     if model.needs:
         raise UnmetNeedError(
@@ -222,14 +206,3 @@ def _pairs(model: Model, files: dict[str, DataFile], wanted: ScoreOptions, threa
             "Cosines alone (a column 'cosine' in the pairs file) are enough for methods such as Platt and Beta."
         )
     return _Pairs(files["pairs"], model, wanted, None, None)
-
-
-def _gallery(model: Model, files: dict[str, DataFile], wanted: ScoreOptions, threads: int) -> Gallery:
-    left, right = ScoredEmbeddings.read(files["left"], model), ScoredEmbeddings.read(files["right"], model)
-    if left.unit.shape[1] != right.unit.shape[1]:
-        raise DataError(
-            f"{left.path} has vectors of width {left.unit.shape[1]} and {right.path} of width {right.unit.shape[1]}. "
-            "Compare vectors of one network."
-        )
-    scorer = Scorer(model, (left, right), files.get("images"), threads)
-    return Gallery(left, right, scorer, wanted.top, max(1, wanted.block // wanted.top), wanted.prior)

@@ -37,7 +37,7 @@ def wanted(scene: Any, out: str = "scores.parquet", **changed: Any) -> ScoreOpti
     return ScoreOptions(
         **{
             "model": scene / "model.fairfr",
-            "pairs": str(scene / "new.csv"),
+            "pairs": scene / "new.csv",
             "embeddings": scene / "new.npz",
             "out": scene / out,
             "threads": 1,
@@ -71,7 +71,7 @@ def test_a_file_holds_what_the_library_gives(scene: Any, out: str, block: int) -
 
 def test_pairs_may_be_parquet_with_categories(scene: Any) -> None:
     scene.table().astype("category").to_parquet(scene / "new.parquet", row_group_size=130)
-    score_pairs(wanted(scene, pairs=str(scene / "new.parquet"), block=90), Heard())
+    score_pairs(wanted(scene, pairs=scene / "new.parquet", block=90), Heard())
     close(read(scene / "scores.parquet")["probability"], scene.model.probability(scene.vectors, scene.pairs))
 
 
@@ -117,11 +117,11 @@ def test_cosines_are_enough_for_methods_of_scores(scene: Any) -> None:
     model = fairfr.Platt().fit_scores(np.linspace(-0.2, 0.9, 50), np.arange(50) % 3 < np.arange(50) / 25)
     model.save(scene / "platt.fairfr")
     pd.DataFrame({"cosine": cosine}).to_csv(scene / "cosines.csv", index=False)
-    given = wanted(scene, "s.csv", model=scene / "platt.fairfr", pairs=str(scene / "cosines.csv"), embeddings=None)
+    given = wanted(scene, "s.csv", model=scene / "platt.fairfr", pairs=scene / "cosines.csv", embeddings=None)
     score_pairs(given, Heard())
     np.testing.assert_allclose(read(scene / "s.csv")["probability"], model.probability_scores(cosine), rtol=1e-14)
     with pytest.raises(UnmetNeedError, match="--embeddings"):
-        score_pairs(wanted(scene, pairs=str(scene / "cosines.csv"), embeddings=None), Heard())
+        score_pairs(wanted(scene, pairs=scene / "cosines.csv", embeddings=None), Heard())
     pd.DataFrame({"cosine": [1.0000001, -1.0000001]}).to_csv(scene / "cosines.csv", index=False)  # rounding
     score_pairs(given, Heard())
     close(read(scene / "s.csv")["probability"], model.probability_scores([1.0, -1.0]))
@@ -136,7 +136,7 @@ def test_scores_on_another_scale_are_read_on_it(scene: Any) -> None:
     model = fairfr.Platt().fit_scores(scores, same, score_range=(0, 100))
     model.save(scene / "percent.fairfr")
     pd.DataFrame({"cosine": scores}).to_csv(scene / "scores.csv", index=False)
-    given = {"model": scene / "percent.fairfr", "pairs": str(scene / "scores.csv")}
+    given = {"model": scene / "percent.fairfr", "pairs": scene / "scores.csv"}
     score_pairs(wanted(scene, "s.csv", embeddings=None, **given), Heard())
     close(read(scene / "s.csv")["probability"], model.probability_scores(scores))
     pd.DataFrame({"cosine": [50, 100.1]}).to_csv(scene / "scores.csv", index=False)
@@ -156,14 +156,6 @@ def test_a_prior_gives_its_probability_and_the_likelihood_ratio(scene: Any) -> N
     assert list(found) == ["left", "right", "score", "probability", "llr"]
     close(found["probability"], scene.model.probability(scene.vectors, scene.pairs, prior=0.01))
     np.testing.assert_allclose(found["llr"], scene.model.llr(scene.vectors, scene.pairs), rtol=1e-9)
-    sides = {"left": scene / "new.npz", "right": scene / "new.npz"}
-    score_pairs(wanted(scene, "best.csv", pairs="all", embeddings=None, prior=0.01, top=3, **sides), Heard())
-    best = read(scene / "best.csv")
-    assert list(best) == ["left", "right", "rank", "cosine", "score", "probability", "llr"]
-    row_of = {id: row for row, id in enumerate(scene.ids)}
-    pairs = np.column_stack([best["left"].map(row_of), best["right"].map(row_of)])
-    expected = scene.model.probability(scene.vectors, pairs, prior=0.01)
-    np.testing.assert_allclose(best["probability"], expected, rtol=1e-9)
     with pytest.raises(DataError, match=r"prior is 1\.5"):
         score_pairs(wanted(scene, prior=1.5), Heard())
 
@@ -183,32 +175,6 @@ def test_groups_come_from_a_table_of_images(scene: Any) -> None:
     np.testing.assert_allclose(read(scene / "scores.parquet")["probability"], expected, rtol=1e-12)
 
 
-def test_the_best_of_a_gallery(scene: Any) -> None:
-    """Against all pairs, sorted: images that are on both sides do not match themselves."""
-    np.savez(scene / "A.npz", image=scene.ids[:25], vectors=scene.vectors[:25] * 3)
-    np.savez(scene / "B.npz", image=scene.ids[15:], vectors=scene.vectors[15:])
-    sides = {"left": scene / "A.npz", "right": scene / "B.npz"}
-    rows = score_pairs(wanted(scene, pairs="all", embeddings=None, top=4, block=30, **sides), Heard())
-    found = read(scene / "scores.parquet")
-    assert rows == len(found) == 25 * 4
-    unit = scene.vectors / np.linalg.norm(scene.vectors, axis=1, keepdims=True)
-    for i in range(25):
-        others = np.array([j for j in range(15, 60) if j != i])
-        best = others[np.argsort(-(unit[others] @ unit[i]))[:4]]
-        probability = scene.model.probability(scene.vectors, np.column_stack([np.full(4, i), best]))
-        order = np.argsort(-probability)
-        mine = found[found["left"] == scene.ids[i]]
-        assert mine["right"].tolist() == scene.ids[best[order]].tolist() and mine["rank"].tolist() == [1, 2, 3, 4]
-        np.testing.assert_allclose(mine["probability"], probability[order], rtol=1e-6)
-        np.testing.assert_allclose(mine["cosine"], (unit[best] @ unit[i])[order], rtol=1e-5)
-
-
-def test_a_gallery_smaller_than_what_is_asked_for(scene: Any) -> None:
-    np.savez(scene / "B.npz", image=scene.ids[:3], vectors=scene.vectors[:3])
-    asked = wanted(scene, pairs="all", embeddings=None, left=scene / "new.npz", right=scene / "B.npz")
-    assert score_pairs(asked, Heard()) == 57 * 3 + 3 * 2
-
-
 def test_mistakes_are_told_before_anything_is_written(scene: Any) -> None:
     bad = scene.table()
     bad.loc[321, "right"] = "nobody.jpg"
@@ -218,21 +184,19 @@ def test_mistakes_are_told_before_anything_is_written(scene: Any) -> None:
     np.savez(scene / "wide.npz", image=scene.ids, vectors=np.ones((len(scene.ids), 9), dtype=np.float32))
     cases: list[tuple[dict[str, Any], str]] = [
         (
-            {"pairs": str(scene / "bad.csv"), "block": 50},
+            {"pairs": scene / "bad.csv", "block": 50},
             r"bad.csv, line 323: right image 'nobody.jpg' has no vector in",
         ),
-        ({"pairs": str(scene / "empty.csv")}, "has no pairs"),
-        ({"pairs": str(scene / "ragged.csv")}, "Expected 2 columns, got 1"),
-        ({"pairs": str(scene / "no.csv")}, r"no.csv does not exist"),
-        ({"pairs": str(scene / "new.npz")}, "zip archive"),
+        ({"pairs": scene / "empty.csv"}, "has no pairs"),
+        ({"pairs": scene / "ragged.csv"}, "Expected 2 columns, got 1"),
+        ({"pairs": scene / "no.csv"}, r"no.csv does not exist"),
+        ({"pairs": scene / "new.npz"}, "zip archive"),
         ({"embeddings": scene / "wide.npz"}, "width 9, but the model was fitted on width 8"),
         ({"model": scene / "new.csv"}, "not a fairfr model"),
         ({"model": scene / "none.fairfr"}, "none.fairfr"),
         ({"out": scene / "scores.txt"}, "parquet or .csv"),
         ({"out": scene / "no" / "scores.csv"}, "there is no folder"),
-        ({"pairs": "all"}, "--left"),
-        ({"left": scene / "new.npz"}, "--left does not go with"),
-        ({"top": 0}, "at least 1"),
+        ({"block": 0}, "at least 1"),
     ]
     for changed, message in cases:
         with pytest.raises(FairfrError, match=message):
@@ -263,7 +227,7 @@ def test_images_unlike_those_of_training_are_told(tmp_path: Path) -> None:
             method().fit(vectors, pairs, same).save(tmp_path / "model.fairfr", with_faces=True)
             heard = Heard()
             out = tmp_path / f"{what}_{method.__name__}.csv"
-            paths = (tmp_path / "model.fairfr", str(tmp_path / "new.csv"), out, tmp_path / f"{what}.npz")
+            paths = (tmp_path / "model.fairfr", tmp_path / "new.csv", out, tmp_path / f"{what}.npz")
             score_pairs(ScoreOptions(*paths), heard)
             said[what, method.__name__] = heard.said
     (plain,), (warning,) = said["same", "ACCohort"], said["other", "ACCohort"]
