@@ -2,7 +2,7 @@
 
 fairfr import rfw --root RFW/test --out data                 txts/<Ethnicity>/<Ethnicity>_pairs.txt
 fairfr import rfw --table rfw.csv                            FairCal's table, or a reproduction's
-fairfr import bfw --table bfw-v0.1.5-datatable.csv           csv, or pkl with --trust-pickle
+fairfr import bfw --table bfw-v0.1.5-datatable.csv           or FairCal's bfw.csv
 fairfr import lfw --root lfw --attributes lfw_attributes.txt pairs.txt, groups from a side table
 fairfr import table --name mine --pairs pairs.tsv --left img_a --right img_b --same label=genuine --images meta.parquet
 fairfr import within-groups --root data/lfw --by ethnicity gender --name lfw_within    new pairs, inside groups

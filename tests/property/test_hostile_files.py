@@ -178,12 +178,6 @@ def make_npy(folder: Path) -> None:
     (folder / "names.txt").write_text("\n".join(IDS))
 
 
-def make_torch(folder: Path) -> None:
-    import torch
-
-    torch.save({"names": IDS, "vectors": torch.from_numpy(VECTORS)}, folder / "v.pt")
-
-
 def make_tree(folder: Path) -> None:
     for key, row in zip(IDS[:4], VECTORS, strict=False):
         path = folder / "tree" / f"{key}.npy"
@@ -489,7 +483,6 @@ KINDS: dict[str, Kind] = {
     "npz of vectors": Kind(make_npz, lambda folder: read_embeddings(folder / "v.npz"), odd_npz),
     "npy with names": Kind(make_npy, lambda folder: read_embeddings(folder / "v.npy", folder / "names.txt"), odd_npy),
     "tree of npy": Kind(make_tree, lambda folder: read_embeddings(folder / "tree")),
-    "torch.save": Kind(make_torch, lambda folder: read_embeddings(folder / "v.pt")),
     "cached centres": Kind(make_centres, lambda folder: _clusters._read(folder / "c.npz", (12, 6))),
     "LFW's pairs and groups": Kind(make_lfw, read_lfw),
     "RFW's lists": Kind(make_rfw, _imported("rfw", "", "--root")),

@@ -1,4 +1,4 @@
-"""BFW: its datatable as csv or trusted pickle (p1, p2, label), or as FairCal renamed it (path1, path2, same).
+"""BFW: its datatable as csv (p1, p2, label), or as FairCal renamed it (path1, path2, same).
 
 Images are called as in the table (``asian_females/n000009/0010_01.jpg``), identities by their folder. The table's own
 cosines stay in pairs.csv, for ``backbone=scores backbone.column=senet50``.
@@ -34,7 +34,6 @@ from fairfr.data.importers.imported_set import (
     image_codes,
     write_and_summarise,
 )
-from fairfr.data.importers.pickles import add_trust_argument
 from fairfr.data.pairs_file import LabelledPairs
 from fairfr.data.text_table import CodedColumn, TextTable
 
@@ -54,18 +53,15 @@ TABLES = ("meta/bfw-*datatable.csv", "meta/bfw-*datatable.pkl", "bfw-*datatable.
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Options of ``fairfr import bfw``."""
     source = parser.add_mutually_exclusive_group(required=True)
-    source.add_argument(
-        "--table", type=Path, help="the datatable (csv, or pkl with --trust-pickle), or FairCal's bfw.csv"
-    )
+    source.add_argument("--table", type=Path, help="the datatable (csv), or FairCal's bfw.csv")
     source.add_argument("--root", type=Path, help="folder of the datatable, which is in meta/ or directly in it")
-    add_trust_argument(parser)
     add_output_arguments(parser, "bfw")
 
 
 def run(arguments: argparse.Namespace) -> str:
     """Import; returns what was found, for people."""
     path = arguments.table or find_table(arguments.root)
-    return write_and_summarise(read_bfw(path, arguments.trust_pickle), arguments)
+    return write_and_summarise(read_bfw(path), arguments)
 
 
 def find_table(root: Path) -> Path:
@@ -79,9 +75,9 @@ def find_table(root: Path) -> Path:
     raise DataError(f"{root} has no meta/bfw-...-datatable.csv or .pkl. Name the table with --table.")
 
 
-def read_bfw(path: Path, trust_pickle: bool = False) -> ImportedSet:
+def read_bfw(path: Path) -> ImportedSet:
     """The table as a set."""
-    table = read_foreign_table(path, trust_pickle)
+    table = read_foreign_table(path)
     first = pick_column(table, "path1", "p1")
     second = pick_column(table, "path2", "p2")
     ids, left, right = image_codes(table.required_text(first), table.required_text(second))

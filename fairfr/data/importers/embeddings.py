@@ -2,8 +2,7 @@
 
 Keys of vectors are paths, written from wherever their writer stood. Two paths mean one image if, freed of known folders
 and of their ending, they are equal, or one is the end of the other and no other image fits. Numbers count as numbers
-only where nothing fits otherwise. After that, two paths that only share their end (``crops/anna/1`` and
-``faces/anna/1``) mean one image if no other key and no other image has it.
+only where nothing fits otherwise.
 """
 
 from __future__ import annotations
@@ -28,7 +27,6 @@ from fairfr.core.types import I64, UNKNOWN, Bool
 from fairfr.data.files import DataFile, find_table
 from fairfr.data.images_file import read_images
 from fairfr.data.importers.embedding_formats import KeyedVectors, read_embeddings
-from fairfr.data.importers.pickles import add_trust_argument
 
 _DATE = (1980, 1, 1, 0, 0, 0)  # the same in every archive: equal vectors give equal bytes
 ROWS_PER_CHUNK = 4096
@@ -42,10 +40,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--names", type=Path, help="the names that belong to an npy file, one in each line")
     parser.add_argument("--out", type=Path, default=Path("data"), help="data root (default: data)")
     parser.add_argument("--missing", choices=("stop", "report"), default="stop", help=_MISSING)
-    add_trust_argument(parser)
 
 
-_FROM = "npz, npy (with --names), torch.save, HDF5, or a folder of .npy files; one or several"
+_FROM = "npz, npy (with --names), or a folder of .npy files; one or several"
 _MISSING = "images without a usable vector: stop (default), or write the others and report these"
 
 
@@ -57,7 +54,7 @@ def run(arguments: argparse.Namespace) -> str:
     if arguments.names is not None and len(arguments.sources) > 1:
         raise ConfigError("--names goes with one npy file. Import one file, or put the vectors into npz files.")
     images = _images(folder)
-    sources = [read_embeddings(path, arguments.names, arguments.trust_pickle) for path in arguments.sources]
+    sources = [read_embeddings(path, arguments.names) for path in arguments.sources]
     chosen = match_vectors(sources, images)
     found = _describe(sources, chosen, images)
     if chosen.absent(images) and arguments.missing == "stop":
@@ -188,12 +185,8 @@ def _describe(sources: Sequence[KeyedVectors], chosen: MatchedVectors, images: S
     lines.append(chosen.matches.report())
     if chosen.repeats:
         lines.append(f"{plural(chosen.repeats, 'vector')} repeated, identical; kept once")
-    blank: tuple[str, ...] = ()
-    for source in sources:
-        blank += source.blank
     absent = chosen.absent(images)
     for names, what in (
-        (blank, "without a vector in the file"),
         (chosen.unusable, "with a vector that is zero or not finite (nan or inf)"),
         (absent, f"of {len(images):,} without a usable vector"),
     ):
@@ -202,8 +195,8 @@ def _describe(sources: Sequence[KeyedVectors], chosen: MatchedVectors, images: S
     return "\n".join(lines)
 
 
-HOW = ("exact", "by suffix", "by zero-padding", "by common end", "ambiguous", "unmatched")
-EXACT, SUFFIX, PADDING, COMMON_END, AMBIGUOUS, UNMATCHED = range(6)
+HOW = ("exact", "by suffix", "by zero-padding", "ambiguous", "unmatched")
+EXACT, SUFFIX, PADDING, AMBIGUOUS, UNMATCHED = range(5)
 MAX_NAMED_KEYS = 5  # keys named in a report
 MAX_NAMED_FOLDERS = 3  # folders named in a report
 
@@ -265,66 +258,13 @@ def match_keys(keys: Sequence[str], images: Sequence[str]) -> Matches:
             how[i] = EXACT
         else:
             row[i], how[i] = _resolve(path, find, find_number)
-    _match_common_ends(given, known, row, how)
     return Matches(keys, row, how, _stripped(given, known, row, how))
-
-
-def _match_common_ends(given: Sequence[str], known: Sequence[str], row: I64, how: I64) -> None:
-    """Match keys that have nothing but their end in common with an image; fills ``row`` and ``how`` (m,) in.
-
-    What is left out must be a folder that all keys, or all images, are in: it tells nothing about one of them. And it
-    must serve at least half of the keys or of the images that are left, or it is chance.
-    """
-    open_keys = np.flatnonzero(how == UNMATCHED).tolist()
-    taken = set(row.tolist())
-    keys_with = _having_end(given, open_keys)
-    open_images = [image for image in range(len(known)) if image not in taken]
-    images_with = _having_end(known, open_images)
-    root_of_keys = _common_folder(given)
-    root_of_images = _common_folder(known)
-    found: dict[int, int] = {}
-    for key in open_keys:
-        end = next((end for end in _ends(given[key]) if end in images_with), "")
-        image = images_with.get(end, _SEVERAL)
-        if image == _SEVERAL or keys_with[end] == _SEVERAL:
-            continue
-        head_of_key = given[key].removesuffix(end)
-        head_of_image = known[image].removesuffix(end)
-        if root_of_keys.startswith(head_of_key) or root_of_images.startswith(head_of_image):
-            found[key] = image
-    if 2 * len(found) >= min(len(open_keys), len(open_images)):
-        for key, image in found.items():
-            row[key] = image
-            how[key] = COMMON_END
-
-
-def _common_folder(paths: Sequence[str]) -> str:
-    """The folder that all paths are in, with a slash at its end; blank if there is none, or one path alone."""
-    if len(paths) < 2:
-        return ""
-    first = min(paths).split("/")[:-1]
-    last = max(paths).split("/")[:-1]
-    common = []
-    for one, other in zip(first, last, strict=False):
-        if one != other:
-            break
-        common.append(f"{one}/")
-    return "".join(common)
-
-
-def _having_end(paths: Sequence[str], chosen: Sequence[int]) -> dict[str, int]:
-    """Which of the ``chosen`` paths ends so, by end; _SEVERAL where more than one does."""
-    having: dict[str, int] = {}
-    for place in chosen:
-        for end in _ends(paths[place]):
-            having[end] = _SEVERAL if end in having else place
-    return having
 
 
 def _stripped(given: Sequence[str], known: Sequence[str], row: I64, how: I64) -> dict[tuple[str, str], int]:
     """How often which folders were left out of a key and of an id, most often first."""
     counts: Counter[tuple[str, str]] = Counter()
-    for key in np.flatnonzero((how == SUFFIX) | (how == COMMON_END)).tolist():
+    for key in np.flatnonzero(how == SUFFIX).tolist():
         one = given[key].split("/")
         other = known[row[key]].split("/")
         while one and other and one[-1] == other[-1]:

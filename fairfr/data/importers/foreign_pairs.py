@@ -1,6 +1,6 @@
 """Pairs in other people's files: tables in their own columns, and the lists of LFW and RFW.
 
-Tables are csv files or trusted pickles, read as text and then interpreted. In a list ``person n1 n2`` is one person and
+Tables are csv files, read as text and then interpreted. In a list ``person n1 n2`` is one person and
 ``person1 n1 person2 n2`` are two. Nothing in a line of a list names its fold: a fold is a block of genuine pairs
 followed by as many impostors. So a list is only accepted when all its blocks are whole and equal; one lost line would
 put pairs into the wrong folds.
@@ -21,25 +21,19 @@ from fairfr.core.errors import DataError
 from fairfr.core.findings import Finding
 from fairfr.core.types import F64, Bool
 from fairfr.data.files import DataFile
+from fairfr.data.importers.conversion import refuse_pickled_table
 from fairfr.data.importers.imported_set import image_codes, map_values, to_column
-from fairfr.data.importers.pickles import PICKLE_ENDINGS, load_trusted, pickle_refused, table_to_csv
 from fairfr.data.pairs_file import LABELS, LabelledPairs, read_labels
 from fairfr.data.text_table import MAX_CELL, CodedColumn, TextTable, check_utf8, csv_header, read_table
 from fairfr.pairs.vectors import invalid_cosines
 
 
-def read_foreign_table(path: Path, trust_pickle: bool = False) -> TextTable:
-    """All columns of the file but row numbers; a pickle only if it is trusted."""
+def read_foreign_table(path: Path) -> TextTable:
+    """All columns of the file but row numbers."""
+    refuse_pickled_table(path)
+    if path.suffix.lower() != ".csv":
+        raise DataError(f"{path} does not end in .csv. Export it as csv, or rename it with the correct extension.")
     file = DataFile.at(path)
-    ending = path.suffix.lower()
-    if ending in PICKLE_ENDINGS:
-        if not trust_pickle:
-            raise pickle_refused(path, table_to_csv(path))
-        return _from_pickle(file)
-    if ending != ".csv":
-        raise DataError(
-            f"{path} ends neither in .csv nor in {', '.join(PICKLE_ENDINGS)}. Rename it with the correct extension."
-        )
     data = file.read()
     check_utf8(path, data)
     wanted = [name for name in csv_header(path, data) if not is_row_number(name)]
@@ -134,48 +128,6 @@ def _is_number(cell: Any) -> bool:
     except (TypeError, ValueError):
         return False
     return True
-
-
-def _from_pickle(file: DataFile) -> TextTable:
-    import pandas as pd
-
-    frame = load_trusted(file.path)
-    if not isinstance(frame, pd.DataFrame):
-        raise DataError(f"{file.path} contains a {type(frame).__name__}, not a pandas table. Is it the right file?")
-    names = tuple(str(name) for name in frame.columns)
-    repeated = {name for name in names if names.count(name) > 1}
-    if repeated:
-        raise DataError(f"{file.path} has several columns called '{min(repeated)}'. Remove or rename one.")
-    if frame.empty:
-        raise DataError(f"{file.path} has no rows. Export it again.")
-    arrays = {
-        name: _arrow(file.path, name, frame.iloc[:, k]) for k, name in enumerate(names) if not is_row_number(name)
-    }
-    return TextTable(file, names, arrays, len(frame), one_line_each=False)
-
-
-def _arrow(path: Path, name: str, series: Any) -> Any:
-    """A pandas column as one arrow array; cells of several types are spelled out."""
-    import pyarrow as pa
-
-    try:
-        array = pa.Array.from_pandas(series)
-    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
-        kinds = {type(cell) for cell in series.dropna()}
-        if not all(issubclass(kind, (str, bool, int, float, np.generic)) for kind in kinds):
-            raise DataError(f"{path}: column '{name}' has more than text and numbers. Export it as text.") from None
-        array = pa.array([_cell_text(cell) for cell in series], pa.string())
-    if isinstance(array, pa.ChunkedArray):
-        array = pa.concat_arrays(array.chunks)
-    if pa.types.is_dictionary(array.type):
-        array = array.cast(array.type.value_type)
-    return array
-
-
-def _cell_text(cell: Any) -> str | None:
-    if cell is None or cell != cell:  # nan
-        return None
-    return str(cell)
 
 
 OFFICIAL = (10, 600)  # folds, and pairs in each

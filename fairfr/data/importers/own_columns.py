@@ -13,6 +13,7 @@ from fairfr.core.errors import DataError
 from fairfr.core.text import plural, shorten_list
 from fairfr.core.types import F64, UNKNOWN, Bool
 from fairfr.data.files import DataFile
+from fairfr.data.importers.conversion import refuse_pickled_table
 from fairfr.data.importers.imported_set import map_values
 from fairfr.data.text_table import SEPARATORS, CodedColumn, TextTable, check_utf8, read_table
 from fairfr.pairs.vectors import COSINE_TOLERANCE
@@ -29,6 +30,7 @@ NUMBER_TYPES = frozenset(
 
 def open_own(path: Path) -> TextTable:
     """All columns of a parquet file or of a text with commas, semicolons or tabs between cells."""
+    refuse_pickled_table(path)
     file = DataFile.at(path)
     if path.suffix.lower() == ".parquet":
         return read_table(file, read_table(file, ()).names)

@@ -37,7 +37,6 @@ from fairfr.data.importers.imported_set import (
     to_column,
     write_and_summarise,
 )
-from fairfr.data.importers.pickles import add_trust_argument
 from fairfr.data.pairs_file import LabelledPairs
 from fairfr.data.text_table import TextTable
 
@@ -50,14 +49,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     source = parser.add_mutually_exclusive_group(required=True)
     source.add_argument("--root", type=Path, help="unpacked test archive: the folder with txts/ (and data/)")
     source.add_argument("--table", type=Path, help="a table of the pairs instead, such as FairCal's rfw.csv")
-    add_trust_argument(parser)
     add_output_arguments(parser, "rfw")
 
 
 def run(arguments: argparse.Namespace) -> str:
     """Import; returns what was found, for people."""
     if arguments.table is not None:
-        return write_and_summarise(read_rfw_table(arguments.table, arguments.trust_pickle), arguments)
+        return write_and_summarise(read_rfw_table(arguments.table), arguments)
     return write_and_summarise(read_rfw(arguments.root), arguments)
 
 
@@ -127,9 +125,9 @@ STRUCTURE |= {f"{name}1" for name in SIDED} | {f"{name}2" for name in SIDED}
 FILE = re.compile(r"(?P<person>.+)_(?P<number>\d{1,9})(?:\.(?:jpe?g|png|npy))?", re.ASCII | re.IGNORECASE)
 
 
-def read_rfw_table(path: Path, trust_pickle: bool = False) -> ImportedSet:
+def read_rfw_table(path: Path) -> ImportedSet:
     """The table as a set."""
-    table = read_foreign_table(path, trust_pickle)
+    table = read_foreign_table(path)
     ethnicity = _ethnicities(table)
     sides = [_from_paths(table, side, ethnicity) or _from_ids(table, side, ethnicity) for side in "12"]
     ids, left, right = image_codes(*(to_column(side) for side in sides))

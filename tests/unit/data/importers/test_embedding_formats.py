@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import io
 import os
-import pickle
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from fairfr.core.errors import DataError
-from fairfr.data.importers import embedding_formats
+from fairfr.data.importers.embedding_formats import read_embeddings
 
 KEYS = ["African/m.1/m.1_0001.jpg", "African/m.1/m.1_0002.jpg", "Asian/m 2/m 2_0001.jpg"]
 VECTORS = np.random.default_rng(1).normal(size=(3, 6)).astype("f4")
-read_embeddings = partial(embedding_formats.read_embeddings, trust_pickle=True)
 
 
 def write_npz(folder: Path, names: np.ndarray | None = None) -> Path:
@@ -31,21 +27,9 @@ def write_npz_each(folder: Path) -> Path:
     return folder / "v.npz"
 
 
-def dumps(folder: Path, value: object) -> Path:
-    (folder / "v.pickle").write_bytes(pickle.dumps(value))
-    return folder / "v.pickle"
-
-
-def write_tensors(folder: Path) -> Path:
-    import torch
-
-    return dumps(folder, {key: torch.from_numpy(row[None].copy()) for key, row in zip(KEYS, VECTORS, strict=True)})
-
-
-def write_frame(folder: Path) -> Path:
-    return dumps(
-        folder, pd.DataFrame({"image": [0, 1, 2], "image_id": [1, 2, 1], "img_path": KEYS, "embedding": list(VECTORS)})
-    )
+def saved(folder: Path, **arrays: object) -> Path:
+    np.savez(folder / "v.npz", **arrays)  # type: ignore[arg-type]
+    return folder / "v.npz"
 
 
 def write_tree(folder: Path) -> Path:
@@ -61,16 +45,10 @@ def write_tree(folder: Path) -> Path:
 FORMS: dict[str, Callable[[Path], Path]] = {
     "npz": write_npz,
     "npz with an array for each": write_npz_each,
-    "dict of (d,)": lambda folder: dumps(folder, dict(zip(KEYS, VECTORS, strict=True))),
-    "dict of (1, d)": lambda folder: dumps(folder, {k: v[None] for k, v in zip(KEYS, VECTORS, strict=True)}),
-    "dict of tensors": write_tensors,
-    "dict of names and vectors": lambda folder: dumps(folder, {"names": KEYS, "embeddings": VECTORS}),
-    "dict with pixels": lambda folder: dumps(
-        folder, {"image": np.zeros((3, 2, 2)), "paths": np.array(KEYS), "features": VECTORS[:, None]}
-    ),
+    "an array (1, d) for each": lambda f: saved(f, **{k: v[None] for k, v in zip(KEYS, VECTORS, strict=True)}),
+    "other names of the arrays": lambda f: saved(f, names=KEYS, embeddings=VECTORS),
+    "npz with pixels": lambda f: saved(f, image=np.zeros((3, 2, 2)), paths=KEYS, features=VECTORS[:, None]),
     "npz of byte names": lambda folder: write_npz(folder, np.array(KEYS, "S")),
-    "table": write_frame,
-    "series": lambda folder: dumps(folder, pd.Series(list(VECTORS), index=KEYS)),
     "tree": write_tree,
 }
 
@@ -94,30 +72,9 @@ def test_npy_with_list_of_names(tmp_path: Path, start: str, end: str, tail: str)
     np.testing.assert_array_equal(source.vectors, VECTORS)
 
 
-def test_table_without_paths_joins_its_parts(tmp_path: Path) -> None:
-    table = {"category": ["African"], "person": ["m.1"], "image_id": ["m.1_0001"], "embedding": [VECTORS[0]]}
-    assert read_embeddings(dumps(tmp_path, pd.DataFrame(table))).keys == ("African/m.1/m.1_0001",)
-
-
-def test_faces_that_were_not_found_are_blank(tmp_path: Path) -> None:
-    frame = pd.DataFrame({"img_path": KEYS, "embedding": [VECTORS[0], None, VECTORS[2]]})
-    source = read_embeddings(dumps(tmp_path, frame))
-    assert source.blank == (KEYS[1],)
-    np.testing.assert_array_equal(source.vectors, VECTORS[[0, 2]])
-
-
 @pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
 def test_types_are_kept(tmp_path: Path, dtype: str) -> None:
-    assert read_embeddings(dumps(tmp_path, {"a": VECTORS[0].astype(dtype)})).vectors.dtype == np.dtype(dtype)
-
-
-def test_hdf5(tmp_path: Path) -> None:
-    h5py = pytest.importorskip("h5py")
-    with h5py.File(tmp_path / "v.h5", "w") as file:
-        file["names"], file["embeddings"] = KEYS, VECTORS
-    source = read_embeddings(tmp_path / "v.h5")
-    assert list(source.keys) == KEYS
-    np.testing.assert_array_equal(source.vectors, VECTORS)
+    assert read_embeddings(saved(tmp_path, a=VECTORS[0].astype(dtype))).vectors.dtype == np.dtype(dtype)
 
 
 def _cut(write: Callable[[Path], Path], share: float) -> Callable[[Path], Path]:
@@ -175,9 +132,7 @@ def _empty_folder(folder: Path) -> Path:
 MALFORMED: dict[str, tuple[Callable[[Path], Path], str]] = {
     "npz cut in half": (_cut(write_npz, 0.5), "cut short"),
     "npz of a few bytes": (_cut(write_npz, 0.02), "cut short"),
-    "pickle cut short": (_cut(FORMS["dict of (d,)"], 0.7), "cut short"),
     "0 bytes npz": (_bytes("v.npz", b""), "0 bytes"),
-    "0 bytes pickle": (_bytes("v.pkl", b""), "0 bytes"),
     "not there": (lambda folder: folder / "no.npz", "does not exist"),
     "folder without vectors": (_empty_folder, "without .npy files"),
     "symlink loop": (_loop, "cannot be read"),
@@ -185,26 +140,18 @@ MALFORMED: dict[str, tuple[Callable[[Path], Path], str]] = {
     "broken leaf of a tree": (_tree_with("y.npy", b"\x93NUMPY\x01"), "y.npy is not a readable npy"),
     "empty leaf of a tree": (_tree_with("y.npy", b""), "y.npy is not a readable npy"),
     "wide leaf of a tree": (_tree_with("y.npy", _npy(np.ones(9, "f4"))), "width"),
-    "matrix in a dict": (lambda f: dumps(f, {"a": np.ones((2, 3))}), "(2, 3)"),
-    "number in a dict": (lambda f: dumps(f, {"a": 1.5}), "shape ()"),
-    "whole numbers": (lambda f: dumps(f, {"a": np.arange(3)}), "int64"),
-    "words": (lambda f: dumps(f, {"a": ["x", "y"]}), "must be float"),
-    "lists of different length": (lambda f: dumps(f, {"a": [[1.0], [1.0, 2.0]]}), "must be (d,)"),
-    "mixed widths": (lambda f: dumps(f, {"a": np.ones(3), "b": np.ones(4)}), "'b' has 4 values, that of 'a' has 3"),
-    "one name": (lambda f: dumps(f, {"image": np.array("a"), "vectors": VECTORS}), "shape ()"),
-    "keys are numbers": (lambda f: dumps(f, {7: np.ones(3)}), "key 7"),
-    "empty dict": (lambda f: dumps(f, {}), "no vectors"),
-    "a bare list": (lambda f: dumps(f, [1, 2, 3]), "contains a list"),
-    "image list": (lambda f: dumps(f, ([b"jpeg", b"jpeg"], [True])), "names no image"),
-    "insightface bin": (_bytes("lfw.bin", b"\x80\x02x"), "names no image"),
-    "table without vectors": (lambda f: dumps(f, pd.DataFrame({"img_path": ["a"]})), "needs 'embedding'"),
+    "no arrays": (saved, "no vectors"),
+    "matrix for one image": (lambda f: saved(f, a=np.ones((2, 3))), "(2, 3)"),
+    "number for one image": (lambda f: saved(f, a=1.5), "shape ()"),
+    "whole numbers": (lambda f: saved(f, a=np.arange(3)), "int64"),
+    "words": (lambda f: saved(f, a=["x", "y"]), "must be float"),
+    "mixed widths": (lambda f: saved(f, a=np.ones(3), b=np.ones(4)), "'b' has 4 values, that of 'a' has 3"),
+    "one name": (lambda f: saved(f, image=np.array("a"), vectors=VECTORS), "shape ()"),
     "objects in an npz": (_objects_npz, "Python objects"),
     "objects in an npy": (_bytes("v.npy", _npy(np.array([{}], dtype=object))), "Python objects"),
     "npy without names": (_bytes("v.npy", _npy(VECTORS)), "--names"),
     "csv": (_bytes("v.csv", b"image,x\n1,2\n"), "of no known form"),
-    "csv called pickle": (_bytes("v.pkl", b"image,x\n1,2\n"), "not a readable pickle"),
-    "hdf5 cut short": (_bytes("v.h5", b"\x89HDF\r\n\x1a\n"), "HDF5"),
-    "names without vectors": (lambda f: dumps(f, {"names": KEYS, "vectors": VECTORS[:2]}), "2 vectors for 3 names"),
+    "names without vectors": (lambda f: saved(f, names=KEYS, vectors=VECTORS[:2]), "2 vectors for 3 names"),
 }
 
 

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import pickle
 import zipfile
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from fairfr.core.errors import ConfigError, DataError, FairfrError
@@ -49,20 +46,17 @@ def written() -> RawVectors:
     return read_vectors(DataFile.at(Path(WRITTEN)))
 
 
-def test_one_pickle_for_each_ethnicity_with_unpadded_numbers(here: Path) -> None:
+def test_one_file_for_each_ethnicity_with_unpadded_numbers(here: Path) -> None:
     """As FairCal writes them: own roots, ``_cropped`` folders, and ``_000`` glued before every number."""
-    import torch
-
     files = []
     for ethnicity in ("Asian", "African"):
         part = {}
         for image, row in zip(IMAGES, VECTORS, strict=True):
             if image.startswith(ethnicity):
                 key = image.replace(f"{ethnicity}/", f"rfw/data/{ethnicity}_cropped/").replace("_0012", "_00012")
-                part[key] = torch.from_numpy(row[None].copy())
-        files.append(f"{ethnicity}_facenet_embeddings.pickle")
-        Path(files[-1]).write_bytes(pickle.dumps(part))
-    text = call("--from", *files, "--trust-pickle")
+                part[key] = row[None]
+        files.append(save(f"{ethnicity}_facenet_embeddings.npz", part))
+    text = call("--from", *files)
     found = written()
     assert found.images == tuple(IMAGES)
     np.testing.assert_array_equal(found.vectors, VECTORS)
@@ -146,37 +140,6 @@ def test_ambiguous_keys_are_never_guessed(here: Path) -> None:
     text = call("--from", save("a.npz", content), "--missing", "report")
     assert "1 ambiguous" in text
     assert IMAGES[0] not in written().images
-
-
-def test_pickles_run_no_code_unless_trusted(here: Path) -> None:
-    Path("a.pickle").write_bytes(b"cos\nsystem\n(Vtouch hacked\ntR.")
-    with pytest.raises(DataError, match=r"a\.pickle is a pickle.*--trust-pickle"):
-        call("--from", "a.pickle")
-    assert not Path("hacked").exists()
-
-
-def _as_dict_of_tensors() -> object:
-    import torch
-
-    return {image: torch.from_numpy(row[None].copy()) for image, row in zip(IMAGES, VECTORS, strict=True)}
-
-
-@pytest.mark.parametrize(
-    "make",
-    [
-        lambda: dict(zip(IMAGES, VECTORS, strict=True)),
-        _as_dict_of_tensors,
-        lambda: pd.DataFrame({"img_path": IMAGES, "embedding": list(VECTORS)}),
-    ],
-    ids=["dict", "dict of tensors", "table"],
-)
-def test_a_refused_pickle_can_be_converted_with_the_line_in_the_message(here: Path, make: Callable[[], object]) -> None:
-    Path("it's.pickle").write_bytes(pickle.dumps(make()))
-    with pytest.raises(DataError) as error:
-        call("--from", "it's.pickle")
-    exec(str(error.value).splitlines()[-1].strip())
-    call("--from", "it's.npz")
-    np.testing.assert_array_equal(written().vectors, VECTORS)
 
 
 def _other_width() -> list[str]:
