@@ -81,6 +81,13 @@ class OwnColumns:
             self._rows_with(column.codes == UNKNOWN, f"'{name}' is blank. Fill it in or remove the row.")
         return column
 
+    def image_ids(self, name: str, option: str) -> CodedColumn | None:
+        """A column of images, none blank: the same path with slashes and with backslashes is one image."""
+        column = self.required_text(name, option)
+        if column is None:
+            return None
+        return map_values(column, lambda value: value.replace("\\", "/"))
+
     def labels(self, name: str, meant: str | None) -> Bool | None:
         """Whether each row is of one person; ``meant`` is the value that says so (None: one of the usual words)."""
         column = self.required_text(name, "--same")
@@ -134,8 +141,8 @@ class OwnColumns:
         return value
 
     def each_once(self, name: str, option: str) -> CodedColumn | None:
-        """A column of ids: none blank, none twice."""
-        column = self.required_text(name, option)
+        """A column of images: none blank, none twice."""
+        column = self.image_ids(name, option)
         if column is None:
             return None
         times = np.bincount(column.codes[column.codes != UNKNOWN], minlength=len(column.values))

@@ -46,7 +46,7 @@ class Ends:
             if arguments.images is not None:
                 raise ConfigError("--images describes images by their ids: name the pairs' with --left and --right.")
             return cls(pairs, columns, None)
-        sides = [pairs.required_text(columns[0], "--left"), pairs.required_text(columns[1], "--right")]
+        sides = [pairs.image_ids(columns[0], "--left"), pairs.image_ids(columns[1], "--right")]
         there = [side for side in sides if side is not None]
         if len(there) < 2:
             return cls(pairs, columns, None)

@@ -77,6 +77,25 @@ def test_every_kind_of_table_gives_the_same_set(tmp_path: Path, ending: str) -> 
     assert "sex: f, m" in said and "age: 60 values" in said and "dataset.grouping=[sex]" in said
 
 
+def test_slashes_and_backslashes_name_one_image(tmp_path: Path) -> None:
+    pairs = table()
+    pairs[["img_a", "img_b"]] = "D:/faces/" + pairs[["img_a", "img_b"]]
+    images = metadata()
+    images["file"] = "D:\\faces\\" + images["file"].str.replace("/", "\\")
+    files = ["--pairs", save(pairs, tmp_path / "p.csv"), "--images", save(images, tmp_path / "m.csv")]
+    imported(tmp_path, *files, *PAIRS, *IMAGES)
+    assert set(written(tmp_path, "pairs")["left"]) <= set(written(tmp_path, "images")["image"])
+    assert written(tmp_path, "pairs")["left"].str.startswith("D:/faces/").all()
+
+
+def test_a_pickled_table_is_converted_by_two_lines(tmp_path: Path) -> None:
+    table().to_pickle(tmp_path / "p.csv")
+    message = refused(tmp_path, "--pairs", str(tmp_path / "p.csv"), *PAIRS)
+    assert "p.csv is a pickle" in message and "p.converted.csv" in message
+    exec("\n".join(message.splitlines()[-2:]), {})
+    imported(tmp_path, "--pairs", str(tmp_path / "p.converted.csv"), *PAIRS)
+
+
 def test_new_folds_share_nobody_and_are_even(tmp_path: Path) -> None:
     pairs, images = save(table(), tmp_path / "pairs.tsv"), save(metadata(), tmp_path / "meta.csv")
     said = imported(tmp_path, "--pairs", pairs, *PAIRS, "--images", images, *IMAGES, "--folds", "5")
