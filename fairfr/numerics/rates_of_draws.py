@@ -59,7 +59,7 @@ def rates_of_draws(
         weights = np.ones(len(same))
         if row > 0:
             weights = pair_weights(multiplicity[row - 1], ends)
-        totals = np.bincount(place, weights, 2 * (n_groups + 1)).reshape(-1, 2)
+        totals = np.bincount(place, weights, 2 * (n_groups + 1)).astype(np.float64).reshape(-1, 2)
         for method, rates in zip(methods, found, strict=True):
             for level, fpr in levels.items():
                 shared = method.at_one_threshold(weights, totals, fpr)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -37,7 +38,7 @@ class SettingBootstrap:
     method has a row of its own with the same id.
     ``units`` is the number of identities that were drawn from, ``known`` the share of images whose identity the data
     tells. ``groups`` are those that can be the worst one; ``incomparable`` are methods
-    that scored other pairs.
+    that scored other pairs. ``ranks`` is a digest of how a method ranks the pairs inside each fold.
     """
 
     reading: Reading
@@ -50,6 +51,7 @@ class SettingBootstrap:
     known: float
     groups: tuple[str, ...]
     incomparable: tuple[str, ...]
+    ranks: dict[str, str]
 
     @property
     def first(self) -> Run:
@@ -62,6 +64,10 @@ class SettingBootstrap:
     def row_of_method(self, method: str) -> MethodRow | None:
         """The row that shows the run of a method or variant."""
         return next((row for row in self.rows if self.runs[row.label].cell[2] == method), None)
+
+    def rank_alike(self, a: MethodRow, b: MethodRow) -> bool:
+        """Whether two methods rank the pairs of every fold alike: only their maps differ."""
+        return self.ranks[a.label] == self.ranks[b.label]
 
     def value(self, row: MethodRow, metric: str, place: str) -> tuple[float, F64]:
         """The pooled value of ``all`` pairs or of the ``worst`` group, and those of the draws, (draws,)."""
@@ -112,6 +118,7 @@ def bootstrap_runs(at_hand: Sequence[tuple[MethodRow, RunScores]], reading: Read
         known=_known_share(first),
         groups=groups,
         incomparable=_labels(at_hand, shared),
+        ranks={row.label: _digest_of_ranks(scores, reading) for row, scores in shared.items()},
     )
 
 
@@ -126,6 +133,17 @@ def _same_pairs(a: RunScores, b: RunScores) -> bool:
         and np.array_equal(a.same, b.same)
         and a.run.result.data.digest == b.run.result.data.digest
     )
+
+
+def _digest_of_ranks(scores: RunScores, reading: Reading) -> str:
+    """Equal for methods that rank the pairs of every fold alike, whatever their values."""
+    values = scores.ranking_values(reading)
+    fold = scores.words("split")[0]
+    order = np.lexsort((values, fold))
+    new = (np.diff(values[order], prepend=-np.inf) != 0) | (np.diff(fold[order], prepend=-1) != 0)
+    ranks = np.empty(len(order), dtype=np.int64)
+    ranks[order] = np.cumsum(new)
+    return hashlib.sha256(ranks.tobytes()).hexdigest()
 
 
 def _known_share(scores: RunScores) -> float:

@@ -9,6 +9,7 @@ one finds, and of the true worst group's value, from simultaneous intervals of a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from math import isnan
 from typing import TypeAlias
@@ -39,6 +40,8 @@ MEANS = {
 }
 LineOf: TypeAlias = Callable[[SettingBootstrap, MethodRow, str], Line]
 HEADINGS = dict(zip(BOOTSTRAP_METRICS, ("AUROC", "TPR@1e-3", "Brier"), strict=True))
+RANKED = ("auroc", "tpr_at_fpr_1e-3")
+"""Metrics that only the order of values decides."""
 CHAPTER = "Uncertainty"
 
 TWO_WORSTS = Note(
@@ -56,9 +59,9 @@ TOGETHER = Note(
 )
 DIFFERENCES = Note(
     "differences",
-    "Difference of the pooled values, its 95 % interval on draws that both methods share, and the share of draws in "
-    "which the method is better (ties count half). Coloured: the interval leaves out zero. For Brier, negative is "
-    "better.",
+    "Difference of the pooled values, its 95 % interval on draws that both methods share, the share of draws in which "
+    "the method is better (ties count half), and the difference of the fold means. Coloured: the interval as printed "
+    "leaves out zero. For Brier, negative is better.",
 )
 
 
@@ -165,9 +168,26 @@ def _groups_line(part: slice, found: SettingBootstrap, row: MethodRow, metric: s
 
 
 def _differences_grid(found: SettingBootstrap, sections: tuple[Section, ...]) -> Grid:
-    spanners = tuple(Spanner(heading, ("difference", "95 % interval", "better in")) for heading in PLACES.values())
+    columns = ("difference", "95 % interval", "better in", "of fold means")
+    spanners = tuple(Spanner(heading, columns) for heading in PLACES.values())
     title = "Paired differences between methods"
-    return _grid(found, "differences", title, spanners, sections, DIFFERENCES)
+    grid = _grid(found, "differences", title, spanners, sections, DIFFERENCES)
+    alike = tuple(_ranked_alike(found))
+    return replace(grid, notes=(*grid.notes[:1], *alike, *grid.notes[1:]))
+
+
+def _ranked_alike(found: SettingBootstrap) -> Iterator[Note]:
+    """One note for each set of methods that rank pairs alike inside every fold."""
+    by_ranks: dict[str, list[str]] = {}
+    for row in found.rows:
+        by_ranks.setdefault(found.ranks[row.label], []).append(row.label)
+    for labels in by_ranks.values():
+        if len(labels) > 1:
+            text = (
+                f"{', '.join(labels[:-1])} and {labels[-1]} rank the pairs of every fold alike. Their pooled AUROC and "
+                "TPR differ only because each fold has a map of its own, so these differences are not marked."
+            )
+            yield Note("ranked_alike", text)
 
 
 def _comparison_sections(
@@ -201,24 +221,36 @@ def row_called(name: str, found: SettingBootstrap) -> MethodRow | None:
 
 
 def _comparison_line(found: SettingBootstrap, a: MethodRow, b: MethodRow, metric: str) -> Line:
+    alike = metric in RANKED and found.rank_alike(a, b)
     entries: list[Entry] = []
     for place in PLACES:
         ours, drawn = found.value(a, metric, place)
         theirs, other = found.value(b, metric, place)
-        entries += _difference_entries(ours - theirs, drawn - other, bool(higher_is_better(metric)))
+        entries += _difference_entries(ours - theirs, drawn - other, bool(higher_is_better(metric)), alike)
+        entries.append(_of_fold_means(found, a, b, metric, place))
     return Line(a.label, tuple(entries), found.runs[a.label].needs_groups)
 
 
-def _difference_entries(difference: float, drawn: F64, higher: bool) -> list[Entry]:
-    """The difference, its interval, and in which share of the draws (draws,) it is for the better."""
+def _of_fold_means(found: SettingBootstrap, a: MethodRow, b: MethodRow, metric: str, place: str) -> Entry:
+    means = [found.runs[row.label].mean(metric, place, found.reading) for row in (a, b)]
+    if means[0] is None or means[1] is None:
+        return Entry(missing="too few pairs")
+    return number_entry(means[0] - means[1], DIGITS, sign="+")
+
+
+def _difference_entries(difference: float, drawn: F64, higher: bool, alike: bool) -> list[Entry]:
+    """The difference, its interval, and in which share of the draws (draws,) it is for the better.
+
+    It is marked where the interval leaves out zero as it is printed, unless both methods rank ``alike`` in every fold.
+    """
     known = drawn[~np.isnan(drawn)]
     if isnan(difference) or len(known) == 0:
         return [Entry(missing="too few pairs")] * 3
-    low, high = percentile_interval(known)
+    low, high = (round(end, DIGITS) for end in percentile_interval(known))
     gain = known if higher else -known
     share = float(np.mean(gain > 0) + np.mean(gain == 0) / 2)
     tone: Tone = "plain"
-    if low > 0 or high < 0:
+    if not alike and (low > 0 or high < 0):
         tone = "improved" if (low > 0) == higher else "degraded"
     return [
         number_entry(difference, DIGITS, sign="+", tone=tone),

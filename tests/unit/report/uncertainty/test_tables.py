@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
-from made_runs import change
+from made_runs import change, run_of
 
 from fairfr.paper.numbers import BootstrapNumbers, RunNumbers
 from fairfr.paper.order import ORDER, PAPER_READING
@@ -15,7 +17,8 @@ from fairfr.report.runs import SelectedRuns
 from fairfr.report.tables.grid import Grid, Line
 from fairfr.report.tables.layout import Layout
 from fairfr.report.uncertainty.setting_bootstrap import BootstrapCache
-from fairfr.report.uncertainty.tables import uncertainty_tables
+from fairfr.report.uncertainty.tables import _difference_entries, uncertainty_tables
+from fairfr.store.result_file import checksums
 
 DRAWS = 20
 
@@ -72,6 +75,29 @@ def test_methods_of_one_label_are_told_apart_by_their_ids(fake_run: Any) -> None
     means = tables(runs, STRICT)["uncertainty_rfw_facenet"].sections[0].lines
     auroc = {line.label: float(line.entries[2].value) for line in means}
     assert auroc["Mine (his)"] < auroc["Baseline"] < auroc["Mine (mine)"]
+
+
+def test_methods_that_rank_alike_inside_folds_are_not_marked_as_different(fake_run: Any) -> None:
+    runs = [fake_run("baseline"), fake_run("platforms"), fake_run("ac_hinge", noise=0.2)]
+    frames = [pd.read_parquet(run.folder / "scores.parquet") for run in runs[:2]]
+    frames[1]["score"] = frames[0]["score"] * 2 + frames[0]["split"].astype(str).map({"a": 0.0, "b": 0.4, "c": 0.8})
+    frames[1].to_parquet(runs[1].folder / "scores.parquet", index=False)
+    runs[1] = run_of({**runs[1].result.to_json(), "files": checksums(runs[1].folder)}, runs[1].folder)
+    grid = tables(runs, STRICT)["differences_rfw_facenet"]
+    auroc = {line.label: line.entries for line in grid.sections[0].lines}
+    assert auroc["Platforms"][0].value < 0 and float(auroc["Platforms"][1].text.strip("[]").split(",")[1]) < 0
+    assert {entry.tone for entry in auroc["Platforms"]} == {"plain"}
+    assert auroc["Ac_Hinge"][0].tone == "improved"
+    note = next(note for note in grid.notes if note.code == "ranked_alike")
+    assert note.text.startswith("Baseline and Platforms rank the pairs of every fold alike.")
+
+
+@pytest.mark.parametrize(("shift", "tone"), [(4e-5, "plain"), (6e-5, "improved"), (-6e-5, "degraded")])
+def test_a_difference_is_marked_only_where_its_printed_interval_leaves_out_zero(shift: float, tone: str) -> None:
+    drawn = np.full(100, shift)
+    entries = _difference_entries(shift, drawn, higher=True, alike=False)
+    assert entries[0].tone == tone
+    assert _difference_entries(shift, drawn, higher=True, alike=True)[0].tone == "plain"
 
 
 def test_claims_are_drawn_from_the_run_that_the_reading_takes(gst_and_its_variant: list[Run]) -> None:
