@@ -1,8 +1,8 @@
 """Error rates by group at one threshold, and at each group's own, in the data and in each draw of people.
 
 Weights are whole numbers: how often a pair was drawn. A rate between two thresholds is interpolated, as in a plain ROC
-curve: of the impostors that share the value at which the wanted rate is crossed a part is accepted, and the same part of
-the genuine pairs that share it.
+curve: of the impostors that share the value at which the wanted rate is crossed a part is accepted, and the same part
+of the genuine pairs that share it.
 """
 
 from __future__ import annotations
