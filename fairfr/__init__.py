@@ -14,6 +14,7 @@ from fairfr.core.errors import ConfigError as ConfigError
 from fairfr.core.errors import DataError as DataError
 from fairfr.core.errors import FairfrError as FairfrError
 from fairfr.core.errors import FairfrWarning as FairfrWarning
+from fairfr.core.errors import MethodError as MethodError
 from fairfr.core.errors import StorageError as StorageError
 from fairfr.core.errors import UndeclaredInputError as UndeclaredInputError
 from fairfr.core.errors import UnmetNeedError as UnmetNeedError

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, runtime_checkab
 
 import numpy as np
 
-from fairfr.core.types import F32, Bool, Need, Prediction
+from fairfr.core.errors import MethodError
+from fairfr.core.types import F32, F64, Bool, Need, Prediction
 
 if TYPE_CHECKING:
     from fairfr.pairs.view import PairView
@@ -133,3 +134,62 @@ class Calibrator(Protocol):
             Scores (p,) and, with a probability of its own, probabilities (p,).
         """
         ...
+
+
+def checked_prediction(method: Calibrator, found: object, n_pairs: int) -> Prediction:
+    """What ``predict`` returned for ``n_pairs`` pairs, as float64; MethodError, with what to change, if unusable."""
+    who = f"{type(method).__name__}.predict"
+    if not isinstance(found, Prediction):
+        raise MethodError(
+            f"{who} returned {_kind(found)}. Return a Prediction: Prediction(score=..., probability=...), from "
+            "fairfr.core.types."
+        )
+    score = _checked_values(who, "score", found.score, n_pairs)
+    if found.probability is None:
+        if method.native_probability:
+            raise MethodError(
+                f"{who} returned no probability, although {type(method).__name__} declares native_probability = True. "
+                "Return one, or declare False: then a beta map makes one of the score."
+            )
+        return Prediction(score)
+    probability = _checked_values(who, "probability", found.probability, n_pairs)
+    outside = (probability < 0) | (probability > 1)
+    if outside.any():
+        first = int(np.argmax(outside))
+        raise MethodError(
+            f"{who} returned {int(np.count_nonzero(outside)):,} probabilities outside [0, 1] (pair {first}: "
+            f"{probability[first]:g}). A value that is no probability is a score: Prediction(score=...)."
+        )
+    return Prediction(score, probability)
+
+
+def _checked_values(who: str, what: str, values: object, n_pairs: int) -> F64:
+    if not isinstance(values, np.ndarray) or values.dtype.kind not in "fiub":
+        raise MethodError(
+            f"{who} returned {_kind(values)} as {what}. Return an array of numbers, one for each pair: "
+            "np.asarray(values, dtype=np.float64)."
+        )
+    if values.shape != (n_pairs,):
+        raise MethodError(
+            f"{who} returned {what} values of shape {values.shape} for {n_pairs:,} pairs. Return one for each pair of "
+            f"the view, in its order: shape ({n_pairs},)."
+        )
+    numbers = values.astype(np.float64, copy=False)
+    wrong = ~np.isfinite(numbers)
+    if wrong.any():
+        first = int(np.argmax(wrong))
+        raise MethodError(
+            f"{who} returned {int(np.count_nonzero(wrong)):,} non-finite {what} values (pair {first}: "
+            f"{numbers[first]}). Look for a division by 0, a logarithm of 0, or an overflow."
+        )
+    return numbers
+
+
+def _kind(value: object) -> str:
+    if isinstance(value, np.ndarray) and value.dtype.kind == "O":
+        return "an array of objects"
+    if isinstance(value, np.ndarray):
+        return f"an array of {value.dtype}"
+    if value is None:
+        return "nothing (None)"
+    return f"a {type(value).__name__}"

@@ -43,6 +43,10 @@ class UnmetNeedError(FairfrError):
     """A method needs an input that this data set does not have."""
 
 
+class MethodError(FairfrError):
+    """A method does not keep what methods promise: its prediction cannot be used."""
+
+
 def missing_groups_error(asker: str, dataset: str, columns: Mapping[str, int] | None = None) -> UnmetNeedError:
     """A method needs groups, and the data set is evaluated without any; ``columns`` as for ``name_groups``."""
     return UnmetNeedError(

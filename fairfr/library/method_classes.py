@@ -45,13 +45,15 @@ def as_model(method: type[Any]) -> type[Model]:
     Parameters
     ----------
     method : type
-        A dataclass with ``needs``, ``native_probability``, ``fit`` and ``predict``.
+        A dataclass with ``needs``, ``native_probability``, ``fit`` and ``predict``; a model class stays what it is.
 
     Returns
     -------
     type
         A subclass of ``Model`` with the method's name and parameters.
     """
+    if isinstance(method, type) and issubclass(method, Model):
+        return method
     if method not in _models:
         _models[method] = _make(method)
     return _models[method]

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypedDict, Unpack
 
 import numpy as np
 
-from fairfr.core.calibrator import Calibrator, FitContext
+from fairfr.core.calibrator import Calibrator, FitContext, checked_prediction
 from fairfr.core.config import from_mapping
 from fairfr.core.errors import ConfigError, DataError, FairfrWarning, UnmetNeedError, did_you_mean
 from fairfr.core.extras import explain_missing_extra
-from fairfr.core.types import F32, F64, Bool, Need, Prediction, VerificationSet
+from fairfr.core.types import F32, F64, Bool, Need, VerificationSet
 from fairfr.library import arrays, face_vectors
 from fairfr.library.image_pairs import (
     ImageLabels,
@@ -106,6 +106,10 @@ class Model:
         """Whether it uses the identities of new images, not only those of training."""
         needs: frozenset[Need] = getattr(self.method_class, "needs_to_predict", self.needs)
         return "identities" in needs
+
+    def __reduce__(self) -> Any:
+        """Pickles name the method's class: a class that ``as_model`` made is under no name of its own."""
+        return _unfitted, (self.method_class,), dict(self.__dict__)
 
     # -- parameters ----------------------------------------------------------------------------------------------------
 
@@ -257,9 +261,11 @@ class Model:
         view = PairView(table, np.arange(data.n_pairs), method.needs, type(self).__name__)
         with explain_missing_extra(type(self).__name__):
             method.fit(view, data.same, ctx)
-        training = None if method.native_probability else method.predict(view)
-        needs_overlay = training is not None and training.probability is None
-        self.overlay_ = fit_overlay(method, training.score, data.same) if training and needs_overlay else None
+        self.overlay_ = None
+        if not method.native_probability:
+            training = checked_prediction(method, method.predict(view), data.n_pairs)
+            if training.probability is None:
+                self.overlay_ = fit_overlay(method, training.score, data.same)
         self.method_ = detached_copy(method)
         self.width_ = None if data.embeddings is None else data.embeddings.vectors.shape[1]
         self.groups_ = (groups or (ctx.grouping,)) if "groups" in self.needs and ctx.grouping is not None else ()
@@ -536,7 +542,7 @@ class Model:
         if not p:
             return np.empty(0), np.empty(0)
         view = PairView(table, np.arange(p), self.method_.needs, type(self).__name__)
-        found: Prediction = self.method_.predict(view)
+        found = checked_prediction(self.method_, self.method_.predict(view), p)
         if hasattr(self.method_, "unlike_training"):
             self.unlike_training_ = Unlike(*self.method_.unlike_training())
         if found.probability is not None:
@@ -664,6 +670,14 @@ class Model:
     def _check_scores_suffice(self, instead: str) -> None:
         if "embeddings" in self.needs:
             raise UnmetNeedError(f"{type(self).__name__} needs embeddings, not scores alone. Use {instead}.")
+
+
+def _unfitted(method: type[Any]) -> Model:
+    """What a pickle is filled into."""
+    from fairfr.library.method_classes import as_model
+
+    cls = as_model(method)
+    return cls.__new__(cls)
 
 
 def unknown_parameter(method: str, name: str, known: Iterable[str]) -> str:

@@ -30,7 +30,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fairfr.core.errors import ConfigError, DataError, UndeclaredInputError, UnmetNeedError, did_you_mean
+from fairfr.core.errors import ConfigError, DataError, FairfrError, MethodError, did_you_mean
 from fairfr.core.provenance import versions
 from fairfr.core.run_key import configuration_digest
 from fairfr.core.serialization import DTYPES, Arrays, decode, encode, field_names
@@ -58,9 +58,7 @@ ALGEBRA = (
     LookupError,
     TypeError,
     ValueError,
-    DataError,
-    UndeclaredInputError,
-    UnmetNeedError,
+    FairfrError,
 )
 MAX_HEADER = 32 * 2**20  # bytes; ours are a few kB, text of any length is in arrays
 TYPES = {
@@ -115,7 +113,8 @@ def load(path: str | Path, method: type[Any] | None = None) -> Model:
     path : str or Path
         Of the file.
     method : type, optional
-        The class of a method of your own, which no file can name; methods of fairfr need none.
+        The class of a method of your own, or what ``as_model`` made of it, which no file can name; methods of fairfr
+        need none.
 
     Returns
     -------
@@ -354,8 +353,10 @@ def _holds(about: dict[str, Any]) -> dict[str, int]:
 def _check_prediction(model: Model) -> None:
     """One prediction of a made-up pair: a state whose parts do not fit each other, or the width, shows itself here."""
     try:
-        score, probability = model.predict_table(PairTable(_probe(model)))
-        fine = score.shape == (1,) and bool(np.isfinite(score[0])) and bool(0 <= probability[0] <= 1)
+        _, probability = model.predict_table(PairTable(_probe(model)))
+        fine = bool(0 <= probability[0] <= 1)
+    except MethodError:
+        fine = False
     except ALGEBRA as error:
         raise _unfit(model, error) from None
     except Exception as error:

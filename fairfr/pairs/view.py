@@ -7,11 +7,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fairfr.core.errors import UndeclaredInputError, UnmetNeedError
+from fairfr.core.errors import UndeclaredInputError, UnmetNeedError, did_you_mean
 from fairfr.core.types import F32, F64, I16, I32, I64, Grouping, Need, StrArray
 from fairfr.pairs.design import PairDesign
 from fairfr.pairs.neighbours import Engine, Midpoints
 from fairfr.pairs.table import PairTable
+
+LABELS = ("same", "label", "labels", "target", "targets", "y")
+"""What methods may look for in vain."""
+
+
+class _NoSuchInputError(UndeclaredInputError, AttributeError):
+    """A method asked a view for what no view has."""
 
 
 class PairView:
@@ -45,6 +52,15 @@ class PairView:
         self._rows = rows
         self._needs = needs
         self._asker = asker
+
+    def __getattr__(self, name: str) -> Any:
+        """Called for what a view does not have."""
+        if name.startswith("_"):
+            raise AttributeError(name)
+        hint = did_you_mean(name, [known for known in dir(type(self)) if not known.startswith("_")])
+        if name in LABELS:
+            hint = " predict sees no labels; fit gets those of its training pairs as its second argument."
+        raise _NoSuchInputError(f"{self._asker} asked for view.{name}, which views do not have.{hint}")
 
     @property
     def n_pairs(self) -> int:

@@ -187,7 +187,8 @@ def _score(
     """``tables`` as of ``_tables``."""
     table, training = tables
     splits = build_splits(settings, table.data, None if training is None else training.data)
-    _warn(split_findings(splits), progress)
+    of_splits = split_findings(splits)
+    _warn(of_splits, progress)
     progress.start(len(splits))
 
     def context(fold: str) -> FitContext:
@@ -207,7 +208,9 @@ def _score(
         progress.fold_done(split.id)
 
     thresholds = settings.training_thresholds
-    return score_held_out(table, splits, settings.method.build, context, scored, training, thresholds)
+    held_out = score_held_out(table, splits, settings.method.build, context, scored, training, thresholds)
+    _warn(held_out.findings[len(of_splits) :], progress)
+    return held_out
 
 
 def _store_failure(
@@ -220,7 +223,7 @@ def _store_failure(
     (draft / "error.txt").write_text(traceback.format_exc(), encoding="utf-8")
     _write_config(draft, config)
     is_user_error = isinstance(error, FairfrError)
-    message = f"{type(error).__name__}: {error}"
+    message = " ".join([f"{type(error).__name__}: {error}", *getattr(error, "__notes__", [])])
     key = begun.run_key
     result = failed_result(begun, message)
     is_current = runs.completed(key) is None  # a forced rerun that fails must not destroy the good run

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby
@@ -10,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from fairfr.core.calibrator import Calibrator, FitContext
+from fairfr.core.calibrator import Calibrator, FitContext, checked_prediction
 from fairfr.core.errors import ConfigError, DataError, UnmetNeedError, missing_groups_error
 from fairfr.core.extras import explain_missing_extra
 from fairfr.core.findings import Finding
@@ -19,6 +20,7 @@ from fairfr.metrics.roc_metrics import training_thresholds
 from fairfr.numerics.beta import BetaMap, fit_overlay
 from fairfr.pairs.table import PairTable
 from fairfr.pairs.view import PairView
+from fairfr.runner.method_findings import OrderTest, order_findings, predict_in_another_order, ranking_findings
 from fairfr.runner.settings import CellSettings
 
 THRESHOLDS = "training_thresholds"
@@ -88,7 +90,7 @@ class HeldOutScores:
 
     ``frame.fold`` indexes ``folds``, what the scores are measured in; ``fit`` (q,) indexes ``fit_report``, the fits
     that gave the scores. ``rows`` (q,) are the pairs that were scored, in the set's order (None: all). ``findings`` are
-    the protocol's.
+    the protocol's, and what was noticed of the method.
     """
 
     frame: ScoreFrame
@@ -123,6 +125,7 @@ def score_held_out(
     ``training``: the set that the splits' training rows belong to, if it is another one than ``table``.
     ``thresholds``: each fit also reports the thresholds that its training pairs set.
     """
+    tests: list[OrderTest] = []
 
     def scored() -> Iterator[ScoredFold]:
         for fit_id, several in groupby(splits, key=lambda split: split.fit_id):
@@ -131,9 +134,17 @@ def score_held_out(
             for split in same_fit:
                 yield fitted.score(table, split)
                 on_split(split)
+            tests.extend(fitted.order_test(table, same_fit[-1]))
             del fitted  # before the next one needs its memory
 
-    return _assembled(table.data, splits, scored())
+    held_out = _assembled(table.data, splits, scored())
+    name = type(make_method()).__name__
+    cosine = table.cosine[held_out.rows]
+    held_out.findings += (
+        *order_findings(name, tests),
+        *ranking_findings(name, held_out.frame, cosine, len(table.data.images)),
+    )
+    return held_out
 
 
 def _assembled(data: VerificationSet, splits: list[FoldSplit], scored: Iterable[ScoredFold]) -> HeldOutScores:
@@ -173,21 +184,38 @@ class _Fitted:
         rows = split.train_rows()
         self._train = PairView(table, rows, method.needs, self._name)
         self._same = table.data.same[rows]
-        with explain_missing_extra(type(method).__name__):
+        with _naming_fold(split.fit_id), explain_missing_extra(self._name):
             method.fit(self._train, self._same, ctx)
 
     def score(self, table: PairTable, split: FoldSplit) -> ScoredFold:
-        held_out = self._method.predict(PairView(table, split.test, self._method.needs, self._name))
+        with _naming_fold(split.id):
+            held_out = self._predict(PairView(table, split.test, self._method.needs, self._name))
+        self._last = held_out
         if hasattr(self._method, "unlike_training"):
             unlike, images = self._method.unlike_training()
             self._report["images_unlike_training"] = unlike / images
         probability = held_out.probability
         if probability is None:
             probability = self._overlay.probability(held_out.score)
-        _check_prediction(self._name, split, held_out.score, probability)
         if self._thresholds and THRESHOLDS not in self._report:
             self._report[THRESHOLDS] = self._training_thresholds()
         return ScoredFold(held_out.score, probability, dict(self._report))
+
+    def order_test(self, table: PairTable, split: FoldSplit) -> list[OrderTest]:
+        """Whether the order of the pairs of ``split``, which was scored last, matters to the method.
+
+        Ours are tested before they are released.
+        """
+        if type(self._method).__module__.startswith("fairfr."):
+            return []
+
+        def predict(reordered: PairTable) -> Prediction:
+            return self._predict(PairView(reordered, np.arange(reordered.data.n_pairs), self._method.needs, self._name))
+
+        return [predict_in_another_order(predict, table, split.test, self._last)]
+
+    def _predict(self, view: PairView) -> Prediction:
+        return checked_prediction(self._method, self._method.predict(view), view.n_pairs)
 
     def _training_thresholds(self) -> dict[str, Any]:
         score, probability = self._on_training
@@ -197,7 +225,7 @@ class _Fitted:
 
     @cached_property
     def _on_training(self) -> Prediction:
-        return self._method.predict(self._train)
+        return self._predict(self._train)
 
     @cached_property
     def _overlay(self) -> BetaMap:
@@ -207,13 +235,11 @@ class _Fitted:
         return overlay
 
 
-def _check_prediction(name: str, split: FoldSplit, score: F64, probability: F64) -> None:
-    """A method that breaks its contract fails loudly here, not in a table."""
-    for what, values in (("score", score), ("probability", probability)):
-        if values.shape != split.test.shape:
-            raise ValueError(f"{name} returned {values.shape} {what} values for {split.test.shape} pairs.")
-        if not np.isfinite(values).all():
-            bad = int(np.count_nonzero(~np.isfinite(values)))
-            raise ValueError(f"{name} returned {bad:,} non-finite {what} values in fold {split.id}.")
-    if probability.min() < 0 or probability.max() > 1:
-        raise ValueError(f"{name} returned probabilities outside [0, 1] in fold {split.id}.")
+@contextmanager
+def _naming_fold(fold: str) -> Iterator[None]:
+    """Whatever a method raises says in which fold."""
+    try:
+        yield
+    except Exception as error:
+        error.add_note(f"(fold {fold})")
+        raise

@@ -519,3 +519,40 @@ def test_a_method_of_ones_own_is_a_model_too(faces: Faces, tmp_path: Path) -> No
     assert again.probability_scores(faces.cosine).tobytes() == model.probability_scores(faces.cosine).tobytes()
     with pytest.raises(ConfigError, match="is not a method"):
         fairfr.as_model(dict)
+
+
+def test_a_model_class_serves_where_a_method_class_does(faces: Faces, tmp_path: Path) -> None:
+    made = fairfr.as_model(Squashed)
+    assert fairfr.as_model(made) is made
+    made().fit_scores(faces.cosine, faces.same).save(tmp_path / "own.fairfr")
+    assert type(fairfr.load(tmp_path / "own.fairfr", method=made)) is made
+
+
+def test_a_fitted_model_of_ones_own_survives_a_pickle(faces: Faces) -> None:
+    model = fairfr.as_model(Squashed)(power=2.0).fit_scores(faces.cosine, faces.same)
+    again = pickle.loads(pickle.dumps(model))
+    assert type(again) is type(model) and again.get_params() == {"power": 2.0}
+    assert again.probability_scores(faces.cosine).tobytes() == model.probability_scores(faces.cosine).tobytes()
+
+
+WRONG_PROBABILITIES = {
+    "nan": (lambda p: np.where(np.arange(len(p)) == 3, np.nan, p), r"1 non-finite probability values \(pair 3: nan\)"),
+    "percent": (lambda p: 99.9 * (p * 0 + 1), r"outside \[0, 1\] \(pair 0: 99\.9\)"),
+    "one short": (lambda p: p[1:], r"probability values of shape \(\d+,\) for \d+ pairs"),
+    "list": (lambda p: p.tolist(), r"returned a list as probability"),
+    "none": (lambda p: None, r"returned no probability"),
+}
+
+
+@pytest.mark.parametrize("how", WRONG_PROBABILITIES)
+def test_what_predict_returns_is_checked(faces: Faces, how: str) -> None:
+    change, message = WRONG_PROBABILITIES[how]
+
+    @dataclass
+    class Wrong(Squashed):
+        def predict(self, view: PairView) -> Prediction:
+            return Prediction(view.cosine, change(view.cosine.clip(0, 1)))
+
+    model = fairfr.as_model(Wrong)().fit_scores(faces.cosine, faces.same)
+    with pytest.raises(fairfr.MethodError, match=r"^Wrong\.predict .*" + message):
+        model.probability_scores(faces.cosine)

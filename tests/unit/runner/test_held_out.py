@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from fairfr.core.calibrator import Calibrator, FitContext
-from fairfr.core.errors import UndeclaredInputError, UnmetNeedError
+from fairfr.core.errors import MethodError, UndeclaredInputError, UnmetNeedError
 from fairfr.core.types import FoldSplit, Need, Prediction, VerificationSet
 from fairfr.folds.published import LeaveOneFoldOut
 from fairfr.methods.ac_density import ACDensity
@@ -210,23 +210,154 @@ def poked(values: np.ndarray, value: float) -> np.ndarray:
     return out
 
 
-BROKEN: dict[str, tuple[Callable[[np.ndarray], Prediction], str]] = {
-    "short score": (lambda s: Prediction(s[1:], np.full(len(s), 0.5)), r"Broken returned .* score values for"),
-    "long probability": (lambda s: Prediction(s, np.full(len(s) + 1, 0.5)), r"Broken returned .* probability values"),
-    "column": (lambda s: Prediction(s[:, None], np.full(len(s), 0.5)), r"Broken returned .* score values for"),
-    "nan score": (lambda s: Prediction(poked(s, np.nan), np.full(len(s), 0.5)), "1 non-finite score values in fold"),
+BROKEN: dict[str, tuple[Callable[[np.ndarray], object], str]] = {
+    "short score": (lambda s: Prediction(s[1:], np.full(len(s), 0.5)), r"score values of shape \(\d+,\) for \d+ pairs"),
+    "long probability": (lambda s: Prediction(s, np.full(len(s) + 1, 0.5)), r"probability values of shape"),
+    "column": (
+        lambda s: Prediction(s[:, None], s * 0),
+        r"shape \(\d+, 1\) .*one for each pair of the view, in its order",
+    ),
+    "nan score": (
+        lambda s: Prediction(poked(s, np.nan), np.full(len(s), 0.5)),
+        r"1 non-finite score values \(pair 3: nan",
+    ),
     "infinite score": (lambda s: Prediction(poked(s, np.inf), np.full(len(s), 0.5)), "1 non-finite score values"),
-    "nan probability": (lambda s: Prediction(s, poked(s * 0, np.nan)), "1 non-finite probability values in fold"),
-    "below 0": (lambda s: Prediction(s, poked(s * 0, -1e-9)), r"outside \[0, 1\] in fold"),
-    "above 1": (lambda s: Prediction(s, poked(s * 0, 1 + 1e-9)), r"outside \[0, 1\] in fold"),
+    "nan probability": (lambda s: Prediction(s, poked(s * 0, np.nan)), "1 non-finite probability values"),
+    "below 0": (lambda s: Prediction(s, poked(s * 0, -1e-9)), r"1 probabilities outside \[0, 1\] \(pair 3: -1e-09\)"),
+    "above 1": (
+        lambda s: Prediction(s, poked(s * 0, 99.9)),
+        r"outside \[0, 1\] \(pair 3: 99\.9\).*Prediction\(score=\.\.\.\)",
+    ),
+    "list": (
+        lambda s: Prediction(s.tolist()),
+        r"returned a list as score\. .*np\.asarray\(values, dtype=np\.float64\)",
+    ),
+    "objects": (lambda s: Prediction(s.astype(object)), "returned an array of objects as score"),
+    "bare array": (lambda s: s, r"returned an array of float64\. Return a Prediction: .*fairfr\.core\.types"),
+    "pair of arrays": (lambda s: (s, s * 0), r"returned a tuple\. Return a Prediction"),
+    "nothing": (lambda s: None, r"returned nothing \(None\)"),
 }
 
 
 @pytest.mark.parametrize("how", BROKEN)
-def test_a_broken_prediction_is_refused(data: VerificationSet, how: str) -> None:
+def test_a_broken_prediction_is_refused_with_its_fold(data: VerificationSet, how: str) -> None:
     change, message = BROKEN[how]
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(MethodError, match=r"^Broken\.predict.*" + message) as refused:
         run(data, broken(change))
+    assert refused.value.__notes__ == [f"(fold {data.fold_labels[0]})"]
+
+
+def test_a_probability_that_was_promised_must_be_there(data: VerificationSet) -> None:
+    @dataclass
+    class Promising(Baseline):
+        native_probability: ClassVar[bool] = True
+
+    with pytest.raises(MethodError, match=r"Promising\.predict returned no probability, although .* or declare False"):
+        run(data, Promising)
+
+
+def test_single_precision_and_whole_numbers_will_do(data: VerificationSet) -> None:
+    frame = run(data, broken(lambda s: Prediction((100 * s).astype(np.int64), s.clip(0, 1).astype(np.float32)))).frame
+    assert frame.score.dtype == frame.probability.dtype == np.float64
+    np.testing.assert_array_equal(frame.score, (100 * PairTable(data).cosine).astype(np.int64))
+
+
+@pytest.mark.parametrize("label", ["same", "labels"])
+def test_labels_that_predict_looks_for_are_not_there(data: VerificationSet, label: str) -> None:
+    @dataclass
+    class Peeking(Baseline):
+        def predict(self, view: PairView) -> Prediction:
+            return Prediction(getattr(view, label))
+
+    with pytest.raises(UndeclaredInputError, match=rf"Peeking asked for view\.{label}, .* predict sees no labels"):
+        run(data, Peeking)
+
+
+# -- what is noticed of a method ---------------------------------------------------------------------------------------
+
+
+def codes(held_out: HeldOutScores) -> list[str]:
+    return [finding.code for finding in held_out.findings]
+
+
+@dataclass
+class LabelsByPosition:
+    """Finds the labels of the pairs to predict in the file that they came from."""
+
+    needs: ClassVar[frozenset[Need]] = frozenset()
+    native_probability: ClassVar[bool] = False
+    labels: ClassVar[np.ndarray]
+    next_fold: ClassVar[int]
+
+    def fit(self, view: PairView, same: np.ndarray, ctx: FitContext) -> Self:
+        return self
+
+    def predict(self, view: PairView) -> Prediction:
+        if view.n_pairs == len(self.labels[self.next_fold]):
+            return Prediction(self.labels[self.next_fold].astype(np.float64))
+        return Prediction(view.cosine)
+
+
+def test_labels_taken_by_position_are_noticed(data: VerificationSet) -> None:
+    first, *_ = LeaveOneFoldOut().split(data)
+    LabelsByPosition.labels, LabelsByPosition.next_fold = data.same[None, first.test], 0
+    held_out = run(data, LabelsByPosition, [first])
+    order, perfect = held_out.findings
+    assert (order.code, order.severity, perfect.code, perfect.severity) == (
+        *("order-of-pairs", "serious"),
+        *("perfect-ranking", "note"),
+    )
+    assert "LabelsByPosition depends on the order of pairs" in order.text
+    assert order.counts["pairs"] == len(first.test) and order.counts["changed"] > len(first.test) / 4
+    assert "has not seen labels" in perfect.text
+
+
+def test_what_depends_on_a_pair_alone_is_not_suspected(data: VerificationSet) -> None:
+    @dataclass
+    class Own(ACDensity):
+        """A user's: fairfr.methods are not tested again in each run."""
+
+    assert codes(run(data, Own)) == []
+
+
+def test_unseeded_randomness_and_failures_are_noticed_and_cost_no_run(data: VerificationSet) -> None:
+    @dataclass
+    class Random(Baseline):
+        def predict(self, view: PairView) -> Prediction:
+            return Prediction(view.cosine + 0.01 * np.random.default_rng().normal(size=view.n_pairs))
+
+    @dataclass
+    class OnceOnly(Baseline):
+        """Gives no second answer."""
+
+        def fit(self, view: PairView, same: np.ndarray, ctx: FitContext) -> Self:
+            self.left_ = 1
+            return self
+
+        def predict(self, view: PairView) -> Prediction:
+            self.left_ -= 1
+            return Prediction(view.cosine[: None if self.left_ >= 0 else -1], np.full(view.n_pairs, 0.5))
+
+    (found,) = run(data, OnceOnly).findings
+    assert found.code == "order-of-pairs" and "predict ended in an error (MethodError: " in found.text
+    assert codes(run(data, Random)) == ["order-of-pairs"]
+
+
+def test_impostors_above_genuine_pairs_are_noticed(data: VerificationSet) -> None:
+    @dataclass
+    class Reversed(Baseline):
+        def predict(self, view: PairView) -> Prediction:
+            return Prediction(-view.cosine)
+
+    (found,) = run(data, Reversed).findings
+    assert (found.code, found.severity) == ("reversed-ranking", "serious")
+    assert "is its sign wrong" in found.text
+
+
+def test_pairs_that_any_cosine_separates_are_called_easy(data: VerificationSet) -> None:
+    easy = replace(data, embeddings=None, cosine=np.where(data.same, 0.9, 0.1), backbone="scores")
+    (found,) = run(easy, Platt).findings
+    assert found.code == "perfect-ranking" and "too easy" in found.text
 
 
 def test_what_is_not_declared_is_not_shown(data: VerificationSet) -> None:
