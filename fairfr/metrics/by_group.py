@@ -12,18 +12,19 @@ import numpy as np
 from fairfr.core import names
 from fairfr.core.errors import DataError
 from fairfr.core.findings import Finding
-from fairfr.core.names import ENOUGH_FALSE_MATCHES, FPR_LEVELS
+from fairfr.core.names import ENOUGH_FALSE_MATCHES
 from fairfr.core.types import I16, Grouping, MetricRow, PairRule, Pairs, ScoreFrame
-from fairfr.metrics._sorted_columns import Background, SortedColumns, sort_columns, split_columns
-from fairfr.metrics.catalogue import METRICS, FromRoc, GapOf, Metric, On, RateAt
-from fairfr.metrics.differentials import max_min_gap
-from fairfr.metrics.roc_metrics import OperatingPoint
+from fairfr.metrics._sorted_columns import KINDS, Background, SortedColumns, sort_columns, split_columns
+from fairfr.metrics.catalogue import METRICS, FromRoc, Metric, On, OverGroups, OwnTprAt, RateAt
+from fairfr.metrics.fpr_levels import ALL_FPR_LEVELS, is_measured_at
+from fairfr.metrics.roc_metrics import OperatingPoint, Rates
 
 ALL = names.ALL
 POOLED = names.POOLED
 WORST = names.WORST
 GAP = names.GAP
 NAN = float("nan")
+NO_RATES = Rates(NAN, NAN, NAN)
 
 Points: TypeAlias = Mapping[tuple[On, float], OperatingPoint]
 
@@ -61,7 +62,8 @@ def compute_metrics(
     Thresholds are global: set on all pairs of the fold, whatever their group. A group with fewer than ``min_pairs``
     pairs or without both labels in the fold has NaN for every metric, with its counts, and does not compete for the
     worst group. ``worst`` is the extremum inside the fold, with the counts of that group; ``gap`` carries the counts
-    of the groups that took part.
+    of the groups that took part. A rare FPR level is NaN everywhere unless all pairs together expect enough false
+    matches at it.
 
     Parameters
     ----------
@@ -83,19 +85,26 @@ def compute_metrics(
     """
     _check_names(fold_labels, groups)
     groups = _sharing_codes(groups)
+    levels = _measured_levels(int(np.count_nonzero(~frame.same)))
 
     with Background(threads) as background:
         columns = sort_columns(frame, background)
         # as many pairs as in all folds together
-        pooled = background.start(lambda: list(_fold_rows(POOLED, columns, groups, min_pairs)))
+        pooled = background.start(lambda: list(_fold_rows(POOLED, columns, groups, min_pairs, levels)))
         rows: list[MetricRow] = []
         for label, fold in zip(fold_labels, split_columns(columns, frame.fold, len(fold_labels)), strict=True):
-            rows.extend(_fold_rows(label, fold, groups, min_pairs))
+            rows.extend(_fold_rows(label, fold, groups, min_pairs, levels))
         return rows + pooled()
 
 
-def _fold_rows(label: str, columns: SortedColumns, groups: Sequence[PairGroups], min_pairs: int) -> Iterator[MetricRow]:
-    points = _operating_points(columns)
+def _measured_levels(impostors: int) -> tuple[float, ...]:
+    return tuple(alpha for level, alpha in ALL_FPR_LEVELS.items() if is_measured_at(level, impostors))
+
+
+def _fold_rows(
+    label: str, columns: SortedColumns, groups: Sequence[PairGroups], min_pairs: int, levels: Sequence[float]
+) -> Iterator[MetricRow]:
+    points = _operating_points(columns, levels)
     whole = _measure(columns, points)
     for column in columns.values():
         column.forget_curve()
@@ -139,9 +148,12 @@ def _check_names(fold_labels: Sequence[str], groups: Sequence[PairGroups]) -> No
                 )
 
 
-def _operating_points(columns: SortedColumns) -> Points:
-    wanted = {(metric.on, metric.compute.alpha) for metric in METRICS if isinstance(metric.compute, RateAt)}
-    return {(on, alpha): OperatingPoint.from_curve(columns[on].curve, alpha) for on, alpha in wanted}
+def _operating_points(columns: SortedColumns, levels: Sequence[float]) -> Points:
+    points: dict[tuple[On, float], OperatingPoint] = {}
+    for on in KINDS:
+        for alpha in levels:
+            points[on, alpha] = OperatingPoint.from_curve(columns[on].curve, alpha)
+    return points
 
 
 def _counts(columns: SortedColumns) -> tuple[int, int]:
@@ -159,15 +171,21 @@ def _measure_group(columns: SortedColumns, points: Points, min_pairs: int) -> _S
 
 
 def _measure(columns: SortedColumns, points: Points) -> _SubsetMetrics:
-    """Every metric but the gaps, which need several groups."""
+    """Every metric but those of several groups."""
     rates = {key: point.rates_on(columns[key[0]].curve) for key, point in points.items()}
     values: dict[str, float] = {}
     for metric in METRICS:
         if isinstance(metric.compute, RateAt):
-            values[metric.id] = getattr(rates[metric.on, metric.compute.alpha], metric.compute.rate)
+            values[metric.id] = getattr(rates.get((metric.on, metric.compute.alpha), NO_RATES), metric.compute.rate)
+        elif isinstance(metric.compute, OwnTprAt):
+            alpha = metric.compute.alpha
+            values[metric.id] = NAN
+            if (metric.on, alpha) in points:
+                curve = columns[metric.on].curve
+                values[metric.id] = OperatingPoint.from_curve(curve, alpha).rates_on(curve).tpr
         elif isinstance(metric.compute, FromRoc):
             values[metric.id] = metric.compute.measure(columns[metric.on].curve)
-        elif not isinstance(metric.compute, GapOf):
+        elif not isinstance(metric.compute, OverGroups):
             values[metric.id] = metric.compute(columns[metric.on].same, columns[metric.on].values)
     return _SubsetMetrics(values, *_counts(columns))
 
@@ -176,13 +194,13 @@ def _group_rows(label: str, grouping: PairGroups, measured: Sequence[_SubsetMetr
     place = (label, grouping.grouping, grouping.rule)
     for level, of_level in zip(grouping.levels, measured, strict=True):
         for metric in METRICS:
-            if not isinstance(metric.compute, GapOf):
+            if not isinstance(metric.compute, OverGroups):
                 yield of_level.row((*place, level), metric.id)
     for metric in METRICS:
         if metric.has_worst:
             yield _worst(metric, measured).row((*place, WORST), metric.id)
-        elif isinstance(metric.compute, GapOf):
-            yield _gap(metric.id, metric.compute, measured).row((*place, GAP), metric.id)
+        elif isinstance(metric.compute, OverGroups):
+            yield _over_groups(metric.id, metric.compute, measured).row((*place, GAP), metric.id)
 
 
 def _worst(metric: Metric, measured: Sequence[_SubsetMetrics]) -> _SubsetMetrics:
@@ -196,12 +214,12 @@ def _worst(metric: Metric, measured: Sequence[_SubsetMetrics]) -> _SubsetMetrics
     return known[values.index(max(values))]
 
 
-def _gap(metric: str, gap_of: GapOf, measured: Sequence[_SubsetMetrics]) -> _SubsetMetrics:
-    known = [of_level for of_level in measured if not isnan(of_level.values.get(gap_of.metric, NAN))]
-    rates = np.array([of_level.values[gap_of.metric] for of_level in known], dtype=np.float64)
+def _over_groups(metric: str, wanted: OverGroups, measured: Sequence[_SubsetMetrics]) -> _SubsetMetrics:
+    known = [of_level for of_level in measured if not isnan(of_level.values.get(wanted.metric, NAN))]
+    values = np.array([of_level.values[wanted.metric] for of_level in known], dtype=np.float64)
     n_same = sum(of_level.n_same for of_level in known)
     n_diff = sum(of_level.n_diff for of_level in known)
-    return _SubsetMetrics({metric: max_min_gap(rates)}, n_same, n_diff)
+    return _SubsetMetrics({metric: wanted.spread(values)}, n_same, n_diff)
 
 
 def summarise(rows: Iterable[MetricRow]) -> list[dict[str, Any]]:
@@ -253,19 +271,32 @@ def _summary(members: Sequence[MetricRow]) -> dict[str, Any]:
 def few_impostors_findings(rows: Iterable[MetricRow]) -> list[Finding]:
     """A warning for each FPR so low that some fold expects fewer than ten false matches there.
 
-    With so few, TPR at that FPR depends on single impostor pairs, and interpolation biases it upwards.
+    With so few, TPR at that FPR depends on single impostor pairs, and interpolation biases it upwards. A rare level
+    that is not measured has a note instead.
     """
     n_diff = {row.fold: row.n_diff for row in rows if row.grouping == ALL and row.fold != POOLED}
     if not n_diff:
         return []
+    impostors = sum(n_diff.values())
     fewest = min(n_diff.values())
     findings = []
-    for level, alpha in FPR_LEVELS.items():
+    for level, alpha in ALL_FPR_LEVELS.items():
         expected = alpha * fewest
-        if expected < ENOUGH_FALSE_MATCHES:
+        if not is_measured_at(level, impostors):
+            findings.append(_not_measured(level, impostors))
+        elif expected < ENOUGH_FALSE_MATCHES:
             text = (
                 f"TPR at FPR={level} rests on about {expected:.1f} false matches in a fold ({fewest:,} impostor pairs"
                 "): expect noise and an upward bias, and prefer the pooled value."
             )
             findings.append(Finding("few-false-matches", "warning", text, {"different": fewest}))
     return findings
+
+
+def _not_measured(level: str, impostors: int) -> Finding:
+    expected = ALL_FPR_LEVELS[level] * impostors
+    text = (
+        f"Nothing is reported at FPR={level}: all {impostors:,} impostor pairs together expect {expected:.1f} false "
+        f"matches there, fewer than {ENOUGH_FALSE_MATCHES}."
+    )
+    return Finding("level-not-measured", "note", text, {"different": impostors})

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from fairfr.core.findings import Finding
-from fairfr.core.names import FPR_LEVELS
 from fairfr.core.types import F64, MetricRow, ScoreFrame
 from fairfr.metrics.by_group import ALL, POOLED
+from fairfr.metrics.fpr_levels import ALL_FPR_LEVELS, is_measured_at
 
 ON_PROBABILITY = "_on_probability"
 
@@ -38,9 +38,9 @@ def _findings(frame: ScoreFrame, rows: Sequence[MetricRow], values: F64, suffix:
     at_the_top = ~frame.same & (values == highest[frame.fold])
     tied = np.bincount(frame.fold[at_the_top], minlength=n_folds)
     different = np.bincount(frame.fold[~frame.same], minlength=n_folds)
-    for level, alpha in FPR_LEVELS.items():
+    for level, alpha in ALL_FPR_LEVELS.items():
         affected = (tied > 1) & (tied > alpha * different)
-        if not affected.any():
+        if not is_measured_at(level, int(different.sum())) or not affected.any():
             continue
         metric = f"tpr_at_fpr_{level}"
         value = _mean(rows, metric + suffix)

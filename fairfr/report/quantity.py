@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from fairfr.core.names import ALL, FPR_LEVELS
-from fairfr.metrics.catalogue import METRIC_BY_ID, GapOf, RateAt
+from fairfr.core.names import ALL
+from fairfr.metrics.catalogue import METRIC_BY_ID, OverGroups, OwnTprAt, RateAt
+from fairfr.metrics.fpr_levels import ALL_FPR_LEVELS
 
 IDENTIFIER = re.compile(r"[a-z0-9]+(_[a-z0-9]+)*")
 LIFTED = "lifted"
@@ -33,11 +34,11 @@ class Quantity:
     def alpha(self) -> str | None:
         """The false positive rate that the number depends on, as the catalogue spells it; None if on none."""
         how = METRIC_BY_ID[self.metric].compute
-        if isinstance(how, GapOf):
+        if isinstance(how, OverGroups):
             how = METRIC_BY_ID[how.metric].compute
-        if not isinstance(how, RateAt):
+        if not isinstance(how, RateAt | OwnTprAt):
             return None
-        for name, level in FPR_LEVELS.items():
+        for name, level in ALL_FPR_LEVELS.items():
             if level == how.alpha:
                 return name
         return None

@@ -155,7 +155,8 @@ def _compute(settings: CellSettings, located: CellData, begun: RunResult, space:
     result = completed_result(begun, data, held_out, rows, usage, settings.dataset.min_pairs)
     assert result.metrics is not None
     for finding in result.metrics.warnings:
-        space.progress.warn(finding)
+        if finding.severity != "note":
+            space.progress.warn(finding)
     return result
 
 

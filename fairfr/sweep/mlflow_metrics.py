@@ -16,7 +16,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from fairfr.core.run_result import RunResult, Usage
-from fairfr.metrics.catalogue import METRICS, GapOf
+from fairfr.metrics.catalogue import METRICS, Metric, OverGroups, OwnTprAt, RateAt
+from fairfr.metrics.differentials import max_min_gap, max_min_ratio
 from fairfr.paper.order import READINGS, reading_of
 from fairfr.report.run import Reading, Run
 from fairfr.store.mlflow.describe import metric_name
@@ -24,11 +25,21 @@ from fairfr.store.parquet_files import METRICS_FILE, MetricId, fold_values
 
 log = logging.getLogger("fairfr")
 
-LISTED = tuple(m for m in METRICS if m.better and not m.id.endswith(("_on_probability", "_raw")))
-"""Metrics with a direction. A reading chooses between a score's and a probability's."""
 DETAILED = ("auroc", "tpr_at_fpr_1e-3", "brier")
 """Also by fold, by group, and under names that are short enough for the columns of a view."""
 PER_POINT = 0.01
+
+
+def is_listed(metric: Metric) -> bool:
+    """Metrics with a direction; a reading chooses between a score's and a probability's. Of groups: gaps and ratios."""
+    if metric.better is None or metric.id.endswith(("_on_probability", "_raw")):
+        return False
+    if isinstance(metric.compute, OverGroups):
+        return metric.compute.spread in (max_min_gap, max_min_ratio)
+    return not isinstance(metric.compute, OwnTprAt)
+
+
+LISTED = tuple(metric for metric in METRICS if is_listed(metric))
 
 
 def describe_run(stored: RunResult, folder: Path, artifacts: Path) -> dict[str, list[float | None]]:
@@ -67,12 +78,15 @@ def _headline(result: Run) -> Iterator[tuple[str, float | None]]:
 
 def _means(result: Run, reading: Reading) -> Iterator[tuple[str, float | None]]:
     for metric in LISTED:
-        if isinstance(metric.compute, GapOf):
-            points = result.mean(metric.id, "gap", reading)
-            yield metric_name(reading.name, metric.id), None if points is None else PER_POINT * points
-        else:
+        if isinstance(metric.compute, OverGroups):
+            number = result.mean(metric.id, "gap", reading)
+            if number is not None and metric.compute.spread is max_min_gap:
+                number *= PER_POINT
+            yield metric_name(reading.name, metric.id), number
+            continue
+        if metric.better == "higher" or not isinstance(metric.compute, RateAt):  # an FPR of all pairs is the wanted one
             yield metric_name(reading.name, metric.id), result.mean(metric.id, "all", reading)
-            yield metric_name(reading.name, f"worst_{metric.id}"), result.mean(metric.id, "worst", reading)
+        yield metric_name(reading.name, f"worst_{metric.id}"), result.mean(metric.id, "worst", reading)
 
 
 def _by_group(result: Run, reading: Reading) -> Iterator[tuple[str, float | None]]:

@@ -125,7 +125,8 @@ class Terminal:
             return
         self._console.print(results_table([result], width=self._console.width))
         if status == "skipped":
-            metric_warnings = () if result.metrics is None else result.metrics.warnings
+            metric_findings = () if result.metrics is None else result.metrics.warnings
+            metric_warnings = [finding for finding in metric_findings if finding.severity != "note"]
             for finding in (*result.warnings, *metric_warnings):
                 self._note(finding)
             self._console.print("already done: a completed run has the same key (force=true runs it again)")

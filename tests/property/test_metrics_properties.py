@@ -210,7 +210,8 @@ def test_evaluate_is_nan_exactly_where_a_group_is_too_small(pairs, min_pairs: in
     for row in rows:
         if row.group in groups.levels:
             enough = row.n_same > 0 and row.n_diff > 0 and row.n_same + row.n_diff >= min_pairs
-            assert np.isfinite(row.value) == enough
+            is_rare_level = "1e-4" in row.metric  # which so few pairs never reach
+            assert np.isfinite(row.value) == (enough and not is_rare_level)
     for metric, extremum in (("auroc", min), ("brier", max)):
         for label in ("x", "y", "pooled"):
             of_metric = {row.group: row.value for row in rows if (row.fold, row.metric) == (label, metric)}

@@ -7,9 +7,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from fairfr.core.names import ALL, ENOUGH_FALSE_MATCHES, FPR_LEVELS
+from fairfr.core.names import ALL, ENOUGH_FALSE_MATCHES
 from fairfr.core.run_key import variant_text
 from fairfr.core.text import plural
+from fairfr.metrics.fpr_levels import ALL_FPR_LEVELS
 from fairfr.report.run import STRICT, Reading, Run
 from fairfr.report.tables.grid import UNDEFINED, Grid, Missing, Note, Section, number_entry
 from fairfr.report.tables.layout import Layout, experiment_command, missing_run_commands
@@ -159,7 +160,7 @@ class TableNotes:
         few: dict[str, dict[str, float]] = defaultdict(dict)
         for alpha in sorted(self.alphas):
             for _, run in self.used:
-                expected = FPR_LEVELS[alpha] * _negatives_in_a_fold(run)
+                expected = ALL_FPR_LEVELS[alpha] * _negatives_in_a_fold(run)
                 if expected < ENOUGH_FALSE_MATCHES:
                     few[alpha][self.layout.label(run.cell[0])] = expected
         if not few:

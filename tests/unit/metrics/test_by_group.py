@@ -7,6 +7,7 @@ import pytest
 from sklearn.metrics import brier_score_loss, roc_auc_score
 
 from fairfr.core.errors import DataError
+from fairfr.core.findings import Finding
 from fairfr.core.types import F64, Bool, Grouping, MetricRow, Pairs, ScoreFrame
 from fairfr.metrics.by_group import PairGroups, compute_metrics, few_impostors_findings, summarise
 from fairfr.metrics.calibration import brier, brier_raw, ece, ks
@@ -120,8 +121,107 @@ def test_worst_is_the_extremum_inside_the_fold_with_that_groups_counts() -> None
 
 def test_rates_without_direction_have_no_worst_group() -> None:
     metrics = {row.metric for row in compute_metrics(a_frame(), FOLDS, [some_groups()], 20) if row.group == "worst"}
-    assert not [metric for metric in metrics if metric.startswith(("fpr_at", "acceptance_at")) or "gap" in metric]
-    assert "tpr_at_fpr_1e-3_on_probability" in metrics
+    assert not [metric for metric in metrics if metric.startswith("acceptance_at") or "gap" in metric]
+    assert {"tpr_at_fpr_1e-3_on_probability", "fpr_at_fpr_1e-3", "tpr_at_own_fpr_1e-3"} <= metrics
+
+
+def test_the_worst_false_positive_rate_is_the_highest() -> None:
+    rows = compute_metrics(a_frame(), FOLDS, [some_groups()], 20)
+    rates = [of_group(rows, level, "fpr_at_fpr_1e-2").value for level in ("a", "b", "c")]
+    assert of_group(rows, "worst", "fpr_at_fpr_1e-2").value == max(rates)
+
+
+def tpr_at(same: Bool, values: F64, alpha: float) -> float:
+    """By counting at every threshold, then interpolating as numpy does."""
+    impostors = np.sort(values[~same])
+    genuine = np.sort(values[same])
+    thresholds = np.unique(values)[::-1]
+    fpr = [0.0, *(np.mean(impostors >= threshold) for threshold in thresholds)]
+    tpr = [0.0, *(np.mean(genuine >= threshold) for threshold in thresholds)]
+    return float(np.interp(alpha, fpr, tpr))
+
+
+@pytest.mark.parametrize("fold", ["1", "pooled"])
+@pytest.mark.parametrize("level", ["a", "b", "c"])
+@pytest.mark.parametrize(("text", "alpha"), [("1e-2", 1e-2), ("1e-3", 1e-3)])
+def test_tpr_at_own_fpr_is_read_off_the_groups_own_curve(fold: str, level: str, text: str, alpha: float) -> None:
+    frame, groups = a_frame(), some_groups()
+    rows = compute_metrics(frame, FOLDS, [groups], 20)
+    inside = groups.codes == groups.levels.index(level)
+    if fold != "pooled":
+        inside &= frame.fold == FOLDS.index(fold)
+    for suffix, values in (("", frame.score), ("_on_probability", frame.probability)):
+        expected = tpr_at(frame.same[inside], values[inside], alpha)
+        assert of_group(rows, level, f"tpr_at_own_fpr_{text}{suffix}", fold).value == pytest.approx(expected)
+
+
+def test_at_own_thresholds_a_shift_of_a_group_changes_nothing() -> None:
+    """One threshold sees the shift: that is the difference between the two."""
+    frame, groups = a_frame(), some_groups()
+    shifted = replace(frame, score=frame.score + (groups.codes == 1))
+    before = compute_metrics(frame, FOLDS, [groups], 20)
+    after = compute_metrics(shifted, FOLDS, [groups], 20)
+    for fold in (*FOLDS, "pooled"):
+        for metric in ("tpr_at_own_fpr_1e-2", "own_eo_gap_at_fpr_1e-2"):
+            group = "gap" if "gap" in metric else "b"
+            assert of_group(after, group, metric, fold).value == pytest.approx(
+                of_group(before, group, metric, fold).value
+            )
+        metric = "fpr_at_fpr_1e-2"
+        assert of_group(after, "b", metric, fold).value > of_group(before, "b", metric, fold).value
+
+
+def test_of_all_pairs_own_and_global_threshold_are_the_same() -> None:
+    rows = compute_metrics(a_frame(), FOLDS, [], 20)
+    for fold in (*FOLDS, "pooled"):
+        own = of_group(rows, "all", "tpr_at_own_fpr_1e-3", fold)
+        assert own.value == of_group(rows, "all", "tpr_at_fpr_1e-3", fold).value
+
+
+def test_false_matches_of_groups_are_compared_by_their_rates() -> None:
+    """Counted by hand: at FPR 1e-2 the threshold lies below the 4 highest of 400 impostors, 3 of a and 1 of b."""
+    score = np.concatenate([np.full(3, 0.9), np.zeros(197), [0.9], np.zeros(199), np.ones(100)])
+    score += np.linspace(1e-6, 1e-5, len(score))  # no ties
+    same = np.arange(500) >= 400
+    codes = np.where(same, np.arange(500) % 2, np.arange(500) >= 200).astype(np.int16)
+    frame = ScoreFrame(np.zeros(500, dtype=np.int16), same, score, np.minimum(score, 1.0))
+    rows = compute_metrics(frame, ("1",), [PairGroups("g", "both", ("a", "b"), codes)], 20)
+    at = "at_fpr_1e-2"
+    assert of_group(rows, "a", f"fpr_{at}").value == pytest.approx(3 / 200)
+    assert of_group(rows, "b", f"fpr_{at}").value == pytest.approx(1 / 200)
+    expected = {"fpr_ratio": 3, "fpr_spread": 3**0.5, "fpr_mean": 1.0, "fpr_aad": 0.5, "fpr_mad": 0.5, "fpr_std": 0.5}
+    for name, value in expected.items():
+        assert of_group(rows, "gap", f"{name}_{at}").value == pytest.approx(value)
+    # the single highest impostor is one of b: a has no false match, and no ratio can be made
+    assert of_group(rows, "a", "fpr_at_fpr_1e-3").value == 0
+    for name in ("fpr_ratio", "fpr_spread"):
+        assert np.isnan(of_group(rows, "gap", f"{name}_at_fpr_1e-3").value)
+
+
+def test_ks_over_groups_is_made_of_the_groups_ks() -> None:
+    rows = compute_metrics(a_frame(), FOLDS, [some_groups()], 20)
+    of_groups = np.array([of_group(rows, level, "ks").value for level in ("a", "b", "c")])
+    assert of_group(rows, "gap", "ks_mean").value == pytest.approx(100 * of_groups.mean())
+    distances = np.abs(of_groups - of_groups.mean())
+    assert of_group(rows, "gap", "ks_aad").value == pytest.approx(100 * distances.mean())
+    assert of_group(rows, "gap", "ks_mad").value == pytest.approx(100 * distances.max())
+
+
+@pytest.mark.parametrize("impostors", [99_999, 100_000])
+def test_a_rare_level_is_measured_where_all_pairs_together_expect_ten_false_matches(impostors: int) -> None:
+    rng = np.random.default_rng(0)
+    same = np.concatenate([np.ones(400, dtype=bool), np.zeros(impostors, dtype=bool)])
+    score = rng.normal(2.0 * same)
+    frame = ScoreFrame((np.arange(len(same)) % 2).astype(np.int16), same, score, 1 / (1 + np.exp(-score)))
+    codes = (np.arange(len(same)) // 2 % 2).astype(np.int16)
+    rows = compute_metrics(frame, FOLDS, [PairGroups("g", "both", ("a", "b"), codes)], 20)
+    at_level = [row for row in rows if "1e-4" in row.metric]
+    assert {row.group for row in at_level} == {"all", "a", "b", "worst", "gap"}
+    if impostors == 100_000:
+        assert of_group(rows, "all", "tpr_at_fpr_1e-4").value == pytest.approx(tpr_at(same, score, 1e-4))
+        assert np.isfinite([row.value for row in at_level if row.fold == "pooled" and row.group in "ab"]).all()
+    else:
+        assert all(np.isnan(row.value) for row in at_level)
 
 
 def test_gaps_are_between_the_groups_of_the_fold() -> None:
@@ -134,9 +234,10 @@ def test_gaps_are_between_the_groups_of_the_fold() -> None:
         assert row.n_same == sum(level.n_same for level in levels)
 
 
-def test_gap_metrics_appear_only_as_gaps() -> None:
+def test_metrics_of_several_groups_appear_only_as_gaps() -> None:
     rows = compute_metrics(a_frame(), FOLDS, [some_groups()], 20)
-    assert all((row.group == "gap") == ("_gap_" in row.metric) for row in rows)
+    kinds = ("_gap_", "_ratio_", "_spread_", "_mean", "_aad", "_mad", "_std")
+    assert all((row.group == "gap") == any(kind in row.metric for kind in kinds) for row in rows)
 
 
 def test_a_small_group_is_nan_with_its_counts_and_never_the_worst() -> None:
@@ -336,8 +437,12 @@ def global_rows(*n_diff: int) -> list[MetricRow]:
     return [*folds, MetricRow("pooled", "all", "all", "all", "auroc", 0.9, 50, sum(n_diff))]
 
 
+def warnings_of(rows: list[MetricRow]) -> list[Finding]:
+    return [finding for finding in few_impostors_findings(rows) if finding.severity == "warning"]
+
+
 def test_few_negatives_are_warned_of_by_the_smallest_fold() -> None:
-    (warning,) = few_impostors_findings(global_rows(20000, 1200))
+    (warning,) = warnings_of(global_rows(20000, 1200))
     assert (warning.code, warning.severity, warning.counts) == ("few-false-matches", "warning", {"different": 1200})
     assert "1e-3" in warning.text
     assert "1,200" in warning.text
@@ -345,9 +450,22 @@ def test_few_negatives_are_warned_of_by_the_smallest_fold() -> None:
 
 
 def test_very_few_negatives_are_warned_of_at_both_rates() -> None:
-    assert len(few_impostors_findings(global_rows(300, 300))) == 2
+    assert len(warnings_of(global_rows(300, 300))) == 2
 
 
 def test_enough_negatives_give_no_warning() -> None:
-    assert few_impostors_findings(global_rows(10000, 10000)) == []
+    assert few_impostors_findings(global_rows(100_000, 100_000)) == []
     assert few_impostors_findings([]) == []
+
+
+def test_why_a_rare_level_has_no_numbers_is_noted() -> None:
+    (note,) = few_impostors_findings(global_rows(10_000, 20_000))
+    assert (note.code, note.severity, note.counts) == ("level-not-measured", "note", {"different": 30_000})
+    assert "1e-4" in note.text
+    assert "30,000 impostor pairs together expect 3.0 false matches" in note.text
+
+
+def test_a_rare_level_that_is_measured_is_warned_of_by_fold() -> None:
+    (warning,) = few_impostors_findings(global_rows(60_000, 60_000))
+    assert warning.code == "few-false-matches"
+    assert "FPR=1e-4 rests on about 6.0" in warning.text

@@ -17,7 +17,7 @@ from fairfr.report.tables.columns import RESULT_COLUMNS
         ("tpr_at_fpr_1e-3", "all", True, "1e-3"),
         ("tpr_at_fpr_1e-2_on_probability", "worst", True, "1e-2"),
         ("eo_gap_at_fpr_1e-2", "gap", False, "1e-2"),
-        ("fpr_at_fpr_1e-3", "asian", None, "1e-3"),
+        ("fpr_at_fpr_1e-3", "asian", False, "1e-3"),
         ("brier", LIFTED, True, None),
     ],
 )
@@ -30,7 +30,7 @@ def test_every_metric_of_the_catalogue_is_a_quantity() -> None:
     for metric in METRICS:
         quantity = Quantity(metric.id)
         assert quantity.higher_is_better is {"higher": True, "lower": False, None: None}[metric.better]
-        assert (quantity.alpha is not None) == ("_at_fpr_" in metric.id)
+        assert (quantity.alpha is not None) == ("_fpr_1e-" in metric.id)
 
 
 def test_results_list_the_whole_and_the_worst_group() -> None:

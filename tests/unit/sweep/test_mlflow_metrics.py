@@ -76,6 +76,24 @@ def test_gaps_are_fractions_as_everything_else(tmp_path: Path) -> None:
     assert listed_metrics(stored(rows), tmp_path)["strict/eo_gap_at_fpr_1e-3"] == [pytest.approx(0.12)]
 
 
+def test_error_rates_at_one_threshold_are_the_worst_groups_the_ratio_and_the_gap_at_own_thresholds(
+    tmp_path: Path,
+) -> None:
+    rows = number(("all", "all", "all", "fpr_at_fpr_1e-3"), 0.001)
+    rows += number(("ethnicity", "both", "worst", "fpr_at_fpr_1e-3"), 0.004)
+    rows += number(("ethnicity", "both", "worst", "tpr_at_own_fpr_1e-3"), 0.7)
+    for metric in ("fpr_ratio_at_fpr_1e-3", "own_eo_gap_at_fpr_1e-3"):
+        rows += number(("ethnicity", "both", "gap", metric), 5.0)
+    for metric in ("fpr_spread_at_fpr_1e-3", "fpr_aad_at_fpr_1e-3", "tpr_mean_at_fpr_1e-3", "ks_std"):
+        rows += number(("ethnicity", "both", "gap", metric), 5.0)
+    found = {name: values for name, values in listed_metrics(stored(rows), tmp_path).items() if "strict/" in name}
+    assert found == {
+        "strict/worst_fpr_at_fpr_1e-3": [0.004],
+        "strict/fpr_ratio_at_fpr_1e-3": [5.0],
+        "strict/own_eo_gap_at_fpr_1e-3": [pytest.approx(0.05)],
+    }
+
+
 def test_groups_have_one_prefix_and_names_that_mlflow_takes(tmp_path: Path) -> None:
     rows = [row for at, level in enumerate(LEVELS) for row in number(("ethnicity", "both", level, "brier"), 0.1 + at)]
     named = listed_metrics(stored(rows), tmp_path)
