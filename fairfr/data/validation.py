@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +18,8 @@ from fairfr.data.pairs_file import LabelledPairs
 from fairfr.pairs.overlap import folds_per_value, pair_keys
 
 MAX_NAMED_GROUPS = 4  # groups named in one sentence
+MAX_SHARE_DIFFERENCE = 0.1
+"""Where groups differ by more in their share of genuine pairs, what is learned from them differs as well."""
 NOT_KNOWN = frozenset({"unknown", "none", "n/a", "na", "nan", "null", "?", "-", "unspecified"})
 MAX_DIGITS = 1000  # Python refuses to read far longer numbers
 
@@ -163,6 +165,39 @@ def without_groups(dataset: str, images: ImageTable) -> list[Finding]:
         return []
     text = f"{dataset} is evaluated without groups. {name_groups(images.group_columns)}"
     return [Finding("no-groups", "note", text, images.group_columns)]
+
+
+def genuine_shares(levels: Sequence[str], group: I16 | I32, same: Bool, min_pairs: int) -> dict[str, float]:
+    """The share of genuine pairs in each group with at least ``min_pairs``; ``group`` (p,) indexes ``levels``."""
+    total = np.bincount(group[group != UNKNOWN], minlength=len(levels))
+    n_same = np.bincount(group[(group != UNKNOWN) & same], minlength=len(levels))
+    shares = {}
+    for level, of_level, count in zip(levels, n_same.tolist(), total.tolist(), strict=True):
+        if count >= max(min_pairs, 1):
+            shares[level] = of_level / count
+    return shares
+
+
+def share_findings(shares: Mapping[str, Mapping[str, float]]) -> list[Finding]:
+    """Groups that differ in their ``shares`` of genuine pairs, by grouping: one finding for all groupings."""
+    unequal = []
+    for name, of_groups in shares.items():
+        ordered = sorted(of_groups, key=lambda group: of_groups[group])
+        if not ordered:
+            continue
+        low = ordered[0]
+        high = ordered[-1]
+        if of_groups[high] - of_groups[low] > MAX_SHARE_DIFFERENCE:
+            unequal.append(f"{name} ({high} {of_groups[high]:.0%}, {low} {of_groups[low]:.0%})")
+    if not unequal:
+        return []
+    text = (
+        "Groups differ in their share of genuine pairs by more than a tenth: "
+        f"{shorten_list(unequal, MAX_NAMED_GROUPS)}. Methods that use the location of a pair learn that share, and "
+        "accept pairs more easily where it is high. Draw the impostor pairs for calibration inside groups, or at least "
+        "one for each genuine pair's image (fairfr import within-groups --impostors per-image)."
+    )
+    return [Finding("genuine-share-differs", "warning", text, {"groupings": len(unequal)})]
 
 
 def _as_seen(value: str) -> str:

@@ -95,7 +95,7 @@ def run(arguments: argparse.Namespace) -> str:
     )
     data = _load(arguments, dataset, pairs, images)
     facts = collect_facts(data, pairs, arguments.min_pairs)
-    findings = find_suspicious(data, facts)
+    findings = find_suspicious(data, facts, arguments.min_pairs)
     if arguments.grouping is None and grouping and arguments.dataset not in DATASETS:
         findings.append(_groups_to_name(grouping, pairs, images))
     if arguments.json:

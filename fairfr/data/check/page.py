@@ -135,8 +135,11 @@ def _pairs_by_group(facts: Facts) -> Iterator[RenderableType]:
     for pooled, folds in _shown(facts):
         smallest = min(folds, key=lambda fold: fold.different)
         matches = (f"{smallest.false_matches[text]:.1f}, {pooled.false_matches[text]:.1f}" for text in FPR_LEVELS)
-        rows.append((pooled.group, f"{pooled.same:,}", f"{pooled.different:,}", *matches))
-    yield _filled(("Pairs inside", "same", "different", *(f"FPR {text}: fold, pooled" for text in FPR_LEVELS)), rows)
+        share = f"{pooled.same / max(pooled.same + pooled.different, 1):.0%}"
+        rows.append((pooled.group, f"{pooled.same:,}", f"{pooled.different:,}", share, *matches))
+    yield _filled(
+        ("Pairs inside", "same", "different", "genuine", *(f"FPR {text}: fold, pooled" for text in FPR_LEVELS)), rows
+    )
     yield _remark("FPR columns: how many false matches that rate means, in the smallest fold and over all folds.")
     hidden = sum(part.fold == POOLED for part in _main_fold_groups(facts)) - 1 - MAX_SHOWN_GROUPS
     if hidden > 0:

@@ -11,13 +11,22 @@ from fairfr.core.names import ALL, ENOUGH_FALSE_MATCHES, FPR_LEVELS, POOLED
 from fairfr.core.text import plural
 from fairfr.core.types import VerificationSet
 from fairfr.data.check.facts import SAME_PICTURE_COSINE, STORED_COSINE_TOLERANCE, Facts, StoredCosine
-from fairfr.data.validation import MAX_NAMED_GROUPS
+from fairfr.data.validation import MAX_NAMED_GROUPS, genuine_shares, share_findings
 
 GENERIC = ("cosine", "cos", "score", "similarity")
 
 
-def find_suspicious(data: VerificationSet, facts: Facts) -> list[Finding]:
+def find_suspicious(data: VerificationSet, facts: Facts, min_pairs: int) -> list[Finding]:
     """All findings: those of reading ``data``, and what follows from its ``facts``.
+
+    Parameters
+    ----------
+    data : VerificationSet
+        Pairs that can be read.
+    facts : Facts
+        Of these pairs.
+    min_pairs : int
+        How many pairs a group needs to be measured.
 
     Returns
     -------
@@ -26,7 +35,7 @@ def find_suspicious(data: VerificationSet, facts: Facts) -> list[Finding]:
     """
     read = [finding for finding in data.warnings if finding.code != "no-groups"]  # told below, as this command has it
     found = [*read, *_cosines(data, facts), *_folds(facts), *_shared_images(facts)]
-    found += [*_without_groups(data), *_groups(facts)]
+    found += [*_without_groups(data), *_groups(facts), *_genuine_shares(data, min_pairs)]
     found += [*_thin_folds(facts), *_false_matches(facts)]
     return sorted(found, key=lambda finding: SEVERITIES.index(finding.severity))
 
@@ -129,6 +138,14 @@ def _groups(facts: Facts) -> Iterator[Finding]:
                 "count for no group.",
                 {"images": grouping.images_without_group, "pairs": grouping.pairs_without_group},
             )
+
+
+def _genuine_shares(data: VerificationSet, min_pairs: int) -> list[Finding]:
+    shares = {}
+    for grouping in data.groupings.values():
+        group = grouping.of(data.pairs, "both")
+        shares[grouping.id] = genuine_shares(grouping.levels, group, data.same, min_pairs)
+    return share_findings(shares)
 
 
 def _thin_folds(facts: Facts) -> Iterator[Finding]:

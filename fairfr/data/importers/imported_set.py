@@ -28,12 +28,15 @@ from fairfr.data.text_table import CodedColumn
 from fairfr.data.validation import (
     check_folds,
     check_pairs,
+    genuine_shares,
     identity_findings,
     levels_for_unknown,
+    share_findings,
     similar_value_findings,
 )
 from fairfr.pairs.overlap import folds_per_value, pair_keys
 
+MIN_PAIRS = 20  # inside a group: with fewer its share of genuine pairs says little
 MAX_NAMED_LEVELS = 12  # folds, or levels of an attribute, named in the summary
 
 
@@ -55,7 +58,10 @@ class ImportedSet:
 
 @dataclass(frozen=True, slots=True)
 class ImportCounts:
-    """How much there is of everything; ``mixed`` pairs have images of two known, different groups."""
+    """How much there is of everything; ``mixed`` pairs have images of two known, different groups.
+
+    ``genuine_shares``: of the pairs inside each group.
+    """
 
     images: int
     identities: int
@@ -66,6 +72,7 @@ class ImportCounts:
     unknown: Mapping[str, int]
     duplicates: int
     shared_identities: int
+    genuine_shares: Mapping[str, Mapping[str, float]]
 
 
 def map_values(column: CodedColumn, meaning: Callable[[str], str]) -> CodedColumn:
@@ -111,7 +118,19 @@ def check_import(
     for name, values in levels.items():
         notes += similar_value_findings(path, f"values of {name}", values)
         notes += levels_for_unknown(path, name, values)
+    notes += share_findings(_shares(images, pairs))
     return ImportedSet(images, who.values, pairs, {}, tuple(notes))
+
+
+def _shares(images: ImageTable, pairs: LabelledPairs) -> dict[str, dict[str, float]]:
+    """The share of genuine pairs inside each group of each attribute that has few enough values."""
+    shares = {}
+    for name, column in images.attributes.items():
+        if len(column.values) <= MAX_GROUPS_OF_COLUMN:
+            left = column.codes[pairs.left]
+            group = np.where(left == column.codes[pairs.right], left, np.int32(UNKNOWN))
+            shares[name] = genuine_shares(column.values, group, pairs.same, MIN_PAIRS)
+    return shares
 
 
 def count_import(data: ImportedSet) -> ImportCounts:
@@ -139,6 +158,7 @@ def count_import(data: ImportedSet) -> ImportCounts:
         unknown=unknown,
         duplicates=len(key) - len(np.unique(key)),
         shared_identities=int(np.count_nonzero(folds_of > 1)),
+        genuine_shares=_shares(images, pairs),
     )
 
 
@@ -164,6 +184,10 @@ def summarise_import(data: ImportedSet) -> str:
             f"{name}: {levels}; {plural(found.mixed[name], 'mixed pair')}, "
             f"{plural(found.unknown[name], 'image')} unknown"
         )
+        shares = found.genuine_shares.get(name, {})
+        if shares:
+            listed = [f"{group} {shares[group]:.0%}" for group in sorted(shares)]
+            lines.append(f"  genuine pairs: {shorten_list(listed, MAX_NAMED_LEVELS)}")
     if data.scores:
         lines.append(f"score columns: {', '.join(data.scores)} (backbone=scores backbone.column=...)")
     return "\n".join([*lines, *(f"note: {note}" for note in data.notes)])

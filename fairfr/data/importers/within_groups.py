@@ -3,6 +3,10 @@ common people.
 
 Lists such as LFW's have hardly any impostor pair inside a small group, so nothing can be said about that group alone.
 Here every group gets pairs of its own. Images, people and vectors stay those of the set.
+
+``--impostors per-group`` draws two people of the group for each genuine pair of the group. ``--impostors per-image``
+gives the left image of each genuine pair one impostor of its group, so that every kind of image has as many impostor
+pairs as genuine ones, also where kinds are not named by a group.
 """
 
 from __future__ import annotations
@@ -13,6 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
@@ -30,6 +35,8 @@ from fairfr.data.importers.imported_set import (
 from fairfr.data.pairs_file import LabelledPairs
 from fairfr.data.text_table import TextTable
 
+Impostors: TypeAlias = Literal["per-group", "per-image"]
+
 
 @dataclass(frozen=True, slots=True)
 class PairSampling:
@@ -38,6 +45,7 @@ class PairSampling:
     per_person: int = 6
     folds: int = 10
     seed: int = 0
+    impostors: Impostors = "per-group"
 
     def __post_init__(self) -> None:
         if self.per_person < 1 or self.folds < 2:
@@ -49,9 +57,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--root", type=Path, required=True, help="folder of a set in the neutral layout: data/lfw")
     parser.add_argument("--by", nargs="+", required=True, metavar="ATTRIBUTE", help="columns of images.csv")
     parser.add_argument("--per-person", type=int, default=6, help="genuine pairs of a person, at most (default: 6)")
+    parser.add_argument("--impostors", choices=get_args(Impostors), default="per-group", help=_IMPOSTORS)
     parser.add_argument("--folds", type=int, default=10, help="folds without common people (default: 10)")
     parser.add_argument("--seed", type=int, default=0, help="another draw (default: 0)")
     add_output_arguments(parser, "within_groups")
+
+
+_IMPOSTORS = (
+    "as many as genuine pairs: of any two people of the group (default), or one for the left image of each genuine pair"
+)
 
 
 def run(arguments: argparse.Namespace) -> str:
@@ -61,7 +75,7 @@ def run(arguments: argparse.Namespace) -> str:
         raise DataError(
             f"{table_path_text(arguments.root / 'images')}: not found. --root names the folder of a data set."
         )
-    wanted = PairSampling(arguments.per_person, arguments.folds, arguments.seed)
+    wanted = PairSampling(arguments.per_person, arguments.folds, arguments.seed, arguments.impostors)
     data = pairs_within_groups(read_images(DataFile.at(path), tuple(arguments.by)), wanted)
     said = write_and_summarise(data, arguments)
     n_files = _copy_vectors(arguments.root / "embeddings", arguments.out / arguments.name / "embeddings")
@@ -111,12 +125,42 @@ def _draw(people: Sequence[I64], wanted: PairSampling, rng: np.random.Generator)
     genuine: list[tuple[int, int]] = []
     for images in people:
         genuine.extend(_genuine(images, wanted.per_person, rng))
+    if wanted.impostors == "per-image":
+        impostors = _impostors_per_image(people, genuine, rng)
+    else:
+        impostors = _impostors_per_group(people, len(genuine), rng)
+    return [(*pair, True) for pair in genuine] + [(*pair, False) for pair in sorted(impostors)]
+
+
+def _impostors_per_group(people: Sequence[I64], count: int, rng: np.random.Generator) -> set[tuple[int, int]]:
+    """``count`` pairs of two of these people, or all that there are."""
     impostors: set[tuple[int, int]] = set()
     possible = sum(len(a) * len(b) for a, b in combinations(people, 2))
-    while len(impostors) < min(len(genuine), possible):
+    while len(impostors) < min(count, possible):
         a, b = sorted(rng.choice(len(people), 2, replace=False))
         impostors.add((int(rng.choice(people[a])), int(rng.choice(people[b]))))
-    return [(*pair, True) for pair in genuine] + [(*pair, False) for pair in sorted(impostors)]
+    return impostors
+
+
+def _impostors_per_image(
+    people: Sequence[I64], genuine: Sequence[tuple[int, int]], rng: np.random.Generator
+) -> set[tuple[int, int]]:
+    """The left image of each genuine pair with an image of somebody else, as long as there is one that it has not met.
+
+    Everybody else is equally likely, and then each of their images, as where pairs are drawn for a group.
+    """
+    impostors: set[tuple[int, int]] = set()
+    owner = {int(image): who for who, images in enumerate(people) for image in images}
+    for image, _ in genuine:
+        strangers = []
+        for who, theirs in enumerate(people):
+            unmet = [int(other) for other in theirs if tuple(sorted((image, int(other)))) not in impostors]
+            if who != owner[image] and unmet:
+                strangers.append(unmet)
+        if strangers:
+            other = int(rng.choice(strangers[rng.integers(len(strangers))]))
+            impostors.add((min(image, other), max(image, other)))
+    return impostors
 
 
 def _genuine(images: I64, most: int, rng: np.random.Generator) -> list[tuple[int, int]]:

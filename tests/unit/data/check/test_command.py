@@ -174,6 +174,10 @@ def _thin_fold(images: pd.DataFrame, pairs: pd.DataFrame, vectors: dict[str, np.
     pairs.loc[[0, 1], "same"] = 0  # no same pairs of the first group in fold 0
 
 
+def _more_genuine_pairs(images: pd.DataFrame, pairs: pd.DataFrame, vectors: dict[str, np.ndarray]) -> None:
+    pairs.loc[[2, 3], "right"] = ["w11", "w12"]  # mixed: of the first group's pairs four of six are genuine
+
+
 @pytest.mark.parametrize(
     ("change", "severity", "code", "words"),
     [
@@ -190,6 +194,7 @@ def _thin_fold(images: pd.DataFrame, pairs: pd.DataFrame, vectors: dict[str, np.
         (_alike_groups, "warning", "values-look-alike", "'White' and 'white'"),
         (_no_identity, "note", "no-identities", "No identities are known"),
         (_thin_fold, "warning", "too-few-in-fold", "asian in 1 of 2 folds"),
+        (_more_genuine_pairs, "warning", "genuine-share-differs", "ethnicity (asian 67%, white 50%)"),
     ],
 )
 def test_each_suspicious_thing_is_found(
@@ -280,7 +285,13 @@ def test_page_for_people(written: Callable[..., Path]) -> None:
     assert max(map(len, lines)) <= 100
     assert text.index("Suspicious: 1 serious") < text.index("missing-vectors") < text.index("Counts")
     assert any(line.split() == ["white", "2/2", "2/2"] for line in lines)
-    assert any(line.split() == ["white", "4", "4", "0.0,", "0.0", "0.0,", "0.0"] for line in lines)
+    assert any(line.split() == ["white", "4", "4", "50%", "0.0,", "0.0", "0.0,", "0.0"] for line in lines)
+
+
+def test_groups_too_small_to_be_measured_say_nothing_of_their_share(written: Callable[..., Path]) -> None:
+    root = written(_more_genuine_pairs)
+    assert "genuine-share-differs" in codes(as_object(root))
+    assert "genuine-share-differs" not in codes(as_object(root, "--min-pairs", "7"))
 
 
 def test_page_keeps_its_width_with_many_folds_and_long_names(written: Callable[..., Path]) -> None:

@@ -209,6 +209,24 @@ def test_people_and_groups_from_columns_of_the_pairs(tmp_path: Path) -> None:
     assert "lines 2 and 4: image 'p0/0.jpg' has several values in g1, g2" in message
 
 
+def test_the_share_of_genuine_pairs_is_shown_by_group_and_told_where_it_differs(tmp_path: Path) -> None:
+    rows = []
+    for sex, impostors in (("f", 15), ("m", 5)):
+        rows += [(f"{sex}{who}a", f"{sex}{who}b", "1", sex, sex) for who in range(15)]
+        rows += [(f"{sex}{who}a", f"{sex}{(who + 1) % 15}b", "0", sex, sex) for who in range(impostors)]
+    columns = ["left", "right", "same", "sex_left", "sex_right"]
+    frame = pd.DataFrame(rows, columns=columns)
+    said = imported(tmp_path, "--pairs", save(frame, tmp_path / "pairs.csv"), "--attribute", "sex", "--folds", "2")
+    assert "  genuine pairs: f 50%, m 75%\n" in said
+    assert "by more than a tenth: sex (m 75%, f 50%)" in said and "--impostors per-image" in said
+    even = frame[(frame["sex_left"] == "f") | (frame["same"] == "0")]
+    even = pd.concat([even, frame[(frame["sex_left"] == "m") & (frame["same"] == "1")].head(5)])
+    said = imported(
+        tmp_path, "--pairs", save(even, tmp_path / "pairs.csv"), "--attribute", "sex", "--folds", "2", "--force"
+    )
+    assert "  genuine pairs: f 50%" in said and "more than a tenth" not in said, "10 pairs inside m say little"
+
+
 def test_all_problems_of_both_files_come_in_one_message_with_their_lines(tmp_path: Path) -> None:
     frame = table()
     frame.loc[1, "label"] = "maybe"

@@ -73,3 +73,23 @@ def test_mistakes(root: Path) -> None:
     (root / "images.csv").write_text("image,identity,age\na,p,old\nb,q,old\n")
     with pytest.raises(DataError, match="nothing to pair"):
         drawn(root)
+
+
+def test_each_genuine_pairs_left_image_gets_one_impostor(root: Path) -> None:
+    pairs, _ = drawn(root, "--folds", "3", "--impostors", "per-image")
+    genuine, impostors = pairs[pairs["same"] == 1], pairs[pairs["same"] == 0]
+    assert len(genuine) == len(impostors)
+    assert (impostors["identity_left"] != impostors["identity_right"]).all()
+    assert (impostors["age_left"] == impostors["age_right"]).all()
+    assert not _short_of_impostors(pairs)
+    assert not impostors[["left", "right"]].apply(lambda row: tuple(sorted(row)), axis=1).duplicated().any()
+    other, _ = drawn(root, "--folds", "3", name="per_group")
+    assert _short_of_impostors(other), "what the other rule does not see to"
+
+
+def _short_of_impostors(pairs: pd.DataFrame) -> bool:
+    """Whether an image is the left one of more genuine pairs than it has impostor pairs."""
+    impostors = pairs[pairs["same"] == 0]
+    met = pd.concat([impostors["left"], impostors["right"]]).value_counts()
+    wanted = pairs.loc[pairs["same"] == 1, "left"].value_counts()
+    return bool((met.reindex(wanted.index).fillna(0) < wanted).any())
