@@ -6,14 +6,15 @@ on, so the number goes into the file, and everything that shows a file says it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from fairfr.core.text import plural
-from fairfr.core.types import F32, F64, Bool
+from fairfr.core.types import F32, F64, I64, Bool, Pairs
+from fairfr.pairs.vectors import pair_cosines
 
 KEY = "face_vectors"
 NEAR = 1e-6
@@ -32,19 +33,44 @@ def holds_text(holds: Mapping[str, int]) -> str:
     return f"{plural(count, 'face vector')} of training images: treat as biometric data"
 
 
-def count_face_vectors(arrays: Iterable[Array], vectors: F32) -> int:
-    """How many of the training ``vectors`` (n, d), each of length 1, are rows of some array, at whatever scale.
+def count_face_vectors(arrays: Iterable[Array], vectors: F32, pairs: Pairs | None = None) -> int:
+    """How many of the training ``vectors`` (n, d), each of length 1, can be read from some array, at whatever scale.
 
-    Columns, and rows that lie one behind the other, count as well.
+    A vector counts if a row is that vector, or the midpoint of a training pair that it is in: as a template a midpoint
+    recognises both people. Columns, and rows that lie one behind the other, count as well. ``pairs`` has the rows of
+    both images (p,).
     """
     n, d = vectors.shape
     axes = _axes(d)
-    wanted = _projected(vectors, axes)
+    alone = Wanted(_projected(vectors, axes), lambda some: vectors[some])
+    midpoints: Wanted | None = None
+    if pairs is not None:
+        midpoints = _midpoints(vectors, pairs, alone.places)
     found = np.zeros(n, dtype=bool)
     for array in arrays:
         for rows in _as_rows(array, d):
-            found |= _found(vectors, wanted, rows, axes)
+            found |= _found(alone, rows, axes)
+            if pairs is not None and midpoints is not None:
+                inside = _found(midpoints, rows, axes)
+                found[pairs.left[inside]] = True
+                found[pairs.right[inside]] = True
     return int(np.count_nonzero(found))
+
+
+class Wanted(NamedTuple):
+    """Directions that are looked for: where all lie on the axes (m, AXES), and some of them in full (k, d)."""
+
+    places: F64
+    full: Callable[[I64], Array]
+
+
+def _midpoints(vectors: F32, pairs: Pairs, places: F64) -> Wanted:
+    """Of all pairs, without an array of them all: ``places`` are those of the vectors."""
+    length = np.sqrt(np.maximum(2 + 2 * pair_cosines(vectors, pairs), NEAR))
+    between = (places[pairs.left] + places[pairs.right]) / length[:, None]
+    return Wanted(
+        between, lambda some: _unit(vectors[pairs.left[some]].astype(np.float64) + vectors[pairs.right[some]])
+    )
 
 
 def _as_rows(array: Array, d: int) -> Iterator[Array]:
@@ -57,10 +83,10 @@ def _as_rows(array: Array, d: int) -> Iterator[Array]:
         yield array.T
 
 
-def _found(vectors: F32, wanted: F64, rows: Array, axes: F64) -> Bool:
-    """Whether each of the vectors is among the rows, (n,).
+def _found(wanted: Wanted, rows: Array, axes: F64) -> Bool:
+    """Whether each of the directions is among the rows, (m,).
 
-    Rows near a vector are also near it on a few axes: those are searched, and what they find is compared in full.
+    Rows near a direction are also near it on a few axes: those are searched, and what they find is compared in full.
     """
     from scipy.spatial import cKDTree
 
@@ -68,14 +94,14 @@ def _found(vectors: F32, wanted: F64, rows: Array, axes: F64) -> Bool:
     places, first = np.unique(_projected(rows, axes), axis=0, return_index=True)
     finite = np.isfinite(places).all(axis=1)
     places, first = places[finite], first[finite]
-    out = np.zeros(len(vectors), dtype=bool)
+    out = np.zeros(len(wanted.places), dtype=bool)
     if not len(places):
         return out
-    distance, nearest = cKDTree(places).query(wanted, distance_upper_bound=NEAR)
+    distance, nearest = cKDTree(places).query(wanted.places, distance_upper_bound=NEAR)
     near = np.flatnonzero(np.isfinite(distance))
     for start in range(0, len(near), CHUNK):
         some = near[start : start + CHUNK]
-        gap = _unit(rows[first[nearest[some]]]) - vectors[some]
+        gap = _unit(rows[first[nearest[some]]]) - wanted.full(some)
         out[some] = np.linalg.norm(gap, axis=1) <= NEAR
     return out
 

@@ -67,7 +67,8 @@ class Model:
     digest_
         A digest of the training data.
     holds_
-        ``face_vectors``: how many training vectors are in the fitted model. These are biometric data.
+        ``face_vectors``: how many training vectors are in the fitted model, as rows or in midpoints of training pairs.
+        These are biometric data.
     seed_
         The random seed of the fit.
     report_
@@ -298,7 +299,7 @@ class Model:
         except DataError:  # it cannot be saved, and save will say why
             return {face_vectors.KEY: 0}
         vectors = data.embeddings.vectors if cohort is None else np.concatenate([data.embeddings.vectors, cohort])
-        return {face_vectors.KEY: face_vectors.count_face_vectors(arrays.values(), vectors)}
+        return {face_vectors.KEY: face_vectors.count_face_vectors(arrays.values(), vectors, data.pairs)}
 
     def _made(self) -> Calibrator:
         """The method itself, unfitted; wrong parameters are named as they are written here."""

@@ -289,11 +289,21 @@ def test_the_docs_say_what_a_saved_model_has(
             length = np.linalg.norm(array.astype(np.float64), axis=1, keepdims=True)
             unit = array / np.where(length > 0, length, 1)
             found |= known & {row.astype(np.float64).round(4).tobytes() for row in unit + 0.0}
+            found |= _ends_of_midpoints(given, vectors, unit)
     said = listed_content()[path.stem]
     assert (said == "face vectors") == (len(found) > 0.1 * len(vectors))
     assert (said == "cluster centres") == any(name.startswith(("clusters_.centres", "means_")) for name in arrays)
     # rounding to four digits may part a few vectors from their copies
     assert 0.9 * model.holds_["face_vectors"] <= len(found) <= model.holds_["face_vectors"]
+
+
+def _ends_of_midpoints(given: Given, vectors: np.ndarray, rows: np.ndarray) -> set[bytes]:
+    """Both images of each pair whose midpoint is a row, spelled as above."""
+    place = np.searchsorted(np.unique(given.pairs), given.pairs)
+    midpoints = unit_rows(vectors[place[:, 0]] + vectors[place[:, 1]], np.arange(len(place)))
+    stored = {row.astype(np.float64).round(4).tobytes() for row in rows + 0.0}
+    is_stored = [midpoint.astype(np.float64).round(4).tobytes() in stored for midpoint in midpoints + 0.0]
+    return {vector.round(4).tobytes() for vector in vectors[np.unique(place[is_stored])] + 0.0}
 
 
 def test_the_model_is_the_method(path: Path, given: Given, data: VerificationSet, fitted: Any) -> None:

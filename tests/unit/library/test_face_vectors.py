@@ -13,7 +13,7 @@ from safetensors.numpy import load_file
 
 import fairfr
 from fairfr.core.calibrator import FitContext
-from fairfr.core.types import Bool, Need, Prediction
+from fairfr.core.types import Bool, Need, Pairs, Prediction
 from fairfr.library.face_vectors import count_face_vectors, holds_text
 from fairfr.library.model_file import describe
 from fairfr.pairs.view import PairView
@@ -26,14 +26,23 @@ def unit(rows: np.ndarray) -> np.ndarray:
     return rows / np.where(length > 0, length, 1)
 
 
-def read_back(path: Path, embeddings: np.ndarray) -> int:
-    """How many of the vectors a stranger finds in the file: every row of the right width against every vector."""
-    wanted, found = unit(embeddings), np.zeros(len(embeddings), dtype=bool)
+def read_back(path: Path, embeddings: np.ndarray, pairs: np.ndarray) -> int:
+    """How many of the vectors a stranger finds in the file: every row of the right width against every vector, and
+    against the midpoint of every pair."""
+    wanted = unit(embeddings)
+    midpoints = unit(wanted[pairs[:, 0]] + wanted[pairs[:, 1]])
+    found = np.zeros(len(embeddings), dtype=bool)
     for array in load_file(path).values():
         if array.ndim == 2 and array.shape[1] == embeddings.shape[1]:
-            gaps = np.linalg.norm(wanted[:, None, :] - unit(array)[None, :, :], axis=2)
-            found |= gaps.min(axis=1) < 1e-6
+            found |= is_near_a_row(wanted, array)
+            found[pairs[is_near_a_row(midpoints, array)]] = True
     return int(found.sum())
+
+
+def is_near_a_row(wanted: np.ndarray, array: np.ndarray) -> np.ndarray:
+    cosine = wanted.astype(np.float64) @ unit(array).astype(np.float64).T
+    nearest = unit(array)[cosine.argmax(axis=1)]
+    return np.linalg.norm(wanted - nearest, axis=1) < 1e-6
 
 
 CASES = [
@@ -54,7 +63,7 @@ def test_the_number_is_what_can_be_read_back(
     path = tmp_path / "m.fairfr"
     model.fit(faces.embeddings, faces.pairs, faces.same, groups={"g": faces.group}, identities=faces.who)
     model.save(path, with_faces=True)
-    found = read_back(path, faces.embeddings[np.unique(faces.pairs)])
+    found = read_back(path, faces.embeddings, faces.pairs)
     assert model.holds_ == describe(path)["holds"] == fairfr.load(path).holds_ == {"face_vectors": found}
     if expected is None:
         assert 0 < found < 200
@@ -72,7 +81,11 @@ class Keeper:
     form: str = "rows"
 
     def fit(self, view: PairView, same: Bool, ctx: FitContext) -> Self:
-        vectors = view.images()[1]
+        rows, vectors = view.images()
+        of_image = np.zeros((rows.max() + 1, vectors.shape[1]), dtype=np.float32)
+        of_image[rows] = vectors
+        left, right = (ends.astype(int) for ends in view.ends(np.arange(len(of_image), dtype=np.float64)))
+        midpoints = (of_image[left] + of_image[right]) / 2
         noise = np.random.default_rng(0).normal(scale=1e-3, size=vectors.shape)
         forms = {
             "rows": vectors,
@@ -81,6 +94,9 @@ class Keeper:
             "flat": vectors.ravel(),
             "side by side": np.column_stack([vectors, vectors]),
             "changed": vectors + noise,
+            "midpoints": midpoints,
+            "midpoints of length 1": unit(midpoints),
+            "midpoints of strangers": vectors[:-2] + vectors[2:] + vectors[1:-1],
         }
         if self.form == "report":
             ctx.report["images"] = vectors
@@ -93,14 +109,25 @@ class Keeper:
         return Prediction(probability, probability)
 
 
-@pytest.mark.parametrize("form", ["rows", "scaled", "columns", "flat", "side by side", "report"])
+@pytest.mark.parametrize(
+    "form", ["rows", "scaled", "columns", "flat", "side by side", "report", "midpoints", "midpoints of length 1"]
+)
 def test_methods_of_ones_own_are_counted_too(faces: Faces, form: str) -> None:
     model = fairfr.as_model(Keeper)(form=form).fit(faces.embeddings, faces.pairs, faces.same)
     assert model.holds_ == {"face_vectors": len(np.unique(faces.pairs))}
 
 
-def test_vectors_that_were_changed_are_none_of_the_training_images(faces: Faces) -> None:
-    model = fairfr.as_model(Keeper)(form="changed").fit(faces.embeddings, faces.pairs, faces.same)
+def test_one_midpoint_counts_both_of_its_images(faces: Faces) -> None:
+    vectors = unit(faces.embeddings).astype(np.float32)
+    left, right = np.array([3, 5, 8], dtype=np.int32), np.array([4, 6, 3], dtype=np.int32)
+    kept = (vectors[3] + vectors[4])[None] * np.float32(0.5)
+    assert count_face_vectors([kept], vectors, Pairs(left, right)) == 2
+    assert count_face_vectors([kept], vectors) == 0
+
+
+@pytest.mark.parametrize("form", ["changed", "midpoints of strangers"])
+def test_vectors_that_were_changed_are_none_of_the_training_images(faces: Faces, form: str) -> None:
+    model = fairfr.as_model(Keeper)(form=form).fit(faces.embeddings, faces.pairs, faces.same)
     assert model.holds_ == {"face_vectors": 0}
 
 
