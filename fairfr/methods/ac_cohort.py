@@ -1,5 +1,9 @@
 """AC-Cohort: AC-Hinge on a cosine that is normalised by each image's nearest strangers. Ours, not the paper's.
 
+The normalised cosine t is adaptive symmetric score normalisation (AS-norm with the top of a cohort), as speaker
+verification has long used it (Matejka et al. 2017). Added here: mean and deviation are shrunk by their sampling noise,
+the mean has a floor, and t enters a logit that may bend upwards (the hinge) beside the location of the pair.
+
 Of an image's cosines to a cohort the highest ``share`` (2 %) count: mu is their mean, sd their standard deviation, both
 shrunk towards the mean of all training images as far as they are sampling noise; mu is at least the ``floor`` quantile
 (10 %) of training, so that an image unlike everybody gets no credit for it. Then
@@ -18,8 +22,9 @@ fitted to them, which has no face in it and does most of the work on some networ
 Do not use it where a group of people may be missing from the cohort: images unlike those of training are counted, and
 warned of (docs/beyond.md).
 
-Source: this project (docs/beyond.md). Needs embeddings, and identities in training where they are known. Emits a
-probability; its score is the logit.
+Source: this project (docs/beyond.md), on P. Matejka et al., "Analysis of Score Normalization in Multilingual Speaker
+Recognition", Interspeech 2017, doi 10.21437/Interspeech.2017-803. Needs embeddings, and identities in training
+where they are known. Emits a probability; its score is the logit.
 
 Deviations: none. With fewer than 300 cohort images it is AC-Hinge. Pairs of one kind only: their base rate.
 """

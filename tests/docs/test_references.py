@@ -10,7 +10,7 @@ import yaml
 ROOT = Path(__file__).parents[2]
 ENTRY = re.compile(r"^@(\w+)\{(\w+),\n(.*?)^\}", re.DOTALL | re.MULTILINE)
 OF_USERS = {"backbone/custom", "backbone/scores", "dataset/custom"}
-OURS = {"method/ac_hinge", "method/ac_cohort"}  # their source is this project
+OURS = {"method/ac_hinge"}  # its source is this project
 
 
 def entries() -> dict[str, dict[str, str]]:
