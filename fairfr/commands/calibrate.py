@@ -1,6 +1,6 @@
 """Fit and save a calibrator, score new pairs with it, find its threshold, inspect a saved one.
 
-fairfr calibrate fit dataset=mine backbone=mynet method=ac_linear --out mine.fairfr
+fairfr calibrate fit dataset=mine backbone=mynet method=ac_hinge --out mine.fairfr
 fairfr calibrate score --model mine.fairfr --pairs new.csv --embeddings new.npz --out scores.parquet
 fairfr calibrate threshold --model mine.fairfr --fmr 1e-3 --confidence 0.95 --keep
 fairfr calibrate inspect mine.fairfr

@@ -234,5 +234,5 @@ def _what_next(data: ImportedSet, arguments: argparse.Namespace) -> str:
     embeddings = (
         f"fairfr import embeddings --dataset {arguments.name} --backbone mynet --from FILE --out {arguments.out}"
     )
-    then = f"fairfr run {root}dataset={arguments.name} backbone=mynet{grouping} method=ac_linear"
+    then = f"fairfr run {root}dataset={arguments.name} backbone=mynet{grouping} method=ac_hinge"
     return f"next: {embeddings}\nthen: {then}"
