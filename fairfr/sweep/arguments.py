@@ -9,7 +9,7 @@ import argparse
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -28,6 +28,7 @@ from fairfr.core.errors import ConfigError, did_you_mean
 from fairfr.data.locate import available_names
 from fairfr.runner.settings import DATA_ROOT, CellSettings
 from fairfr.store.secrets import mask_passwords
+from fairfr.sweep.own_methods import METHOD, check_own_methods
 
 CONFIG = "config"
 TRAINING = "train"
@@ -54,6 +55,8 @@ def prepare(arguments: Sequence[str], conf: Path) -> list[str]:
         overrides = [] if parsed.shell_completion else OverridesParser.create().parse_overrides(parsed.overrides)
     except OverrideParseException:  # Hydra says itself where it stopped to understand
         return [*flags, *parsed.overrides]
+    chosen = [str(name) for override in overrides if override.key_or_group == METHOD for name in _chosen(override)]
+    check_own_methods(conf, _user_folders(parsed, overrides), chosen)
     with _configurations(parsed, overrides, conf) as known:
         known.add_imported()
         for override in overrides:
@@ -164,10 +167,7 @@ class Configurations:
 def _configurations(parsed: argparse.Namespace, overrides: Iterable[Override], conf: Path) -> Iterator[Configurations]:
     """Hydra's loader over what the run itself will see."""
     given = {override.key_or_group: override.value() for override in overrides}
-    listed = given.get("hydra.searchpath")
-    paths = [str(path) for path in listed] if isinstance(listed, list) else []
-    if parsed.config_dir:
-        paths.append(str(Path(parsed.config_dir).absolute()))
+    paths = _searched_paths(parsed, given)
     _check_folders(paths)
     searched = [f"hydra.searchpath=[{','.join(json.dumps(path) for path in paths)}]"] if paths else []
     folder = Path(parsed.config_path or conf).absolute()
@@ -179,6 +179,22 @@ def _configurations(parsed: argparse.Namespace, overrides: Iterable[Override], c
             yield Configurations(loader, parsed.config_name or CONFIG, data_root, searched)
     except CompactHydraException as error:
         raise ConfigError(str(error)) from error
+
+
+def _searched_paths(parsed: argparse.Namespace, given: Mapping[str, Any]) -> list[str]:
+    """What --config-dir and hydra.searchpath name."""
+    listed = given.get("hydra.searchpath")
+    paths = [str(path) for path in listed] if isinstance(listed, list) else []
+    if parsed.config_dir:
+        paths.append(str(Path(parsed.config_dir).absolute()))
+    return paths
+
+
+def _user_folders(parsed: argparse.Namespace, overrides: Iterable[Override]) -> list[Path]:
+    """Those of the searched paths that are on the disk."""
+    given = {override.key_or_group: override.value() for override in overrides}
+    paths = [path.removeprefix("file://") for path in _searched_paths(parsed, given)]
+    return [Path(path) for path in paths if "://" not in path]
 
 
 def _check_folders(paths: Iterable[str]) -> None:

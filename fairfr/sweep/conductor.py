@@ -25,7 +25,7 @@ from fairfr.core.errors import ConfigError, FairfrError
 from fairfr.store.mlflow.log import MlflowLogger
 from fairfr.store.sweep_record import CellOutcome, SweepRecord, read_outcomes
 from fairfr.sweep.compose import build_store
-from fairfr.sweep.dry_run import check_composes, count_by_experiment, describe_cells
+from fairfr.sweep.dry_run import count_by_experiment, describe_cells, split_unreadable
 from fairfr.sweep.grids import GridExpander, Job
 from fairfr.sweep.job import EXIT_FAILED, EXIT_NOT_LOGGED, check_writable, logger_of
 from fairfr.sweep.recovery import RecoveringLauncher
@@ -73,13 +73,14 @@ def run_sweep(config: DictConfig, context: HydraContext, task_function: TaskFunc
 def _run_sweep(config: DictConfig, context: HydraContext, task_function: TaskFunction, typed: Sequence[str]) -> int:
     loader = context.config_loader
     terminal = Terminal()
-    jobs = GridExpander(loader, config).jobs(config, typed)
+    jobs, unreadable = split_unreadable(loader, config, GridExpander(loader, config).jobs(config, typed))
+    for finding in unreadable:
+        terminal.warn(finding)
     if not jobs:
         raise ConfigError("this sweep has no cells.")
     if config.hydra.sweeper.dry_run:
         terminal.plan(list(describe_cells(loader, config, jobs)))
         return 0
-    check_composes(loader, config, jobs)
     check_writable(config)
     if config.hydra.runtime.choices.get("experiment") is not None:
         terminal.plan([count_by_experiment(jobs)])
@@ -89,7 +90,8 @@ def _run_sweep(config: DictConfig, context: HydraContext, task_function: TaskFun
         hydra_context=context, task_function=task_function, config=config
     )
     conductor = Conductor(config, typed, jobs, terminal)
-    return conductor.run(adapt_launcher(launcher, config, budget), budget.threads)
+    code = conductor.run(adapt_launcher(launcher, config, budget), budget.threads)
+    return EXIT_FAILED if unreadable else code
 
 
 def adapt_launcher(launcher: Any, config: DictConfig, budget: WorkerBudget) -> Launcher:

@@ -10,21 +10,38 @@ from hydra.core.config_loader import ConfigLoader
 from omegaconf import DictConfig, open_dict
 
 from fairfr.core.errors import FairfrError
+from fairfr.core.findings import Finding
 from fairfr.runner.cell_data import CellData
 from fairfr.store.run_folder import RunFolders
 from fairfr.store.secrets import mask_passwords
 from fairfr.sweep.compose import read_settings
 from fairfr.sweep.grids import Job
+from fairfr.sweep.own_methods import unreadable_text
 
 
-def check_composes(loader: ConfigLoader, config: DictConfig, jobs: Iterable[Job]) -> None:
-    """Raise Hydra's error for a name that does not exist, before anything runs; one job for each name is enough."""
+def split_unreadable(
+    loader: ConfigLoader, config: DictConfig, jobs: Iterable[Job]
+) -> tuple[list[Job], tuple[Finding, ...]]:
+    """The jobs without those of a yaml that cannot be read, and what to say of these; before anything runs.
+
+    Raises Hydra's error for a name that does not exist; one job for each name is enough.
+    """
+    import yaml
+
+    readable: list[Job] = []
+    unreadable: dict[str, None] = {}
     seen: set[str] = set()
     for job in jobs:
         names = {override for override in job if "." not in override.partition("=")[0]}
-        if not names <= seen:
-            loader.load_sweep_config(master_config=config, sweep_overrides=list(job))
-            seen |= names
+        try:
+            if not names <= seen:
+                loader.load_sweep_config(master_config=config, sweep_overrides=list(job))
+        except yaml.YAMLError as error:
+            unreadable[f"{unreadable_text(error)} Its cells are left out."] = None
+            continue
+        seen |= names
+        readable.append(job)
+    return readable, tuple(Finding("unreadable-yaml", "serious", text) for text in unreadable)
 
 
 def count_by_experiment(jobs: Sequence[Job]) -> str:

@@ -10,7 +10,7 @@ from hydra.core.global_hydra import GlobalHydra
 from hydra.errors import MissingConfigException
 from hydra.types import RunMode
 
-from fairfr.sweep.dry_run import check_composes, count_by_experiment, describe_cells
+from fairfr.sweep.dry_run import count_by_experiment, describe_cells, split_unreadable
 from fairfr.sweep.grids import GridExpander
 
 ROOT = Path(__file__).parents[3]
@@ -46,4 +46,4 @@ def test_a_name_that_does_not_exist_is_found_before_anything_runs() -> None:
         loader = GlobalHydra.instance().config_loader()
         config = loader.load_configuration("config", [], RunMode.MULTIRUN)
         with pytest.raises(MissingConfigException, match="plat"):
-            check_composes(loader, config, [["method=platt"], ["method=plat"]])
+            split_unreadable(loader, config, [["method=platt"], ["method=plat"]])
