@@ -17,6 +17,7 @@ import gc
 import sys
 from itertools import chain
 from pathlib import Path
+from textwrap import fill
 
 from fairfr.core.errors import FairfrError
 from fairfr.core.run_key import variant_text
@@ -26,10 +27,11 @@ from fairfr.paper.order import READINGS
 from fairfr.report.run import Run
 from fairfr.report.runs import read_runs
 from fairfr.report.selection import Selection
-from fairfr.report.write import ReportOptions, not_shown, with_variant, write_report
+from fairfr.report.write import Page, ReportOptions, not_shown, with_variant, write_report
 from fairfr.store.secrets import mask_passwords
 
 MOST_LISTED = 10
+WIDTH = 80
 EXPERIMENT = "fairfr"  # of MLflow; named here too, because importing MLflow takes seconds
 
 
@@ -65,6 +67,15 @@ def main() -> None:
     note = not_shown(wanted, results, superseded, options.out_root, reading)
     if note is not None:
         print(f"{note.lead.lower()}: {note.text}", *note.commands, sep="\n  ")
+    _print_pages(pages)
+
+
+def _print_pages(pages: list[Page]) -> None:
+    """What the intervals decide, and where the tables are."""
+    for heading, sentences in chain.from_iterable(page.decisions for page in pages):
+        print(f"\n{fill(heading, WIDTH)}")
+        for sentence in sentences:
+            print(fill(sentence, WIDTH, initial_indent="* ", subsequent_indent="  ", break_on_hyphens=False))
     for page in pages:
         print(f"tables: {page.folder / 'index.html'} (also .md, .tex, .csv)")
 

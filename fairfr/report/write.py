@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
@@ -20,7 +20,7 @@ from fairfr.report.runs import SelectedRuns, SupersededRuns, runs_of_page
 from fairfr.report.selection import OF_METHOD, Selection, options_that_show
 from fairfr.report.study import runs_by_study
 from fairfr.report.study_runs import StudyRuns
-from fairfr.report.tables.grid import SOURCE_LABEL, Grid, Note
+from fairfr.report.tables.grid import DECISION, SOURCE_LABEL, Grid, Note
 from fairfr.report.tables.layout import Layout, is_called
 from fairfr.report.tables.order import rows_of
 from fairfr.report.tables.setting_tables import tables_of_runs
@@ -46,10 +46,14 @@ class ReportOptions:
 
 
 class Page(NamedTuple):
-    """Where the tables of one data source and reading are, and which runs newer ones replace there."""
+    """Where the tables of one data source and reading are, and which runs newer ones replace there.
+
+    ``decisions``: what intervals against one method decide, in words, by the heading of a setting.
+    """
 
     folder: Path
     superseded: tuple[SupersededRuns, ...]
+    decisions: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
 
 def write_report(
@@ -82,8 +86,8 @@ def write_report(
         if len(runs) or studies:
             with translate_os_errors(out_root):
                 note = not_shown(wanted, of_this, runs.superseded, out_root, reading)
-                folder = _write_page(layout, studies, out_root, wanted, note, paper)
-            pages.append(Page(folder, tuple(runs.superseded)))
+                folder, grids = _write_page(layout, studies, out_root, wanted, note, paper)
+            pages.append(Page(folder, tuple(runs.superseded), tuple(_decisions(grids))))
     return pages
 
 
@@ -162,7 +166,7 @@ def _write_page(
     wanted: ReportOptions,
     note: Note | None,
     paper: Paper,
-) -> Path:
+) -> tuple[Path, list[Grid]]:
     source = layout.runs.source
     reading = layout.reading
     place = Path(source, reading.name)
@@ -179,7 +183,15 @@ def _write_page(
         figures += draw_studies(paper.studies, studies, target)
     folder = out_root / "tables" / place
     write_tables(grids, folder, f"fairfr: {SOURCE_LABEL[source]}, {reading} reading", figures, note)
-    return folder
+    return folder, grids
+
+
+def _decisions(grids: Iterable[Grid]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """What tables of intervals decide in words, each with the table's heading."""
+    for grid in grids:
+        said = tuple(note.text for note in grid.notes if note.code == DECISION)
+        if said:
+            yield grid.heading, said
 
 
 def all_tables(layout: Layout, studies: Mapping[str, StudyRuns], wanted: ReportOptions, paper: Paper) -> list[Grid]:
@@ -190,7 +202,7 @@ def all_tables(layout: Layout, studies: Mapping[str, StudyRuns], wanted: ReportO
     bootstraps = None
     uncertainty: list[Grid] = []
     if wanted.draws:
-        bootstraps = BootstrapCache(layout, wanted.draws)
+        bootstraps = BootstrapCache(layout, wanted.draws, with_rates=wanted.against is not None)
         from fairfr.report.uncertainty.tables import uncertainty_tables
 
         uncertainty = uncertainty_tables(bootstraps, wanted.against)

@@ -24,6 +24,7 @@ from fairfr.report.run import Reading, Run
 from fairfr.report.selection import Selection
 from fairfr.report.tables.columns import RESULT_COLUMNS
 from fairfr.report.tables.grid import FITTED, Line, mark_best
+from fairfr.report.uncertainty.decision import CANDIDATES, SAFE
 from fairfr.store.mlflow.client import default_uri
 from fairfr.store.mlflow.log import MlflowLogger
 from fairfr.store.result_file import try_read_result
@@ -138,7 +139,8 @@ class Terminal:
 
     def sweep_report(self, outcomes: Sequence[CellOutcome], out_root: Path) -> int:
         """A table for each data set and backbone, then every failure. Returns the number of cells without a result."""
-        for stored in _by_setting(outcomes).values():
+        by_setting = _by_setting(outcomes)
+        for stored in by_setting.values():
             self._console.print(results_table(stored, width=self._console.width))
         counts = Counter(outcome.status for outcome in outcomes)
         self._console.print(
@@ -152,6 +154,10 @@ class Terminal:
         self._console.print(
             Text.assemble(("files: ", "bold"), escape_control_chars(str(out_root / "runs"))), soft_wrap=True
         )
+        if any(_can_be_decided(stored) for stored in by_setting.values()):
+            command = shlex.join(["fairfr", "tables", "--against", SAFE, "--out-root", str(out_root)])
+            said = f"{command}   (intervals over people, and advice in words)"
+            self._console.print(Text.assemble(("which to take: ", "bold"), escape_control_chars(said)), soft_wrap=True)
         return counts["failed"] + counts[NOT_RUN]
 
     def not_mirrored(self, reason: str, out_root: Path, uri: str) -> None:
@@ -179,6 +185,12 @@ class Terminal:
         make, installed = ("", "") if out_root == "outputs" else (f" OUT={place}", f" --out-root {place}")
         ways = f"make ui{make}   or   fairfr ui{installed}   (compare runs in the browser)"
         self._console.print(Text.assemble(("MLflow: ", "bold"), ways), soft_wrap=True)
+
+
+def _can_be_decided(stored: Sequence[RunResult]) -> bool:
+    """Whether results of one setting are of real data and of methods between which the tables decide."""
+    methods = {result.method.id for result in stored}
+    return {SAFE, CANDIDATES[0]} <= methods and not any(result.is_synthetic for result in stored)
 
 
 def _by_setting(outcomes: Sequence[CellOutcome]) -> dict[tuple[str, str, str], list[RunResult]]:

@@ -22,6 +22,8 @@ FITTED = "Baseline and AC-Linear: fitted to the paper; all else: predicted."
 UNDEFINED = "\u2013"
 """Stands where there is a run but no number."""
 
+DECISION = "decision"
+"""The code of notes that say in words what the intervals of a table decide."""
 SENTENCE = 40
 """Characters from which an entry is a sentence, to be set in several lines."""
 

@@ -140,6 +140,38 @@ def percentile_interval(drawn: F64, level: float = 0.95) -> tuple[float, float]:
     return float(low), float(high)
 
 
+def interval_to_infinity(drawn: F64, level: float = 0.95) -> tuple[float, float]:
+    """As ``percentile_interval``, of ``drawn`` (draws,) that may be infinite; one without a value counts at both ends.
+
+    Where all are finite, both are equal.
+    """
+    if len(drawn) == 0 or np.isfinite(drawn).all():
+        return percentile_interval(drawn, level)
+    cut = int((1 - level) / 2 * (len(drawn) - 1))
+    rising = np.sort(np.where(np.isnan(drawn), -np.inf, drawn))
+    falling = np.sort(np.where(np.isnan(drawn), np.inf, drawn))[::-1]
+    return float(rising[cut]), float(falling[cut])
+
+
+def simultaneous_band(points: F64, drawn: F64, level: float = 0.95) -> F64:
+    """Where all of several differences lie together, (2, k): ``points`` (k,) of the data, ``drawn`` (draws, k).
+
+    In each draw the largest distance of a difference from its point, in standard deviations, is found; the band is as
+    many standard deviations wide on either side as ``level`` of these maxima need. A difference that is not finite in
+    every draw has NaN.
+    """
+    known = np.isfinite(drawn).all(axis=0) & np.isfinite(points)
+    spread = np.std(drawn[:, known], axis=0, ddof=1)
+    moves = spread > 0
+    distance = np.abs(drawn[:, known] - points[known])[:, moves] / spread[moves]
+    width = 0.0
+    if moves.any():
+        width = float(np.quantile(distance.max(axis=1), level))
+    band = np.full((2, len(points)), np.nan)
+    band[:, known] = points[known] + width * np.stack([-spread, spread])
+    return band
+
+
 def simultaneous_intervals(drawn: F64, level: float = 0.95) -> F64:
     """Simultaneous percentile intervals of several groups, (2, groups), from ``drawn`` (draws, groups).
 

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fairfr.core.names import FPR_LEVELS
-from fairfr.core.types import F64, I16, I64, UNKNOWN
+from fairfr.core.names import ENOUGH_FALSE_MATCHES, FPR_LEVELS
+from fairfr.core.types import F64, I16, I64, UNKNOWN, Bool
 from fairfr.metrics.calibration import ece
+from fairfr.numerics.rates_of_draws import Rates, rates_of_draws
 from fairfr.report.run import Reading, Run
 from fairfr.report.scores import RunScores
 from fairfr.report.tables.layout import Layout
@@ -26,6 +27,7 @@ from fairfr.report.uncertainty.bootstrap import (
 )
 
 ALPHA = FPR_LEVELS["1e-3"]
+RAREST = {"1e-4": 1e-4}
 MOST_WORK = 300_000_000
 """Pairs times draws for one method: some seven seconds. BFW gets fewer draws for it, and a note says so."""
 
@@ -38,7 +40,9 @@ class SettingBootstrap:
     method has a row of its own with the same id.
     ``units`` is the number of identities that were drawn from, ``known`` the share of images whose identity the data
     tells. ``groups`` are those that can be the worst one; ``incomparable`` are methods
-    that scored other pairs. ``ranks`` is a digest of how a method ranks the pairs inside each fold.
+    that scored other pairs. ``ranks`` is a digest of how a method ranks the pairs inside each fold. ``impostors``
+    (groups,) counts each group's; ``rates`` are its error rates at the wanted ``levels``, empty if they were not asked
+    for.
     """
 
     reading: Reading
@@ -52,6 +56,9 @@ class SettingBootstrap:
     groups: tuple[str, ...]
     incomparable: tuple[str, ...]
     ranks: dict[str, str]
+    impostors: I64
+    levels: dict[str, float]
+    rates: dict[str, Rates]
 
     @property
     def first(self) -> Run:
@@ -78,35 +85,50 @@ class SettingBootstrap:
 class BootstrapCache:
     """The bootstrap of every setting in one reading, made when it is first asked for: tables and claims share it."""
 
-    def __init__(self, layout: Layout, draws: int) -> None:
+    def __init__(self, layout: Layout, draws: int, with_rates: bool = False) -> None:
         self.layout = layout
         self.draws = draws
+        self.with_rates = with_rates
         self._found: dict[Setting, SettingBootstrap | None] = {}
 
     def of(self, setting: Setting) -> SettingBootstrap | None:
         """None where there are no scores."""
         if setting not in self._found:
-            self._found[setting] = bootstrap_setting(self.layout, setting, self.draws)
+            self._found[setting] = bootstrap_setting(self.layout, setting, self.draws, self.with_rates)
         return self._found[setting]
 
 
-def bootstrap_setting(layout: Layout, setting: Setting, asked: int) -> SettingBootstrap | None:
+def bootstrap_setting(
+    layout: Layout, setting: Setting, asked: int, with_rates: bool = False
+) -> SettingBootstrap | None:
     """Measure every method of a data set and backbone whose scores are stored; None if there is none."""
     found = [
         (row, RunScores.if_available(layout.run(setting, row)))
         for row in rows_of(layout.blocks([setting], only_run=True))
     ]
     at_hand = [(row, scores) for row, scores in found if scores is not None]
-    return bootstrap_runs(at_hand, layout.reading, asked) if at_hand else None
+    if not at_hand:
+        return None
+    return bootstrap_runs(at_hand, layout.reading, asked, with_rates)
 
 
-def bootstrap_runs(at_hand: Sequence[tuple[MethodRow, RunScores]], reading: Reading, asked: int) -> SettingBootstrap:
-    """Measure these on the same draws, as far as they scored the pairs that the first of them scored."""
+def bootstrap_runs(
+    at_hand: Sequence[tuple[MethodRow, RunScores]], reading: Reading, asked: int, with_rates: bool = False
+) -> SettingBootstrap:
+    """Measure these on the same draws, as far as they scored the pairs that the first of them scored.
+
+    ``with_rates``: the error rates of groups at one threshold, too.
+    """
     first = at_hand[0][1]
     shared = {row: scores for row, scores in at_hand if _same_pairs(first, scores)}
     groups, group = _competing_groups(first, reading)
     draws = max(1, min(asked, MOST_WORK // len(first.same)))
     drawn = draw_bootstrap(resampling_units(*first.images, first.same, first.identities), draws)
+    levels = _rate_levels(first.same)
+    rates: list[Rates] = []
+    if with_rates:
+        values = np.stack([scores.ranking_values(reading) for scores in shared.values()])
+        rates = rates_of_draws(drawn.multiplicity, drawn.ends, first.same, values, group, levels)
     return SettingBootstrap(
         reading=reading,
         rows=tuple(shared),
@@ -119,7 +141,17 @@ def bootstrap_runs(at_hand: Sequence[tuple[MethodRow, RunScores]], reading: Read
         groups=groups,
         incomparable=_labels(at_hand, shared),
         ranks={row.label: _digest_of_ranks(scores, reading) for row, scores in shared.items()},
+        impostors=np.bincount(group[~first.same & (group >= 0)], minlength=len(groups)),
+        levels=levels,
+        rates={row.label: of_row for row, of_row in zip(shared, rates, strict=with_rates)},
     )
+
+
+def _rate_levels(same: Bool) -> dict[str, float]:
+    """The wanted false positive rates: the rarest only where all pairs together expect enough false matches."""
+    levels = {**FPR_LEVELS, **RAREST}
+    n_diff = np.count_nonzero(~same)
+    return {level: fpr for level, fpr in levels.items() if level not in RAREST or fpr * n_diff >= ENOUGH_FALSE_MATCHES}
 
 
 def _labels(at_hand: Sequence[tuple[MethodRow, RunScores]], shared: dict[MethodRow, RunScores]) -> tuple[str, ...]:

@@ -19,7 +19,7 @@ import numpy as np
 from fairfr.core.names import ENOUGH_FALSE_MATCHES
 from fairfr.core.types import F64
 from fairfr.report.quantity import group_heading, higher_is_better
-from fairfr.report.tables.grid import Entry, Grid, Line, Note, Section, Spanner, Tone, mark_best, number_entry
+from fairfr.report.tables.grid import DECISION, Entry, Grid, Line, Note, Section, Spanner, Tone, mark_best, number_entry
 from fairfr.report.tables.layout import is_called
 from fairfr.report.tables.order import BASELINE, MethodRow
 from fairfr.report.tables.setting_tables import MOST_GROUPS
@@ -29,6 +29,20 @@ from fairfr.report.uncertainty.bootstrap import (
     percentile_interval,
     simultaneous_intervals,
     worst_group_interval,
+)
+from fairfr.report.uncertainty.decision_table import (
+    SIMULTANEOUS,
+    decision_columns,
+    decision_section,
+    decision_sentences,
+    differences,
+)
+from fairfr.report.uncertainty.rate_tables import (
+    AT_ONE_THRESHOLD,
+    FEW_FALSE_MATCHES,
+    gap_columns,
+    gap_sections,
+    group_tables,
 )
 from fairfr.report.uncertainty.setting_bootstrap import ALPHA, BootstrapCache, SettingBootstrap
 
@@ -81,7 +95,36 @@ def uncertainty_tables(bootstraps: BootstrapCache, against: str | None = None) -
         sections = tuple(_comparison_sections(found, against, order.duels))
         if sections:
             grids.append(_differences_grid(found, sections))
+        if against is not None:
+            grids += _one_threshold_grids(found, against)
     return grids
+
+
+def _one_threshold_grids(found: SettingBootstrap, against: str) -> Iterator[Grid]:
+    """What decides, and what happens to groups at one threshold, against one method."""
+    reference = row_called(against, found)
+    if reference is None or not found.rates:
+        return
+    by_label = differences(found, reference)
+    if not by_label:
+        return
+    section = decision_section(found, by_label, reference)
+    title = f"What the intervals decide against {reference.label}"
+    grid = _grid(found, "decision", title, decision_columns(by_label), (section,), SIMULTANEOUS)
+    said = tuple(Note(DECISION, text) for text in decision_sentences(found, by_label, reference))
+    yield replace(grid, notes=(*said, *grid.notes))
+    if not found.groups:
+        return
+    title = "Groups at one threshold"
+    grid = _grid(
+        found, "one_threshold", title, gap_columns(reference), gap_sections(found, reference), AT_ONE_THRESHOLD
+    )
+    yield replace(grid, notes=(FEW_FALSE_MATCHES, *grid.notes))
+    for part, (spanners, sections) in enumerate(group_tables(found, reference), 1):
+        kind = "one_threshold_groups" if part == 1 else f"one_threshold_groups_{part}"
+        title = "Each group at one threshold"
+        grid = _grid(found, kind, title, spanners, sections, AT_ONE_THRESHOLD)
+        yield replace(grid, notes=(FEW_FALSE_MATCHES, *grid.notes))
 
 
 def _grid(

@@ -1,8 +1,10 @@
-"""The commands that ``fairfr tables`` prints read the same runs again."""
+"""What ``fairfr tables`` prints: commands that read the same runs again, and what the intervals decide."""
 
 from __future__ import annotations
 
 import sys
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -25,3 +27,23 @@ def test_the_origin_of_the_runs_is_repeated_without_passwords(
 ) -> None:
     monkeypatch.setattr(sys, "argv", ["fairfr tables", *typed])
     assert tables._origin(tables.arguments()) == origin
+
+
+def test_what_the_intervals_decide_is_printed_and_on_the_page(
+    fake_run: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    runs = [fake_run("beta", noise=0.8, source="files"), fake_run("ac_hinge", noise=0.3, source="files")]
+    monkeypatch.setattr(tables, "stored_results", lambda _: runs)
+    typed = ["--against", "beta", "--draws", "100", "--no-figures", "--reading", "strict", "--out-root", str(tmp_path)]
+    monkeypatch.setattr(sys, "argv", ["fairfr tables", *typed])
+    tables.main()
+    lines = capsys.readouterr().out.splitlines()
+    said = " ".join(line.strip() for line in lines)
+    assert "What the intervals decide against Beta on RFW x FaceNet [data files]." in said
+    assert "* Ac_Hinge against Beta: better in Brier score (-0." in said
+    assert "* Whether to take Ac_Hinge instead of Beta cannot be told:" in said
+    assert all(len(line) <= 80 for line in lines if not line.startswith("tables:"))
+    page = (tmp_path / "tables" / "files" / "strict" / "decision_rfw_facenet.md").read_text(encoding="utf-8")
+    assert "Ac_Hinge against Beta: better in Brier score" in page
+    for name in ("one_threshold_rfw_facenet.csv", "one_threshold_groups_rfw_facenet.html"):
+        assert (tmp_path / "tables" / "files" / "strict" / name).is_file()

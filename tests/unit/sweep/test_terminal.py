@@ -191,6 +191,26 @@ def test_a_sweep_report_counts_and_repeats_every_failure(
     assert text.count("LFW x MagFace") == 2, "no table mixes real and synthetic"
 
 
+@pytest.mark.parametrize(
+    ("methods", "source", "named"),
+    [
+        (("beta", "ac_hinge", "ac_cohort"), "files", True),
+        (("beta", "ac_cohort"), "files", False),
+        (("beta", "ac_hinge"), "synthetic", False),
+    ],
+)
+def test_a_sweep_that_can_decide_names_the_command_that_does(
+    terminal: Terminal, screen: io.StringIO, tmp_path: Path, methods: tuple[str, ...], source: str, named: bool
+) -> None:
+    outcomes = []
+    for id in methods:
+        (tmp_path / id).mkdir()
+        write_result(tmp_path / id, stored(id, 0.9, source=source))
+        outcomes.append(CellOutcome.from_json({"status": "completed", "folder": str(tmp_path / id)}))
+    terminal.sweep_report(outcomes, tmp_path)
+    assert (f"fairfr tables --against beta --out-root {tmp_path}" in screen.getvalue().replace("\n", "")) == named
+
+
 def test_a_skipped_run_says_how_to_run_it_again(terminal: Terminal, screen: io.StringIO, tmp_path: Path) -> None:
     warning = Finding("odd", "warning", "odd data").as_dict()
     terminal.cell_report("skipped", stored("Platt", 0.9, warnings=[warning]), tmp_path, None)

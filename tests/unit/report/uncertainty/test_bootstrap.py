@@ -21,9 +21,11 @@ from fairfr.report.uncertainty.bootstrap import (
     BootstrapDraws,
     draw_bootstrap,
     identities,
+    interval_to_infinity,
     metrics_of_draws,
     percentile_interval,
     resampling_units,
+    simultaneous_band,
     simultaneous_intervals,
     worst_group_interval,
 )
@@ -412,3 +414,27 @@ def test_groups_have_simultaneous_intervals_and_the_worst_group_two(fake_run: An
         assert [float(text) for text in worst.strip("[]").split(",")] == [pick(end) for end in zip(*spans, strict=True)]
     assert "expected worst" in means.columns[7] and "true worst" in means.columns[8]
     assert any("need not cover" in str(note) for note in means.notes)
+
+
+def test_an_interval_counts_infinite_draws_at_their_end_and_unknown_ones_at_both() -> None:
+    drawn = np.arange(1.0, 101.0)
+    assert interval_to_infinity(drawn) == percentile_interval(drawn)
+    drawn[-1] = np.inf
+    assert interval_to_infinity(drawn) == (3.0, 98.0)
+    drawn[-5:] = np.inf
+    assert interval_to_infinity(drawn) == (3.0, np.inf)
+    drawn[-5:] = np.nan
+    assert interval_to_infinity(drawn) == (-np.inf, np.inf)
+
+
+def test_a_simultaneous_band_is_as_wide_as_the_largest_distance_needs() -> None:
+    rng = np.random.default_rng(0)
+    points = np.array([1.0, -2.0, 0.0, np.nan])
+    drawn = points + np.array([0.1, 3.0, 0.0, 1.0]) * rng.normal(size=(4000, 4))
+    band = simultaneous_band(points, drawn)
+    inside = ((drawn >= band[0]) & (drawn <= band[1]))[:, :3].all(axis=1)
+    assert inside.mean() == pytest.approx(0.95, abs=1e-3)
+    widths = (band[1] - band[0]) / 2
+    # two independent normal variables: both within 2.236 standard deviations in 95 % of cases
+    assert widths[:2] == pytest.approx(2.236 * np.array([0.1, 3.0]), rel=0.05)
+    assert widths[2] == 0 and np.isnan(band[:, 3]).all()

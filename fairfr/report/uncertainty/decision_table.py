@@ -1,0 +1,157 @@
+"""Each method against one: the measures that decide, with simultaneous intervals, and the sentences that follow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from fairfr.core.names import ENOUGH_FALSE_MATCHES
+from fairfr.core.types import F64
+from fairfr.numerics.rates_of_draws import gap_of_groups
+from fairfr.report.quantity import group_words
+from fairfr.report.tables.grid import Entry, Line, Note, Section, Spanner, Tone, number_entry
+from fairfr.report.tables.order import MethodRow
+from fairfr.report.uncertainty.bootstrap import interval_to_infinity, percentile_interval, simultaneous_band
+from fairfr.report.uncertainty.decision import CANDIDATES, SAFE, Difference, GroupChange, Trial, advise, sentence
+from fairfr.report.uncertainty.setting_bootstrap import SettingBootstrap
+
+DECIDING_LEVELS = ("1e-3", "1e-2")
+"""The rarest wanted rate for which all pairs expect enough false matches decides."""
+TONES: dict[str, Tone] = {"better": "improved", "worse": "degraded"}
+SYNTHETIC = "Synthetic data: what is better here says nothing about faces, so nothing is recommended."
+
+SIMULTANEOUS = Note(
+    "simultaneous",
+    "The interval beside a difference is its own. Verdicts are those of the simultaneous 95 % band for all methods and "
+    "measures of this table: as many standard deviations of the draws as the largest distance from the point needs.",
+)
+
+
+def deciding_level(found: SettingBootstrap) -> str | None:
+    """At which wanted rate the groups are judged; None where there are too few impostors, or no groups."""
+    data = found.first.result.data
+    for level in DECIDING_LEVELS:
+        enough = found.levels.get(level, 0.0) * (data.pairs - data.same) >= ENOUGH_FALSE_MATCHES
+        if found.groups and enough:
+            return level
+    return None
+
+
+def differences(found: SettingBootstrap, reference: MethodRow) -> dict[str, tuple[Difference, ...]]:
+    """By label the deciding differences of each other method, with one band for all of them."""
+    rows = [row for row in found.rows if row != reference]
+    measured = {row.label: list(_measured(found, row, reference)) for row in rows}
+    everything = [one for several in measured.values() for one in several]
+    if not everything:
+        return {}
+    points = np.array([values[0] for *_, values in everything])
+    drawn = np.stack([values[1:] for *_, values in everything], axis=1)
+    bands = iter(simultaneous_band(points, drawn).T)
+    by_label = {}
+    for label, several in measured.items():
+        by_label[label] = tuple(_difference(*one, next(bands)) for one in several)
+    return by_label
+
+
+def _difference(name: str, higher: bool, digits: int, values: F64, band: F64) -> Difference:
+    interval = interval_to_infinity(values[1:])
+    return Difference(name, float(values[0]), interval, (float(band[0]), float(band[1])), higher, digits)
+
+
+def _measured(found: SettingBootstrap, row: MethodRow, reference: MethodRow) -> Iterator[tuple[str, bool, int, F64]]:
+    """Each measure with its direction, digits and difference: of the data, then of each draw."""
+    for metric, name, higher in (("brier", "Brier score", False), ("auroc", "AUROC", True)):
+        ours, drawn = found.value(row, metric, "all")
+        theirs, other = found.value(reference, metric, "all")
+        change = np.append(ours - theirs, drawn - other)
+        if metric == "auroc" and found.rank_alike(row, reference):
+            change = np.zeros(len(change))
+        yield name, higher, 4, change
+    level = deciding_level(found)
+    if level is None:
+        return
+    ours_at, theirs_at = (found.rates[one.label] for one in (row, reference))
+    worst = [
+        np.fmax.reduce(rates[f"fpr_at_fpr_{level}"], axis=1) / found.levels[level] for rates in (ours_at, theirs_at)
+    ]
+    yield f"worst group's FMR over {level}", False, 2, worst[0] - worst[1]
+    gaps = [100 * gap_of_groups(rates[f"tpr_at_own_fpr_{level}"]) for rates in (ours_at, theirs_at)]
+    with np.errstate(invalid="ignore"):
+        yield "gap of TPR at equal FMR, points", False, 1, gaps[0] - gaps[1]
+
+
+def decision_columns(by_label: dict[str, tuple[Difference, ...]]) -> tuple[Spanner, ...]:
+    """Three columns for each measure."""
+    first = next(iter(by_label.values()))
+    return tuple(Spanner(one.measure, ("difference", "simultaneous", "verdict")) for one in first)
+
+
+def decision_section(
+    found: SettingBootstrap, by_label: dict[str, tuple[Difference, ...]], reference: MethodRow
+) -> Section:
+    """A line for each method."""
+    lines = []
+    for label, several in by_label.items():
+        entries: list[Entry] = []
+        for one in several:
+            entries += _entries(one)
+        lines.append(Line(label, tuple(entries), found.runs[label].needs_groups))
+    return Section(f"minus {reference.label}", tuple(lines))
+
+
+def _entries(one: Difference) -> list[Entry]:
+    ends = [f"{end:+.{one.digits}f}" for end in (*one.interval, *one.band)]
+    tone = TONES.get(one.verdict, "plain")
+    difference = number_entry(one.by, one.digits, sign="+", spread=f" [{ends[0]}, {ends[1]}]", tone=tone)
+    return [difference, Entry(f"[{ends[2]}, {ends[3]}]"), Entry(one.verdict)]
+
+
+def decision_sentences(
+    found: SettingBootstrap, by_label: dict[str, tuple[Difference, ...]], reference: MethodRow
+) -> list[str]:
+    """A sentence for each method, then what to take where the reference is the safe choice."""
+    said = [sentence(label, reference.label, several) for label, several in by_label.items()]
+    if found.first.result.is_synthetic:
+        return [*said, SYNTHETIC]
+    if reference.id == SAFE:
+        said += _advice(found, by_label, reference)
+    return said
+
+
+def _advice(found: SettingBootstrap, by_label: dict[str, tuple[Difference, ...]], safe: MethodRow) -> list[str]:
+    first, second = (found.row(id) for id in CANDIDATES)
+    if first is None:
+        return []
+    data = found.first.result.data
+    brier = next(one for one in by_label[first.label] if one.measure == "Brier score")
+    trial = Trial(first.label, safe.label, brier.band, _changes(found, first, safe))
+    successor = None
+    if second is not None:
+        drawn, other = (found.value(row, "brier", "all")[1] for row in (second, first))
+        successor = Trial(second.label, first.label, percentile_interval(drawn - other), _changes(found, second, first))
+    level = deciding_level(found) or DECIDING_LEVELS[0]
+    fpr = found.levels.get(level, float(level))
+    return [advise(trial, successor, data.same, fpr, level)]
+
+
+def _changes(found: SettingBootstrap, row: MethodRow, reference: MethodRow) -> tuple[GroupChange, ...]:
+    """What happens to each group at the deciding rate; nothing where no rate can be judged."""
+    level = deciding_level(found)
+    if level is None:
+        return ()
+    ours, theirs = (found.rates[one.label] for one in (row, reference))
+    fmr, other = ours[f"fpr_at_fpr_{level}"], theirs[f"fpr_at_fpr_{level}"]
+    lost = theirs[f"tpr_at_fpr_{level}"] - ours[f"tpr_at_fpr_{level}"]
+    changes = []
+    for g, group in enumerate(found.groups):
+        changes.append(
+            GroupChange(
+                group=group_words(group),
+                false_matches=(float(fmr[0, g] * found.impostors[g]), float(other[0, g] * found.impostors[g])),
+                fmr=interval_to_infinity(fmr[1:, g]),
+                fmr_by=interval_to_infinity(fmr[1:, g] - other[1:, g]),
+                fnmr_by=interval_to_infinity(lost[1:, g]),
+            )
+        )
+    return tuple(changes)

@@ -1,0 +1,181 @@
+"""Error rates by group at one threshold, each method against one, with paired intervals over people.
+
+The highest minus the lowest rate is biased upwards where groups hardly differ. The mean of the draws minus the point
+says by how much; the gap between two fixed groups, best and worst for the reference, has no such bias.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import isfinite
+
+import numpy as np
+
+from fairfr.core.names import ENOUGH_FALSE_MATCHES
+from fairfr.core.types import F64, Bool
+from fairfr.numerics.rates_of_draws import gap_of_groups, ratio_of_groups
+from fairfr.report.quantity import group_heading
+from fairfr.report.tables.grid import Entry, Line, Note, Section, Spanner, Tone, number_entry
+from fairfr.report.tables.order import MethodRow
+from fairfr.report.uncertainty.bootstrap import interval_to_infinity
+from fairfr.report.uncertainty.setting_bootstrap import SettingBootstrap
+
+FEW = "\u00b0"
+"""Marks what rests on few false matches."""
+GROUPS_OF_TABLE = 4
+
+AT_ONE_THRESHOLD = Note(
+    "at_one_threshold",
+    "Pooled held-out pairs; one threshold for all pairs gives the wanted FPR and is set again in each draw. FMR is the "
+    "share of a group's impostors above it, FNMR the share of its genuine pairs below it, TPR 1 - FNMR. At equal FMR "
+    "each group has a threshold of its own. Highest minus lowest is biased upwards by noise: the mean of the draws "
+    "minus the point shows by how much, and the same two groups, best and worst for the method that is compared with, "
+    'have no such bias. A draw without a group, or without a false match in it, counts as infinitely large: "> x" is '
+    "an interval without an upper end. Coloured: the interval leaves out zero.",
+)
+FEW_FALSE_MATCHES = Note(
+    "few_false_matches_of_group",
+    f"{FEW} fewer than {ENOUGH_FALSE_MATCHES} false matches of a group, with the method or with the one that it is "
+    "compared with.",
+)
+
+
+def gap_columns(reference: MethodRow) -> tuple[Spanner, ...]:
+    """What the groups have in common: ratio of FMR, and gaps of TPR."""
+    gap = ("points", f"minus {reference.label}", "draws minus point", "same two groups")
+    return (
+        Spanner("Highest / lowest FMR", ("ratio", f"times {reference.label}")),
+        Spanner("Gap of TPR", gap),
+        Spanner("Gap of TPR at equal FMR", gap),
+    )
+
+
+def gap_sections(found: SettingBootstrap, reference: MethodRow) -> tuple[Section, ...]:
+    """A section for each wanted rate, a line for each method."""
+    sections = []
+    for level in found.levels:
+        two = [
+            _two_groups(found, found.rates[reference.label][f"{name}_{level}"])
+            for name in ("tpr_at_fpr", "tpr_at_own_fpr")
+        ]
+        heading = f"FPR {level}; the same two groups: {two[0]}; at equal FMR: {two[1]}"
+        lines = [_gap_line(found, row, reference, level) for row in found.rows]
+        sections.append(Section(heading, tuple(lines)))
+    return tuple(sections)
+
+
+def _two_groups(found: SettingBootstrap, rates: F64) -> str:
+    best, worst = _best_and_worst(rates)
+    return f"{group_heading(found.groups[best])} - {group_heading(found.groups[worst])}"
+
+
+def _best_and_worst(rates: F64) -> tuple[int, int]:
+    """The groups with the highest and with the lowest rate in the data, of ``rates`` (1 + draws, groups)."""
+    point = rates[0]
+    return int(np.argmax(np.where(np.isnan(point), -1.0, point))), int(np.argmin(np.where(np.isnan(point), 2.0, point)))
+
+
+def _gap_line(found: SettingBootstrap, row: MethodRow, reference: MethodRow, level: str) -> Line:
+    ours, theirs = (found.rates[one.label] for one in (row, reference))
+    fmr = f"fpr_at_fpr_{level}"
+    ratio = ratio_of_groups(ours[fmr])
+    few = bool(_few(found, ours[fmr], theirs[fmr]).any())
+    entries = [_entry(ratio[:1], 1, mark=few), Entry()]
+    if row != reference:
+        entries[1] = _entry(_over(ratio, ratio_of_groups(theirs[fmr])), 2, better_below=1.0, mark=few)
+    for name in (f"tpr_at_fpr_{level}", f"tpr_at_own_fpr_{level}"):
+        gap = 100 * gap_of_groups(ours[name])
+        entries.append(_entry(gap[:1], 1))
+        if row == reference:
+            entries += [Entry(), Entry(), Entry()]
+            continue
+        entries += _gap_entries(gap - 100 * gap_of_groups(theirs[name]))
+        best, worst = _best_and_worst(theirs[name])
+        change = ours[name] - theirs[name]
+        entries.append(_entry(100 * (change[:, best] - change[:, worst]), 1, sign="+", better_below=0.0))
+    return Line(row.label, tuple(entries), found.runs[row.label].needs_groups)
+
+
+def _gap_entries(difference: F64) -> list[Entry]:
+    """A difference of gaps with its interval, and how far the draws lie off on average."""
+    finite = difference[1:][np.isfinite(difference[1:])]
+    bias = None
+    if len(finite):
+        bias = float(finite.mean() - difference[0])
+    return [_entry(difference, 1, sign="+", better_below=0.0), number_entry(bias, 1, sign="+")]
+
+
+def group_tables(
+    found: SettingBootstrap, reference: MethodRow
+) -> Iterator[tuple[tuple[Spanner, ...], tuple[Section, ...]]]:
+    """The columns and sections of each table with some of the groups: FMR and FNMR beside the reference."""
+    columns = ("FMR / wanted", f"FMR, times {reference.label}", f"FNMR minus {reference.label}, points")
+    for start in range(0, len(found.groups), GROUPS_OF_TABLE):
+        part = range(start, min(start + GROUPS_OF_TABLE, len(found.groups)))
+        spanners = tuple(Spanner(group_heading(found.groups[g]), columns) for g in part)
+        sections = []
+        for level in found.levels:
+            lines = [_group_line(found, row, reference, level, part) for row in found.rows]
+            sections.append(Section(f"FPR {level}", tuple(lines)))
+        yield spanners, tuple(sections)
+
+
+def _group_line(found: SettingBootstrap, row: MethodRow, reference: MethodRow, level: str, part: range) -> Line:
+    ours, theirs = (found.rates[one.label] for one in (row, reference))
+    fmr, other = ours[f"fpr_at_fpr_{level}"], theirs[f"fpr_at_fpr_{level}"]
+    lost = theirs[f"tpr_at_fpr_{level}"] - ours[f"tpr_at_fpr_{level}"]
+    few = _few(found, fmr, other)
+    entries = []
+    for g in part:
+        entries.append(_entry(fmr[:1, g] / found.levels[level], 2, mark=bool(few[g])))
+        if row == reference:
+            entries += [Entry(), Entry()]
+        else:
+            entries.append(_entry(_over(fmr[:, g], other[:, g]), 2, mark=bool(few[g])))
+            entries.append(_entry(100 * lost[:, g], 1, sign="+", better_below=0.0))
+    return Line(row.label, tuple(entries), found.runs[row.label].needs_groups)
+
+
+def _few(found: SettingBootstrap, fmr: F64, other: F64) -> Bool:
+    """Which groups have too few false matches with one of both methods, (groups,)."""
+    matches = np.fmin(fmr[0], other[0]) * found.impostors
+    few: Bool = ~(matches >= ENOUGH_FALSE_MATCHES)
+    return few
+
+
+def _over(rates: F64, other: F64) -> F64:
+    """The ratio of two rates; infinite over nothing, NaN where both are infinite or nothing."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio: F64 = rates / other
+    return ratio
+
+
+def _entry(values: F64, digits: int, *, sign: str = "", better_below: float | None = None, mark: bool = False) -> Entry:
+    """The data's value ``values[0]`` with the interval of the draws after it, if there are any.
+
+    ``better_below``: coloured where the whole interval lies on one side of this number.
+    """
+    point, drawn = float(values[0]), values[1:]
+    tail = ""
+    if mark:
+        tail = FEW
+    tone: Tone = "plain"
+    if len(drawn):
+        low, high = interval_to_infinity(drawn)
+        if better_below is not None and (low > better_below or high < better_below):
+            tone = "improved" if high < better_below else "degraded"
+        tail += f" {open_range(low, high, digits, sign)}"
+    if not isfinite(point):
+        return Entry(tail.strip() or "\u2013")
+    return number_entry(point, digits, sign=sign, spread=tail, tone=tone)
+
+
+def open_range(low: float, high: float, digits: int, sign: str = "") -> str:
+    """``[low, high]``, or ``> low`` without an upper end, ``< high`` without a lower one."""
+    if not isfinite(low) and not isfinite(high):
+        return "[undetermined]"
+    if not isfinite(high):
+        return f"> {low:{sign}.{digits}f}"
+    if not isfinite(low):
+        return f"< {high:{sign}.{digits}f}"
+    return f"[{low:{sign}.{digits}f}, {high:{sign}.{digits}f}]"

@@ -1,0 +1,111 @@
+"""The tables of groups at one threshold, against rates counted by hand from the stored scores."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from fairfr.paper.order import ORDER
+from fairfr.report.run import STRICT, Run
+from fairfr.report.runs import SelectedRuns
+from fairfr.report.tables.grid import Grid
+from fairfr.report.tables.layout import Layout
+from fairfr.report.uncertainty.rate_tables import FEW, _entry, open_range
+from fairfr.report.uncertainty.setting_bootstrap import BootstrapCache
+from fairfr.report.uncertainty.tables import uncertainty_tables
+
+GROUPS = ("one", "two_parts", "three")
+
+
+def tables(runs: list[Run], against: str | None = "beta", draws: int = 60) -> dict[str, Grid]:
+    cache = BootstrapCache(Layout(SelectedRuns(runs, "synthetic"), STRICT, ORDER), draws, with_rates=True)
+    return {grid.id.removesuffix("_rfw_facenet"): grid for grid in uncertainty_tables(cache, against)}
+
+
+def at_fpr(run: Run, fpr: float) -> dict[str, tuple[float, float, float]]:
+    """FPR and TPR of each group at one threshold, and TPR at its own, each read off a curve of all thresholds."""
+    assert run.folder is not None
+    frame = pd.read_parquet(run.folder / "scores.parquet")
+    same, score, kind = frame["same"].to_numpy(), frame["score"].to_numpy(), frame["kind"].astype(str).to_numpy()
+    thresholds = np.append(np.inf, np.unique(score)[::-1])
+
+    def curve(chosen: Any) -> Any:
+        return np.array([np.mean(score[chosen] >= threshold) for threshold in thresholds])
+
+    shared = curve(~same)
+    found = {}
+    for group in GROUPS:
+        false, true = curve(~same & (kind == group)), curve(same & (kind == group))
+        found[group] = tuple(np.interp(fpr, *xy) for xy in ((shared, false), (shared, true), (false, true)))
+    return found
+
+
+def line(grid: Grid, section: int, label: str) -> list[Any]:
+    return list(next(one.entries for one in grid.sections[section].lines if one.label == label))
+
+
+def test_values_and_differences_are_those_of_the_stored_scores(fake_run: Any) -> None:
+    runs = [fake_run("beta", noise=0.6), fake_run("ac_hinge", noise=0.4)]
+    grids = tables(runs)
+    for section, fpr in enumerate((1e-2, 1e-3)):
+        theirs, ours = (at_fpr(run, fpr) for run in runs)
+        entries = line(grids["one_threshold_groups"], section, "Ac_Hinge")
+        for g, group in enumerate(GROUPS):
+            rate, times, lost = entries[3 * g : 3 * g + 3]
+            assert rate.value == pytest.approx(ours[group][0] / fpr)
+            if theirs[group][0] > 0:
+                assert times.value == pytest.approx(ours[group][0] / theirs[group][0])
+            assert lost.value == pytest.approx(100 * (theirs[group][1] - ours[group][1]))
+        _, _, gap, by, _, fixed, own, own_by, _, own_fixed = line(grids["one_threshold"], section, "Ac_Hinge")
+        for at, value, change, two in ((1, gap, by, fixed), (2, own, own_by, own_fixed)):
+            rates, others = ([100 * of[group][at] for group in GROUPS] for of in (ours, theirs))
+            assert value.value == pytest.approx(max(rates) - min(rates))
+            assert change.value == pytest.approx(max(rates) - min(rates) - max(others) + min(others))
+            best, worst = int(np.argmax(others)), int(np.argmin(others))
+            assert two.value == pytest.approx((rates[best] - rates[worst]) - (others[best] - others[worst]))
+
+
+def test_a_method_against_itself_under_another_name_changes_nothing(fake_run: Any) -> None:
+    runs = [fake_run("beta"), fake_run("mine")]  # the fixture draws its noise by the length of the name
+    grids = tables(runs)
+    for entry in line(grids["one_threshold"], 0, "Mine")[3:4] + line(grids["one_threshold_groups"], 0, "Mine")[2::3]:
+        assert entry.value == 0 and entry.spread.strip() == "[+0.0, +0.0]" and entry.tone == "plain"
+
+
+def test_rates_on_few_false_matches_are_marked(fake_run: Any) -> None:
+    grids = tables([fake_run("beta"), fake_run("ac_hinge")])
+    assert {entry.spread for entry in line(grids["one_threshold_groups"], 1, "Beta")[::3]} == {FEW}
+    assert any(note.text.startswith(FEW) for note in grids["one_threshold_groups"].notes)
+
+
+def test_the_rarest_rate_is_shown_only_where_it_expects_ten_false_matches(fake_run: Any) -> None:
+    sections = tables([fake_run("beta"), fake_run("ac_hinge")])["one_threshold_groups"].sections
+    assert [section.heading for section in sections] == ["FPR 1e-2", "FPR 1e-3"]
+
+
+def test_without_a_method_to_compare_with_there_are_no_such_tables(fake_run: Any) -> None:
+    assert not any("threshold" in id for id in tables([fake_run("beta"), fake_run("ac_hinge")], against=None))
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "text"),
+    [
+        (0.5, 2.0, "[0.5, 2.0]"),
+        (1.25, float("inf"), "> 1.2"),
+        (float("-inf"), 3.0, "< 3.0"),
+        (float("-inf"), float("inf"), "[undetermined]"),
+    ],
+)
+def test_an_interval_that_reaches_infinity_has_one_end(low: float, high: float, text: str) -> None:
+    assert open_range(low, high, 1) == text
+
+
+def test_only_an_interval_on_one_side_is_coloured() -> None:
+    assert _entry(np.array([0.5, 0.4, 0.6]), 1, better_below=1.0).tone == "improved"
+    assert _entry(np.array([2.0, 1.4, 2.6]), 1, better_below=1.0).tone == "degraded"
+    assert _entry(np.array([2.0, 0.4, 2.6]), 1, better_below=1.0).tone == "plain"
+    undefined = _entry(np.array([np.inf, 1.4, np.inf]), 1)
+    assert undefined.text == "> 1.4" and undefined.value is None
