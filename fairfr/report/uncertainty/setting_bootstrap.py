@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fairfr.core.names import ENOUGH_FALSE_MATCHES, FPR_LEVELS
+from fairfr.core.names import FPR_LEVELS
 from fairfr.core.types import F64, I16, I64, UNKNOWN, Bool
 from fairfr.metrics.calibration import ece
+from fairfr.metrics.fpr_levels import ALL_FPR_LEVELS, is_measured_at
 from fairfr.numerics.rates_of_draws import Rates, rates_of_draws
 from fairfr.report.run import Reading, Run
 from fairfr.report.scores import RunScores
@@ -27,7 +28,6 @@ from fairfr.report.uncertainty.bootstrap import (
 )
 
 ALPHA = FPR_LEVELS["1e-3"]
-RAREST = {"1e-4": 1e-4}
 MOST_WORK = 300_000_000
 """Pairs times draws for one method: some seven seconds. BFW gets fewer draws for it, and a note says so."""
 
@@ -148,10 +148,9 @@ def bootstrap_runs(
 
 
 def _rate_levels(same: Bool) -> dict[str, float]:
-    """The wanted false positive rates: the rarest only where all pairs together expect enough false matches."""
-    levels = {**FPR_LEVELS, **RAREST}
-    n_diff = np.count_nonzero(~same)
-    return {level: fpr for level, fpr in levels.items() if level not in RAREST or fpr * n_diff >= ENOUGH_FALSE_MATCHES}
+    """The wanted false positive rates."""
+    n_diff = int(np.count_nonzero(~same))
+    return {level: fpr for level, fpr in ALL_FPR_LEVELS.items() if is_measured_at(level, n_diff)}
 
 
 def _labels(at_hand: Sequence[tuple[MethodRow, RunScores]], shared: dict[MethodRow, RunScores]) -> tuple[str, ...]:
