@@ -73,12 +73,17 @@ def configuration_digest(identity: Mapping[str, Any]) -> str:
     return hashlib.sha256(canonical.encode()).hexdigest()[:16]
 
 
+def is_path_name(value: str) -> bool:
+    """Whether ``value`` can name a file or folder and stays inside its own folder."""
+    climbs = value in ("", ".", "..") or any(mark in value for mark in "/\\")
+    return not climbs and value == value.strip() and value.isprintable()
+
+
 def check_path_name(key: str, value: str) -> None:
-    """ConfigError unless ``value``, given as ``key``, can name a file or folder and stays inside its own folder."""
+    """ConfigError unless ``value``, given as ``key``, is the name of a file or folder (``is_path_name``)."""
     if len(value.encode(errors="replace")) > MAX_ID:
         raise ConfigError(f"{key}={value[:20]}... is longer than {MAX_ID} bytes, too long for the name of a folder.")
-    climbs = value in ("", ".", "..") or any(mark in value for mark in "/\\")
-    if climbs or value != value.strip() or not value.isprintable():
+    if not is_path_name(value):
         raise ConfigError(
             f"{key}={value!r} cannot be used as a name. Use a plain name without slashes, such as 'my_set'; "
             "folders go into data_root and out_root, or an import's --out."

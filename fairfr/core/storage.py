@@ -1,15 +1,20 @@
-"""Write files whole or not at all, in parts where they take long, and say what to do when a place is not writable."""
+"""Write files whole or not at all, in parts where they take long, and say what to do when a place is not writable.
+
+Read files of folders that came from elsewhere: what lies in them, and nothing that they link to.
+"""
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
+import stat
 import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from fairfr.core.errors import StorageError
 
@@ -54,6 +59,44 @@ def replace_text(path: Path, text: str) -> None:
     """Write ``text`` to ``path``, whole or not at all."""
     with replacing(path) as draft:
         draft.write_text(text, encoding="utf-8")
+
+
+def open_regular(path: Path) -> BinaryIO:
+    """Open a file to read its bytes. A link, a pipe, a device and a folder are an OSError.
+
+    In a folder that somebody else made, a link may lead to any file of the reader's, and a pipe never ends.
+    """
+    _check_regular(os.lstat(path), path)
+    # what has just been looked at may have been replaced: do not follow a link, nor wait for a pipe
+    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    descriptor = os.open(path, flags)
+    try:
+        _check_regular(os.fstat(descriptor), path)
+    except OSError:
+        os.close(descriptor)
+        raise
+    return os.fdopen(descriptor, "rb")
+
+
+def _check_regular(found: os.stat_result, path: Path) -> None:
+    if not stat.S_ISREG(found.st_mode):
+        raise OSError(errno.EINVAL, "it is a link, or no file", str(path))
+
+
+def is_regular(path: Path) -> bool:
+    """Whether a file is there that ``open_regular`` would open."""
+    try:
+        return stat.S_ISREG(os.lstat(path).st_mode)
+    except OSError:
+        return False
+
+
+def copy_regular(path: Path, folder: Path) -> None:
+    """Copy a file, as ``open_regular`` reads it, into a folder; where there is none to copy, nothing happens."""
+    if not is_regular(path):
+        return
+    with open_regular(path) as source, (folder / path.name).open("wb") as target:
+        shutil.copyfileobj(source, target)
 
 
 def sync(path: Path) -> None:

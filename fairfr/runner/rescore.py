@@ -6,7 +6,6 @@ A run that was measured by an older version of the metrics is measured again in 
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,6 +16,7 @@ import numpy as np
 from fairfr.core.errors import DataError, UnmetNeedError
 from fairfr.core.run_key import configuration_digest
 from fairfr.core.run_result import RunResult
+from fairfr.core.storage import copy_regular
 from fairfr.core.types import I16, PAIR_RULES, Grouping, Pairs, ScoreFrame, cross_groupings
 from fairfr.metrics.by_group import PairGroups, compute_metrics
 from fairfr.metrics.catalogue import metrics_version
@@ -52,8 +52,7 @@ def rescore(folder: Path, out_root: Path, wanted: RescoreOptions) -> Rescored:
         return "up to date"
     with runs.draft(key) as draft:
         for name in COPIED:
-            if (folder / name).exists():
-                shutil.copy2(folder / name, draft / name)
+            copy_regular(folder / name, draft)
         runs.publish(draft, key, _measured(draft, result))
     return "measured"
 

@@ -6,7 +6,8 @@ Scores are written from codes and read column by column: BFW has 924,000 pairs.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -16,7 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from fairfr.core.names import POOLED
-from fairfr.core.storage import translate_os_errors
+from fairfr.core.storage import open_regular, translate_os_errors
+from fairfr.core.text import error_summary
 from fairfr.core.types import F64, I16, I32, I64, ROW_SIDES, UNKNOWN, Bool, MetricRow, PlaceholderIds, StrArray
 from fairfr.store.result_file import DamagedRunError
 
@@ -162,7 +164,9 @@ class ScoreFile:
         """
         from pyarrow import parquet
 
-        return self.words("fit" if "fit" in parquet.read_schema(self.path).names else "split")
+        with _reading(self.path), open_regular(self.path) as file:
+            names = parquet.read_schema(file).names
+        return self.words("fit" if "fit" in names else "split")
 
     def groups(self, grouping: str, levels: tuple[str, ...]) -> tuple[I16, I16]:
         """Group of the left and right image of each pair as a position in ``levels``, (p,) each; -1 is unknown."""
@@ -184,7 +188,17 @@ class ScoreFile:
     def _column(self, name: str) -> Any:
         from pyarrow import parquet
 
-        return parquet.read_table(self.path, columns=[name])[name].combine_chunks()
+        with _reading(self.path), open_regular(self.path) as file:
+            return parquet.read_table(file, columns=[name])[name].combine_chunks()
+
+
+@contextmanager
+def _reading(path: Path) -> Iterator[None]:
+    """Meanwhile, a table that cannot be read is a DamagedRunError."""
+    try:
+        yield
+    except (OSError, ValueError, KeyError) as error:  # Arrow's own errors are ValueErrors
+        raise DamagedRunError(f"{path} cannot be read: {error_summary(error)}") from error
 
 
 def _ends_of(word: str, code: Mapping[str, int]) -> tuple[int, int]:
@@ -215,11 +229,10 @@ def fold_values(folder: Path) -> dict[MetricId, list[float | None]]:
     from pyarrow import parquet
 
     columns = ("fold", "grouping", "rule", "group", "metric", "value")
-    try:
-        table = parquet.read_table(folder / METRICS_FILE, columns=list(columns))
+    path = folder / METRICS_FILE
+    with _reading(path), open_regular(path) as file:
+        table = parquet.read_table(file, columns=list(columns))
         folds, *names, values = (table[column].to_pylist() for column in columns)
-    except (OSError, ValueError, KeyError) as error:  # Arrow's own errors are ValueErrors
-        raise DamagedRunError(f"{folder / METRICS_FILE} cannot be read: {error}") from error
     position: dict[str, int] = {}
     for fold in folds:
         if fold != POOLED:

@@ -16,7 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from fairfr.core.errors import FairfrError
+from fairfr.core.run_key import is_path_name
 from fairfr.core.run_result import MetricSummary, RunResult
+from fairfr.core.storage import open_regular
 
 RESULT_FILE = "result.json"
 METRICS_FOLLOW = b' "metrics": [\n'
@@ -123,11 +125,17 @@ def check_files(
     ``listed``: the ``files`` of the run's result. ``names``: those of them to look at, None for all.
     """
     for name in listed if names is None else names:
+        if not is_path_name(name):
+            raise DamagedRunError(f"{folder / RESULT_FILE} lists {name!r}, which is no file of a run.")
         path = folder / name
         wanted = listed.get(name)
-        if wanted is None or not path.is_file():
+        if wanted is None or not os.path.lexists(path):
             raise DamagedRunError(f"{path} is missing.")
-        if path.stat().st_size != wanted["bytes"] or (thorough and _checksum(path) != wanted):
+        try:
+            is_whole = _size(path) == wanted.get("bytes") and (not thorough or _checksum(path) == wanted)
+        except OSError as error:
+            raise DamagedRunError(f"{path} cannot be read: {error.strerror}.") from error
+        if not is_whole:
             raise DamagedRunError(f"{path} is not as it was written: it was cut short or changed.")
 
 
@@ -137,7 +145,8 @@ def _read_sealed(folder: Path) -> bytes | None:
     if not os.path.lexists(path):
         return None
     try:
-        content = path.read_bytes()
+        with open_regular(path) as file:
+            content = file.read()
     except OSError as error:
         raise DamagedRunError(f"{path} cannot be read: {error.strerror}.") from error
     first, seal, body = (*content.split(b"\n", 2), b"", b"")[:3]
@@ -163,10 +172,15 @@ def _checked(
     return result
 
 
+def _size(path: Path) -> int:
+    with open_regular(path) as file:
+        return os.fstat(file.fileno()).st_size
+
+
 def _checksum(path: Path) -> dict[str, Any]:
     digest = hashlib.sha256()
     size = 0
-    with path.open("rb") as file:
+    with open_regular(path) as file:
         while chunk := file.read(_CHUNK):
             digest.update(chunk)
             size += len(chunk)

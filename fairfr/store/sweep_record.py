@@ -21,7 +21,7 @@ from typing import Any
 from fairfr.core.readings import mixes_readings, shared_reading
 from fairfr.core.run_key import shared_parameters, variant_text
 from fairfr.core.run_result import RunResult
-from fairfr.core.storage import replace_text
+from fairfr.core.storage import open_regular, replace_text
 from fairfr.store.result_file import try_read_result
 
 SWEEP_FILE = "sweep.json"
@@ -118,8 +118,9 @@ class SweepRecord:
     @classmethod
     def read(cls, folder: Path) -> SweepRecord | None:
         try:
-            return cls.from_dict(json.loads((folder / SWEEP_FILE).read_text(encoding="utf-8")))
-        except (FileNotFoundError, ValueError, KeyError, TypeError):
+            with open_regular(folder / SWEEP_FILE) as file:
+                return cls.from_dict(json.load(file))
+        except (OSError, ValueError, KeyError, TypeError):
             return None
 
     def with_jobs(self, first: int, jobs: Sequence[Sequence[str]]) -> SweepRecord:
@@ -175,7 +176,8 @@ def has_ended(folder: Path, job: int) -> bool:
 def read_outcome(folder: Path) -> CellOutcome | None:
     """How the job whose folder this is ended; None before it has."""
     try:
-        return CellOutcome.from_json(json.loads((folder / OUTCOME_FILE).read_text(encoding="utf-8")))
+        with open_regular(folder / OUTCOME_FILE) as file:
+            return CellOutcome.from_json(json.load(file))
     except (OSError, ValueError, KeyError, TypeError, AttributeError):  # a full disk cuts it short
         return None
 

@@ -16,6 +16,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from fairfr.core.run_result import RunResult, Usage
+from fairfr.core.storage import is_regular
 from fairfr.metrics.catalogue import METRICS, Metric, OverGroups, OwnTprAt, RateAt
 from fairfr.metrics.differentials import max_min_gap, max_min_ratio
 from fairfr.paper.order import READINGS, reading_of
@@ -51,7 +52,9 @@ def describe_run(stored: RunResult, folder: Path, artifacts: Path) -> dict[str, 
 def listed_metrics(stored: RunResult, folder: Path) -> dict[str, list[float | None]]:
     """Values of each metric by step; undefined numbers are left out."""
     result = Run(stored)
-    by_fold = fold_values(folder) if (folder / METRICS_FILE).exists() else {}
+    by_fold = {}
+    if is_regular(folder / METRICS_FILE):
+        by_fold = fold_values(folder)
     numbers: dict[str, list[float | None]] = {name: [value] for name, value in _headline(result) if value is not None}
     for reading in READINGS.values():
         numbers |= {name: [value] for name, value in _means(result, reading) if value is not None}

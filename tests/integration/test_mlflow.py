@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import sys
 from pathlib import Path
@@ -94,6 +95,20 @@ def test_a_run_is_logged_once_with_the_numbers_of_its_folder(
     assert again.finish() is None
     (replaced,) = runs_in(out)
     assert replaced.info.run_id != run.info.run_id and replaced.data.metrics == run.data.metrics
+
+
+def test_links_in_a_run_folder_are_not_uploaded(
+    cell: Any, small: tuple[str, ...], out: Path, writer: MlflowWriter, tmp_path: Path
+) -> None:
+    folder = cell(*small, "dataset.grouping=[]", "method=baseline").folder
+    (tmp_path / "secret").write_text("secret")
+    (folder / "run.log").unlink()
+    (folder / "run.log").symlink_to(tmp_path / "secret")
+    os.mkfifo(folder / "error.txt")
+    writer.log_run(folder, describe_run)
+    (run,) = runs_in(out)
+    uploaded = artifacts_of(out, run.info.run_id)
+    assert uploaded == {"result.json", "config.yaml", "metrics.parquet", "reliability.png"}
 
 
 def results_below(out: Path) -> list[dict[str, Any]]:

@@ -58,6 +58,18 @@ def test_a_run_is_measured_in_its_place_to_the_bit(
     assert rescore(folder, out, RescoreOptions()) == "up to date" and folders(out) == {folder}
 
 
+def test_a_link_in_a_run_folder_is_not_followed(
+    cell: Callable[..., Any], small: tuple[str, ...], out: Path, tmp_path: Path
+) -> None:
+    folder = cell(*small, "method=baseline", "dataset.grouping=[]").folder
+    (tmp_path / "secret").write_text("secret")
+    (folder / "run.log").unlink()
+    (folder / "run.log").symlink_to(tmp_path / "secret")
+    assert rescore(folder, out, RescoreOptions(min_pairs=6)) == "measured"
+    (new,) = folders(out) - {folder}
+    assert not (new / "run.log").exists() and (new / "config.yaml").is_file()
+
+
 def test_other_settings_give_the_run_that_they_would_have_given(
     cell: Callable[..., Any], small: tuple[str, ...], out: Path
 ) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 from fairfr.core.run_key import override_text
+from fairfr.core.storage import open_regular
 from fairfr.report.run import Reading, Run
 from fairfr.report.runs import SelectedRuns
 from fairfr.report.tables.columns import Column
@@ -252,7 +253,8 @@ def _configured_root(folder: Path) -> str:
     import yaml
 
     try:
-        config = yaml.safe_load((folder / "config.yaml").read_text(encoding="utf-8"))
+        with open_regular(folder / "config.yaml") as file:
+            config = yaml.safe_load(file)
         return str(config["data_root"])
     except (OSError, ValueError, KeyError, TypeError, yaml.YAMLError):
         return DEFAULT_DATA_ROOT

@@ -11,6 +11,7 @@ from typing import Any
 from fairfr.core.readings import usual_reading
 from fairfr.core.run_key import flatten, variant_label, variant_text
 from fairfr.core.run_result import DataSummary, RunResult
+from fairfr.core.storage import open_regular
 
 MAX_NAME = 250  # characters of a metric's name that MLflow takes
 DATASET_DIGEST = 16  # of 64 digits: MLflow takes at most 36
@@ -157,7 +158,8 @@ def _profile(data: DataSummary) -> dict[str, Any]:
 def _config_of(folder: Path) -> dict[str, Any]:
     import yaml
 
-    config: dict[str, Any] = yaml.safe_load((folder / "config.yaml").read_text(encoding="utf-8"))
+    with open_regular(folder / "config.yaml") as file:
+        config: dict[str, Any] = yaml.safe_load(file)
     return config
 
 

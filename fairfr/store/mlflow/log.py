@@ -18,6 +18,7 @@ from typing import Any, TypeAlias
 
 from fairfr.core.errors import FairfrError
 from fairfr.core.run_result import RunResult
+from fairfr.core.storage import copy_regular
 from fairfr.store.locks import this_machine
 from fairfr.store.mlflow import views
 from fairfr.store.mlflow.client import (
@@ -189,9 +190,10 @@ class MlflowWriter:
         run_id = str(run.info.run_id)
         self._log_batch(run_id, metrics, params_of(result, folder), tags_of(result, folder))
         self._log_dataset(run_id, result, folder)
-        for path in (*(folder / name for name in ARTIFACTS), *artifacts.iterdir()):
-            if path.exists():
-                self._client.log_artifact(run_id, str(path))
+        for name in ARTIFACTS:
+            copy_regular(folder / name, artifacts)
+        for path in artifacts.iterdir():
+            self._client.log_artifact(run_id, str(path))
         self._client.set_terminated(run_id, "FINISHED" if result.is_completed else "FAILED", end)
         self._remove(superseded_runs(self._search(f"tags.run_key = '{result.key}'")))
 

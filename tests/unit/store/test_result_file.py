@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import re
 import shutil
 from collections.abc import Callable
@@ -43,9 +45,26 @@ def cut(path: Path) -> None:
     path.write_bytes(path.read_bytes()[:-3])
 
 
+def list_file(folder: Path, name: str) -> None:
+    stored = json.loads((folder / RESULT_FILE).read_text())
+    del stored["seal"]
+    write_sealed(folder, {**stored, "files": {name: {"bytes": 1, "sha256": ""}}})
+
+
 def turn_into_a_folder(path: Path) -> None:
     path.unlink()
     path.mkdir()
+
+
+def link_from_outside(path: Path) -> None:
+    """A link to what the file was."""
+    moved = path.rename(path.parents[6] / path.name)
+    path.symlink_to(moved)
+
+
+def turn_into_a_pipe(path: Path) -> None:
+    path.unlink()
+    os.mkfifo(path)
 
 
 def test_a_whole_run_is_read_with_and_without_its_metrics(folder: Path, out: Path) -> None:
@@ -67,12 +86,18 @@ def test_a_whole_run_is_read_with_and_without_its_metrics(folder: Path, out: Pat
         (lambda f: (f / RESULT_FILE).write_text(json.dumps({"key": "a"})), "no seal"),
         (lambda f: (f / RESULT_FILE).write_bytes(b"\xff\xfe\n\n"), "no seal"),
         (lambda f: turn_into_a_folder(f / RESULT_FILE), "cannot be read"),
+        (lambda f: link_from_outside(f / RESULT_FILE), "it is a link, or no file"),
+        (lambda f: turn_into_a_pipe(f / RESULT_FILE), "it is a link, or no file"),
         (lambda f: (f / RESULT_FILE).unlink(), "no result.json"),
         (lambda f: write_sealed(f, {"key": "a" * 16}), "whose run"),
         (lambda f: write_sealed(f, {"key": "a" * 16, **NAMES}), "another version"),
         (lambda f: write_sealed(f, {**NAMES, **REST, "key": "b" * 16}), "belongs to another run"),
         (lambda f: cut(f / "scores.parquet"), r"scores\.parquet is not as it was written"),
         (lambda f: (f / "metrics.parquet").unlink(), r"metrics\.parquet is missing"),
+        (lambda f: link_from_outside(f / "scores.parquet"), r"scores\.parquet cannot be read: it is a link"),
+        (lambda f: turn_into_a_pipe(f / "scores.parquet"), r"scores\.parquet cannot be read: it is a link, or no file"),
+        (lambda f: list_file(f, "../../secret"), r"lists '\.\./\.\./secret', which is no file of a run"),
+        (lambda f: list_file(f, "a\0b"), r"lists 'a\\x00b', which is no file of a run"),
     ],
 )
 def test_damage_is_one_line_and_the_rest_goes_on(
@@ -85,6 +110,26 @@ def test_damage_is_one_line_and_the_rest_goes_on(
     (line,) = damaged
     assert str(folder) in line and "\n" not in line
     assert re.search(says, line)
+
+
+@pytest.mark.parametrize("name", [RESULT_FILE, "scores.parquet"])
+def test_a_file_that_may_not_be_read_is_damage(
+    folder: Path, out: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = publish(out, "c" * 16)
+    real = os.open
+
+    def refuse(path: Path, *arguments: int) -> int:
+        if Path(path) == folder / name:
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+        return real(path, *arguments)
+
+    monkeypatch.setattr(os, "open", refuse)
+    results, (line,) = read_runs(out)
+    assert [result.folder for result in results] == [other]
+    assert f"{folder / name} cannot be read: Permission denied" in line
+    key = RunKey("lfw", "net", "platt", "files", "a" * 16)
+    assert RunFolders(out).completed(key) is None, "it is computed again"
 
 
 def test_a_damaged_run_counts_as_not_done_and_the_reason_is_heard(folder: Path, out: Path) -> None:
