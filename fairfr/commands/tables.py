@@ -144,7 +144,7 @@ def stored_results(options: argparse.Namespace) -> list[Run]:
     if options.source == "runs":
         results, damaged = read_runs(options.out_root, config_dirs)
         for line in damaged:
-            print(f"left out: {line}")
+            _leave_out(line)
         return results
     from fairfr.store.mlflow.client import default_uri
     from fairfr.store.mlflow.client import read_results as read_from_mlflow
@@ -152,4 +152,8 @@ def stored_results(options: argparse.Namespace) -> list[Run]:
     if options.uncertainty or options.against:
         print("note: MLflow has no scores, so there are no bootstrap intervals; use --source runs for them.")
     uri = options.uri or default_uri(options.out_root)
-    return [Run(stored, config_dirs=config_dirs) for stored in read_from_mlflow(uri, options.experiment)]
+    return [Run(stored, config_dirs=config_dirs) for stored in read_from_mlflow(uri, options.experiment, _leave_out)]
+
+
+def _leave_out(line: str) -> None:
+    print(f"left out: {line}")

@@ -39,13 +39,13 @@ def from_mapping(cls: type[T], mapping: object, at: str = "") -> T:
     values = {}
     for name, spec in known.items():
         if name in mapping:
-            values[name] = _coerce(mapping[name], hints[name], _join(at, name))
+            values[name] = conform(mapping[name], hints[name], _join(at, name))
         elif spec.default is MISSING and spec.default_factory is MISSING:
             raise ConfigError(f"'{_join(at, name)}' is not set. Set it on the command line or in its yaml.")
     return cls(**values)
 
 
-def _coerce(value: object, hint: Any, at: str) -> Any:
+def conform(value: object, hint: Any, at: str) -> Any:
     """``value`` as the annotated type, or a ConfigError that names the key ``at``."""
     origin, args = typing.get_origin(hint), typing.get_args(hint)
     if hint is Any or hint is object:
@@ -61,11 +61,11 @@ def _coerce(value: object, hint: Any, at: str) -> Any:
     if origin is tuple:
         if not isinstance(value, list | tuple):
             raise _wrong_type(value, "a list", at)
-        return tuple(_coerce(v, args[0], f"{at}[{i}]") for i, v in enumerate(value))
+        return tuple(conform(v, args[0], f"{at}[{i}]") for i, v in enumerate(value))
     if origin in (dict, Mapping) or hint is dict:
         if not isinstance(value, Mapping):
             raise _wrong_type(value, "a mapping", at)
-        return {str(k): _coerce(v, args[1] if args else Any, _join(at, k)) for k, v in value.items()}
+        return {str(k): conform(v, args[1] if args else Any, _join(at, k)) for k, v in value.items()}
     return _conform_scalar(value, hint, at)
 
 
@@ -75,10 +75,10 @@ def _coerce_union(value: object, options: tuple[Any, ...], at: str) -> Any:
     rest = [o for o in options if o is not type(None)]
     for option in rest[:-1]:
         try:
-            return _coerce(value, option, at)
+            return conform(value, option, at)
         except ConfigError:
             continue
-    return _coerce(value, rest[-1], at)
+    return conform(value, rest[-1], at)
 
 
 def _conform_scalar(value: object, hint: Any, at: str) -> Any:

@@ -48,4 +48,4 @@ class Finding:
     @classmethod
     def from_dict(cls, stored: Mapping[str, Any]) -> Finding:
         """What ``as_dict`` gave."""
-        return cls(stored["code"], stored["severity"], stored["text"], dict(stored.get("counts", {})))
+        return cls(str(stored["code"]), stored["severity"], stored["text"], dict(stored.get("counts", {})))

@@ -7,18 +7,24 @@ are public; the names of the fields here are not.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from functools import cached_property
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, TypeVar, get_type_hints
 
+from fairfr.core.config import conform, from_mapping
+from fairfr.core.errors import ConfigError
 from fairfr.core.findings import Finding
-from fairfr.core.run_key import Parameters, RunKey
+from fairfr.core.run_key import Parameters, RunKey, is_path_name
 from fairfr.core.types import Source
 
 Status: TypeAlias = Literal["completed", "failed"]
 MetricSummary: TypeAlias = dict[str, Any]
 """One entry of ``metrics``: grouping, rule, group, metric and its numbers (``fairfr.metrics.by_group.summarise``)."""
 
+T = TypeVar("T")
+
+ROW_NAMES = ("grouping", "rule", "group", "metric")
+AS_THEY_ARE = ("status", "source", "protocol", "study", "seed", "fit_report", "error", "files")
 NAMED = ("dataset", "backbone", "method")
 REQUIRED = ("status", "source", "finished", "identity", "differs")
 
@@ -32,7 +38,10 @@ class Labelled:
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> Labelled:
-        return cls(stored["id"], stored.get("label", stored["id"]))
+        labelled = _typed(cls, {"label": stored["id"], **stored})
+        if not is_path_name(labelled.id):
+            raise ConfigError(f"{labelled.id!r} is no name")
+        return labelled
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +55,7 @@ class MethodSummary:
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> MethodSummary:
-        return cls(
-            id=stored["id"],
-            label=stored.get("label", stored["id"]),
-            needs=tuple(stored.get("needs", ())),
-            native_probability=bool(stored.get("native_probability", False)),
-        )
+        return _typed(cls, {"label": stored["id"], **stored})
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,20 +80,7 @@ class DataSummary:
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> DataSummary:
-        return cls(
-            source=stored.get("source"),
-            digest=stored.get("digest"),
-            embeddings_digest=stored.get("embeddings_digest"),
-            pairs=stored.get("pairs", 0),
-            same=stored.get("same", 0),
-            images=stored.get("images", 0),
-            dimensions=stored.get("dimensions"),
-            folds=tuple(stored.get("folds", ())),
-            measured_folds=tuple(stored.get("measured_folds", ())),
-            grouping=stored.get("grouping"),
-            min_pairs=stored.get("min_pairs"),
-            groups={grouping: tuple(levels) for grouping, levels in stored.get("groups", {}).items()},
-        )
+        return _typed(cls, stored)
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -276,42 +267,61 @@ class RunResult:
         missing = [name for name in REQUIRED if name not in stored]
         if missing:
             raise ValueError(f"lacks {', '.join(missing)}: it was written by another version")
-        if not all(isinstance(name, str) for name in (key, *ids)):
-            raise ValueError("does not say whose run it is (a name is not a text)")
+        if not all(isinstance(name, str) and is_path_name(name) for name in (key, *ids)):
+            raise ValueError("does not say whose run it is (a name is none that a folder can have)")
         try:
             return cls(
                 key=key,
-                status=stored["status"],
-                source=stored["source"],
+                **_plain_values(stored),
                 dataset=Labelled.from_json(stored["dataset"]),
                 backbone=Labelled.from_json(stored["backbone"]),
                 method=MethodSummary.from_json(stored["method"]),
                 origin=_read_origin(stored),
-                protocol=stored.get("protocol", "published"),
-                study=stored.get("study"),
                 train=None if stored.get("train") is None else Labelled.from_json(stored["train"]),
-                seed=stored.get("seed", 0),
                 data=DataSummary.from_json(stored.get("data", {})),
-                usage=Usage(stored.get("threads"), stored.get("seconds"), stored.get("peak_memory_mb")),
+                usage=_typed(Usage, stored),
                 warnings=_read_findings(stored, "warnings"),
-                fit_report=stored.get("fit_report", {}),
                 metrics=_read_metrics(stored, read_rows),
-                error=stored.get("error"),
-                files=stored.get("files", {}),
             )
-        except (KeyError, TypeError, AttributeError) as error:
+        except (KeyError, TypeError, AttributeError, ConfigError) as error:
             raise ValueError(f"cannot be read ({error}): it was written by another version") from error
 
 
+def _typed(cls: type[T], stored: Mapping[str, Any]) -> T:
+    """A dataclass with these values, each of its annotated type; keys of other versions are left out."""
+    known = {field.name for field in fields(cls)}  # type: ignore[arg-type]
+    return from_mapping(cls, {key: value for key, value in stored.items() if key in known})
+
+
+def _plain_values(stored: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a RunResult that result.json has as they are."""
+    hints = get_type_hints(RunResult)
+    found = {name: conform(stored[name], hints[name], name) for name in AS_THEY_ARE if name in stored}
+    for name in (found.get("protocol"), found.get("study")):
+        if name is not None and not name.isprintable():
+            raise ConfigError(f"{name!r} is no name")
+    return found
+
+
 def _read_origin(stored: Mapping[str, Any]) -> RunOrigin:
-    return RunOrigin(
-        configuration=stored["identity"],
-        differs=stored["differs"],
-        finished=stored["finished"],
-        versions=stored.get("versions", {}),
-        code=stored.get("code"),
-        rescored=stored.get("rescored"),
-    )
+    origin = _typed(RunOrigin, {**stored, "configuration": stored["identity"]})
+    for noun, part in (("method", "estimator"), ("protocol", "splitter")):
+        section = conform(origin.configuration.get(noun, {}), dict[str, Any], f"identity.{noun}")
+        described = conform(section.get(part, {}), dict[str, Any], f"identity.{noun}.{part}")
+        conform(described.get("_target_"), str | None, f"identity.{noun}.{part}._target_")
+    conform(origin.configuration.get("dataset", {}), dict[str, Any], "identity.dataset")
+    return origin
+
+
+def checked_rows(rows: object) -> list[MetricSummary]:
+    """The metrics of a run, found to be such; ValueError otherwise."""
+    if not isinstance(rows, list):
+        raise ValueError("the metrics are no list")
+    for row in rows:
+        named = isinstance(row, dict) and all(isinstance(row.get(name), str) for name in ROW_NAMES)
+        if not named or not isinstance(row.get("mean"), int | float | None):
+            raise ValueError(f"{row!s:.60} is no metric")
+    return rows
 
 
 def _read_metrics(stored: Mapping[str, Any], read_rows: Callable[[], list[MetricSummary]] | None) -> RunMetrics | None:

@@ -22,7 +22,7 @@ from fairfr.metrics.by_group import PairGroups, compute_metrics
 from fairfr.metrics.catalogue import metrics_version
 from fairfr.runner.record import now, summarise_metrics
 from fairfr.store.parquet_files import METRICS_FILE, SCORES_FILE, ScoreFile, write_metrics
-from fairfr.store.result_file import check_files, read_result
+from fairfr.store.result_file import DamagedRunError, check_files, read_result
 from fairfr.store.run_folder import RunFolders
 
 Rescored = Literal["measured", "up to date", "not a completed run"]
@@ -44,7 +44,10 @@ def rescore(folder: Path, out_root: Path, wanted: RescoreOptions) -> Rescored:
     if stored is None or not stored.is_completed:
         return "not a completed run"
     check_files(folder, stored.files)
-    result = _changed(stored, wanted)
+    try:
+        result = _changed(stored, wanted)
+    except (KeyError, TypeError) as error:
+        raise DamagedRunError(f"{folder} does not say how its data was configured ({error}).") from error
     runs = RunFolders(out_root)
     key = result.run_key
     existing = stored if result.key == stored.key else runs.completed(key)

@@ -17,8 +17,9 @@ from typing import Any
 
 from fairfr.core.errors import FairfrError
 from fairfr.core.run_key import is_path_name
-from fairfr.core.run_result import MetricSummary, RunResult
+from fairfr.core.run_result import MetricSummary, RunResult, checked_rows
 from fairfr.core.storage import open_regular
+from fairfr.core.text import error_summary
 
 RESULT_FILE = "result.json"
 METRICS_FOLLOW = b' "metrics": [\n'
@@ -42,8 +43,7 @@ def write_sealed(folder: Path, stored: Mapping[str, Any]) -> None:
     """Write result.json with this content and a seal."""
     text = json.dumps(stored, indent=1, allow_nan=False) + "\n"
     body = text.encode().removeprefix(_OPENING)
-    seal = _SEAL + hashlib.sha256(body).hexdigest().encode() + b'",\n'
-    (folder / RESULT_FILE).write_bytes(_OPENING + seal + body)
+    (folder / RESULT_FILE).write_bytes(_OPENING + _seal_of(body) + body)
 
 
 def checksums(folder: Path) -> dict[str, dict[str, Any]]:
@@ -56,8 +56,10 @@ def read_result(folder: Path, *, in_place: bool = True) -> RunResult | None:
 
     ``in_place``: the folder must be where its result belongs. Raises DamagedRunError.
     """
-    content = _read_sealed(folder)
-    return None if content is None else _checked(json.loads(content), folder, in_place)
+    body = _read_sealed(folder)
+    if body is None:
+        return None
+    return _checked(_parsed(body, folder), folder, in_place)
 
 
 def try_read_result(folder: Path) -> RunResult | None:
@@ -81,22 +83,28 @@ def read_without_metrics(folder: Path, *, thorough: bool = False) -> RunResult |
 
     Sizes of the other files are compared, and their content if ``thorough``.
     """
-    content = _read_sealed(folder)
-    if content is None:
+    body = _read_sealed(folder)
+    if body is None:
         return None
-    head, follows, _ = content.partition(METRICS_FOLLOW)
+    head, follows, _ = body.partition(METRICS_FOLLOW)
     if not follows:
-        result = _checked(json.loads(content), folder, in_place=True)
+        result = _checked(_parsed(body, folder), folder, in_place=True)
     else:
         text = head.rstrip().removesuffix(b",") + b"}"
-        result = _checked(json.loads(text), folder, in_place=True, read_rows=partial(_read_metrics, folder))
+        result = _checked(_parsed(text, folder), folder, in_place=True, read_rows=partial(_read_metrics, folder))
     check_files(folder, result.files, thorough=thorough)
     return result
 
 
 def _read_metrics(folder: Path) -> list[MetricSummary]:
-    rows: list[MetricSummary] = json.loads((folder / RESULT_FILE).read_bytes())["metrics"]
-    return rows
+    return _rows_of(_parsed(_read_sealed(folder) or b"}", folder), folder)
+
+
+def _rows_of(stored: Mapping[str, Any], folder: Path) -> list[MetricSummary]:
+    try:
+        return checked_rows(stored["metrics"])
+    except (KeyError, ValueError) as error:
+        raise DamagedRunError(f"{folder / RESULT_FILE} has no metrics that can be read. Remove the folder.") from error
 
 
 def run_folders(out_root: Path) -> Iterator[Path]:
@@ -140,7 +148,7 @@ def check_files(
 
 
 def _read_sealed(folder: Path) -> bytes | None:
-    """The bytes of result.json, its seal unbroken; None where folder or file is missing."""
+    """What follows the unbroken seal of result.json; None where folder or file is missing."""
     path = folder / RESULT_FILE
     if not os.path.lexists(path):
         return None
@@ -149,19 +157,39 @@ def _read_sealed(folder: Path) -> bytes | None:
             content = file.read()
     except OSError as error:
         raise DamagedRunError(f"{path} cannot be read: {error.strerror}.") from error
-    first, seal, body = (*content.split(b"\n", 2), b"", b"")[:3]
-    if first + b"\n" != _OPENING or seal[: len(_SEAL)] != _SEAL:
+    if not content.startswith(_OPENING + _SEAL):
         raise DamagedRunError(f"{path} has no seal: it was written by an older version, or by something else.")
-    if hashlib.sha256(body).hexdigest().encode() != seal[len(_SEAL) : len(_SEAL) + 64]:
+    seal, _, body = content.removeprefix(_OPENING).partition(b"\n")
+    if seal + b"\n" != _seal_of(body):
         raise DamagedRunError(f"{path} is not as it was written: it was cut short or edited.")
-    return content
+    return body
+
+
+def _seal_of(body: bytes) -> bytes:
+    """The line above ``body``, whole: nothing else may stand in it."""
+    return _SEAL + hashlib.sha256(body).hexdigest().encode() + b'",\n'
+
+
+def _parsed(body: bytes, folder: Path) -> dict[str, Any]:
+    """What is below the seal. What somebody may have written beside the seal is not looked at."""
+    try:
+        stored: dict[str, Any] = json.loads(_OPENING + body, parse_constant=_refuse)
+    except (ValueError, RecursionError) as error:
+        raise DamagedRunError(f"{folder / RESULT_FILE} cannot be read: {error_summary(error)}.") from error
+    return stored
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is no number")
 
 
 def _checked(
-    stored: Any, folder: Path, in_place: bool, read_rows: Callable[[], list[MetricSummary]] | None = None
+    stored: Mapping[str, Any], folder: Path, in_place: bool, read_rows: Callable[[], list[MetricSummary]] | None = None
 ) -> RunResult:
-    """A sealed file is ours; what may be wrong is its version or its place."""
+    """A seal can be made again by whoever edits the file: every value is looked at, and its place."""
     path = folder / RESULT_FILE
+    if "metrics" in stored:
+        _rows_of(stored, folder)
     try:
         result = RunResult.from_json(stored, read_rows)
     except ValueError as error:

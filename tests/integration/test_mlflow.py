@@ -8,6 +8,8 @@ import shutil
 import sys
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlparse
+from urllib.request import url2pathname
 
 import pandas as pd
 import pytest
@@ -109,6 +111,20 @@ def test_links_in_a_run_folder_are_not_uploaded(
     (run,) = runs_in(out)
     uploaded = artifacts_of(out, run.info.run_id)
     assert uploaded == {"result.json", "config.yaml", "metrics.parquet", "reliability.png"}
+
+
+def test_a_damaged_result_in_mlflow_is_left_out_and_named(
+    cell: Any, small: tuple[str, ...], out: Path, writer: MlflowWriter
+) -> None:
+    for method in ("platt", "baseline"):
+        writer.log_run(cell(*small, "dataset.grouping=[]", f"method={method}").folder, describe_run)
+    (run,) = [run for run in runs_in(out) if run.data.tags["method"] == "platt"]
+    logged = Path(url2pathname(urlparse(run.info.artifact_uri).path)) / "result.json"
+    logged.write_bytes(logged.read_bytes().replace(b'"status": "completed"', b'"status": "completes"'))
+    lines: list[str] = []
+    (left,) = read_results(default_uri(out), on_damage=lines.append)
+    assert left.method.id == "baseline"
+    assert len(lines) == 1 and "Platt" in lines[0] and "cut short or edited" in lines[0]
 
 
 def results_below(out: Path) -> list[dict[str, Any]]:

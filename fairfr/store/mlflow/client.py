@@ -10,7 +10,7 @@ import os
 import shutil
 import sqlite3
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from fairfr.core.run_result import RunResult
 from fairfr.core.storage import move_into_place
 from fairfr.core.text import error_summary
 from fairfr.store.mlflow import views
-from fairfr.store.result_file import try_read_result
+from fairfr.store.result_file import DamagedRunError, read_result
 from fairfr.store.secrets import mask_passwords
 from fairfr.store.settings import PATIENCE, StoreSettings
 
@@ -153,10 +153,13 @@ def _create_database(path: Path) -> None:
     making.rmdir()
 
 
-def read_results(uri: str, experiment: str = EXPERIMENT) -> list[RunResult]:
+def read_results(
+    uri: str, experiment: str = EXPERIMENT, on_damage: Callable[[str], object] = lambda line: None
+) -> list[RunResult]:
     """The result.json of every completed run that MLflow has, from MLflow alone, in the order of the run folders.
 
-    Raises MlflowError when there is no such experiment or an artifact cannot be read.
+    ``on_damage`` gets a line for each that is not whole. Raises MlflowError when there is no such experiment or an
+    artifact is not there.
     """
     from concurrent.futures import ThreadPoolExecutor
 
@@ -164,7 +167,13 @@ def read_results(uri: str, experiment: str = EXPERIMENT) -> list[RunResult]:
         client, id = _open(uri, experiment)
         runs = search_runs(client, id, "attributes.status = 'FINISHED' and tags.run_key != ''")
         with ThreadPoolExecutor(DOWNLOADS_AT_ONCE) as pool:
-            results = list(pool.map(lambda run: _stored_result(client, run), runs))
+            downloads = [(run, pool.submit(_stored_result, client, run)) for run in runs]
+        results = []
+        for run, download in downloads:
+            try:
+                results.append(download.result())
+            except DamagedRunError as error:
+                on_damage(f"{run.info.run_name}: {error}")
     return sorted(results, key=lambda result: result.run_key.path_parts)
 
 
@@ -175,12 +184,12 @@ def _stored_result(client: Any, run: Any) -> RunResult:
     place = urlparse(run.info.artifact_uri)
     if place.scheme == "file":  # the client would only copy the file before it is read
         folder = Path(url2pathname(place.path))
-        result = try_read_result(folder)
+        result = read_result(folder, in_place=False)
     else:
         with tempfile.TemporaryDirectory() as folder_name:
             folder = Path(folder_name)
             client.download_artifacts(run.info.run_id, "result.json", folder_name)
-            result = try_read_result(folder)
+            result = read_result(folder, in_place=False)
     if result is None:
         raise MlflowError(
             f"{folder} has no whole result.json. If the output folder was moved, delete mlflow.db and run "
