@@ -365,7 +365,9 @@ class Found(NamedTuple):
         return f"{self.value:+.1f}{star}"
 
     def whole(self, form: str, neutral: float) -> str:
-        """With the interval, and a star if it leaves out ``neutral``."""
+        """With the interval, and a star if it leaves out ``neutral``; nothing where there is no value."""
+        if not np.isfinite(self.value):
+            return ""
         star = "*" if self.leaves_out(neutral) else ""
         return f"{self.value:{form}} [{self.low:{form}}, {self.high:{form}}]{star}"
 
@@ -382,10 +384,16 @@ def ratio(rates: F64) -> F64:
     return found
 
 
-def _ratio_to_raw(one: F64, raw: F64) -> F64:
-    with np.errstate(invalid="ignore"):
-        found: F64 = one / raw
-    return found
+def _times(spread: float) -> str:
+    return f"{spread:.1f}" if np.isfinite(spread) else "a group has none"
+
+
+def _change_of_ratio(spread: F64, raw: F64) -> str:
+    """Times raw; nothing where a group has no false match under the raw cosine."""
+    if not np.isfinite(raw[0]):
+        return ""
+    with np.errstate(invalid="ignore"):  # infinity by infinity
+        return f"({Found.of(spread / raw).whole('.2f', 1)})"
 
 
 def table_of_rates(scene: Scene, measured: dict[str, Rates], level: int) -> str:
@@ -438,7 +446,7 @@ def table_of_gaps(scene: Scene, measured: dict[str, Rates], level: int) -> str:
     worst = int(np.argmin(raw.group_tpr[0, level]))
     between = f"TPR, {scene.groups[best]} minus {scene.groups[worst]}"
     lines = [
-        f"| FMR {LEVELS[level]:g} | TPR gap | (draws minus value) | {between} | FMR max/min, times raw "
+        f"| FMR {LEVELS[level]:g} | TPR gap | (draws minus value) | {between} | FMR max/min (times raw) "
         "| worst FMR | worst TPR | TPR gap at own thresholds |",
         "|---|---|---|---|---|---|---|---|",
     ]
@@ -451,7 +459,7 @@ def table_of_gaps(scene: Scene, measured: dict[str, Rates], level: int) -> str:
         lowest = 100 * rates.group_tpr[:, level].min(axis=-1)
         if name == RAW:
             kept = wide, own, pair, spread, highest, lowest
-            cells = [f"{wide[0]:.1f}", "", f"{pair[0]:.1f}", f"{spread[0]:.1f}", f"{highest[0]:.2f}"]
+            cells = [f"{wide[0]:.1f}", "", f"{pair[0]:.1f}", _times(spread[0]), f"{highest[0]:.2f}"]
             cells += [f"{lowest[0]:.1f}", f"{own[0]:.1f}"]
         else:
             change = Found.of(wide - kept[0])
@@ -459,7 +467,7 @@ def table_of_gaps(scene: Scene, measured: dict[str, Rates], level: int) -> str:
                 change.whole("+.1f", 0),
                 f"{change.bias:+.1f}",
                 Found.of(pair - kept[2]).whole("+.1f", 0),
-                f"{spread[0]:.1f}: " + Found.of(_ratio_to_raw(spread, kept[3])).whole(".2f", 1),
+                f"{_times(spread[0])} {_change_of_ratio(spread, kept[3])}".rstrip(),
                 Found.of(highest - kept[4]).whole("+.2f", 0),
                 Found.of(lowest - kept[5]).whole("+.1f", 0),
                 Found.of(own - kept[1]).whole("+.1f", 0),

@@ -1,4 +1,4 @@
-"""docs/real_lfw.py: stored runs and tables become the tables of the findings and the picture of the README."""
+"""docs/real_lfw.py: stored runs and tables become the tables of the findings and their picture."""
 
 from __future__ import annotations
 
