@@ -109,14 +109,23 @@ def instantiate(spec: Mapping[str, Any], at: str) -> Any:
     target = rest.pop("_target_", None)
     if not isinstance(target, str):
         raise ConfigError(f"'{at}._target_' must name a class, such as fairfr.methods.platt.Platt; found {target!r}.")
+    try:
+        return from_mapping(_dataclass(target, at), rest, at)
+    except SystemExit as error:  # it would end the command, with cells not run and the exit code that it chose
+        raise ConfigError(f"{at}._target_={target} calls sys.exit({error.code}).") from error
+
+
+def _dataclass(target: str, at: str) -> type[Any]:
     module_name, _, class_name = target.rpartition(".")
     try:
         cls = getattr(importlib.import_module(module_name), class_name)
     except (ImportError, AttributeError, ValueError, SyntaxError) as error:
         raise ConfigError(f"{at}._target_={target} cannot be imported: {error}.") from error
+    except Exception as error:
+        raise ConfigError(f"{at}._target_={target} cannot be imported: {type(error).__name__}: {error}.") from error
     if not (isinstance(cls, type) and is_dataclass(cls)):
         raise ConfigError(f"{at}._target_={target} is not a dataclass, so its keys cannot be checked.")
-    return from_mapping(cls, rest, at)
+    return cls
 
 
 @cache

@@ -106,7 +106,9 @@ def run_cell(
             log.info("%s / %s / %s, key %s, source %s", key.dataset, key.backbone, key.method, key, key.source)
             try:
                 result = _compute(settings, located, begun, _Workspace(draft, progress, before_fitting))
-            except Exception as error:
+            except KeyboardInterrupt:
+                raise
+            except BaseException as error:  # a method that calls sys.exit ends its own cell, not the sweep
                 return _store_failure(runs, draft, begun, config, error)
             _write_config(draft, config)
             folder = runs.publish(draft, key, result)
@@ -215,7 +217,7 @@ def _score(
 
 
 def _store_failure(
-    runs: RunFolders, draft: Path, begun: RunResult, config: dict[str, Any], error: Exception
+    runs: RunFolders, draft: Path, begun: RunResult, config: dict[str, Any], error: BaseException
 ) -> FinishedCell:
     """Keep the traceback with the run; a user's own mistake needs only its message on the screen."""
     log.exception("the run failed")
@@ -224,7 +226,8 @@ def _store_failure(
     (draft / "error.txt").write_text(traceback.format_exc(), encoding="utf-8")
     _write_config(draft, config)
     is_user_error = isinstance(error, FairfrError)
-    message = " ".join([f"{type(error).__name__}: {error}", *getattr(error, "__notes__", [])])
+    said = f"the method called sys.exit({error.code})" if isinstance(error, SystemExit) else str(error)
+    message = " ".join([f"{type(error).__name__}: {said}", *getattr(error, "__notes__", [])])
     key = begun.run_key
     result = failed_result(begun, message)
     is_current = runs.completed(key) is None  # a forced rerun that fails must not destroy the good run

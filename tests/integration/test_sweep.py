@@ -69,6 +69,49 @@ def test_a_failing_cell_is_stored_and_shown_while_the_others_complete(run_py: An
     assert (completed / "result.json").stat().st_mtime_ns == before
 
 
+LEAVING = """
+import sys
+from dataclasses import dataclass
+from fairfr.methods.baseline import Baseline
+
+@dataclass
+class Fit(Baseline):
+    def fit(self, view, same, ctx):
+        sys.exit(0)
+
+@dataclass
+class Predict(Baseline):
+    def predict(self, view):
+        raise GeneratorExit("odd")
+
+@dataclass
+class Healthy(Baseline):
+    pass
+"""
+
+
+@pytest.mark.parametrize("sweeper", ["fairfr", "basic"])
+def test_a_method_that_leaves_the_program_costs_its_own_cell(
+    run_py: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sweeper: str
+) -> None:
+    """In its fit, its prediction, or when it is imported; with exit code 0, which would be that of the sweep."""
+    write_bank(tmp_path)
+    (tmp_path / "leaving.py").write_text(LEAVING)
+    (tmp_path / "leaving_at_once.py").write_text("import sys\nsys.exit()\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    targets = "leaving.Fit,leaving.Predict,leaving_at_once.Mine,leaving.Healthy"
+    mine = [*BANK, "method=baseline", "method.id=mine", f"data_root={tmp_path / 'data'}", "on_error=continue"]
+    done = run_py("-m", *mine, f"method.estimator._target_={targets}", f"hydra/sweeper={sweeper}")
+    assert "the method called sys.exit(0)" in done.stdout and "GeneratorExit: odd" in done.stdout, done.stdout
+    assert "leaving_at_once.Mine calls sys.exit(None)" in done.stdout
+    found = [json.loads(path.read_text()) for path in (tmp_path / "out").glob("runs/*/*/*/*/result.json")]
+    assert sorted(result["status"] for result in found) == ["completed", "failed", "failed"]
+    if sweeper == "fairfr":
+        assert done.returncode == 1 and "4 cells: 1 computed, 0 already done, 3 failed" in done.stdout
+    alone = run_py(*mine, "method.estimator._target_=leaving.Fit")
+    assert alone.returncode == 1 and "the method called sys.exit(0)" in alone.stdout
+
+
 def test_on_error_stop_ends_the_sweep_at_the_first_failure(run_py: Any, tmp_path: Path) -> None:
     done = run_py("-m", "dataset=lfw,rfw", "source=files", "data_root=nowhere", "on_error=stop", "store=folder")
     assert done.returncode == 1 and "Traceback" not in done.stdout + done.stderr
