@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+import shlex
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,11 @@ SWEEP_NOTE = """A sweep; its cells are the child runs, and those with its id in 
 
 Artifacts: `cells.csv` lists every cell, also those that failed; `tables` and `figures` are the report of these cells.
 """
+
+
+def command_of(overrides: Iterable[str]) -> str:
+    """The command of a sweep, as a shell takes it."""
+    return shlex.join(["python", "run.py", "-m", *overrides])
 
 
 def run_name(result: RunResult) -> str:

@@ -35,6 +35,7 @@ from fairfr.store.mlflow.client import (
 from fairfr.store.mlflow.describe import (
     EXPERIMENT_NOTE,
     SWEEP_NOTE,
+    command_of,
     dataset_of,
     params_of,
     run_name,
@@ -222,7 +223,7 @@ class MlflowWriter:
 
     def _create_parent(self, sweep: SweepRecord) -> str:
         tags = {"sweep_id": sweep.id, "mlflow.source.name": "run.py", "mlflow.source.type": "LOCAL"}
-        tags["command"] = command = f"python run.py -m {' '.join(sweep.overrides)}"[:MAX_TEXT]
+        tags["command"] = command = command_of(sweep.overrides)[:MAX_TEXT]
         tags["mlflow.note.content"] = SWEEP_NOTE.format(command=command)
         start = int(1000 * sweep.started)
         run = self._client.create_run(self._experiment, start_time=start, run_name=sweep.first_name, tags=tags)

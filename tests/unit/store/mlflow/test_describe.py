@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from fairfr.core.run_result import RunResult
-from fairfr.store.mlflow.describe import dataset_of, metric_name, note_of, run_name, tags_of
+from fairfr.store.mlflow.describe import command_of, dataset_of, metric_name, note_of, run_name, tags_of
 
 ACCEPTED = re.compile(r"[/\w.\- ]+")  # metric names: by MLflow, of every version and on every system
 RESULT: dict[str, Any] = {
@@ -95,3 +96,13 @@ def test_the_spelling_of_a_name_can_be_read_back(name: str) -> None:
     spelled = metric_name(name)
     assert ACCEPTED.fullmatch(spelled) and "/" not in spelled and spelled.strip(".")
     assert re.sub(r"\.x([0-9a-f]+)\.", lambda found: chr(int(found[1], 16)), spelled) == name
+
+
+def test_the_command_of_a_sweep_can_be_pasted_into_a_shell() -> None:
+    overrides = ["method=glob(*)", "dataset.label='a; rm -rf ~'", "seed=0,1", "+x=$(id)"]
+    command = command_of(overrides)
+    said = subprocess.run(
+        ["sh", "-c", f"set -- {command}; printf '%s\\n' \"$@\""], capture_output=True, text=True, check=True
+    )
+    assert said.stdout.splitlines() == ["python", "run.py", "-m", *overrides]
+    assert command_of(["method=platt,beta"]) == "python run.py -m method=platt,beta", "quoted only where it must be"
