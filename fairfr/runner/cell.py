@@ -58,7 +58,7 @@ class FinishedCell:
     """How a cell ended. ``error`` is the message of a failed one; ``is_user_error``: of one in the input, which says
     itself what to do, so that the traceback is not needed.
 
-    ``is_current`` is False for a forced rerun that failed: the completed run stands, ``folder`` is outside ``runs/``.
+    Of a forced rerun that failed, ``folder`` is outside ``runs/``, where the completed run stands.
     """
 
     status: Literal["completed", "skipped", "failed"]
@@ -67,7 +67,6 @@ class FinishedCell:
     result: RunResult
     error: str | None = None
     is_user_error: bool = False
-    is_current: bool = True
 
 
 def run_cell(
@@ -232,7 +231,7 @@ def _store_failure(
     result = failed_result(begun, message)
     is_current = runs.completed(key) is None  # a forced rerun that fails must not destroy the good run
     folder = runs.publish(draft, key, result) if is_current else runs.keep_failed(draft, key, result)
-    return FinishedCell("failed", key, folder, result, message, is_user_error, is_current)
+    return FinishedCell("failed", key, folder, result, message, is_user_error)
 
 
 def _write_config(draft: Path, config: dict[str, Any]) -> None:

@@ -23,6 +23,7 @@ from fairfr.core.storage import sync
 from fairfr.store.locks import clear_lock, locked, this_machine
 from fairfr.store.result_file import DamagedRunError, check_files, read_result, write_result
 
+FAILED = "failed"  # the folder of failed reruns of complete runs, below out_root
 LOCK = ".lock"  # beside a draft's folder, as long as a process writes in it
 ABANDONED = 7 * 24 * 3600.0  # seconds without a change, after which no process on any machine writes in a draft
 REPLACED, DISCARDED = (
@@ -85,9 +86,9 @@ class RunFolders:
         return final
 
     def keep_failed(self, draft: Path, key: RunKey, result: RunResult) -> Path:
-        """Keep a failed rerun of a run that is complete: under ``failed/``, where it hides nothing."""
+        """Keep a failed rerun of a run that is complete where it hides nothing."""
         write_result(draft, result)
-        folder = self.out_root / "failed" / key.slug
+        folder = self.out_root / FAILED / key.slug
         self._move(draft, folder, lambda: self._partial / f"{DISCARDED}-{_unique()}")
         return folder
 

@@ -44,15 +44,12 @@ class CellOutcome:
         The message of a cell that failed.
     folder : Path or None
         Its run folder, if it has one.
-    is_for_mlflow : bool
-        Whether the run is new and MLflow is to get it.
     """
 
     status: str
     choices: str = ""
     error: str | None = None
     folder: Path | None = None
-    is_for_mlflow: bool = False
 
     @property
     def has_failed(self) -> bool:
@@ -63,7 +60,7 @@ class CellOutcome:
         """The keys of outcome.json."""
         stored: dict[str, Any] = {"status": self.status, "choices": self.choices, "error": self.error}
         if self.folder is not None:
-            stored |= {"folder": str(self.folder), "is_for_mlflow": self.is_for_mlflow}
+            stored["folder"] = str(self.folder)
         return stored
 
     @classmethod
@@ -75,7 +72,6 @@ class CellOutcome:
             choices=str(stored.get("choices", "")),
             error=stored.get("error"),
             folder=None if folder is None else Path(folder),
-            is_for_mlflow=bool(stored.get("is_for_mlflow", False)),
         )
 
 

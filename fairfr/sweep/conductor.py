@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import sys
+import tempfile
 import time
 import traceback
 from collections.abc import Sequence
@@ -22,14 +23,13 @@ from hydra.types import HydraContext, TaskFunction
 from omegaconf import DictConfig
 
 from fairfr.core.errors import ConfigError, FairfrError
-from fairfr.store.mlflow.log import MlflowLogger
 from fairfr.store.sweep_record import CellOutcome, SweepRecord, read_outcomes
 from fairfr.sweep.compose import build_store
 from fairfr.sweep.dry_run import count_by_experiment, describe_cells, split_unreadable
 from fairfr.sweep.grids import GridExpander, Job
-from fairfr.sweep.job import EXIT_FAILED, EXIT_NOT_LOGGED, check_writable, logger_of
+from fairfr.sweep.job import EXIT_FAILED, EXIT_NOT_LOGGED, check_writable, mirror_of
 from fairfr.sweep.recovery import RecoveringLauncher
-from fairfr.sweep.sweep_report import log_sweep_end, write_tables
+from fairfr.sweep.sweep_report import write_sweep_report, write_tables
 from fairfr.sweep.terminal import Terminal
 from fairfr.sweep.watch import SweepWatcher
 from fairfr.sweep.workers import (
@@ -44,6 +44,7 @@ from fairfr.sweep.workers import (
     worker_budget,
 )
 
+AFTER_CTRL_C = 0.5  # seconds that MLflow has when a sweep is interrupted
 CUT_SHORT = "Finished cells are kept; the same command goes on from there."
 
 
@@ -127,8 +128,7 @@ class Conductor:
         self._jobs = jobs
         self._terminal = terminal
         self._store = build_store(config)
-        self._logger: MlflowLogger | None = logger_of(self._store, config.out_root)
-        self._is_in_mlflow = False  # whether any of its cells goes there now
+        self._mirror = mirror_of(self._store, config.out_root)
         self._record = SweepRecord.of(typed, self._experiment, time.time()).with_jobs(0, jobs)
 
     def run(self, launcher: Launcher, threads: int | None) -> int:
@@ -163,14 +163,13 @@ class Conductor:
 
     def _start_logging(self) -> None:
         """MLflow is imported as soon as a cell is fitted, and not where all are done or end in mistakes."""
-        if self._logger is not None:
-            self._logger.start()
+        if self._mirror is not None:
+            self._mirror.start()
 
     def _log(self, outcome: CellOutcome) -> None:
-        """Log a cell that has just ended, from its run folder."""
-        if self._logger is not None and outcome.is_for_mlflow and outcome.folder is not None:
-            self._is_in_mlflow = True
-            self._logger.log_run(outcome.folder, self._record)
+        """Give a cell that has just ended to MLflow, from its run folder."""
+        if self._mirror is not None and outcome.folder is not None:
+            self._mirror.bring(outcome.folder, self._record)
 
     def _finish(self, status: str | None) -> int:
         """Summarise; returns the exit code. A summary that crashes is told: it does not cost the results."""
@@ -194,16 +193,30 @@ class Conductor:
             record.write(self._folder)
         if self._experiment is not None and status != "KILLED":
             write_tables(self._out_root, outcomes, self._terminal)
-        if self._logger is None:
+        if self._mirror is None:
             return EXIT_FAILED if is_failed else 0
-        refusal = None
-        if self._is_in_mlflow:
-            is_made, refusal = log_sweep_end(self._logger, record, outcomes, self._store.report, self._terminal)
-            is_failed = is_failed or not is_made
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as report:
+            is_failed = not self._bring_sweep(record, outcomes, Path(report)) or is_failed
+            refusal = self._mirror.finish(AFTER_CTRL_C if status == "KILLED" else None)
         if refusal is None:
-            self._terminal.mlflow_hint(str(self._out_root), self._logger)
+            self._terminal.mlflow_hint(str(self._out_root), self._mirror.uri)
         else:
-            self._terminal.not_mirrored(refusal, self._out_root, self._logger.uri)
+            self._terminal.not_mirrored(refusal, self._out_root, self._mirror.uri)
         if is_failed:
             return EXIT_FAILED
         return 0 if refusal is None else EXIT_NOT_LOGGED
+
+    def _bring_sweep(self, record: SweepRecord, outcomes: Sequence[CellOutcome], report: Path) -> bool:
+        """Finish the parent run in MLflow; returns whether its report could be made, if one is wanted."""
+        mirror = self._mirror
+        if mirror is None or mirror.refusal is not None or not mirror.lacks_sweep(record, outcomes):
+            return True
+        is_made = True
+        try:
+            if self._store.report and record.status != "KILLED":
+                write_sweep_report(outcomes, report)
+        except Exception as error:  # a report that fails must not cost the parent run its end
+            self._terminal.error(f"the sweep's report could not be made: {type(error).__name__}: {error}")
+            is_made = False
+        mirror.bring_sweep(record, outcomes, report)
+        return is_made

@@ -21,15 +21,14 @@ from omegaconf import DictConfig
 
 from fairfr.core.errors import FairfrError, StorageError
 from fairfr.core.storage import translate_os_errors
-from fairfr.runner.cell import FinishedCell, run_cell
+from fairfr.runner.cell import run_cell
 from fairfr.runner.settings import CellSettings
 from fairfr.store.locks import locked
-from fairfr.store.mlflow.log import MlflowLogger
 from fairfr.store.secrets import mask_files
 from fairfr.store.settings import StoreSettings
 from fairfr.store.sweep_record import CellOutcome, SweepRecord, write_outcome
 from fairfr.sweep.compose import default_settings, read_settings
-from fairfr.sweep.mlflow_metrics import describe_run
+from fairfr.sweep.mirror import Mirror
 from fairfr.sweep.progress import ProgressFile
 from fairfr.sweep.terminal import Terminal
 from fairfr.sweep.workers import JOB_LOCK, end_with_conductor
@@ -68,13 +67,7 @@ def _run_for_conductor(config: DictConfig, folder: Path) -> bool:
         progress = ProgressFile(folder, _title(settings))
         finished = run_cell(settings, plain, progress, defaults=lambda: default_settings(config))
         progress.stored()
-        outcome = replace(
-            outcome,
-            status=finished.status,
-            error=finished.error,
-            folder=finished.folder,
-            is_for_mlflow=_is_for_mlflow(finished),
-        )
+        outcome = replace(outcome, status=finished.status, error=finished.error, folder=finished.folder)
     except FairfrError as error:
         outcome = replace(outcome, error=error.named())
     except Exception as error:  # not a mistake of the user's: the traceback says more
@@ -91,26 +84,26 @@ def _run_for_conductor(config: DictConfig, folder: Path) -> bool:
 def _run_alone(config: DictConfig) -> int:
     """Compute a single cell, show it and log it; returns the exit code."""
     terminal = Terminal()
-    logger: MlflowLogger | None = None
+    mirror: Mirror | None = None
     code = 0
     try:
         settings, plain = read_settings(config)
-        logger = logger_of(settings.store, settings.out_root)
+        mirror = mirror_of(settings.store, settings.out_root)
         with terminal.cell(_title(settings)) as progress:
-            before_fitting = logger.start if logger else lambda: None
+            before_fitting = mirror.start if mirror else lambda: None
             finished = run_cell(settings, plain, progress, before_fitting, lambda: default_settings(config))
         stored = finished.result
         terminal.cell_report(finished.status, stored, finished.folder, finished.error, finished.is_user_error)
         if finished.status == "failed":
             code = EXIT_FAILED
-        if logger is not None and _is_for_mlflow(finished):
-            logger.log_run(finished.folder)
+        if mirror is not None:
+            mirror.bring(finished.folder)
     except FairfrError as error:
         terminal.failed(_choices(), error.named())
         code = EXIT_FAILED
-    if logger is None:
+    if mirror is None:
         return code
-    return _finish_logging(logger, code, str(config.out_root), terminal)
+    return _finish_logging(mirror, code, str(config.out_root), terminal)
 
 
 def _run_in_other_sweep(config: DictConfig) -> None:
@@ -129,27 +122,22 @@ def _run_in_other_sweep(config: DictConfig) -> None:
         sys.exit(EXIT_FAILED)
 
 
-def _finish_logging(logger: MlflowLogger, code: int, out_root: str, terminal: Terminal) -> int:
+def _finish_logging(mirror: Mirror, code: int, out_root: str, terminal: Terminal) -> int:
     """Wait for MLflow, and say where the run can be seen or why it is not there; returns the exit code."""
-    refusal = logger.finish()
+    refusal = mirror.finish()
     if refusal is not None:
-        terminal.not_mirrored(refusal, Path(out_root), logger.uri)
+        terminal.not_mirrored(refusal, Path(out_root), mirror.uri)
         return code or EXIT_NOT_LOGGED
     if code == 0:
-        terminal.mlflow_hint(out_root, logger)
+        terminal.mlflow_hint(out_root, mirror.uri)
     return code
 
 
-def _is_for_mlflow(finished: FinishedCell) -> bool:
-    """Not what was done before, a mistake of the user's, or a failed repetition of a run that is complete."""
-    return finished.status != "skipped" and finished.is_current and not finished.is_user_error
-
-
-def logger_of(store: StoreSettings, out_root: str) -> MlflowLogger | None:
-    """What logs to the store that the settings name; None for run folders alone."""
+def mirror_of(store: StoreSettings, out_root: str) -> Mirror | None:
+    """What brings runs to the store that the settings name; None for run folders alone."""
     if store.id == "folder":
         return None
-    return MlflowLogger(store, Path(out_root), describe_run)
+    return Mirror(store, Path(out_root))
 
 
 def _title(settings: CellSettings) -> str:

@@ -1,8 +1,7 @@
-"""What a sweep leaves at its end: tables of its runs, and the end of its parent run in MLflow."""
+"""What a sweep leaves at its end: tables of its runs, and the report that its parent run in MLflow shows."""
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -10,12 +9,9 @@ from fairfr.core.errors import FairfrError
 from fairfr.paper.order import reading_shared_by
 from fairfr.report.run import STRICT, Run
 from fairfr.report.selection import Selection
-from fairfr.store.mlflow.log import MlflowLogger
 from fairfr.store.result_file import try_read_result
-from fairfr.store.sweep_record import CellOutcome, SweepRecord, SweepSummary
+from fairfr.store.sweep_record import CellOutcome
 from fairfr.sweep.terminal import Terminal
-
-AFTER_CTRL_C = 0.5  # seconds that MLflow has when a sweep is interrupted
 
 
 def write_tables(out_root: Path, outcomes: Sequence[CellOutcome], terminal: Terminal) -> None:
@@ -43,34 +39,6 @@ def write_tables(out_root: Path, outcomes: Sequence[CellOutcome], terminal: Term
         terminal.error(f"no tables: {error.named()}")
         return
     terminal.tables([page.folder for page in pages])
-
-
-def log_sweep_end(
-    logger: MlflowLogger, sweep: SweepRecord, outcomes: Sequence[CellOutcome], with_report: bool, terminal: Terminal
-) -> tuple[bool, str | None]:
-    """Finish a sweep's parent run in MLflow.
-
-    Returns
-    -------
-    is_made : bool
-        Whether the report could be made, if one is wanted.
-    refusal : str or None
-        Why MLflow does not have everything.
-    """
-    is_killed = sweep.status == "KILLED"
-    limit = AFTER_CTRL_C if is_killed else None
-    if logger.refusal is not None:
-        return True, logger.finish(limit)
-    is_made = True
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
-        try:
-            if with_report and not is_killed:
-                write_sweep_report(outcomes, Path(name))
-        except Exception as error:  # a report that fails must not cost the parent run its end
-            terminal.error(f"the sweep's report could not be made: {type(error).__name__}: {error}")
-            is_made = False
-        logger.close_sweep(sweep, SweepSummary.of(sweep, outcomes), Path(name))
-        return is_made, logger.finish(limit)
 
 
 def write_sweep_report(outcomes: Sequence[CellOutcome], folder: Path, config_dirs: tuple[Path, ...] = ()) -> None:

@@ -26,7 +26,6 @@ from fairfr.report.tables.columns import RESULT_COLUMNS
 from fairfr.report.tables.grid import FITTED, Line, mark_best
 from fairfr.report.uncertainty.decision import CANDIDATES, SAFE
 from fairfr.store.mlflow.client import default_uri
-from fairfr.store.mlflow.log import MlflowLogger
 from fairfr.store.result_file import try_read_result
 from fairfr.store.sweep_record import NOT_RUN, CellOutcome
 from fairfr.sweep.progress import CellBar, SweepBars, make_bars
@@ -176,10 +175,10 @@ class Terminal:
             soft_wrap=True,
         )
 
-    def mlflow_hint(self, out_root: str, logger: MlflowLogger) -> None:
+    def mlflow_hint(self, out_root: str, uri: str) -> None:
         """Where to compare runs: in a checkout, and where fairfr is installed; or the address of another store."""
-        if logger.is_elsewhere:
-            self._console.print(Text.assemble(("MLflow: ", "bold"), logger.uri), soft_wrap=True)
+        if uri != default_uri(Path(out_root)):
+            self._console.print(Text.assemble(("MLflow: ", "bold"), uri), soft_wrap=True)
             return
         place = shlex.quote(out_root)
         make, installed = ("", "") if out_root == "outputs" else (f" OUT={place}", f" --out-root {place}")

@@ -179,7 +179,7 @@ def start_run_py(tmp_path: Path) -> Command:
         command = [sys.executable, ROOT / "run.py", *basics(tmp_path), *arguments]
         inherited = {k: v for k, v in os.environ.items() if k not in VARIABLES}
         env = {**inherited, "OMP_NUM_THREADS": "1", "COLUMNS": "160", **environment}
-        done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=120)
+        done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=300)
         return Done(done.returncode, done.stdout, done.stderr)
 
     return run

@@ -16,14 +16,12 @@ from typing import Any
 import pytest
 
 from fairfr.commands.sync import sync
-from fairfr.store.mlflow.client import MlflowError, default_uri
-from fairfr.store.mlflow.log import MlflowWriter
-from fairfr.store.result_file import stored_runs
+from fairfr.store.mlflow.client import default_uri
 from fairfr.store.settings import StoreSettings
+from fairfr.sweep.mirror import Mirror
 
 pytestmark = pytest.mark.slow
 PATIENCE = 100.0
-PLAIN = ("dataset.grouping=[]", "threads=1")
 
 
 def runs_in(uri: str) -> dict[str, Any]:
@@ -51,54 +49,14 @@ def test_run_folders_of_other_machines_are_gathered(
         for part in ("runs", "hydra"):
             shutil.copytree(tmp_path / name / part, out / part, dirs_exist_ok=True)
         shutil.rmtree(tmp_path / name)
-    said = sync(store, out)
+    said = sync(Mirror(store, out))
     assert "3 runs logged, 0 were there; 2 sweeps rebuilt" in said, "one cell was computed on both machines"
     found = runs_in(default_uri(out))
     assert len(found) == 5 and {run.info.status for run in found.values()} == {"FINISHED"}
     parents = [run for run in found.values() if "sweep_id" in run.data.tags]
     assert [run.data.metrics["sweep/cells"] for run in parents] == [2.0, 2.0]
     assert all(run.data.tags["dataset"] == "lfw" for run in parents), "their cells are found where they are now"
-    assert "0 runs logged, 3 were there" in sync(store, out)
-
-
-def test_a_run_that_mlflow_refuses_does_not_stop_the_others(
-    cell: Any, small: tuple[str, ...], out: Path, store: StoreSettings, monkeypatch: pytest.MonkeyPatch, capsys: Any
-) -> None:
-    for seed in range(3):
-        cell(*small, *PLAIN, "method=platt", f"seed={seed}")
-    folders = [run.folder for run in stored_runs(out, on_damage=print)]
-    log_run = MlflowWriter.log_run
-
-    def refusing(writer: MlflowWriter, folder: Path, *rest: Any) -> None:
-        if folder == folders[0]:
-            raise ValueError("a parameter is too long")
-        log_run(writer, folder, *rest)
-
-    monkeypatch.setattr(MlflowWriter, "log_run", refusing)
-    refusals: list[str] = []
-    assert "2 runs logged, 0 were there" in sync(store, out, refusals.append)
-    assert len(refusals) == 1 and "a parameter is too long" in capsys.readouterr().out
-    monkeypatch.undo()
-    assert "1 runs logged, 2 were there" in sync(store, out)
-
-
-def test_a_server_that_is_gone_stops_it(
-    cell: Any, small: tuple[str, ...], out: Path, store: StoreSettings, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for seed in range(3):
-        cell(*small, *PLAIN, "method=platt", f"seed={seed}")
-    now = 0.0
-
-    def gone(*arguments: Any) -> None:
-        nonlocal now
-        now += 0.6 * PATIENCE
-        raise ConnectionError("no answer")
-
-    monkeypatch.setattr(MlflowWriter, "log_run", gone)
-    monkeypatch.setattr("fairfr.commands.sync.time.monotonic", lambda: now)
-    with pytest.raises(MlflowError, match="no answer"):
-        sync(store, out)
-    assert now == 1.2 * PATIENCE, "the third run is not tried"
+    assert "0 runs logged, 3 were there" in sync(Mirror(store, out))
 
 
 @pytest.fixture
@@ -155,4 +113,4 @@ def test_machines_that_share_nothing_but_a_server(
     found = runs_in(server)
     assert len(found) == 5 and {run.info.status for run in found.values()} == {"FINISHED"}
     store = StoreSettings("mlflow", tracking_uri=server, patience=PATIENCE)
-    assert "0 runs logged, 2 were there; 0 sweeps rebuilt, 1 were there" in sync(store, tmp_path / "one")
+    assert "0 runs logged, 2 were there; 0 sweeps rebuilt, 1 were there" in sync(Mirror(store, tmp_path / "one"))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -17,11 +19,13 @@ import pytest
 from fairfr.commands.sync import sync
 from fairfr.core.run_result import RunResult
 from fairfr.store.mlflow.client import MlflowError, default_uri, read_results, ui_pages
-from fairfr.store.mlflow.log import MlflowLogger, MlflowWriter
+from fairfr.store.mlflow.log import MlflowWriter
 from fairfr.store.settings import StoreSettings
+from fairfr.sweep.mirror import Mirror
 from fairfr.sweep.mlflow_metrics import describe_run, listed_metrics
 
 pytestmark = pytest.mark.slow
+ROOT = Path(__file__).parents[2]
 
 
 def runs_in(out: Path) -> list[Any]:
@@ -74,9 +78,9 @@ def test_a_run_is_logged_once_with_the_numbers_of_its_folder(
     cell: Any, small: tuple[str, ...], out: Path, store: StoreSettings
 ) -> None:
     outcome = cell(*small, "dataset.min_pairs=2", "method=platt", "method.estimator.C=0.5", "seed=4")
-    logger = MlflowLogger(store, out, describe_run)
-    logger.log_run(outcome.folder)
-    assert logger.finish() is None
+    mirror = Mirror(store, out)
+    mirror.bring(outcome.folder)
+    assert mirror.finish() is None
     (run,) = runs_in(out)
     check_numbers(out, run, outcome.folder, outcome.result.to_json())
     assert run.info.status == "FINISHED"
@@ -92,9 +96,7 @@ def test_a_run_is_logged_once_with_the_numbers_of_its_folder(
     small_files = {"result.json", "config.yaml", "metrics.parquet", "run.log", "reliability.png"}
     assert artifacts_of(out, run.info.run_id) == small_files, "scores stay in the run folder"
 
-    again = MlflowLogger(store, out, describe_run)
-    again.log_run(outcome.folder)
-    assert again.finish() is None
+    MlflowWriter(store, out).log_run(outcome.folder, describe_run)
     (replaced,) = runs_in(out)
     assert replaced.info.run_id != run.info.run_id and replaced.data.metrics == run.data.metrics
 
@@ -146,14 +148,14 @@ def test_results_read_back_from_mlflow_are_those_of_the_run_folders_also_after_a
     stored = results_below(out)
     known = [result for result in stored if result["seed"] == 0]
     assert len(known) == 2 and results_in(out) == known
-    assert "1 runs logged, 2 were there" in sync(store, out)
+    assert "1 runs logged, 2 were there" in sync(Mirror(store, out))
     before = {run.info.run_id: run.data.metrics for run in runs_in(out)}
     assert len(before) == 3 and results_in(out) == stored
 
     shutil.copy(template, out / "mlflow.db")
     assert results_in(out) == []
-    assert "3 runs logged, 0 were there" in sync(store, out)
-    assert "0 runs logged, 3 were there" in sync(store, out)
+    assert "3 runs logged, 0 were there" in sync(Mirror(store, out))
+    assert "0 runs logged, 3 were there" in sync(Mirror(store, out))
     after = {run.info.run_id: run.data.metrics for run in runs_in(out)}
     assert not before.keys() & after.keys()
     assert sorted(map(str, after.values())) == sorted(map(str, before.values()))
@@ -240,22 +242,53 @@ def test_a_failed_run_is_logged_as_failed(
     assert "error.txt" in artifacts_of(out, run.info.run_id)
 
 
-def test_a_finished_cell_is_not_looked_up_in_mlflow_and_sync_brings_it_there(
-    run_py: Any, small: tuple[str, ...], out: Path, store: StoreSettings, template: Path
+@pytest.mark.parametrize("sweep", [(), ("-m",)], ids=["run", "sweep"])
+def test_what_is_missing_in_mlflow_the_same_command_brings(
+    run_py: Any, small: tuple[str, ...], out: Path, template: Path, sweep: tuple[str, ...]
 ) -> None:
-    """As after a kill between a run folder and MLflow."""
-    command = (*small, "method=baseline", "dataset.grouping=[ethnicity]")
+    """A first pass without MLflow; then another database, as after one that was lost."""
+    command = (*sweep, *small, "method=baseline", "dataset.grouping=[ethnicity]")
+    assert run_py(*command, "store=folder").returncode == 0
+    numbers = []
+    for _ in range(2):
+        done = run_py(*command)
+        assert done.returncode == 0 and "already done" in done.stdout and done.stderr == "", done.stdout + done.stderr
+        cells = [run for run in runs_in(out) if "run_key" in run.data.tags]
+        numbers += [run.data.metrics for run in cells]
+        assert len(cells) == 1 and len(runs_in(out)) == 1 + len(sweep)
+        assert [cells for _, cells in families(out)] == [{"baseline"}] * len(sweep)
+        shutil.copy(template, out / "mlflow.db")
+    assert numbers[0] == numbers[1]
+
+
+KILLED_IN_LOGGING = """
+import os, sys
+from pathlib import Path
+import hydra
+import fairfr.sweep
+from fairfr.store.mlflow.log import MlflowWriter
+
+MlflowWriter._log_dataset = lambda *rest: os.kill(os.getpid(), 9)  # in the middle of a run
+conf = Path({root!r}) / "conf"
+sys.argv[0] = str(conf.parent / "run.py")
+main = hydra.main(version_base="1.3", config_path=str(conf), config_name="config")(fairfr.sweep.run_job)
+fairfr.sweep.guarded(main, sys.argv[1:], conf)
+"""
+
+
+@pytest.mark.kill
+def test_what_a_kill_cut_short_in_mlflow_the_same_command_finishes(
+    run_py: Any, small: tuple[str, ...], out: Path
+) -> None:
+    command = ("-m", *small, "dataset.grouping=[]", "method=baseline,platt", "threads=1")
+    script = [sys.executable, "-c", KILLED_IN_LOGGING.format(root=str(ROOT)), *command]
+    died = subprocess.run([*script, f"out_root={out}"], capture_output=True, text=True, timeout=300)
+    assert died.returncode == -signal.SIGKILL, died.stdout + died.stderr
+    assert {run.info.status for run in runs_in(out)} == {"RUNNING"}, "the sweep, and a half of its first cell"
     done = run_py(*command)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "MLflow" in done.stdout and done.stderr == ""
-    (first,) = runs_in(out)
-    shutil.copy(template, out / "mlflow.db")
-    again = run_py(*command)
-    assert again.returncode == 0 and "already done" in again.stdout
-    assert runs_in(out) == []
-    assert "1 runs logged, 0 were there" in sync(store, out)
-    (second,) = runs_in(out)
-    assert second.data.metrics == first.data.metrics
+    assert {run.info.status for run in runs_in(out)} == {"FINISHED"} and len(runs_in(out)) == 3
+    assert [cells for _, cells in families(out)] == [{"baseline", "platt"}]
 
 
 class NoMlflow:
@@ -270,27 +303,29 @@ class NoMlflow:
             raise ImportError("no MLflow")
 
 
-def test_mlflow_is_imported_only_for_a_cell_that_is_computed(
-    run_py: Any, write_set: Any, monkeypatch: pytest.MonkeyPatch
+def test_mlflow_is_imported_only_for_what_it_lacks(
+    run_py: Any, write_set: Any, out: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Neither for a mistake in the data's configuration nor for a cell that is done."""
+    """Neither for a mistake before there is a run, nor for a run or sweep that is done and there."""
+    mine = ("dataset=mine", "backbone=mynet", "method=platt", "threads=1")
+    write_set()
+    sweep = ("-m", *mine, "seed=2,3")
+    for command in (mine, sweep):
+        assert run_py(*command).returncode == 0
     for name in [name for name in sys.modules if name.partition(".")[0] == "mlflow"]:
         monkeypatch.delitem(sys.modules, name)
     finder = NoMlflow()
     monkeypatch.setattr(sys, "meta_path", [finder, *sys.meta_path])
-    mine = ("dataset=mine", "backbone=mynet", "method=platt", "threads=1")
-    write_set()
-    mistake = run_py(*mine, "dataset.grouping=[colour]")
-    assert mistake.returncode == 1 and "colour" in mistake.stdout and "MLflow" not in mistake.stdout, mistake.stdout
-    swept = run_py("-m", *mine, "dataset.grouping=[colour]")
-    assert swept.returncode == 1 and "1 failed" in swept.stdout
-    run_py(*mine, "store=folder")
-    done = run_py(*mine)
-    assert done.returncode == 0 and "already done" in done.stdout
+    for command in (mine, sweep, (*mine, "seed=2")):
+        done = run_py(*command)
+        assert done.returncode == 0 and "already done" in done.stdout, command
+    mistake = run_py("-m", *mine, "backbone=custom", "backbone.id=gone")
+    assert mistake.returncode == 1 and "1 failed" in mistake.stdout, mistake.stdout
     assert finder.asked == []
-    computed = run_py(*mine, "seed=1")
-    assert computed.returncode == 3 and "no MLflow" in computed.stdout, computed.stdout + computed.stderr
-    assert finder.asked and "the numbers are safe" in computed.stdout
+    run_py(*mine, "seed=1", "store=folder")
+    missing = run_py(*mine, "seed=1")
+    assert missing.returncode == 3 and "no MLflow" in missing.stdout, missing.stdout + missing.stderr
+    assert finder.asked and "the numbers are safe" in missing.stdout
 
 
 def test_mlflow_out_of_reach_costs_the_exit_code_but_not_the_run(

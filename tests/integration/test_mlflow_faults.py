@@ -21,9 +21,10 @@ import yaml
 from fairfr.core.run_result import Usage
 from fairfr.store.locks import this_machine
 from fairfr.store.mlflow.client import MlflowError, default_uri, read_results
-from fairfr.store.mlflow.log import MlflowLogger, MlflowWriter
+from fairfr.store.mlflow.log import MlflowWriter
 from fairfr.store.result_file import write_result
 from fairfr.store.settings import StoreSettings
+from fairfr.sweep.mirror import Mirror
 from fairfr.sweep.mlflow_metrics import describe_run
 
 pytestmark = pytest.mark.slow
@@ -66,9 +67,9 @@ def dripping_server() -> Iterator[str]:
 
 def refusal(uri: str, out_root: Path, patience: float = PATIENCE) -> str:
     """What is said about a run that was to be logged to this store."""
-    logger = MlflowLogger(StoreSettings("mlflow", uri, patience=patience), out_root, describe_run)
-    logger.log_run(out_root)
-    refused = logger.finish()
+    mirror = Mirror(StoreSettings("mlflow", uri, patience=patience), out_root)
+    mirror.bring(out_root)
+    refused = mirror.finish()
     assert refused is not None
     return refused
 
@@ -178,7 +179,8 @@ def test_a_failed_run_leaves_the_completed_one_of_a_colleague(
     assert sorted(run.info.status for run in runs_in(out)) == ["FAILED", "FINISHED"]
     (only,) = read_results(default_uri(out))
     assert only.to_json() == good.result.to_json()
-    assert set(writer.logged()[good.result.key]) == {good.result.origin.finished, failed.origin.finished}
+    logged = writer.runs_by_key()[good.result.key]
+    assert {run.data.tags["finished"] for run in logged} == {good.result.origin.finished, failed.origin.finished}
     writer.log_run(good.folder, describe_run)
     (last,) = runs_in(out)
     assert last.info.status == "FINISHED" and last.info.run_id != first.info.run_id

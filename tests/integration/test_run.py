@@ -21,9 +21,9 @@ from fairfr.core.errors import DataError, FairfrError, UnmetNeedError
 from fairfr.core.provenance import code_digest
 from fairfr.core.run_key import configuration_digest
 from fairfr.core.types import MetricRow
-from fairfr.store.mlflow.log import MlflowLogger
 from fairfr.store.settings import StoreSettings
 from fairfr.sweep.arguments import prepare
+from fairfr.sweep.mirror import Mirror
 from fairfr.sweep.terminal import Terminal
 
 CONF = Path(__file__).parents[2] / "conf"
@@ -381,8 +381,8 @@ def test_help_speaks_of_choices_and_keys(run_py: Any) -> None:
 
 def test_the_hint_to_mlflow_names_the_folder(capsys: pytest.CaptureFixture[str]) -> None:
     for out_root, uri in (("outputs", None), ("my runs", None), ("outputs", "http://me:secret@server:5000")):
-        logger = MlflowLogger(StoreSettings("mlflow", uri), Path(out_root), lambda *arguments: {})
-        Terminal().mlflow_hint(out_root, logger)
+        mirror = Mirror(StoreSettings("mlflow", uri), Path(out_root))
+        Terminal().mlflow_hint(out_root, mirror.uri)
     plain, named, elsewhere = capsys.readouterr().out.splitlines()
     assert "make ui   or   fairfr ui   (" in plain
     assert elsewhere == "MLflow: http://me:***@server:5000"

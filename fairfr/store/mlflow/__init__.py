@@ -3,5 +3,6 @@
 client.py    open a store, read results and page addresses back
 describe.py  names, tags, parameters, data set and description of a run
 views.py     saved views of MLflow's page
-log.py       log runs and sweeps, in a thread and within a time limit
+log.py       log runs and sweeps
+ledger.py    remember what was logged
 """

@@ -1,22 +1,15 @@
-"""Logs run folders and sweeps to MLflow: one run for each folder, a parent run for each sweep.
-
-``MlflowLogger`` does so in a thread, within a time limit, while cells are computed; ``MlflowWriter`` is what it uses,
-and what ``fairfr sync`` calls.
-"""
+"""Logs run folders and sweeps to MLflow: one run for each folder, a parent run for each sweep."""
 
 from __future__ import annotations
 
 import os
-import queue
 import tempfile
-import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from fairfr.core.errors import FairfrError
 from fairfr.core.run_result import RunResult
 from fairfr.core.storage import copy_regular
 from fairfr.store.locks import this_machine
@@ -27,7 +20,6 @@ from fairfr.store.mlflow.client import (
     database_file,
     database_lock,
     import_mlflow,
-    mlflow_errors,
     open_client,
     search_runs,
     store_uri,
@@ -37,20 +29,19 @@ from fairfr.store.mlflow.describe import (
     SWEEP_NOTE,
     command_of,
     dataset_of,
+    measured_at,
     params_of,
     run_name,
     tags_of,
     times_of,
 )
 from fairfr.store.result_file import try_read_result
-from fairfr.store.secrets import mask_passwords
 from fairfr.store.settings import StoreSettings
 from fairfr.store.sweep_record import SweepRecord, SweepSummary
 
 Metrics: TypeAlias = Mapping[str, Sequence[float | None]]
 """Values of each metric by step; a metric that is one number has one step. None: no value at that step."""
 DescribeRun: TypeAlias = Callable[[RunResult, Path, Path], Metrics]
-Task: TypeAlias = "Callable[[MlflowWriter], object]"
 
 ARTIFACTS = ("result.json", "config.yaml", "metrics.parquet", "run.log", "error.txt")
 PARENT = "mlflow.parentRunId"
@@ -58,85 +49,6 @@ MAX_TEXT = 5000
 MAX_BATCH = 1000  # entries of one request to MLflow
 MAX_PARAMS = 100
 LONGEST = 3600.0  # seconds; logging one run never takes so long
-
-
-class MlflowLogger:
-    """Logs run folders to MLflow in a daemon thread, within one time limit.
-
-    The folders are published before, so MLflow may be slow, silent or gone: nothing here raises. After the first
-    refusal nothing more is tried; ``finish`` returns it, and ``fairfr sync`` brings MLflow up to date later.
-
-    Parameters
-    ----------
-    store : StoreSettings
-        Where to log. ``patience`` is how many seconds ``finish`` waits in all.
-    out_root : Path
-        The folder that has the runs, and the database if the settings name no other store.
-    describe_run : callable
-        ``describe_run(result, folder, artifacts)`` returns the metrics of a run, and writes further files to log into
-        the folder ``artifacts``. It is called in the thread.
-    """
-
-    def __init__(self, store: StoreSettings, out_root: Path, describe_run: DescribeRun) -> None:
-        self._store = store
-        self._out_root = out_root
-        self._describe_run = describe_run
-        self.uri = mask_passwords(store_uri(store, out_root))
-        self.is_elsewhere = store.tracking_uri is not None
-        self._tasks: queue.SimpleQueue[Task | None] = queue.SimpleQueue()
-        self._thread: threading.Thread | None = None
-        self._n_tasks = 0
-        self._refusal: str | None = None
-
-    def start(self) -> None:
-        """Start the thread, once: importing MLflow and opening the store take seconds, while a cell computes."""
-        if self._thread is None:
-            self._thread = threading.Thread(target=self._run, name="mlflow", daemon=True)
-            self._thread.start()
-
-    def log_run(self, folder: Path, sweep: SweepRecord | None = None) -> None:
-        """Log one published run folder, soon; ``sweep``: its parent run becomes this one's."""
-        self._add(lambda writer: writer.log_run(folder, self._describe_run, sweep))
-
-    def close_sweep(self, sweep: SweepRecord, end: SweepSummary, artifacts: Path | None = None) -> None:
-        """Finish the sweep's parent run, soon. ``artifacts``: files to log with it, kept until ``finish`` returns."""
-        self._add(lambda writer: writer.close_sweep(sweep, end, artifacts))
-
-    @property
-    def refusal(self) -> str | None:
-        """Why MLflow did not take something, as soon as that is known: nothing more is tried."""
-        return self._refusal
-
-    def finish(self, limit: float | None = None) -> str | None:
-        """Wait until all is logged, ``store.patience`` or ``limit`` seconds in all; returns why something was not.
-
-        Without anything to log there is no wait. Nothing can be logged afterwards.
-        """
-        if self._thread is None or self._n_tasks == 0:
-            return None
-        seconds = self._store.patience if limit is None else limit
-        self._tasks.put(None)
-        self._thread.join(seconds)
-        if self._thread.is_alive() and self._refusal is None:
-            return MlflowError(f"{self.uri}: logging was not finished within {seconds:g} s.").named()
-        return self._refusal
-
-    def _add(self, task: Task) -> None:
-        self._n_tasks += 1
-        self._tasks.put(task)
-        self.start()
-
-    def _run(self) -> None:
-        """What the thread does until ``finish`` is called or the first refusal."""
-        try:
-            with mlflow_errors(self.uri):
-                writer = MlflowWriter(self._store, self._out_root)
-                task = self._tasks.get()
-                while task is not None:
-                    task(writer)
-                    task = self._tasks.get()
-        except FairfrError as error:
-            self._refusal = error.named()
 
 
 class MlflowWriter:
@@ -170,18 +82,20 @@ class MlflowWriter:
                 self._client.set_experiment_tag(found.experiment_id, tag, value)
         return str(found.experiment_id)
 
-    def log_run(self, folder: Path, describe_run: DescribeRun, sweep: SweepRecord | None = None) -> None:
-        """One run for one folder. A rerun replaces the older run and stays in the sweeps that had it."""
-        result = try_read_result(folder)
-        if result is None:
-            raise MlflowError(f"{folder} has no whole result.json.")
+    def log_run(self, folder: Path, describe_run: DescribeRun, sweep: SweepRecord | None = None) -> str:
+        """One run for one folder; returns its id. A rerun replaces the older run and stays in the sweeps that had it.
+
+        ``describe_run(result, folder, artifacts)`` returns the metrics of a run, and writes further files to log into
+        the folder ``artifacts``.
+        """
+        result = whole_result(folder)
         with tempfile.TemporaryDirectory() as artifacts:
             metrics = describe_run(result, folder, Path(artifacts))
-            self._log(result, folder, metrics, Path(artifacts), sweep)
+            return self._log(result, folder, metrics, Path(artifacts), sweep)
 
     def _log(
         self, result: RunResult, folder: Path, metrics: Metrics, artifacts: Path, sweep: SweepRecord | None
-    ) -> None:
+    ) -> str:
         tags = self._links(result.key) | _origin(result)
         if sweep is not None:
             tags[PARENT] = self.open_sweep(sweep)
@@ -196,23 +110,28 @@ class MlflowWriter:
         for path in artifacts.iterdir():
             self._client.log_artifact(run_id, str(path))
         self._client.set_terminated(run_id, "FINISHED" if result.is_completed else "FAILED", end)
-        self._remove(superseded_runs(self._search(f"tags.run_key = '{result.key}'")))
+        self._remove(superseded_runs(self.runs_of(result.key)))
+        return run_id
 
-    def logged(self) -> dict[str, list[str]]:
-        """When the runs that MLflow has were finished, by key; parent runs by the id of their sweep."""
-        known: dict[str, list[str]] = {}
-        for run in self._search("tags.finished != ''"):
-            if run.info.status != "RUNNING":
-                tags = run.data.tags
-                known.setdefault(tags.get("run_key") or tags.get("sweep_id", ""), []).append(tags["finished"])
-        return known
+    def runs_of(self, key: str) -> list[Any]:
+        """The runs of one key that MLflow has."""
+        return self._search(f"tags.run_key = '{key}'")
 
-    def delete_unfinished(self) -> int:
-        """Remove what writers that were stopped half-way left behind; returns the number of runs."""
+    def runs_by_key(self) -> dict[str, list[Any]]:
+        """All runs that MLflow has, by their keys."""
         by_key: dict[str, list[Any]] = {}
         for run in self._search("tags.run_key != ''"):
             by_key.setdefault(run.data.tags["run_key"], []).append(run)
-        return sum(self._remove(superseded_runs(runs)) for runs in by_key.values())
+        return by_key
+
+    def delete_unfinished(self) -> int:
+        """Remove what writers that were stopped half-way left behind; returns the number of runs."""
+        return sum(self._remove(superseded_runs(runs)) for runs in self.runs_by_key().values())
+
+    def closed_sweep(self, sweep: SweepRecord, state: str) -> str | None:
+        """The parent run of a sweep, if it was finished in this state."""
+        found = self._search(f"tags.sweep_id = '{sweep.id}' and tags.state = '{state}'")
+        return str(found[0].info.run_id) if found else None
 
     def open_sweep(self, sweep: SweepRecord) -> str:
         """The parent run of a sweep; a sweep that is run again has one already."""
@@ -229,10 +148,13 @@ class MlflowWriter:
         run = self._client.create_run(self._experiment, start_time=start, run_name=sweep.first_name, tags=tags)
         return str(run.info.run_id)
 
-    def close_sweep(self, sweep: SweepRecord, end: SweepSummary, artifacts: Path | None = None) -> str:
-        """Name, count and finish the parent run; its artifacts list every cell and hold the report."""
+    def close_sweep(self, sweep: SweepRecord, end: SweepSummary, state: str, artifacts: Path | None = None) -> str:
+        """Name, count and finish the parent run; its artifacts list every cell and hold the report. Returns its id.
+
+        ``state``: what ``closed_sweep`` is to know it by.
+        """
         parent = self.open_sweep(sweep)
-        self._link(sweep, parent, end.keys)
+        self.link(sweep, parent, end.keys)
         self._log_batch(parent, {name: [value] for name, value in end.metrics.items()}, (), end.tags.items())
         self._client.update_run(parent, name=end.name)
         view = views.of_sweep(sweep.id, end.name, end.varied, end.mixed)
@@ -241,13 +163,14 @@ class MlflowWriter:
         if artifacts is not None:
             self._client.log_artifacts(parent, str(artifacts))
         self._client.set_terminated(parent, end.status, int(1000 * end.ended))
+        self._client.set_tag(parent, "state", state)  # last: a kill before leaves one that is finished again
         return parent
 
-    def _link(self, sweep: SweepRecord, parent: str, keys: Iterable[str]) -> None:
+    def link(self, sweep: SweepRecord, parent: str, keys: Iterable[str]) -> None:
         """Cells that were logged before: those without a parent get this one, the others keep theirs."""
         linked = {run.data.tags.get("run_key") for run in self._search(f"tags.sweeps LIKE '%{sweep.id}%'")}
         for key in keys:
-            for run in self._search(f"tags.run_key = '{key}'") if key not in linked else ():
+            for run in self.runs_of(key) if key not in linked else ():
                 sweeps = _joined(run.data.tags.get("sweeps", ""), sweep.id)
                 self._client.set_tag(run.info.run_id, "sweeps", sweeps)
                 if PARENT not in run.data.tags:
@@ -256,7 +179,7 @@ class MlflowWriter:
     def _links(self, key: str) -> dict[str, str]:
         """The tags that tie the runs of this key to sweeps."""
         links: dict[str, str] = {}
-        for old in self._search(f"tags.run_key = '{key}'"):
+        for old in self.runs_of(key):
             links |= {name: old.data.tags[name] for name in (PARENT, "sweeps") if name in old.data.tags}
         return links
 
@@ -328,6 +251,26 @@ def _origin(result: RunResult) -> dict[str, str]:
     """What a run is from its first moment, so that one that is never finished can be recognised and removed."""
     writer = f"{this_machine()} {os.getpid()}"
     return {"run_key": result.key, "logged_at": str(time.time()), "writer": writer}
+
+
+def whole_result(folder: Path) -> RunResult:
+    """The result of a run folder. Raises MlflowError where there is none that can be logged."""
+    result = try_read_result(folder)
+    if result is None:
+        raise MlflowError(f"{folder} has no whole result.json.")
+    return result
+
+
+def id_as_new(result: RunResult, runs: Iterable[Any]) -> str | None:
+    """The id of one of these runs of its key that is as new as this result or newer; None if there is none.
+
+    A failed run is no newer version of a completed one.
+    """
+    replaced_by = ("FINISHED",) if result.is_completed else ("FINISHED", "FAILED")
+    for run in runs:
+        if run.info.status in replaced_by and run.data.tags.get("finished", "") >= measured_at(result):
+            return str(run.info.run_id)
+    return None
 
 
 def superseded_runs(runs: Sequence[Any]) -> list[Any]:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from omegaconf import DictConfig, OmegaConf
 
-from fairfr.store.sweep_record import CellOutcome, SweepRecord, SweepSummary, write_outcome
+from fairfr.store.sweep_record import CellOutcome, SweepRecord, write_outcome
 from fairfr.sweep import conductor, watch
 from fairfr.sweep.conductor import Conductor
 from fairfr.sweep.job import EXIT_FAILED, EXIT_NOT_LOGGED
@@ -20,27 +20,31 @@ from fairfr.sweep.workers import CONDUCTOR_LOCK
 
 
 class Recorder:
-    """Takes the place of ``MlflowLogger``."""
+    """Takes the place of ``Mirror``."""
 
-    uri, is_elsewhere = "sqlite:///x.db", False
+    uri = "sqlite:///x.db"
 
-    def __init__(self, refusal: str | None = None) -> None:
+    def __init__(self, refusal: str | None = None, lacks_sweep: bool = True) -> None:
         self.refusal = refusal
+        self.is_sweep_lacking = lacks_sweep
         self.started = 0
         self.logged: list[str] = []
-        self.closed: list[SweepSummary] = []
+        self.closed: list[SweepRecord] = []
         self.limits: list[float | None] = []
         self.on_log: Callable[[], object] = lambda: None
 
     def start(self) -> None:
         self.started += 1
 
-    def log_run(self, folder: Path, sweep: SweepRecord) -> None:
+    def bring(self, folder: Path, sweep: SweepRecord) -> None:
         self.logged.append(folder.name)
         self.on_log()
 
-    def close_sweep(self, sweep: SweepRecord, end: SweepSummary, artifacts: Path) -> None:
-        self.closed.append(end)
+    def lacks_sweep(self, sweep: SweepRecord, outcomes: Sequence[CellOutcome]) -> bool:
+        return self.is_sweep_lacking
+
+    def bring_sweep(self, sweep: SweepRecord, outcomes: Sequence[CellOutcome], report: Path) -> None:
+        self.closed.append(sweep)
 
     def finish(self, limit: float | None = None) -> str | None:
         self.limits.append(limit)
@@ -67,18 +71,20 @@ def run(folder: Path, logger: Recorder, n_jobs: int, work: Callable[[int], objec
     """The exit code of a sweep whose jobs do ``work``."""
     jobs = [[f"seed={job}"] for job in range(n_jobs)]
     running = Conductor(config_of(folder), ["dataset=lfw"], jobs, Terminal())
-    running._logger = logger  # type: ignore[assignment]
+    running._mirror = logger  # type: ignore[assignment]
     return running.run(FakeLauncher(work), None)  # type: ignore[arg-type]
 
 
-def end_job(folder: Path, job: int, is_for_mlflow: bool = True, **outcome: Any) -> None:
-    ended = {"status": "completed", "choices": "a", "error": None, "folder": str(folder / f"run{job}")}
-    write_outcome(folder / str(job), CellOutcome.from_json({**ended, "is_for_mlflow": is_for_mlflow, **outcome}))
+def end_job(sweep: Path, job: int, **outcome: Any) -> None:
+    ended = {"status": "completed", "choices": "a", "error": None, "folder": str(sweep / f"run{job}")}
+    write_outcome(sweep / str(job), CellOutcome.from_json({**ended, **outcome}))
 
 
-def test_every_cell_that_ends_is_logged_once(tmp_path: Path) -> None:
-    logger = Recorder()
-    assert run(tmp_path, logger, 3, lambda job: end_job(tmp_path, job)) == 0
+@pytest.mark.parametrize("status", ["completed", "skipped", "failed"])
+def test_every_cell_that_ends_with_a_run_is_given_to_mlflow_once(tmp_path: Path, status: str) -> None:
+    """Also one that was done before: it may be missing there."""
+    logger, failed = Recorder(), status == "failed"
+    assert run(tmp_path, logger, 3, lambda job: end_job(tmp_path, job, status=status, error="why")) == int(failed)
     assert sorted(logger.logged) == ["run0", "run1", "run2"] and len(logger.closed) == 1
 
 
@@ -103,21 +109,17 @@ def test_mlflow_is_imported_when_the_first_cell_is_fitted_and_not_before(tmp_pat
         logger = Recorder()
 
         def work(job: int, folds: int | None = folds) -> None:
-            end_job(tmp_path, job, is_for_mlflow=False)
+            end_job(tmp_path, job, folder=None)
             (tmp_path / "0" / "progress.json").write_text(json.dumps(CellState("a", 0.0, folds).as_dict()))
 
         run(tmp_path, logger, 1, work)
         assert (logger.started > 0) == is_started
 
 
-@pytest.mark.parametrize(("status", "code"), [("skipped", 0), ("failed", EXIT_FAILED)])
-def test_a_sweep_of_finished_cells_and_mistakes_does_not_touch_mlflow(tmp_path: Path, status: str, code: int) -> None:
-    logger = Recorder()
-    found = run(
-        tmp_path, logger, 2, lambda job: end_job(tmp_path, job, is_for_mlflow=False, status=status, error="why")
-    )
-    assert found == code
-    assert logger.started == 0 and logger.logged == [] and logger.closed == []
+def test_a_mistake_without_a_run_and_a_sweep_that_mlflow_has_are_not_given_to_it(tmp_path: Path) -> None:
+    logger = Recorder(lacks_sweep=False)
+    found = run(tmp_path, logger, 2, lambda job: end_job(tmp_path, job, folder=None, status="failed", error="why"))
+    assert found == EXIT_FAILED and logger.started == 0 and logger.logged == [] and logger.closed == []
 
 
 def test_a_refusal_is_said_with_what_to_do_and_costs_exit_code_3(
@@ -135,7 +137,7 @@ def test_a_cell_without_a_result_counts_more_than_a_refusal(tmp_path: Path) -> N
         if job == 0:
             end_job(tmp_path, job)
         else:
-            end_job(tmp_path, job, is_for_mlflow=False, status="failed", error="why")
+            end_job(tmp_path, job, folder=None, status="failed", error="why")
 
     assert run(tmp_path, Recorder("MlflowError: no room"), 2, work) == EXIT_FAILED
 
