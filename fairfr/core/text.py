@@ -5,6 +5,7 @@ Text from files may contain characters that steer a terminal or reverse a line: 
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Sequence
 
@@ -30,6 +31,14 @@ def escape_json(text: str) -> str:
 def escape_mathtext(text: str) -> str:
     """Text for matplotlib, which would take text between dollars for a formula."""
     return escape_control_chars(text).replace("$", r"\$")
+
+
+def slug(text: str) -> str:
+    """A name of A-Z, a-z, 0-9, ``_`` and ``-`` for files and LaTeX labels; different texts get different ones."""
+    kept = re.sub(r"[^A-Za-z0-9_-]+", "_", text)
+    if kept == text:
+        return text
+    return f"{kept}-{hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
 
 
 def plural(number: int, noun: str) -> str:

@@ -13,6 +13,7 @@ from typing import NamedTuple, get_args
 from fairfr.core.errors import ConfigError
 from fairfr.core.run_key import variant_label
 from fairfr.core.storage import translate_os_errors
+from fairfr.core.text import slug
 from fairfr.core.types import Source
 from fairfr.report.paper_spec import Paper
 from fairfr.report.run import Reading, Run
@@ -225,6 +226,7 @@ def write_tables(
 
     ``note`` is shown below the title of the two index pages.
     """
+    grids = _with_file_names(grids)
     texts = {"index.html": html.page(grids, title, figures, note), "index.md": markdown.document(grids, title, note)}
     texts["all.tex"] = latex.document((grid.id for grid in grids), title)
     texts["all.csv"] = csv.tidy(grids)
@@ -237,3 +239,16 @@ def write_tables(
     for name, text in texts.items():
         (folder / name).write_text(text, encoding="utf-8")
     return [folder / name for name in texts]
+
+
+def _with_file_names(grids: Sequence[Grid]) -> list[Grid]:
+    """The tables with ids that can name files and labels; the second table of one id gets a number."""
+    named: dict[str, Grid] = {}
+    for grid in grids:
+        name = slug(grid.id)
+        number = 2
+        while name in named:
+            name = f"{slug(grid.id)}-{number}"
+            number += 1
+        named[name] = replace(grid, id=name)
+    return list(named.values())

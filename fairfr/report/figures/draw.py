@@ -6,12 +6,12 @@ Drawn on Figure objects of their own, never through pyplot: nothing global chang
 from __future__ import annotations
 
 import logging
-import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fairfr._methods import METHODS
+from fairfr.core.text import slug
 from fairfr.report.figures.overview import overview_figure
 from fairfr.report.figures.reliability import FEWEST_PAIRS, reliability_figure, run_reliability_figure
 from fairfr.report.run import Reading, Run
@@ -55,7 +55,7 @@ def draw_figures(layout: Layout, folder: Path) -> list[Path]:
                 place = setting_label(adaptive.run)
                 log.warning("%s: no group has %d pairs, so there is no reliability figure", place, FEWEST_PAIRS)
                 continue
-            written += save(figure, folder / f"reliability_{'_'.join(setting)}")
+            written += save(figure, folder / slug(f"reliability_{'_'.join(setting)}"))
     overview = overview_figure(layout)
     if overview is not None:
         written += save(overview, folder / "worst_group_auroc")
@@ -75,8 +75,8 @@ def _draw_own(run: Run, score_only: RunScores | None, reading: Reading, folder: 
     figure = None
     if score_only is not None and scores.levels:
         figure = reliability_figure(score_only, scores, reading)
-    name = re.sub(r"[^\w.=-]+", "_", "_".join(run.cell)).strip("_")
-    return save(figure or run_reliability_figure(scores, reading), folder / f"reliability_{name}")
+    name = slug(f"reliability_{'_'.join(run.cell)}")
+    return save(figure or run_reliability_figure(scores, reading), folder / name)
 
 
 def draw_studies(studies: Iterable[Study], runs: Mapping[str, StudyRuns], folder: Path) -> list[Path]:

@@ -1,9 +1,14 @@
-"""Tables as CSV: as printed, one file for each; and all of them in one tidy file with unrounded numbers and marks."""
+"""Tables as CSV: as printed, one file for each; and all of them in one tidy file with unrounded numbers and marks.
+
+A spreadsheet would run a cell that begins with ``=``, ``+``, ``-``, ``@`` or a tab as a formula: names come from users,
+so such a text gets an apostrophe in front. Numbers, also with an interval behind them, are left as they are.
+"""
 
 from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -12,10 +17,13 @@ from fairfr.report.tables.grid import Grid, Line, headings
 
 TIDY = ("table", "panel", "section", "row", "needs_groups", "group", "column", "printed", "value", "bold", "mark")
 
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+_NUMBERS = re.compile(r"[-+][-+\d.,;±%\[\]() ]*(?:e[-+]?\d+)?")
+
 
 def render(grid: Grid) -> str:
     """The table as printed. Caption and notes stand above it, in lines that begin with ``#``."""
-    head = [f"# {escape_control_chars(str(text))}" for text in (grid.caption, *grid.notes)]
+    head = [_comment(str(text)) for text in (grid.caption, *grid.notes)]
     comments = "\n".join(head) + "\n"
     if not grid.sections:
         return comments
@@ -62,7 +70,22 @@ def _lines(grid: Grid) -> Iterator[tuple[str, str, Line]]:
             yield panel, heading, line
 
 
+def _comment(text: str) -> str:
+    """One line; a spreadsheet divides it at commas too, so none has a formula right behind it."""
+    line = " ".join(escape_control_chars(text).split("\n"))
+    return "# " + re.sub(r"(?<=[,;\t])(?=[=+@\t-])", " ", line)
+
+
 def _written(rows: Iterable[Sequence[Any]]) -> str:
     text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows(rows)
+    writer = csv.writer(text, lineterminator="\n")
+    for row in rows:
+        writer.writerow([_inert(cell) for cell in row])
     return escape_control_chars(text.getvalue())
+
+
+def _inert(cell: Any) -> Any:
+    """The cell so that no spreadsheet runs it."""
+    if isinstance(cell, str) and cell.startswith(FORMULA_STARTS) and not _NUMBERS.fullmatch(cell):
+        return f"'{cell}"
+    return cell

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -82,3 +83,14 @@ def test_what_is_not_for_print_is_a_comment_of_latex(grid: Grid) -> None:
     (comment,) = [line for line in lines if "fairfr run" in line]
     assert comment == "% To fill them: fairfr run -m method=a_b"
     assert any(line == r"A note.\par" for line in lines)
+
+
+def test_ids_from_data_are_neither_commands_nor_comments(grid: Grid, tmp_path: Path) -> None:
+    ids = ["own_50%_my#net", "own_x}\\input{passwd}", "twice", "twice"]
+    paths = write_tables([replace(grid, id=id) for id in ids], tmp_path, "All")
+    assert all(re.fullmatch(r"[A-Za-z0-9_-]+\.(?:tex|md|html|csv)", path.name) for path in paths)
+    inputs = re.findall(r"\\input\{(.*?)\}", (tmp_path / "all.tex").read_text())
+    assert len(set(inputs)) == len(ids)
+    for name in inputs:
+        assert re.fullmatch("[A-Za-z0-9_-]+", name)
+        assert rf"\label{{tab:{name}}}" in (tmp_path / f"{name}.tex").read_text()
