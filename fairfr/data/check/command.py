@@ -1,5 +1,7 @@
 """One page about a data set before anything is computed with it: what is suspicious first, then the facts.
 
+A set that ``fairfr run`` refuses (images without vectors, no folds) gives exit code 1, after the page.
+
 ``--json`` prints one object. ``version`` changes when a key changes its name or meaning; keys may be added.
 
 ``version``, ``dataset``, ``backbone``, ``column``, ``min_pairs``
@@ -30,6 +32,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -63,6 +66,10 @@ from fairfr.data.validation import check_pairs
 VERSION = 1
 SCORES = "scores"  # the backbone of sets without vectors, as in backbone=scores backbone.column=...
 USUAL = ("ethnicity", "gender")  # the attributes looked for if none are named
+REFUSED = {  # by fairfr run, unless it is told otherwise
+    "missing-vectors": "images without a vector (import them, or run with dataset.missing=drop)",
+    "no-folds": "no folds (run with protocol=identity_disjoint, or import the pairs with --folds)",
+}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -79,7 +86,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> str:
-    """The page, or the object as text. Data that no run could read are a DataError, as they would be there."""
+    """The page, or the object as text. A set that ``fairfr run`` refuses is a DataError, after its page is printed."""
+    report, findings = check(arguments)
+    reasons = [REFUSED[finding.code] for finding in findings if finding.code in REFUSED]
+    if reasons:
+        sys.stdout.write(f"{report}\n")
+        raise DataError(f"fairfr run refuses this set as it is: {'; '.join(reasons)}.")
+    return report
+
+
+def check(arguments: argparse.Namespace) -> tuple[str, list[Finding]]:
+    """The page, or the object as text, and its findings; DataError for data that cannot be read at all."""
     if arguments.min_pairs < 1:
         raise ConfigError(f"--min-pairs {arguments.min_pairs}: must be at least 1.")
     folder = arguments.data_root / arguments.dataset
@@ -102,8 +119,8 @@ def run(arguments: argparse.Namespace) -> str:
         head = {"version": VERSION, "dataset": dataset.id, "backbone": arguments.backbone, "column": arguments.column}
         body = {"min_pairs": arguments.min_pairs, "findings": [_as_object(finding) for finding in findings]}
         content = head | body | _facts_as_object(facts)
-        return escape_json(json.dumps(content, indent=2, ensure_ascii=False)) + "\n"
-    return show_page(_title(arguments, grouping), findings, facts, arguments.min_pairs)
+        return escape_json(json.dumps(content, indent=2, ensure_ascii=False)) + "\n", findings
+    return show_page(_title(arguments, grouping), findings, facts, arguments.min_pairs), findings
 
 
 def _facts_as_object(facts: Facts) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from fairfr.core.names import ALL, ENOUGH_FALSE_MATCHES, FPR_LEVELS, POOLED
 from fairfr.core.text import plural
 from fairfr.core.types import VerificationSet
 from fairfr.data.check.facts import SAME_PICTURE_COSINE, STORED_COSINE_TOLERANCE, Facts, StoredCosine
+from fairfr.data.check.vector_rows import vector_findings
 from fairfr.data.validation import MAX_NAMED_GROUPS, genuine_shares, share_findings
 
 GENERIC = ("cosine", "cos", "score", "similarity")
@@ -34,7 +35,7 @@ def find_suspicious(data: VerificationSet, facts: Facts, min_pairs: int) -> list
         The most severe first; among equals in the order of a reader's interest.
     """
     read = [finding for finding in data.warnings if finding.code != "no-groups"]  # told below, as this command has it
-    found = [*read, *_cosines(data, facts), *_folds(facts), *_shared_images(facts)]
+    found = [*read, *_cosines(data, facts), *vector_findings(data), *_folds(facts), *_shared_images(facts)]
     found += [*_without_groups(data), *_groups(facts), *_genuine_shares(data, min_pairs)]
     found += [*_thin_folds(facts), *_false_matches(facts)]
     return sorted(found, key=lambda finding: SEVERITIES.index(finding.severity))
@@ -87,7 +88,7 @@ def _folds(facts: Facts) -> Iterator[Finding]:
     if facts.counts.folds == 1:
         yield Finding(
             "no-folds",
-            "note",
+            "serious",
             "The pairs have no folds: run with protocol=identity_disjoint, which makes folds without common people.",
         )
 

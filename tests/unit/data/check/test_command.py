@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from fairfr.commands.check import main as check_main
 from fairfr.core.errors import ConfigError, DataError
 from fairfr.data.check import command
 
@@ -78,7 +79,8 @@ def written(tmp_path: Path) -> Callable[..., Path]:
 def page(root: Path, *options: str) -> str:
     parser = argparse.ArgumentParser()
     command.add_arguments(parser)
-    return command.run(parser.parse_args(["--dataset", "mine", "--data-root", str(root), "--min-pairs", "4", *options]))
+    words = ["--dataset", "mine", "--data-root", str(root), "--min-pairs", "4", *options]
+    return command.check(parser.parse_args(words))[0]
 
 
 def as_object(root: Path, *options: str) -> dict[str, Any]:
@@ -146,6 +148,20 @@ def _shuffle_vectors(images: pd.DataFrame, pairs: pd.DataFrame, vectors: dict[st
     pairs["same"] = 1 - pairs["same"].where(pairs.index % 9 != 8, 1)
 
 
+def _slip_down(images: pd.DataFrame, pairs: pd.DataFrame, vectors: dict[str, np.ndarray]) -> None:
+    rows = list(vectors.values())
+    vectors.update(zip(vectors, rows[-1:] + rows[:-1], strict=True))
+
+
+def _slip_up(images: pd.DataFrame, pairs: pd.DataFrame, vectors: dict[str, np.ndarray]) -> None:
+    rows = list(vectors.values())
+    vectors.update(zip(vectors, rows[1:] + rows[:1], strict=True))
+
+
+def _constant(images: pd.DataFrame, pairs: pd.DataFrame, vectors: dict[str, np.ndarray]) -> None:
+    vectors["a01"] = np.full(24, 0.3, dtype=np.float32)
+
+
 def _mislabel(images: pd.DataFrame, pairs: pd.DataFrame, vectors: dict[str, np.ndarray]) -> None:
     pairs.loc[0, "same"] = 0
 
@@ -187,6 +203,10 @@ def _more_genuine_pairs(images: pd.DataFrame, pairs: pd.DataFrame, vectors: dict
         (_repeat_in_other_fold, "warning", "repeated-pairs", "1 of them in another fold"),
         (_drop_vector, "serious", "missing-vectors", "1 of 16 images"),
         (_shuffle_vectors, "serious", "vectors-against-labels", "no higher"),
+        (_slip_down, "serious", "vectors-slipped", "Have the vectors slipped by a row"),
+        (_slip_up, "serious", "vectors-slipped", "Have the vectors slipped by a row"),
+        (_same_picture, "warning", "repeated-vectors", "2 images (a01, w01) have the very vector of another image"),
+        (_constant, "warning", "constant-vectors", "1 image (a01) has a vector of one number throughout"),
         (_mislabel, "serious", "label-against-identity", "same=0 though the identities are equal"),
         (_two_groups, "warning", "same-person-two-groups", "1 pair of one person has"),
         (_unknown_group, "note", "images-without-group", "1 of 16 images; their 2 pairs"),
@@ -411,6 +431,40 @@ def test_pairs_without_folds_are_told_what_makes_some(written: Callable[..., Pat
         pairs.pop("fold")
 
     assert "no-folds" in codes(as_object(written(drop)))
+
+
+def _no_folds(images: pd.DataFrame, pairs: pd.DataFrame, vectors: dict[str, np.ndarray]) -> None:
+    pairs.pop("fold")
+
+
+@pytest.mark.parametrize(
+    ("change", "code", "reason"),
+    [(_drop_vector, "missing-vectors", "dataset.missing=drop"), (_no_folds, "no-folds", "protocol=identity_disjoint")],
+)
+def test_a_set_that_run_refuses_gives_its_page_and_exit_code_1(
+    written: Callable[..., Path],
+    change: Change,
+    code: str,
+    reason: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    root = written(change)
+    words = ["fairfr", "--dataset", "mine", "--backbone", "net", "--data-root", str(root)]
+    monkeypatch.setattr(sys, "argv", [*words, "--json"])
+    with pytest.raises(SystemExit) as left:
+        check_main()
+    assert "refuses this set" in str(left.value) and reason in str(left.value)  # a text as code is exit code 1
+    assert code in codes(json.loads(capsys.readouterr().out))
+
+
+def test_a_set_that_run_takes_gives_exit_code_0(
+    written: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    root = written()
+    monkeypatch.setattr(sys, "argv", ["fairfr", "--dataset", "mine", "--backbone", "net", "--data-root", str(root)])
+    check_main()
+    assert "mine" in capsys.readouterr().out
 
 
 def test_what_no_run_could_read_is_an_error(written: Callable[..., Path]) -> None:
