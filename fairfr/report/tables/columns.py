@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from fairfr.report.quantity import LIFTED, Quantity
 from fairfr.report.run import Reading, Run
-from fairfr.report.tables.grid import Entry, fraction_entry, number_entry
+from fairfr.report.tables.grid import Entry, fraction_entry, number_entry, tied_entry
 
 NO_IMPROVEMENT = 1e-12  # a difference that rounding makes
 """Two maps that order pairs in the same way give the same AUROC up to rounding, which is not an improvement."""
@@ -18,7 +18,9 @@ NO_IMPROVEMENT = 1e-12  # a difference that rounding makes
 class Column:
     """``percent`` multiplies by 100, ``spread`` adds the std over folds, where there are several.
 
-    ``grouping``: whose groups are meant, if not those of the data set's own grouping.
+    ``grouping``: whose groups are meant, if not those of the data set's own grouping. ``scale`` multiplies by another
+    number than 1 or 100. ``pooled``: the value over all held-out pairs together, not the mean over folds.
+    ``compared``: the best is bold, if the metric has a direction.
     """
 
     heading: str
@@ -27,6 +29,9 @@ class Column:
     percent: bool = False
     spread: bool = False
     grouping: str | None = None
+    scale: float | None = None
+    pooled: bool = False
+    compared: bool = True
 
     @property
     def metric(self) -> str:
@@ -38,18 +43,28 @@ class Column:
 
     @property
     def higher_is_better(self) -> bool | None:
+        if not self.compared:
+            return None
         return self.quantity.higher_is_better
 
     def entry(self, run: Run, baseline: Run | None, reading: Reading) -> Entry:
         """What a run prints in this column; the Baseline's run of its setting is there for groups lifted."""
+        entry = self._number(run, baseline, reading)
+        alpha = self.quantity.alpha
+        if alpha is not None and run.is_tied(alpha, reading):
+            return tied_entry(entry)
+        return entry
+
+    def _number(self, run: Run, baseline: Run | None, reading: Reading) -> Entry:
         if self.group == LIFTED:
             return self._lifted(run, baseline, reading)
         row = run.row(self.metric, self.group, reading, self.grouping) or {}
-        scale = 100 if self.percent else 1
+        scale = self.scale or (100 if self.percent else 1)
+        value = row.get("pooled" if self.pooled else "mean")
         spread = ""
         if self.spread and row.get("folds", 0) > 1 and row.get("std") is not None:
             spread = f"±{scale * row['std']:.{self.digits}f}"
-        entry = number_entry(row.get("mean"), self.digits, scale=scale, spread=spread)
+        entry = number_entry(value, self.digits, scale=scale, spread=spread)
         if not entry.text and self.group != "all" and not run.has_groups:
             return Entry(missing="no groups")
         return entry

@@ -14,13 +14,17 @@ from fairfr.core.findings import Severity
 from fairfr.core.types import Source
 
 Tone: TypeAlias = Literal["plain", "improved", "degraded", "beyond"]
-Missing: TypeAlias = Literal["no run", "too few pairs", "no groups"]
+Missing: TypeAlias = Literal["no run", "too few pairs", "no groups", "no false match"]
 
 SOURCE_LABEL: dict[Source, str] = {"synthetic": "SYNTHETIC stand-in, not faces", "files": "data files"}
 FITTED = "Baseline and AC-Linear: fitted to the paper; all else: predicted."
 """What every table and figure of stand-in runs says (docs/standin.md)."""
 UNDEFINED = "\u2013"
 """Stands where there is a run but no number."""
+TIED = "\u2021"
+"""Follows a number at a false positive rate that no threshold meets."""
+UNSTEADY = "\u00b0"
+"""Follows a number that rests on fewer than ten false matches."""
 
 DECISION = "decision"
 """The code of notes that say in words what the intervals of a table decide."""
@@ -41,7 +45,8 @@ class Entry:
 
     ``text`` is what is printed ("" = nothing), ``spread`` what follows it in small type; ``value`` is the unrounded
     number behind it and ``printed`` the number that a reader sees. ``tone``: better or worse than the Baseline (green,
-    red), or ``beyond`` the tolerance of a comparison. ``missing``: why there is no text.
+    red), or ``beyond`` the tolerance of a comparison. ``missing``: why there is no text. ``tied``: it is at a rate that
+    no threshold meets, and is not compared with others.
     """
 
     text: str = ""
@@ -51,6 +56,7 @@ class Entry:
     spread: str = ""
     printed: float | None = None
     missing: Missing = "no run"
+    tied: bool = False
 
     @property
     def shown(self) -> str:
@@ -70,6 +76,13 @@ def number_entry(
         return Entry(missing="too few pairs")
     rounded = 0.0 + round(scale * value, digits)  # 0.0 + turns a negative zero into zero
     return Entry(f"{rounded:{sign}.{digits}f}", value, tone=tone, spread=spread, printed=rounded)
+
+
+def tied_entry(entry: Entry) -> Entry:
+    """The same number, marked as one at a rate that no threshold meets."""
+    if not entry.text:
+        return entry
+    return replace(entry, spread=TIED + entry.spread, tied=True)
 
 
 def fraction_entry(part: int, whole: int) -> Entry:
@@ -176,7 +189,7 @@ def mark_best(lines: list[Line], higher_is_better: Sequence[bool | None]) -> lis
 
     ``higher_is_better`` has an entry for each column; None: no bold there. Lines with a dagger never win. There is no
     winner where fewer than two label-free methods have a value, where all of them print the same, or where the best
-    is zero of N.
+    is zero of N. Numbers at a rate that no threshold meets do not take part.
     """
     winners = [_winning_number(lines, column, better) for column, better in enumerate(higher_is_better)]
     marked = []
@@ -189,12 +202,12 @@ def mark_best(lines: list[Line], higher_is_better: Sequence[bool | None]) -> lis
 
 
 def _with_bold(entry: Entry, winner: float | None) -> Entry:
-    return replace(entry, bold=winner is not None and entry.printed == winner)
+    return replace(entry, bold=winner is not None and entry.printed == winner and not entry.tied)
 
 
 def _winning_number(lines: list[Line], column: int, higher_is_better: bool | None) -> float | None:
-    free = [line.entries[column].printed for line in lines if not line.dagger]
-    numbers = [number for number in free if number is not None]
+    free = [line.entries[column] for line in lines if not line.dagger]
+    numbers = [entry.printed for entry in free if entry.printed is not None and not entry.tied]
     if higher_is_better is None or len(set(numbers)) < 2:
         return None
     if not higher_is_better:

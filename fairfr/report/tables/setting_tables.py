@@ -9,6 +9,7 @@ from itertools import chain
 from fairfr.core.names import FPR_LEVELS
 from fairfr.report.quantity import group_heading
 from fairfr.report.run import Reading, Run
+from fairfr.report.tables.at_one_threshold import one_threshold_tables
 from fairfr.report.tables.columns import Column, alphas_of, column, group_names, has_group_brier, lifted
 from fairfr.report.tables.grid import Entry, Grid, Line, Note, Section, Spanner
 from fairfr.report.tables.layout import Layout, SettingColumn
@@ -48,12 +49,13 @@ def tables_of_runs(layout: Layout) -> Iterator[Grid]:
 
 
 def setting_tables(layout: Layout, setting: Setting) -> Iterator[Grid]:
-    """The summary, then AUROC and partial AUC of each group, and each attribute apart where groups have several."""
+    """The summary, error rates at one threshold, AUROC and partial AUC of each group, then each attribute apart."""
     dataset, backbone = setting
     where = f"{layout.label(backbone)} on {layout.label(dataset)}"
     id = f"appendix_summary_{dataset}_{backbone}"
     chapter = chapter_of(layout, setting)
     yield panels(layout, id, f"Summary: {where}", (setting,), summary_columns(), (GAPS, LIFTED_NOTE), chapter)
+    yield from one_threshold_tables(layout, setting, chapter)
     for metric in GROUP_METRICS:
         yield from _groups(layout, setting, metric)
     yield from _attributes(layout, setting)

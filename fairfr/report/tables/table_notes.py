@@ -12,7 +12,7 @@ from fairfr.core.run_key import variant_text
 from fairfr.core.text import plural
 from fairfr.metrics.fpr_levels import ALL_FPR_LEVELS
 from fairfr.report.run import STRICT, Reading, Run
-from fairfr.report.tables.grid import UNDEFINED, Grid, Missing, Note, Section, number_entry
+from fairfr.report.tables.grid import TIED, UNDEFINED, Grid, Missing, Note, Section, number_entry
 from fairfr.report.tables.layout import Layout, experiment_command, missing_run_commands
 from fairfr.report.tables.order import MethodRow, Setting
 
@@ -30,7 +30,7 @@ class TableNotes:
 
     ``wanted``: the rows that a full table would have, if they are not those that it has. ``exact``: a plain method does
     not fill the row of the paper's variant (comparisons with the paper). ``group_brier``: it has Brier
-    scores of groups.
+    scores of groups. ``pooled``: its numbers are over all held-out pairs together, not means over folds.
     """
 
     layout: Layout
@@ -41,6 +41,7 @@ class TableNotes:
     wanted: tuple[MethodRow, ...] = ()
     exact: bool = False
     group_brier: bool = False
+    pooled: bool = False
 
     def run(self, setting: Setting, row: MethodRow) -> Run | None:
         """The run that fills a row."""
@@ -108,11 +109,13 @@ class TableNotes:
         found.append(Note("reading", reading.words, f"{reading.name.capitalize()} reading"))
         if not self.exact:
             found.append(self._replaced())
-        if self.by_group:
+        if self.by_group and not self.pooled:
             found.append(self._few_pairs("too few pairs" in absent))
         if "no groups" in absent:
             found.append(Note("no_groups", f"{UNDEFINED}: data without groups has no group numbers."))
-        found += [self._few_negatives(), self._ties(), self._missing()]
+        if not self.pooled:
+            found.append(self._few_negatives())
+        found += [self._ties(), self._missing()]
         found += [*self._superseded(), self._outdated(), self._stale()]
         if self.used:
             found.append(self._keys())
@@ -123,6 +126,8 @@ class TableNotes:
         for _, run in self.used:
             counts[self.layout.label(run.cell[0])].add(run.n_folds)
         each = ", ".join(f"{label} {' or '.join(map(str, sorted(n)))}" for label, n in counts.items())
+        if self.pooled:
+            return f"all held-out pairs together (folds: {each})"
         return f"mean over held-out folds ({each})"
 
     def _replaced(self) -> Note | None:
@@ -185,10 +190,10 @@ class TableNotes:
         if not each:
             return None
         text = (
-            f"{'; '.join(each)}. In some fold more impostors share the highest value than the rate allows: no "
-            "threshold meets it, and the TPR is interpolated."
+            f"{TIED} No threshold meets the rate, because in some fold more impostors share the highest value than it "
+            f"allows: numbers are interpolated and not compared. TPR of all pairs at {'; '.join(each)}."
         )
-        return Note("ties", text, "Ties, with the TPR of all pairs", severity="warning")
+        return Note("ties", text, severity="warning")
 
     def _tie(self, row: MethodRow, run: Run, alpha: str) -> str:
         metric = f"tpr_at_fpr_{alpha}"

@@ -25,6 +25,8 @@ SPECIAL = str.maketrans(
         ">": r"\textgreater{}",
         "±": r"$\pm$",
         "†": r"$^\dagger$",
+        "‡": r"$^\ddagger$",
+        "°": r"$^\circ$",
         "≤": r"$\le$",
         "≥": r"$\ge$",
         "\u00d7": r"$\times$",
