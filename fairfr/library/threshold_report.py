@@ -12,7 +12,6 @@ import numpy as np
 from fairfr.core.errors import ConfigError, DataError
 from fairfr.core.types import F64, Bool, PairRule
 from fairfr.library.allowed_false_matches import People, fewest_impostors, most_allowed
-from fairfr.library.error_rates import NAN, DrawnSubset, ErrorRate, error_rate, pairs_needed
 from fairfr.library.model_file import describe
 from fairfr.metrics.catalogue import On
 from fairfr.metrics.roc_metrics import OperatingPoint
@@ -25,6 +24,7 @@ from fairfr.report.uncertainty.bootstrap import (
     percentile_interval,
     resampling_units,
 )
+from fairfr.report.uncertainty.error_rates import NAN, DrawnSubset, ErrorRate, error_rate, pairs_needed
 from fairfr.store.parquet_files import SCORES_FILE
 from fairfr.store.result_file import check_files, read_result
 
