@@ -135,7 +135,7 @@ FakeRun = Callable[..., Run]
 
 @pytest.fixture
 def fake_run(tmp_path: Path) -> FakeRun:
-    """``fake_run(method, noise=...)``: a completed run on the same 600 pairs whatever the method.
+    """``fake_run(method, noise=...)``: a completed run on the same pairs (600) whatever the method.
 
     ``known_people``: how many of the 120 people are known by name, ``per_person`` of them to one code.
     """
@@ -147,18 +147,19 @@ def fake_run(tmp_path: Path) -> FakeRun:
         source: Any = "synthetic",
         known_people: int = 0,
         per_person: int = 1,
+        n_pairs: int = N_PAIRS,
         **data: Any,
     ) -> Run:
         rng = np.random.default_rng(5)
-        same = rng.random(N_PAIRS) < 0.5
-        left = np.where(same, 2 * rng.integers(120, size=N_PAIRS), rng.integers(240, size=N_PAIRS)).astype(np.int32)
-        right = np.where(same, left + 1, (left + 2 + rng.integers(200, size=N_PAIRS)) % 240).astype(np.int32)
+        same = rng.random(n_pairs) < 0.5
+        left = np.where(same, 2 * rng.integers(120, size=n_pairs), rng.integers(240, size=n_pairs)).astype(np.int32)
+        right = np.where(same, left + 1, (left + 2 + rng.integers(200, size=n_pairs)) % 240).astype(np.int32)
         pairs = Pairs(left, right)
         codes = (np.arange(240) // 2 % 4).astype(np.int16)  # the fourth is unknown
         grouping = Grouping("kind", LEVELS, np.where(codes == 3, -1, codes).astype(np.int16))
-        score = same + np.random.default_rng(len(method)).normal(0, noise, N_PAIRS)
+        score = same + np.random.default_rng(len(method)).normal(0, noise, n_pairs)
         probability = np.clip(score, 0.0, 1.0)
-        fold = (np.arange(N_PAIRS) % 3).astype(np.int16)
+        fold = (np.arange(n_pairs) % 3).astype(np.int16)
         key = RunKey(dataset, "facenet", method, source, "0123456789abcdef")
         frame = ScoreFrame(fold, same, score, probability)
         groups = [PairGroups.of(grouping, pairs, rule) for rule in ("both", "first")]
@@ -166,7 +167,7 @@ def fake_run(tmp_path: Path) -> FakeRun:
         folder = tmp_path / dataset / method
         folder.mkdir(parents=True)
         columns = {
-            "pair": np.arange(N_PAIRS),
+            "pair": np.arange(n_pairs),
             "fold": np.array(["a", "b", "c"])[fold],
             "split": np.array(["a", "b", "c"])[fold],
             "left": np.char.add("image", left.astype(str)),
@@ -196,7 +197,7 @@ def fake_run(tmp_path: Path) -> FakeRun:
             },
             "data": {
                 "digest": "d",
-                "pairs": N_PAIRS,
+                "pairs": n_pairs,
                 "same": int(same.sum()),
                 "folds": ["a", "b", "c"],
                 "grouping": "kind",

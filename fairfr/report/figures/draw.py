@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from fairfr._methods import METHODS
 from fairfr.core.text import slug
+from fairfr.report.figures.fmr_by_group import setting_figure
 from fairfr.report.figures.overview import overview_figure
 from fairfr.report.figures.reliability import FEWEST_PAIRS, reliability_figure, run_reliability_figure
 from fairfr.report.run import Reading, Run
@@ -38,12 +39,16 @@ def draw_figures(layout: Layout, folder: Path) -> list[Path]:
 
     ``reliability_<dataset>_<backbone>`` needs a beta (else Platt) and an AC-Density (else AC-Linear) run with their
     scores; ``reliability_<dataset>_<backbone>_<method>`` is of a method that fairfr does not have, beside the same beta
-    run if there is one; ``worst_group_auroc`` needs results alone.
+    run if there is one; ``fmr_by_group_<dataset>_<backbone>`` needs scores with groups; ``worst_group_auroc`` results
+    alone.
     """
     written: list[Path] = []
     runs = layout.runs
     reading = layout.reading
     for setting in layout.order.sorted(runs.settings):
+        by_group = setting_figure(layout, setting)
+        if by_group is not None:
+            written += save(by_group, folder / slug(f"fmr_by_group_{'_'.join(setting)}"))
         score_only = _first_available(runs, setting, SCORE_ONLY)
         adaptive = _first_available(runs, setting, ADAPTIVE)
         for run in runs:

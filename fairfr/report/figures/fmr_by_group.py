@@ -1,0 +1,209 @@
+"""False match rate of each group over the wanted one, at one threshold for all pairs: a line of dots a method."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from fairfr.core.names import ENOUGH_FALSE_MATCHES
+from fairfr.core.text import escape_mathtext
+from fairfr.core.types import F64, Bool
+from fairfr.metrics.fpr_levels import ALL_FPR_LEVELS
+from fairfr.metrics.roc_metrics import OperatingPoint
+from fairfr.report.figures.reliability import COLOURS, LARGE, MARKERS, MEDIUM, SMALL
+from fairfr.report.quantity import group_heading
+from fairfr.report.run import Reading
+from fairfr.report.scores import RunScores, setting_label
+from fairfr.report.tables.grid import FITTED, TIED
+from fairfr.report.tables.layout import Layout
+from fairfr.report.tables.order import Setting, rows_of
+from fairfr.report.uncertainty.bootstrap import draw_bootstrap, resampling_units
+from fairfr.report.uncertainty.error_rates import DrawnSubset, ErrorRate, error_rate
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+METHODS = ("baseline", "beta", "ac_hinge", "ac_cohort")
+"""Drawn where they have run, with all others only where no method of faces is among them."""
+OF_FACES = ("ac_hinge", "ac_cohort")
+MOST_METHODS = 8
+MOST_GROUPS = len(COLOURS)
+CONFIDENCE = 0.95
+DRAWS = 200
+PANEL_WIDTH = 3.3
+LABEL_WIDTH = 0.9
+ROW_HEIGHT = 0.42
+FRAME = 1.6
+LEAST_WIDTH = 4.8
+TICKS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100)
+
+
+class MethodRates(NamedTuple):
+    """One method's line: FMR of each group over the wanted FMR, its interval, and the false matches behind it.
+
+    All have shape (n_groups,); NaN where a group has no impostor pairs.
+    """
+
+    label: str
+    rate: F64
+    low: F64
+    high: F64
+    false_matches: F64
+
+
+def fmr_by_group_figure(panels: Mapping[str, Sequence[MethodRates]], groups: Sequence[str], title: str) -> Figure:
+    """Draw panels of plain numbers.
+
+    Parameters
+    ----------
+    panels : mapping of str to sequence of MethodRates
+        The lines of each panel, by its heading; all panels have the same methods.
+    groups : sequence of str, length n_groups
+        Names of the groups, at most ``MOST_GROUPS``.
+    title : str
+        Stands above all.
+
+    Returns
+    -------
+    Figure
+        Dots are hollow where they rest on fewer than ten false matches. A group without any is an arrow at the left
+        edge, with its interval.
+    """
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
+
+    n_methods = len(next(iter(panels.values())))
+    width = max(LEAST_WIDTH, LABEL_WIDTH + PANEL_WIDTH * len(panels))
+    figure = Figure(figsize=(width, FRAME + ROW_HEIGHT * n_methods), layout="constrained")
+    places = figure.subplots(1, len(panels), squeeze=False, sharey=True)[0]
+    for axes, (heading, lines) in zip(places, panels.items(), strict=True):
+        axes.set_title(heading, fontsize=MEDIUM)
+        _draw_panel(axes, lines)
+    handles = []
+    for number, group in enumerate(groups):
+        colour = COLOURS[number]
+        label = escape_mathtext(group)
+        handles.append(Line2D([], [], color=colour, marker=MARKERS[number], markersize=4, linewidth=0.8, label=label))
+    figure.legend(
+        handles=handles,
+        loc="outside lower center",
+        ncols=min(4, len(groups)),
+        fontsize=SMALL,
+        frameon=False,
+        title="95 % intervals; hollow: fewer than ten false matches",
+        title_fontsize=SMALL,
+    )
+    figure.suptitle(title, fontsize=LARGE)
+    return figure
+
+
+def _draw_panel(axes: Axes, lines: Sequence[MethodRates]) -> None:
+    ends = np.concatenate([[1.0], *(np.concatenate([line.rate, line.low, line.high]) for line in lines)])
+    ends = ends[np.isfinite(ends) & (ends > 0)]
+    left = max(float(ends.min()) / 1.3, 0.01)
+    axes.set_xscale("log")
+    axes.set_xlim(left, float(ends.max()) * 1.3)
+    ticks = [tick for tick in TICKS if left <= tick <= axes.get_xlim()[1]]
+    axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+    axes.minorticks_off()
+    axes.axvline(1, color="0.3", linewidth=0.8)
+    for place, line in enumerate(lines):
+        _draw_line(axes, place, line, left)
+    axes.set_yticks(range(len(lines)), [escape_mathtext(line.label) for line in lines], fontsize=MEDIUM)
+    axes.set_ylim(len(lines) - 0.5, -0.5)
+    axes.set_xlabel("FMR of the group / wanted FMR", fontsize=SMALL)
+    axes.tick_params(axis="x", labelsize=SMALL)
+    axes.tick_params(axis="y", length=0)
+    axes.spines[["top", "right", "left"]].set_visible(False)
+    axes.grid(axis="x", color="0.92", linewidth=0.6)
+    axes.set_axisbelow(True)
+
+
+def _draw_line(axes: Axes, place: int, line: MethodRates, left: float) -> None:
+    """The groups of one method below each other, so that their intervals can be told apart."""
+    for number, y in enumerate(place + np.linspace(-0.28, 0.28, len(line.rate))):
+        if np.isnan(line.rate[number]):
+            continue
+        colour = COLOURS[number]
+        axes.plot([max(line.low[number], left), line.high[number]], [y, y], color=colour, linewidth=0.9)
+        face = colour
+        if line.false_matches[number] < ENOUGH_FALSE_MATCHES:
+            face = "white"
+        marker = MARKERS[number]
+        if line.rate[number] == 0:
+            marker = "<"
+        at = max(line.rate[number], left)
+        axes.plot(at, y, marker, color=colour, markerfacecolor=face, markersize=4.5, clip_on=False)
+
+
+def setting_figure(layout: Layout, setting: Setting) -> Figure | None:
+    """From the stored scores of a setting; None without scores, groups or enough impostor pairs."""
+    shown = _shown(layout, setting)
+    if not shown or not shown[0][1].levels or len(shown[0][1].levels) > MOST_GROUPS:
+        return None
+    first = shown[0][1]
+    impostors = int(np.count_nonzero(~first.same))
+    levels = [level for level, alpha in ALL_FPR_LEVELS.items() if alpha * impostors >= ENOUGH_FALSE_MATCHES]
+    if not levels:
+        return None
+    groups = _drawn_groups(first, layout.reading)
+    panels: dict[str, list[MethodRates]] = {}
+    for level in levels:
+        alpha = ALL_FPR_LEVELS[level]
+        heading = f"at FMR {level} ({alpha * impostors:,.0f} false matches)"
+        panels[heading] = []
+        for label, scores in shown:
+            if scores.run.is_tied(level, layout.reading):
+                label = f"{label} {TIED}"
+            panels[heading].append(_method_rates(label, scores, groups, alpha, layout.reading))
+    title = f"False matches at one threshold\n{escape_mathtext(setting_label(first.run))}"
+    if layout.runs.source == "synthetic":
+        title += f"\n{FITTED}"
+    return fmr_by_group_figure(panels, [group_heading(level) for level in first.levels], title)
+
+
+def _shown(layout: Layout, setting: Setting) -> list[tuple[str, RunScores]]:
+    """Which methods are drawn, with their scores, in the order of tables; all of them have the same pairs."""
+    found: list[tuple[str, str, RunScores]] = []
+    for row in rows_of(layout.blocks([setting], only_run=True)):
+        scores = RunScores.if_available(layout.run(setting, row))
+        if scores is None or (found and not np.array_equal(scores.same, found[0][2].same)):
+            continue
+        found.append((row.id, row.label, scores))
+    if any(id in OF_FACES for id, _, _ in found):
+        found = [one for one in found if one[0] in METHODS]
+        found.sort(key=lambda one: METHODS.index(one[0]))
+    return [(label, scores) for _, label, scores in found[:MOST_METHODS]]
+
+
+def _drawn_groups(scores: RunScores, reading: Reading) -> list[tuple[Bool, DrawnSubset]]:
+    """The impostor pairs of each group, (p,), and how often each counts in each draw: the same for all methods."""
+    units = resampling_units(*scores.images, scores.same, scores.identities)
+    drawn = draw_bootstrap(units, DRAWS)
+    codes = scores.pair_groups(reading.rule)
+    found = []
+    for code in range(len(scores.levels)):
+        inside = (codes == code) & ~scores.same
+        found.append((inside, DrawnSubset(drawn, np.flatnonzero(inside))))
+    return found
+
+
+def _method_rates(
+    label: str, scores: RunScores, groups: Sequence[tuple[Bool, DrawnSubset]], alpha: float, reading: Reading
+) -> MethodRates:
+    """At the lowest threshold whose FMR over all pairs does not exceed ``alpha``."""
+    values = scores.ranking_values(reading)
+    threshold = OperatingPoint.from_pairs(scores.same, values, alpha, "conservative").thresholds[0]
+    rates = [_rate(subset, values[inside] >= threshold) for inside, subset in groups]
+    bounds = np.array([rate.bounds for rate in rates]).reshape(-1, 2) / alpha
+    value = np.array([rate.value for rate in rates]) / alpha
+    matches = np.array([rate.errors for rate in rates], dtype=np.float64)
+    return MethodRates(label, value, bounds[:, 0], bounds[:, 1], matches)
+
+
+def _rate(subset: DrawnSubset, is_accepted: Bool) -> ErrorRate:
+    """A rate with its interval, as ``fairfr calibrate threshold`` prints it."""
+    return error_rate(subset, is_accepted, CONFIDENCE)
