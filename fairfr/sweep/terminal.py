@@ -23,7 +23,7 @@ from fairfr.paper.order import reading_of, reading_shared_by
 from fairfr.report.run import Reading, Run
 from fairfr.report.selection import Selection
 from fairfr.report.tables.columns import RESULT_COLUMNS
-from fairfr.report.tables.grid import FITTED, Line, mark_best
+from fairfr.report.tables.grid import FITTED, TIED, Line, mark_best
 from fairfr.report.uncertainty.decision import CANDIDATES, SAFE
 from fairfr.store.mlflow.client import default_uri
 from fairfr.store.result_file import try_read_result
@@ -34,6 +34,7 @@ WIDTH_WITHOUT_TERMINAL = 120
 
 DAGGER = "†"
 SECONDS = "s"
+SHARED_SECONDS = "s: what methods share (data, clusters) counts for the first one that needs it"
 LEFT_OUT_FIRST = (SECONDS, "worst\nTPR@1e-3")
 WIDE = 10_000
 
@@ -291,9 +292,14 @@ def _caption(results: Sequence[Run], lines: Sequence[Line], reading: Reading, le
     is_bold = any(entry.bold for line in lines for entry in line.entries)
     marks = ["bold: best method that sees no group labels"] if is_bold else []
     marks += [f"{DAGGER} needs group labels"] if any(line.dagger for line in lines) else []
+    if any(entry.tied for line in lines for entry in line.entries):
+        marks.append(f"{TIED} no threshold meets the rate")
+    shared = ""
+    if len(results) > 1 and SECONDS not in left_out:
+        shared = SHARED_SECONDS
     raw = any(result.has_groups and result.has_raw_brier(reading) for result in results)
     said = "worst Brier: of the raw score where a method has no probability, as in the paper" if raw else ""
     fitted = FITTED if results[0].result.is_synthetic else ""
     names = ["seconds" if heading == SECONDS else heading.replace("\n", " ") for heading in left_out]
     wider = f"in a wider window also: {', '.join(names)}" if names else ""
-    return "\n".join(filter(None, ("   ".join(marks), said, fitted, wider))) or None
+    return "\n".join(filter(None, ("   ".join(marks), said, shared, fitted, wider))) or None
