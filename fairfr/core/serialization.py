@@ -11,7 +11,8 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+from types import NoneType, UnionType
+from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 import numpy.typing as npt
@@ -169,7 +170,30 @@ def _decode_object(node: JsonNode, arrays: Mapping[str, npt.NDArray[Any]]) -> An
     expected = {f.name for f in fields(cls) if f.init}
     if set(content) != expected:
         raise DataError(f"a {name} has the fields {', '.join(sorted(expected))}, found {', '.join(sorted(content))}")
-    return cls(**{key: decode(item, arrays) for key, item in content.items()})
+    values = {key: decode(item, arrays) for key, item in content.items()}
+    hints = get_type_hints(cls)
+    for key, value in values.items():
+        if not _fits(value, hints[key]):
+            raise DataError(f"{key} of a {name} cannot be {str(value)[:60]}")
+    return cls(**values)
+
+
+def _fits(value: object, hint: Any) -> bool:
+    """Whether a value is of an annotated type; annotations that cannot be looked up at run time take any value."""
+    origin, parts = get_origin(hint), get_args(hint)
+    if origin is Union or isinstance(hint, UnionType):
+        return any(_fits(value, part) for part in parts)
+    if origin is Literal:
+        return value in parts
+    if origin is tuple:
+        return isinstance(value, tuple) and all(_fits(item, parts[0]) for item in value)
+    if hint is float:
+        return isinstance(value, int | float) and not isinstance(value, bool)
+    if hint is int:
+        return isinstance(value, int) and not isinstance(value, bool)
+    if origin is np.ndarray or hint in (bool, str, NoneType) or is_dataclass(hint):
+        return isinstance(value, origin or hint)
+    return True
 
 
 _READERS: dict[str, Callable[[JsonNode, Mapping[str, npt.NDArray[Any]]], Any]] = {

@@ -60,6 +60,10 @@ ALGEBRA = (
     ValueError,
     FairfrError,
 )
+MAX_WIDTH = 65_536  # of vectors; files with a longer array have room for longer ones
+LARGEST_NUMBER = 1e30  # in a fitted state; with larger ones a prediction overflows
+MAX_PROBED = 1_000  # faces that a loaded model is tried on
+TINY = 1e-6  # length of a vector that points nowhere
 MAX_HEADER = 32 * 2**20  # bytes; ours are a few kB, text of any length is in arrays
 TYPES = {
     "BOOL": "bool",
@@ -129,6 +133,9 @@ def load(path: str | Path, method: type[Any] | None = None) -> Model:
         _check_fingerprint(about)
         arrays = _read_arrays(path, header, about)
         _check_sum(about, arrays)
+        _check_width(about["width"], arrays)
+        if method is None:  # what a method of one's own keeps is its own affair
+            _check_numbers([about["state"], about["overlay"]], arrays)
         return _restored(cls, about, arrays)
     except (DataError, ConfigError) as error:
         raise DataError(f"{path} cannot be used: {error.args[0]}.") from None
@@ -339,8 +346,48 @@ def _restored(cls: type[Model], about: dict[str, Any], arrays: Arrays) -> Model:
     model.thresholds_ = checked(about.get("thresholds", []))
     if about["needs"] != sorted(cls.needs):
         raise DataError(f"it says that {about['method']} needs {about['needs']}, not {sorted(cls.needs)}")
-    _check_prediction(model)
+    _check_prediction(model, arrays)
     return model
+
+
+def _check_width(width: Any, arrays: Arrays) -> None:
+    """The width decides how much memory a prediction takes: it must be in proportion to the file."""
+    largest = max((array.size for array in arrays.values()), default=0)
+    if width is not None and (type(width) is not int or not 0 < width <= max(MAX_WIDTH, largest)):
+        raise DataError(f"it says that its vectors have the width {str(width)[:20]}")
+
+
+def _check_numbers(node: Any, arrays: Arrays) -> None:
+    """Every number that a method of ours has learned is finite, and no larger than can be calculated with."""
+    for name in _arrays_in(node):
+        array = arrays.get(name)
+        if array is not None and array.dtype.kind == "f" and not bool(np.all(np.abs(array) <= LARGEST_NUMBER)):
+            raise DataError(f"its array {name!r} has numbers that no fit gives")
+    for number in _numbers_in(node):
+        if not abs(number) <= LARGEST_NUMBER:
+            raise DataError(f"it has the number {number:g}, which no fit gives")
+
+
+def _arrays_in(node: Any) -> Iterator[str]:
+    if isinstance(node, dict):
+        if isinstance(node.get("array"), str):
+            yield node["array"]
+        node = list(node.values())
+    if isinstance(node, list):
+        for item in node:
+            yield from _arrays_in(item)
+
+
+def _numbers_in(node: Any) -> Iterator[float]:
+    if isinstance(node, dict):
+        if isinstance(node.get("float"), str):  # infinity, or no number
+            yield float("nan")
+        node = list(node.values())
+    if isinstance(node, list):
+        for item in node:
+            yield from _numbers_in(item)
+    if isinstance(node, int | float):
+        yield node
 
 
 def _holds(about: dict[str, Any]) -> dict[str, int]:
@@ -350,11 +397,12 @@ def _holds(about: dict[str, Any]) -> dict[str, int]:
     return {FACE_VECTORS: count}
 
 
-def _check_prediction(model: Model) -> None:
-    """One prediction of a made-up pair: a state whose parts do not fit each other, or the width, shows itself here."""
+def _check_prediction(model: Model, arrays: Arrays) -> None:
+    """Predictions of made-up pairs: a state whose parts do not fit each other, or the width, shows itself here."""
     try:
-        _, probability = model.predict_table(PairTable(_probe(model)))
-        fine = bool(0 <= probability[0] <= 1)
+        with np.errstate(all="ignore"):
+            _, probability = model.predict_table(PairTable(_probe(model, arrays)))
+        fine = bool(((probability >= 0) & (probability <= 1)).all())
     except MethodError:
         fine = False
     except ALGEBRA as error:
@@ -371,16 +419,37 @@ def _unfit(model: Model, error: Exception) -> DataError:
     return DataError(f"its parts do not fit together, or not vectors of width {model.width_} ({error})")
 
 
-def _probe(model: Model) -> VerificationSet:
-    """A pair with everything that the model needs."""
-    faces = ImagePairs.scored(np.array([0.3]))
-    if model.width_ is not None:
-        faces = ImagePairs.of((np.ones((1, model.width_)), np.arange(1.0, model.width_ + 1)[None]), None)
-    codes = np.zeros(2, dtype=np.int16)
-    level = next(iter(model.training_.get("groups", {})), "unknown")
-    groupings = (Grouping("_x_".join(model.groups_), (level,), codes),) if model.groups_ else ()
-    labels = ImageLabels(groupings, codes.astype(np.int32), ("someone",))
+def _probe(model: Model, arrays: Arrays) -> VerificationSet:
+    """Pairs with everything that the model needs: of its groups, and of the faces that it keeps."""
+    levels = tuple(model.training_.get("groups", {}))[:MAX_PROBED] or ("unknown",)
+    own = np.arange(len(levels))
+    left_group = np.concatenate([own, np.repeat(own, len(own))])[:MAX_PROBED]
+    right_group = np.concatenate([own, np.tile(own, len(own))])[:MAX_PROBED]
+    if model.width_ is None:
+        p = max(3, len(left_group))
+        faces = ImagePairs.scored(np.resize([0.3, -1.0, 1.0], p))
+    else:
+        rows = np.concatenate([np.ones((3, model.width_)), _faces_in(arrays, model.width_)])
+        p = max(len(rows), len(left_group))
+        left = np.resize(rows, (p, model.width_))
+        right = np.tile(np.arange(1.0, model.width_ + 1), (p, 1))
+        right[1], right[2] = -left[1], left[2]
+        faces = ImagePairs.of((left, right), None)
+    codes = np.concatenate([np.resize(left_group, p), np.resize(right_group, p)]).astype(np.int16)
+    groupings = (Grouping("_x_".join(model.groups_), levels, codes),) if model.groups_ else ()
+    labels = ImageLabels(groupings, np.zeros(2 * p, dtype=np.int32), ("someone",))
     return to_verification_set(faces, labels, np.zeros(0, dtype=bool))
+
+
+def _faces_in(arrays: Arrays, width: int) -> npt.NDArray[np.float64]:
+    """Rows (n, width) of short arrays, such as the centres of clusters: each of them decides on some faces."""
+    found = [np.empty((0, width))]
+    for array in arrays.values():
+        if array.ndim == 2 and array.shape[1] == width and len(array) <= MAX_PROBED and array.dtype.kind == "f":
+            rows = array.astype(np.float64)
+            norm = np.linalg.norm(rows, axis=1)
+            found.append(rows[norm > TINY])
+    return np.concatenate(found)[:MAX_PROBED]
 
 
 assert set(TYPES.values()) == set(DTYPES)

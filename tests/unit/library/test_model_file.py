@@ -336,3 +336,97 @@ def test_a_network_with_moments_of_another_width_is_refused(faces: Faces, tmp_pa
     redescribe(path, shorter)
     with pytest.raises(DataError, match="must have 16 entries"):
         fairfr.load(path)
+
+
+# -- made by hand ------------------------------------------------------------------------------------------------------
+
+
+def fitted(name: str, faces: Faces, path: Path, **parameters: Any) -> Path:
+    """A saved model of that name."""
+    given = {"groups": {"g": faces.group}} if name in ("GST", "Oracle") else {}
+    getattr(fairfr, name)(**parameters).fit(faces.embeddings, faces.pairs, faces.same, **given).save(
+        path / "m.fairfr", with_faces=True
+    )
+    return path / "m.fairfr"
+
+
+def rewrite(path: Path, change: Callable[[dict[str, np.ndarray]], object]) -> None:
+    """The file with other arrays, whose description and checksum are right again."""
+    header, _ = parts(path)
+    about = json.loads(header["__metadata__"]["fairfr"])
+    arrays = load_file(path)
+    change(arrays)
+    about.pop("checksum")
+    about["arrays"] = {name: [array.dtype.name, list(array.shape)] for name, array in sorted(arrays.items())}
+    about["checksum"] = model_file._checksum(about, arrays)
+    save_file(arrays, path, metadata={"fairfr": json.dumps(about)})
+
+
+@pytest.mark.parametrize("name", ["Temperature", "Platt", "ACLinear"])
+@pytest.mark.parametrize("width", [65_537, 10**9, 10**15, -1, 0, True, 2.5, "many"])
+def test_a_width_out_of_proportion_to_the_file_is_refused_before_it_takes_memory(
+    faces: Faces, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, width: object
+) -> None:
+    path = fitted(name, faces, tmp_path)
+    redescribe(path, set_key("width", width))
+    monkeypatch.setattr(model_file, "_probe", lambda *_: pytest.fail("vectors of this width were made"))
+    with pytest.raises(DataError, match="the width"):
+        fairfr.load(path)
+
+
+def test_a_method_of_scores_takes_vectors_as_wide_as_networks_give(faces: Faces, tmp_path: Path) -> None:
+    path = fitted("Platt", faces, tmp_path)
+    redescribe(path, set_key("width", 65_536))
+    assert fairfr.load(path).width_ == 65_536
+
+
+@pytest.mark.parametrize("value", [{"map": []}, {"list": []}, None, "1", True, {"float": "nan"}, 1e300])
+@pytest.mark.parametrize("at", [0, 1])
+def test_a_map_of_a_cluster_that_is_none_is_refused(faces: Faces, tmp_path: Path, value: object, at: int) -> None:
+    """Also one that few pairs would be mapped by."""
+    path = fitted("FairCal", faces, tmp_path, K=3)
+
+    def change(about: dict[str, Any]) -> None:
+        about["state"]["maps_"]["list"][at]["fields"]["a"] = value
+
+    redescribe(path, change)
+    with pytest.raises(DataError, match=r"cannot be used"):
+        fairfr.load(path)
+
+
+def test_a_cluster_without_a_map_is_refused(faces: Faces, tmp_path: Path) -> None:
+    path = fitted("FairCal", faces, tmp_path, K=3)
+    for replaced in (lambda maps: maps.pop(), lambda maps: maps.__setitem__(2, 0.5)):
+        content = path.read_bytes()
+        redescribe(path, lambda about, replaced=replaced: replaced(about["state"]["maps_"]["list"]))
+        with pytest.raises(DataError, match=r"cannot be used"):
+            fairfr.load(path)
+        path.write_bytes(content)
+
+
+@pytest.mark.parametrize("at", range(3))
+def test_a_map_of_any_group_must_be_one(faces: Faces, tmp_path: Path, at: int) -> None:
+    path = fitted("Oracle", faces, tmp_path)
+
+    def change(about: dict[str, Any]) -> None:
+        about["state"]["maps_"]["map"][at][1] = 0.5
+
+    redescribe(path, change)
+    with pytest.raises(DataError, match="cannot be used"):
+        fairfr.load(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "number"), [("Isotonic", np.nan), ("Isotonic", np.inf), ("ACLinear", 1e300), ("ACLinear", np.nan)]
+)
+def test_numbers_that_no_fit_gives_are_refused(faces: Faces, tmp_path: Path, name: str, number: float) -> None:
+    """Also where a prediction seldom gets to."""
+    path = fitted(name, faces, tmp_path)
+
+    def change(arrays: dict[str, np.ndarray]) -> None:
+        array = max((array for array in arrays.values() if array.dtype == np.float64), key=lambda array: array.size)
+        array.flat[-1] = number
+
+    rewrite(path, change)
+    with pytest.raises(DataError, match="numbers that no fit gives"):
+        fairfr.load(path)
