@@ -6,6 +6,8 @@ from typing import Any
 
 import mlflow.pyfunc
 import pandas as pd
+from mlflow.exceptions import MlflowException
+from mlflow.protos.databricks_pb2 import INVALID_PARAMETER_VALUE
 
 import fairfr
 from fairfr.library.mlflow_model import MODEL, PRIOR, predict
@@ -19,8 +21,11 @@ class ServedCalibrator(mlflow.pyfunc.PythonModel):  # type: ignore[misc]
         self.model = fairfr.load(context.artifacts[MODEL])
 
     def predict(self, context: Any, model_input: pd.DataFrame, params: Any = None) -> pd.DataFrame:
-        """Score and probability of each row."""
-        return predict(self.model, model_input, (params or {}).get(PRIOR))
+        """Score and probability of each row; MLflow's server passes on the text of its own kind of error alone."""
+        try:
+            return predict(self.model, model_input, (params or {}).get(PRIOR))
+        except fairfr.FairfrError as error:
+            raise MlflowException(error.named(), error_code=INVALID_PARAMETER_VALUE) from error
 
 
 mlflow.models.set_model(ServedCalibrator())

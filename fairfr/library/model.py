@@ -14,8 +14,9 @@ from fairfr.core.calibrator import Calibrator, FitContext, checked_prediction
 from fairfr.core.config import from_mapping
 from fairfr.core.errors import ConfigError, DataError, FairfrWarning, UnmetNeedError, did_you_mean
 from fairfr.core.extras import explain_missing_extra
-from fairfr.core.types import F32, F64, Bool, Need, VerificationSet
+from fairfr.core.types import F32, F64, UNKNOWN, Bool, Need, VerificationSet
 from fairfr.library import arrays, face_vectors
+from fairfr.library.given_pairs import check_training_pairs, warn_of_new_groups, warn_of_small_groups
 from fairfr.library.image_pairs import (
     ImageLabels,
     ImagePairs,
@@ -36,6 +37,11 @@ from fairfr.pairs.view import PairView
 
 if TYPE_CHECKING:
     from fairfr.numerics.beta import BetaMap
+
+NO_IDENTITIES = (
+    "fitted without identities: images are of one person only where genuine training pairs connect them, so that a "
+    "person may be taken for several, and for a stranger to him- or herself"
+)
 
 
 class PredictOptions(TypedDict, total=False):
@@ -190,7 +196,10 @@ class Model:
         given = select_groups(groups, None, type(self).__name__) if "groups" in self.needs else {}
         labels = ImageLabels.of(faces, given, identities if "identities" in self.needs else None)
         faces, labels, ids = merge_duplicates(faces, labels, ids_from_vectors(faces))
-        return self._fit(to_verification_set(faces, labels, truth, ids), tuple(given), seed, threads, cohort=strangers)
+        data = to_verification_set(faces, labels, truth, ids)
+        check_training_pairs(data)
+        warn_of_small_groups(data)
+        return self._fit(data, tuple(given), seed, threads, cohort=strangers)
 
     def fit_scores(
         self,
@@ -273,6 +282,8 @@ class Model:
         self.training_ = _counts(data, method.needs, ctx.grouping)
         self.digest_ = digest
         self.seed_, self.report_ = ctx.seed, dict(ctx.report)
+        if "identities" in self.needs and (data.identity == UNKNOWN).all():
+            self.report_["note"] = NO_IDENTITIES
         self.origin_, self.thresholds_ = None, ()
         self.holds_ = self._counted(data, ctx.cohort)
         self.score_range_ = score_range
@@ -525,7 +536,9 @@ class Model:
     ) -> tuple[F64, F64]:
         given = select_groups(groups, self.groups_, type(self).__name__) if "groups" in self.needs else {}
         labels = ImageLabels.of(faces, given, identities if self.asks_for_people else None)
-        found = self.predict_table(PairTable(to_verification_set(faces, labels, np.zeros(0, dtype=bool)), threads))
+        data = to_verification_set(faces, labels, np.zeros(0, dtype=bool))
+        warn_of_new_groups(data, self.training_.get("groups", ()), type(self).__name__)
+        found = self.predict_table(PairTable(data, threads))
         if self.unlike_training_ is not None and self.unlike_training_.is_too_many:
             warnings.warn(self.unlike_training_.warning(type(self).__name__), FairfrWarning, stacklevel=4)
         return found

@@ -47,6 +47,8 @@ def _lines(about: Mapping[str, Any]) -> Iterator[str]:
     yield "fitted on     " + ", ".join(f"{value:,} {name}" for name, value in counts.items())
     for level, count in about["training"].get("groups", {}).items():
         yield f"              {count:,} images of {level}"
+    notes = [value for name, value in about["report"]["map"] if name == "note"]
+    yield from (f"note          {note}" for note in notes)
     yield f"data          {about['digest']}, seed {about['seed']}"
     yield f"contains      {holds_text(about['holds'])}"
     yield "made by       " + ", ".join(f"{name} {version}" for name, version in about["versions"].items())

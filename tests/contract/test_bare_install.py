@@ -78,6 +78,7 @@ people = rng.normal(size=(60, 16))
 embeddings = np.repeat(people, 4, axis=0) + 0.6 * rng.normal(size=(240, 16))
 pairs = rng.integers(0, 240, (900, 2))
 pairs[:300, 1] = pairs[:300, 0] // 4 * 4 + rng.integers(0, 4, 300)
+pairs = np.unique(np.sort(pairs[pairs[:, 0] != pairs[:, 1]]), axis=0)
 same = pairs[:, 0] // 4 == pairs[:, 1] // 4
 groups = {"sex": np.where(np.arange(240) % 8 < 4, "f", "m")}
 identities = np.repeat([f"person {i}" for i in range(60)], 4)

@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 import threading
+import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -171,7 +172,8 @@ def test_mistakes_are_one_sentence(
 def small_models() -> dict[str, Any]:
     """Models of each kind of input."""
     rng = np.random.default_rng(0)
-    vectors, pairs = rng.normal(size=(40, 6)), rng.integers(0, 40, (300, 2))
+    vectors = rng.normal(size=(40, 6))
+    pairs = rng.permutation([(i, j) for i in range(40) for j in range(i)])[:300]
     same, groups = rng.random(300) < 0.5, {"half": np.where(np.arange(40) < 20, "lower", "upper")}
     return {
         "vectors": fairfr.ACLinear().fit(vectors, pairs, same),
@@ -266,6 +268,22 @@ def served(model: Path) -> Iterator[str]:
         server.communicate()
 
 
+@pytest.mark.filterwarnings("ignore")  # MLflow's own
+def test_a_pyfunc_passes_on_what_is_wrong_with_a_request(tmp_path: Path) -> None:
+    """In MLflow's kind of error: of any other its server tells the client nothing."""
+    import mlflow.pyfunc
+    from mlflow.exceptions import MlflowException
+
+    small_models()["scores"].save(tmp_path / "m.fairfr")
+    mlflow.pyfunc.save_model(tmp_path / "model", **described(tmp_path / "m.fairfr"))
+    loaded = mlflow.pyfunc.load_model(str(tmp_path / "model"))
+    with pytest.raises(
+        MlflowException, match=r"DataError: cosine\[1\] is 7, but a cosine lies within -1\.\.1"
+    ) as refused:
+        loaded.predict(pd.DataFrame({"cosine": [0.3, 7.0]}))
+    assert refused.value.error_code == "INVALID_PARAMETER_VALUE"
+
+
 @pytest.mark.server
 @pytest.mark.filterwarnings("ignore")
 def test_mlflow_serves_a_calibrator(tmp_path: Path) -> None:
@@ -283,5 +301,10 @@ def test_mlflow_serves_a_calibrator(tmp_path: Path) -> None:
             request = urllib.request.Request(address, json.dumps(body).encode(), {"Content-Type": "application/json"})
             with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
                 answers.append([row["probability"] for row in json.load(answer)["predictions"]])
+        body = {**asked, "params": {"prior": 7.0}}
+        request = urllib.request.Request(address, json.dumps(body).encode(), {"Content-Type": "application/json"})
+        with pytest.raises(urllib.error.HTTPError) as refused:
+            urllib.request.urlopen(request, timeout=PATIENCE)
+        assert refused.value.code == 400 and b"prior" in refused.value.read()
     np.testing.assert_allclose(answers[0], model.probability((left, right)), rtol=1e-12)
     np.testing.assert_allclose(answers[1], model.probability((left, right), prior=0.001), rtol=1e-12)

@@ -31,10 +31,10 @@ def faces() -> Faces:
     rng = np.random.default_rng(0)
     who = np.repeat(np.arange(60), 5)
     embeddings = rng.standard_normal((60, 16))[who] + 0.8 * rng.standard_normal((300, 16))
-    genuine = rng.integers(60, size=400)
-    inside = genuine[:, None] * 5 + np.array([rng.choice(5, 2, replace=False) for _ in range(400)])
-    first = rng.integers(300, size=400)
-    across = np.column_stack([first, (first + rng.integers(1, 300, size=400)) % 300])  # never an image with itself
+    # each pair once: 400 of the 600 inside people, and 400 across
+    inside = np.array([(i, j) for i in range(300) for j in range(i) if who[i] == who[j]])
+    across = np.array([(i, j) for i in range(300) for j in range(i) if who[i] != who[j]])
+    inside, across = (rng.permutation(each)[:400] for each in (inside, across))
     pairs = np.concatenate([inside, across])
     return Faces(embeddings, pairs, who[pairs[:, 0]] == who[pairs[:, 1]], who, np.array(["a", "b", "c"])[who % 3])
 

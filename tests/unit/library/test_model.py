@@ -24,6 +24,8 @@ import fairfr
 from fairfr.core.calibrator import FitContext
 from fairfr.core.errors import ConfigError, DataError, UnmetNeedError
 from fairfr.core.types import Bool, Need, Prediction
+from fairfr.library.model_card import card_text
+from fairfr.library.model_card import inspect as inspect_file
 from fairfr.methods._labels import hashed_names
 from fairfr.pairs.view import PairView
 
@@ -556,3 +558,52 @@ def test_what_predict_returns_is_checked(faces: Faces, how: str) -> None:
     model = fairfr.as_model(Wrong)().fit_scores(faces.cosine, faces.same)
     with pytest.raises(fairfr.MethodError, match=r"^Wrong\.predict .*" + message):
         model.probability_scores(faces.cosine)
+
+
+# -- what the given pairs contradict, repeat or lack -------------------------------------------------------------------
+
+
+def test_one_pair_with_both_labels_is_refused_whichever_way_round(faces: Faces) -> None:
+    pairs = np.concatenate([faces.pairs, faces.pairs[7:8, ::-1]])
+    same = np.append(faces.same, ~faces.same[7])
+    with pytest.raises(
+        DataError,
+        match=r"pairs\[800\] and pairs\[7\] are the same two images, but same is False .*True .*\(1 pair in all\)",
+    ):
+        fairfr.ACLinear().fit(faces.embeddings, pairs, same)
+    left, right = (faces.embeddings[pairs[:, side]] for side in (0, 1))
+    with pytest.raises(DataError, match=r"pairs\[800\] and pairs\[7\] are the same two images"):
+        fairfr.ACLinear().fit((left, right), None, same)
+
+
+def test_repeated_pairs_and_pairs_of_one_image_are_warned_of(faces: Faces) -> None:
+    given = (
+        faces.embeddings,
+        np.concatenate([faces.pairs, faces.pairs[7:9, ::-1]]),
+        np.append(faces.same, faces.same[7:9]),
+    )
+    with pytest.warns(fairfr.FairfrWarning, match=r"2 pairs repeated \(first: pairs\[800\] repeats pairs\[7\]\)"):
+        fairfr.Platt().fit(*given)
+    given = faces.embeddings, np.concatenate([faces.pairs, [[4, 4]]]), np.append(faces.same, True)
+    with pytest.warns(fairfr.FairfrWarning, match=r"1 pair of an image with itself.*first: pairs\[800\]"):
+        fairfr.Platt().fit(*given)
+
+
+def test_groups_that_training_lacked_or_had_once_are_warned_of(faces: Faces) -> None:
+    model = fairfr.Oracle().fit(faces.embeddings, faces.pairs, faces.same, groups={"g": faces.group})
+    new = np.where(faces.group == "a", "new", faces.group)
+    with pytest.warns(fairfr.FairfrWarning, match=r"'new' of g was not in training \(there: 'a', 'b', 'c'\)"):
+        model.probability(faces.embeddings, faces.pairs, groups={"g": new})
+    once = faces.group.astype("<U5")
+    once[faces.pairs[0, 0]] = "Asain"
+    with pytest.warns(fairfr.FairfrWarning, match=r"'Asain' of g has one image only"):
+        fairfr.Oracle().fit(faces.embeddings, faces.pairs, faces.same, groups={"g": once})
+
+
+def test_a_fit_without_identities_says_so(faces: Faces, tmp_path: Path) -> None:
+    model = fairfr.ACCohort().fit(faces.embeddings, faces.pairs, faces.same)
+    assert model.report_["note"].startswith("fitted without identities")
+    model.save(tmp_path / "m.fairfr", with_faces=True)
+    assert "note          fitted without identities" in card_text(inspect_file(tmp_path / "m.fairfr"))
+    known = fairfr.ACCohort().fit(faces.embeddings, faces.pairs, faces.same, identities=faces.who)
+    assert "note" not in known.report_
