@@ -286,21 +286,26 @@ def _read_cosine(table: TextTable, column: str) -> F64:
     wrong = invalid_cosines(cosine)
     if wrong.any():
         row = int(np.argmax(wrong))
+        where = f"{table.path}, {table.location(row)}: '{column}' is {cosine[row]:g}"
+        if not np.isfinite(cosine[row]):
+            raise DataError(f"{where}, which is no score. Remove the rows for which the matcher gave none.")
         raise DataError(
-            f"{table.path}, {table.location(row)}: '{column}' is {cosine[row]:g}, but a cosine lies within -1..1. "
-            "Convert the scores to cosines (e.g. divide percentages by 100), or remove rows without a score."
+            f"{where}, but a cosine lies within -1..1. Scores on another scale become cosines with fairfr import table "
+            "--score COL --range LOW HIGH."
         )
     return np.clip(cosine, *COSINE_RANGE)
 
 
 def reversed_scores(table: TextTable, column: str, cosine: F64, same: Bool, n_images: int) -> list[Finding]:
-    """A finding if a column of cosines (p,) over ``n_images`` images looks like one of distances."""
+    """A finding if a column of cosines (p,) over ``n_images`` images looks like distances, or the labels swapped."""
     area = reversed_auroc(cosine, same, n_images)
     if area is None:
         return []
     text = (
         f"{table.path}: '{column}' is lower for pairs of one person than for others (AUROC {area:.3f}). Scores must be "
-        "higher for more similar images. Is this a distance d? Then write 1 - d (fairfr import table --distance does)."
+        "higher for more similar images. Are these distances, or does 'same' have its labels swapped? A cosine "
+        "distance d is written 1 - d (fairfr import table --distance does), a euclidean one of vectors of length 1 "
+        "as 1 - d^2 / 2."
     )
     return [Finding("reversed-scores", "serious", text)]
 

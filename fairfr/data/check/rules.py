@@ -51,7 +51,8 @@ def _cosines(data: VerificationSet, facts: Facts) -> Iterator[Finding]:
             "vectors-against-labels",
             "serious",
             f"The cosines of the vectors are no higher for pairs of one person ({cosine.mean_same:.3f}) than for "
-            f"others ({cosine.mean_different:.3f}). Do the vectors belong to these images?",
+            f"others ({cosine.mean_different:.3f}). Do the vectors belong to these images? Is same=1 for pairs of "
+            "one person?",
         )
     if cosine.different_above_095:
         yield Finding(

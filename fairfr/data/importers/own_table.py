@@ -49,9 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--attribute", nargs="+", default=[], metavar="NAME[=COL,COL]", help=_ATTRIBUTE)
     scores = parser.add_mutually_exclusive_group()
     scores.add_argument("--score", nargs="+", default=[], metavar="COL", help="columns of pairs; higher: more similar")
-    scores.add_argument(
-        "--distance", nargs="+", default=[], metavar="COL", help="columns of pairs; lower: more similar"
-    )
+    scores.add_argument("--distance", nargs="+", default=[], metavar="COL", help=_DISTANCE)
     parser.add_argument("--range", nargs=2, type=float, metavar=("LOW", "HIGH"), help=_RANGE)
     add_output_arguments(parser, None)
 
@@ -60,6 +58,10 @@ _SAME = "column that is 1, yes or genuine for pairs of one person, or has this V
 _IDENTITY = "column of people in --images (default: identity, if there is one), or two of --pairs: COL,COL"
 _ATTRIBUTE = (
     "without --images: attributes in --pairs, by one column or by one for each image (default: NAME_left, _right)"
+)
+_DISTANCE = (
+    "columns of pairs; lower: more similar. The cosine is 1 - d for cosine distances; of euclidean ones (vectors of "
+    "length 1) it is 1 - d^2 / 2: compute it and name it with --score"
 )
 _RANGE = "of the scores (default: -1 1) or distances (default: 0 2); they become cosines from -1 to 1"
 

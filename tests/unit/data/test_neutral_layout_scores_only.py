@@ -108,7 +108,9 @@ def test_a_distance_is_suspected_unless_it_may_be_chance(tmp_path: Path) -> None
     distances = pairs.assign(cosine=1 - pairs["cosine"].clip(lower=0))
     many = pd.concat([distances] * 4, ignore_index=True)
     (warning,) = [found for found in load(tmp_path, many).warnings if found.code == "reversed-scores"]
-    assert warning.severity == "serious" and "AUROC 0.000" in warning.text and "1 - d" in warning.text
+    assert warning.severity == "serious" and "AUROC 0.000" in warning.text
+    for advice in ("distance d is written 1 - d (", "1 - d^2 / 2", "labels swapped"):
+        assert advice in warning.text
     assert not [found for found in load(tmp_path, distances).warnings if found.code == "reversed-scores"]
 
 
@@ -125,9 +127,9 @@ def cell(column: str, row: int, value: object) -> Change:
 
 
 BROKEN: dict[str, tuple[Change, tuple[str, ...]]] = {
-    "above one": (cell("cosine", 2, 87.5), ("line 4", "87.5", "-1..1", "Convert the scores")),
-    "nan": (cell("cosine", 2, "nan"), ("line 4", "nan", "remove rows")),
-    "inf": (cell("cosine", 2, "-inf"), ("line 4", "-inf", "remove rows")),
+    "above one": (cell("cosine", 2, 87.5), ("line 4", "87.5", "-1..1", "--score COL --range LOW HIGH")),
+    "nan": (cell("cosine", 2, "nan"), ("line 4", "nan", "is no score", "Remove the rows")),
+    "inf": (cell("cosine", 2, "-inf"), ("line 4", "-inf", "is no score", "Remove the rows")),
     "blank": (cell("cosine", 5, ""), ("line 7", "must be a number, found ''", "remove the row")),
     "decimal comma": (cell("cosine", 7, "0,5"), ("line 9", "found '0,5'", "decimal point")),
     "no column": (lambda p: p.rename(columns={"cosine": "cosines"}), ("Did you mean 'cosines'", "backbone.column")),
