@@ -56,13 +56,14 @@ class Difference:
 
 
 class GroupChange(NamedTuple):
-    """What a method does to one group at the wanted false match rate, beside the reference.
+    """What a method does to one group at a wanted false match rate, ``level`` as it is spelled, beside the reference.
 
     ``false_matches`` of the method and of the reference; ``fmr`` and ``fmr_by`` the intervals of the method's rate and
     of its difference; ``fnmr_by`` that of the difference in false non-matches.
     """
 
     group: str
+    level: str
     false_matches: tuple[float, float]
     fmr: Interval
     fmr_by: Interval
@@ -75,7 +76,10 @@ class GroupChange(NamedTuple):
 
 
 class Trial(NamedTuple):
-    """A method that may take the place of the reference. ``brier``: the interval of the difference that must be < 0."""
+    """A method that may take the place of the reference. ``brier``: the interval of the difference that must be < 0.
+
+    ``groups``: each group at each wanted rate.
+    """
 
     method: str
     reference: str
@@ -106,30 +110,30 @@ def sentence(method: str, reference: str, differences: Sequence[Difference]) -> 
     return f"{method} against {reference}: {'; '.join(parts)}."
 
 
-def judge_trial(trial: Trial, fpr: float, level: str) -> Judgement:
-    """Whether a method is taken: lower Brier score, no group above the wanted rate by it, none that loses a point."""
+def judge_trial(trial: Trial) -> Judgement:
+    """Whether a method is taken: lower Brier score, no group above a wanted rate by it, none that loses a point."""
     against = []
     if not trial.brier[1] < 0:
         against.append(f"its Brier score is not found to be lower than that of {trial.reference}")
-    for group in trial.groups:
-        if group.can_be_told and group.fmr[0] > fpr and group.fmr_by[0] > 0:
-            against.append(f"it raises the FMR of {group.group} further above {level}")
-        if group.fnmr_by[0] > A_POINT:
-            against.append(f"it takes more than a point of true matches from {group.group}")
+    for one in trial.groups:
+        if one.can_be_told and one.fmr[0] > float(one.level) and one.fmr_by[0] > 0:
+            against.append(f"it raises the FMR of {one.group} further above {one.level}")
+        if one.fnmr_by[0] > A_POINT:
+            against.append(f"at FPR {one.level} it takes more than a point of true matches from {one.group}")
     if against:
         return Judgement(False, tuple(against))
-    told = [group for group in trial.groups if group.can_be_told]
-    if not told:
-        return Judgement(None, (f"its Brier score is lower, but {_untold(trial.groups, level)}",))
+    if not any(one.can_be_told for one in trial.groups):
+        return Judgement(None, (f"its Brier score is lower, but {_untold(trial.groups)}",))
+    levels = " or ".join(dict.fromkeys(one.level for one in trial.groups))
     reasons = [
         f"lower Brier score than {trial.reference}",
-        f"no group found with an FMR above {level} and above that of {trial.reference}",
+        f"no group found with an FMR above {levels} and above that of {trial.reference}",
         "no group found to lose more than a point of true matches",
     ]
     return Judgement(True, tuple(reasons))
 
 
-def advise(trial: Trial, successor: Trial | None, n_genuine: int, fpr: float, level: str) -> str:
+def advise(trial: Trial, successor: Trial | None, n_genuine: int) -> str:
     """Which method to take, in words.
 
     Parameters
@@ -140,13 +144,11 @@ def advise(trial: Trial, successor: Trial | None, n_genuine: int, fpr: float, le
         Another method against that one, taken in its place if the same holds for it.
     n_genuine
         Genuine pairs of the data.
-    fpr, level
-        The false match rate that is wanted, and how it is spelled.
     """
     safe = trial.reference
     if n_genuine < ENOUGH_GENUINE:
         return f"Stay with {safe}: {n_genuine} genuine pairs are too few for more than a map of the score."
-    found = judge_trial(trial, fpr, level)
+    found = judge_trial(trial)
     if found.taken is None:
         return f"Whether to take {trial.method} instead of {safe} cannot be told: {found.reasons[0]}."
     if not found.taken:
@@ -154,7 +156,7 @@ def advise(trial: Trial, successor: Trial | None, n_genuine: int, fpr: float, le
     taken = trial
     said = []
     if successor is not None:
-        instead = judge_trial(successor, fpr, level)
+        instead = judge_trial(successor)
         if instead.taken:
             taken = successor
             said.append(f"Take {successor.method}: {', '.join(instead.reasons)}.")
@@ -163,17 +165,27 @@ def advise(trial: Trial, successor: Trial | None, n_genuine: int, fpr: float, le
             said.append(f"Not {successor.method} instead: {'; '.join(instead.reasons)}.")
     if taken is trial:
         said.insert(0, f"Take {trial.method}: {', '.join(found.reasons)}.")
-    untold = [group for group in taken.groups if not group.can_be_told]
-    if untold:
-        said.append(f"The FMR cannot be told for {_counted(untold)}.")
+    said += _cannot_be_told(taken.groups)
     return " ".join([*said, CONDITIONS])
 
 
-def _untold(groups: Sequence[GroupChange], level: str) -> str:
+def _untold(groups: Sequence[GroupChange]) -> str:
     if not groups:
-        return "the data has no groups, so nobody can tell whether one pays for it: give it a grouping"
-    return f"no group has {ENOUGH_FALSE_MATCHES} false matches at FMR {level} to tell whether one pays for it"
+        return "the data has no groups, or too few impostors, to tell whether one pays for it"
+    return f"no group has {ENOUGH_FALSE_MATCHES} false matches to tell whether one pays for it"
 
 
-def _counted(groups: Sequence[GroupChange]) -> str:
-    return ", ".join(f"{group.group} ({max(group.false_matches):.0f} false matches)" for group in groups)
+def _cannot_be_told(groups: Sequence[GroupChange]) -> list[str]:
+    """A sentence for each wanted rate that names the groups with too few false matches."""
+    untold: dict[str, list[str]] = {}
+    for one in groups:
+        if not one.can_be_told:
+            untold.setdefault(one.level, []).append(f"{one.group} ({_false_matches(one)})")
+    return [f"The FMR at {level} cannot be told for {', '.join(named)}." for level, named in untold.items()]
+
+
+def _false_matches(one: GroupChange) -> str:
+    count = round(max(one.false_matches))
+    if count == 1:
+        return "1 false match"
+    return f"{count} false matches"

@@ -17,7 +17,7 @@ from fairfr.report.uncertainty.decision import CANDIDATES, SAFE, Difference, Gro
 from fairfr.report.uncertainty.setting_bootstrap import SettingBootstrap
 
 DECIDING_LEVELS = ("1e-3", "1e-2")
-"""The rarest wanted rate for which all pairs expect enough false matches decides."""
+"""Wanted rates at which groups are judged; measures take the rarest for which there are enough impostors."""
 TONES: dict[str, Tone] = {"better": "improved", "worse": "degraded"}
 SYNTHETIC = "Synthetic data: what is better here says nothing about faces, so nothing is recommended."
 
@@ -28,14 +28,16 @@ SIMULTANEOUS = Note(
 )
 
 
-def deciding_level(found: SettingBootstrap) -> str | None:
-    """At which wanted rate the groups are judged; None where there are too few impostors, or no groups."""
+def deciding_levels(found: SettingBootstrap) -> list[str]:
+    """At which wanted rates groups are judged, the rarest first: those at which all pairs expect enough false matches.
+
+    None without groups.
+    """
     data = found.first.result.data
-    for level in DECIDING_LEVELS:
-        enough = found.levels.get(level, 0.0) * (data.pairs - data.same) >= ENOUGH_FALSE_MATCHES
-        if found.groups and enough:
-            return level
-    return None
+    if not found.groups:
+        return []
+    impostors = data.pairs - data.same
+    return [level for level in DECIDING_LEVELS if found.levels[level] * impostors >= ENOUGH_FALSE_MATCHES]
 
 
 def differences(found: SettingBootstrap, reference: MethodRow) -> dict[str, tuple[Difference, ...]]:
@@ -68,9 +70,10 @@ def _measured(found: SettingBootstrap, row: MethodRow, reference: MethodRow) -> 
         if metric == "auroc" and found.rank_alike(row, reference):
             change = np.zeros(len(change))
         yield name, higher, 4, change
-    level = deciding_level(found)
-    if level is None:
+    levels = deciding_levels(found)
+    if not levels:
         return
+    level = levels[0]
     ours_at, theirs_at = (found.rates[one.label] for one in (row, reference))
     worst = [
         np.fmax.reduce(rates[f"fpr_at_fpr_{level}"], axis=1) / found.levels[level] for rates in (ours_at, theirs_at)
@@ -130,28 +133,24 @@ def _advice(found: SettingBootstrap, by_label: dict[str, tuple[Difference, ...]]
     if second is not None:
         drawn, other = (found.value(row, "brier", "all")[1] for row in (second, first))
         successor = Trial(second.label, first.label, percentile_interval(drawn - other), _changes(found, second, first))
-    level = deciding_level(found) or DECIDING_LEVELS[0]
-    fpr = found.levels.get(level, float(level))
-    return [advise(trial, successor, data.same, fpr, level)]
+    return [advise(trial, successor, data.same)]
 
 
 def _changes(found: SettingBootstrap, row: MethodRow, reference: MethodRow) -> tuple[GroupChange, ...]:
-    """What happens to each group at the deciding rate; nothing where no rate can be judged."""
-    level = deciding_level(found)
-    if level is None:
-        return ()
+    """What happens to each group at each deciding rate."""
     ours, theirs = (found.rates[one.label] for one in (row, reference))
-    fmr, other = ours[f"fpr_at_fpr_{level}"], theirs[f"fpr_at_fpr_{level}"]
-    lost = theirs[f"tpr_at_fpr_{level}"] - ours[f"tpr_at_fpr_{level}"]
     changes = []
-    for g, group in enumerate(found.groups):
-        changes.append(
-            GroupChange(
+    for level in deciding_levels(found):
+        fmr, other = ours[f"fpr_at_fpr_{level}"], theirs[f"fpr_at_fpr_{level}"]
+        lost = theirs[f"tpr_at_fpr_{level}"] - ours[f"tpr_at_fpr_{level}"]
+        for g, group in enumerate(found.groups):
+            change = GroupChange(
                 group=group_words(group),
+                level=level,
                 false_matches=(float(fmr[0, g] * found.impostors[g]), float(other[0, g] * found.impostors[g])),
                 fmr=interval_to_infinity(fmr[1:, g]),
                 fmr_by=interval_to_infinity(fmr[1:, g] - other[1:, g]),
                 fnmr_by=interval_to_infinity(lost[1:, g]),
             )
-        )
+            changes.append(change)
     return tuple(changes)

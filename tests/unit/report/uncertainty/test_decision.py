@@ -16,7 +16,9 @@ from fairfr.report.uncertainty.decision import (
     sentence,
 )
 
-FINE = GroupChange("young women", (40.0, 60.0), fmr=(0.0009, 0.0014), fmr_by=(-0.001, -0.0002), fnmr_by=(-0.01, 0.03))
+FINE = GroupChange(
+    "young women", "1e-3", (40.0, 60.0), fmr=(0.0009, 0.0014), fmr_by=(-0.001, -0.0002), fnmr_by=(-0.01, 0.03)
+)
 """Its FMR may be above the wanted rate, but it falls; its FNMR may rise by three points, but that is not found."""
 TRIAL = Trial("AC-Hinge", "Beta", (-0.007, -0.003), (FINE,))
 SUCCESSOR = Trial("AC-Cohort", "AC-Hinge", (-0.003, -0.001), (FINE,))
@@ -64,7 +66,7 @@ def test_a_sentence_says_what_is_better_worse_equal_and_open() -> None:
 
 
 def advice(trial: Trial, successor: Trial | None = None, n_genuine: int = 1000) -> str:
-    return advise(trial, successor, n_genuine, 1e-3, "1e-3")
+    return advise(trial, successor, n_genuine)
 
 
 def test_a_method_is_taken_for_its_brier_score_where_no_group_pays() -> None:
@@ -98,31 +100,43 @@ def test_a_group_that_is_raised_above_the_wanted_rate_speaks_against_it() -> Non
 def test_a_rate_that_rises_towards_the_wanted_one_is_no_loss(
     fmr: tuple[float, float], fmr_by: tuple[float, float]
 ) -> None:
-    assert judge_trial(TRIAL._replace(groups=(FINE._replace(fmr=fmr, fmr_by=fmr_by),)), 1e-3, "1e-3").taken
+    assert judge_trial(TRIAL._replace(groups=(FINE._replace(fmr=fmr, fmr_by=fmr_by),))).taken
 
 
 def test_a_group_that_loses_more_than_a_point_speaks_against_it() -> None:
     pays = FINE._replace(group="old women", fnmr_by=(0.011, 0.05))
     assert advice(TRIAL._replace(groups=(FINE, pays))) == (
-        "Stay with Beta. Not AC-Hinge: it takes more than a point of true matches from old women."
+        "Stay with Beta. Not AC-Hinge: at FPR 1e-3 it takes more than a point of true matches from old women."
     )
-    assert judge_trial(TRIAL._replace(groups=(pays._replace(fnmr_by=(0.009, 0.05)),)), 1e-3, "1e-3").taken
+    assert judge_trial(TRIAL._replace(groups=(pays._replace(fnmr_by=(0.009, 0.05)),))).taken
 
 
 def test_groups_with_few_false_matches_are_named_and_not_judged() -> None:
     few = FINE._replace(group="old women", false_matches=(3.2, 2.0), fmr=(0.002, 0.01), fmr_by=(0.001, 0.005))
     said = advice(TRIAL._replace(groups=(FINE, few)))
     assert said.startswith("Take AC-Hinge:")
-    assert "The FMR cannot be told for old women (3 false matches)." in said
+    assert "The FMR at 1e-3 cannot be told for old women (3 false matches)." in said
     enough_before = few._replace(false_matches=(3.0, 10.0))
     assert advice(TRIAL._replace(groups=(FINE, enough_before))).startswith("Stay with Beta.")
+
+
+def test_a_group_is_judged_at_each_wanted_rate() -> None:
+    few = FINE._replace(false_matches=(3.0, 2.0))
+    often = FINE._replace(level="1e-2", fmr=(0.009, 0.014))
+    said = advice(TRIAL._replace(groups=(few, often)))
+    assert said.startswith("Take AC-Hinge: lower Brier score than Beta, no group found with an FMR above 1e-3 or 1e-2")
+    assert "The FMR at 1e-3 cannot be told for young women (3 false matches)." in said
+    pays = often._replace(fmr=(0.011, 0.014), fmr_by=(0.001, 0.002))
+    assert advice(TRIAL._replace(groups=(few, pays))) == (
+        "Stay with Beta. Not AC-Hinge: it raises the FMR of young women further above 1e-2."
+    )
 
 
 def test_where_no_group_can_be_judged_nothing_is_recommended() -> None:
     few = FINE._replace(false_matches=(3.0, 2.0))
     assert advice(TRIAL._replace(groups=(few,))) == (
         "Whether to take AC-Hinge instead of Beta cannot be told: its Brier score is lower, but no group has 10 false "
-        "matches at FMR 1e-3 to tell whether one pays for it."
+        "matches to tell whether one pays for it."
     )
     assert "the data has no groups" in advice(TRIAL._replace(groups=()))
 
