@@ -118,9 +118,12 @@ def arguments() -> argparse.Namespace:
 
 def _origin(options: argparse.Namespace) -> tuple[str, ...]:
     """The options that say where the runs are read from, as another command needs them; without passwords."""
+    words: list[str] = []
+    for folder in options.config_dir:
+        words += ["--config-dir", str(folder)]
     if options.source == "runs":
-        return ()
-    words = ["--source", options.source]
+        return tuple(words)
+    words += ["--source", options.source]
     if options.uri is not None:
         words += ["--uri", mask_passwords(options.uri)]
     if options.experiment != EXPERIMENT:

@@ -138,20 +138,34 @@ def fills_tables(run: Run) -> bool:
 def options_that_show(hidden: Sequence[Run], results: Sequence[Run]) -> str:
     """What to type so that tables show these variants too, each as a row beside what ``results`` have of it.
 
-    A parameter of the data, seed or protocol chooses runs, so all of its values are named.
+    A parameter of the data, seed or protocol chooses runs, so its values in all cells are named, the default first. Of
+    many values the first few are named (``values_not_listed``).
     """
+    values = _values_that_show(hidden, results)
+    return options_for({key: several[:MAX_LISTED_VARIANTS] for key, several in values.items()})
+
+
+def values_not_listed(hidden: Sequence[Run], results: Sequence[Run]) -> dict[str, int]:
+    """How many values of each parameter are too many for ``options_that_show``."""
+    counts = {key: len(several) for key, several in _values_that_show(hidden, results).items()}
+    return {key: count - MAX_LISTED_VARIANTS for key, count in counts.items() if count > MAX_LISTED_VARIANTS}
+
+
+def _values_that_show(hidden: Sequence[Run], results: Sequence[Run]) -> dict[str, list[Any]]:
     values: dict[str, list[Any]] = {}
     cells = [run for run in results if fills_tables(run)]
     for key in dict.fromkeys(chain.from_iterable(run.differs for run in hidden)):
-        asked = cells
         if key.startswith(OF_METHOD):
             asked = [run for run in hidden if key in run.differs]
+        else:
+            defaults = [run for run in cells if key not in run.differs]
+            asked = [*defaults, *(run for run in cells if key in run.differs)]
         values[key] = []
         for run in asked:
             value = _all_parameters(run).get(key)
             if value not in values[key]:
                 values[key].append(value)
-    return options_for(values)
+    return values
 
 
 def options_for(values: Mapping[str, Sequence[Any]]) -> str:

@@ -13,12 +13,12 @@ from typing import NamedTuple, get_args
 from fairfr.core.errors import ConfigError
 from fairfr.core.run_key import variant_label
 from fairfr.core.storage import translate_os_errors
-from fairfr.core.text import slug
+from fairfr.core.text import plural, slug
 from fairfr.core.types import Source
 from fairfr.report.paper_spec import Paper
 from fairfr.report.run import Reading, Run
 from fairfr.report.runs import SelectedRuns, SupersededRuns, runs_of_page
-from fairfr.report.selection import OF_METHOD, Selection, options_that_show
+from fairfr.report.selection import OF_METHOD, Selection, options_that_show, values_not_listed
 from fairfr.report.study import runs_by_study
 from fairfr.report.study_runs import StudyRuns
 from fairfr.report.tables.grid import DECISION, SOURCE_LABEL, Grid, Note
@@ -144,6 +144,8 @@ def not_shown(
     variants = [run for run in hidden if run.differs]
     if variants:
         said.append(f"{len(variants)} {_do(variants, 'differs', 'differ')} from the default configuration.")
+        for key, count in values_not_listed(variants, results).items():
+            said.append(f"The command leaves out {plural(count, 'value')} of {key}.")
         commands.append(f"{base} {options_that_show(variants, results)}")
     for one in superseded:
         said.append(str(one))

@@ -16,6 +16,7 @@ from fairfr.commands import tables
     [
         ((), ()),
         (("--source", "mlflow"), ("--source", "mlflow")),
+        (("--config-dir", "mine"), ("--config-dir", "mine")),
         (
             ("--source", "mlflow", "--uri", "http://me:secret@server:5000", "--experiment", "mine"),
             ("--source", "mlflow", "--uri", "http://me:***@server:5000", "--experiment", "mine"),

@@ -16,7 +16,7 @@ from fairfr.core.provenance import run_code
 from fairfr.core.run_key import RESULTS_VERSION
 from fairfr.report.run import STRICT, Run
 from fairfr.report.runs import MixedMetricsError, MixedResultsError, SelectedRuns
-from fairfr.report.selection import Selection, made_by_installed_code, options_that_show
+from fairfr.report.selection import Selection, made_by_installed_code, options_that_show, values_not_listed
 
 TARGET = "fairfr.methods.ac_density.ACDensity"
 SPLITTER = "fairfr.folds.published.LeaveOneFoldOut"
@@ -329,6 +329,17 @@ def test_one_command_shows_all_hidden_variants_beside_the_defaults(run: Make) ->
     assert "--where method.estimator.k=500,300 " in options and "--where seed=0,1" in options
     shown = chosen(*results, where=words(options))
     assert len(shown) == 7 and rows(shown)["AC-Density (seed=1)"] == 0.6 and rows(shown)["AC-Density"] == 0.9
+
+
+def test_of_many_values_five_are_named_the_default_among_them(run: Make) -> None:
+    seeds = [run(0.5 + 0.001 * seed, seed=seed) for seed in range(1, 30)]
+    variants = [run(0.6 + 0.001 * k, k=k) for k in range(30, 37)]
+    results = [*seeds, *variants, run(0.9)]
+    hidden = Selection().hidden(results)
+    assert options_that_show(hidden, results) == ("--where seed=0,1,2,3,4 --where method.estimator.k=30,31,32,33,34")
+    assert values_not_listed(hidden, results) == {"seed": 25, "method.estimator.k": 2}
+    few = [*seeds[:4], run(0.9)]
+    assert values_not_listed(Selection().hidden(few), few) == {}
 
 
 def test_what_is_hidden_counts_cells_alone(run: Make) -> None:
