@@ -53,8 +53,8 @@ def prepare(arguments: Sequence[str], conf: Path) -> list[str]:
         return [*flags, *parsed.overrides]
     try:
         overrides = [] if parsed.shell_completion else OverridesParser.create().parse_overrides(parsed.overrides)
-    except OverrideParseException:  # Hydra says itself where it stopped to understand
-        return [*flags, *parsed.overrides]
+    except OverrideParseException as error:  # it shows what was typed
+        raise ConfigError(mask_passwords(str(error))) from None
     chosen = [str(name) for override in overrides if override.key_or_group == METHOD for name in _chosen(override)]
     check_own_methods(conf, _user_folders(parsed, overrides), chosen)
     with _configurations(parsed, overrides, conf) as known:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import MISSING, fields, replace
 from pathlib import Path
 from typing import Any
@@ -10,13 +10,14 @@ from typing import Any
 from hydra.core.global_hydra import GlobalHydra
 from hydra.core.hydra_config import HydraConfig
 from hydra.types import RunMode
-from omegaconf import DictConfig, OmegaConf, open_dict
+from omegaconf import DictConfig, ListConfig, OmegaConf, open_dict, read_write
 from omegaconf.errors import OmegaConfBaseException
 
 from fairfr.core.config import from_mapping
 from fairfr.core.errors import ConfigError
 from fairfr.data.settings import DatasetSettings
 from fairfr.runner.settings import DATA_ROOT, CellSettings, MethodSettings
+from fairfr.store.secrets import HIDDEN
 from fairfr.store.settings import StoreSettings
 from fairfr.sweep.arguments import check_out_root, is_imported
 
@@ -110,3 +111,29 @@ def build_store(config: DictConfig) -> StoreSettings:
     store = from_mapping(StoreSettings, OmegaConf.to_container(config.store, resolve=True), "store")
     assert isinstance(store, StoreSettings)
     return store
+
+
+def hide_address(config: DictConfig | ListConfig, address: str) -> None:
+    """Replace the address of the tracking store by stars wherever it stands: it may have a password in it.
+
+    Launchers write the configuration of a job to disk, and jobs need no tracking store: the conductor logs.
+    """
+    keys = range(len(config)) if isinstance(config, ListConfig) else list(config)
+    with read_write(config):
+        for key in keys:
+            if OmegaConf.is_missing(config, key) or OmegaConf.is_interpolation(config, key):
+                continue
+            value = config[key]
+            if isinstance(value, DictConfig | ListConfig):
+                hide_address(value, address)
+            elif isinstance(value, str) and address in value:
+                config[key] = value.replace(address, HIDDEN)
+
+
+def without_address(job: Iterable[str]) -> list[str]:
+    """What a job overrides, without the address of the tracking store."""
+    kept = []
+    for override in job:
+        key, equals, _ = override.partition("=")
+        kept.append(f"{key}=null" if equals and key.lstrip("+") == "store.tracking_uri" else override)
+    return kept

@@ -24,7 +24,7 @@ from omegaconf import DictConfig
 
 from fairfr.core.errors import ConfigError, FairfrError
 from fairfr.store.sweep_record import CellOutcome, SweepRecord, read_outcomes
-from fairfr.sweep.compose import build_store
+from fairfr.sweep.compose import build_store, hide_address, without_address
 from fairfr.sweep.dry_run import count_by_experiment, describe_cells, split_unreadable
 from fairfr.sweep.grids import GridExpander, Job
 from fairfr.sweep.job import EXIT_FAILED, EXIT_NOT_LOGGED, check_writable, mirror_of
@@ -87,10 +87,13 @@ def _run_sweep(config: DictConfig, context: HydraContext, task_function: TaskFun
         terminal.plan([count_by_experiment(jobs)])
     budget = worker_budget(config.hydra.launcher, asked_threads(typed))
     limit_launcher(config.hydra.launcher, budget)
+    conductor = Conductor(config, typed, [without_address(job) for job in jobs], terminal)
+    address = build_store(config).tracking_uri
+    if address is not None:
+        hide_address(config, address)
     launcher = Plugins.instance().instantiate_launcher(
         hydra_context=context, task_function=task_function, config=config
     )
-    conductor = Conductor(config, typed, jobs, terminal)
     code = conductor.run(adapt_launcher(launcher, config, budget), budget.threads)
     return EXIT_FAILED if unreadable else code
 

@@ -134,7 +134,10 @@ def test_a_silent_server_costs_neither_the_results_nor_the_sweep(
     assert len(list((tmp_path / "out").glob("runs/*/*/*/*/result.json"))) == 2
 
 
-@pytest.mark.parametrize("sweep", [(), ("-m",)], ids=["one cell", "sweep"])
+PROCESSES = pytest.param(("-m", "hydra/launcher=submitit_local"), id="pickled jobs", marks=pytest.mark.launcher)
+
+
+@pytest.mark.parametrize("sweep", [pytest.param((), id="one cell"), pytest.param(("-m",), id="sweep"), PROCESSES])
 def test_a_password_in_the_address_stands_nowhere(
     run_py: Any, small: tuple[str, ...], unused_port: int, tmp_path: Path, sweep: tuple[str, ...]
 ) -> None:
@@ -144,7 +147,9 @@ def test_a_password_in_the_address_stands_nowhere(
     assert done.returncode == 3, done.stdout + done.stderr
     assert f"http://me:***@127.0.0.1:{unused_port}" in done.stdout and "s3cret" not in done.stdout + done.stderr
     files = [path for path in (tmp_path / "out").rglob("*") if path.is_file()]
-    assert any(path.name == "overrides.yaml" for path in files) and any("runs" in path.parts for path in files)
+    assert any(path.name.endswith(("overrides.yaml", "_result.pkl")) for path in files) and any(
+        "runs" in path.parts for path in files
+    )
     assert [path for path in files if b"s3cret" in path.read_bytes()] == []
 
 

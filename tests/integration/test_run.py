@@ -17,7 +17,7 @@ import yaml
 from sklearn.metrics import brier_score_loss, roc_auc_score
 
 from fairfr.core.config import instantiate
-from fairfr.core.errors import DataError, FairfrError, UnmetNeedError
+from fairfr.core.errors import ConfigError, DataError, FairfrError, UnmetNeedError
 from fairfr.core.provenance import code_digest
 from fairfr.core.run_key import configuration_digest
 from fairfr.core.types import MetricRow
@@ -466,7 +466,10 @@ def test_choices_that_only_hydra_understands_are_left_to_it() -> None:
     sweep = ["-m", "method=glob(*)", "dataset=rfw,bfw", "hydra/launcher=joblib", "~experiment"]
     more = ["method=choice(platt,beta)", "hydra.job.chdir=false", "backbone=${oc.env:NET}", "store@x=folder"]
     assert prepare([*sweep, *more], CONF) == [*sweep, *more]
-    assert prepare(["method=[a", "sed=1"], CONF) == ["method=[a", "sed=1"], "Hydra shows where it stopped to understand"
+    with pytest.raises(ConfigError, match=r"no viable alternative at input '\[a'"):
+        prepare(["method=[a", "sed=1"], CONF)
+    with pytest.raises(ConfigError, match=r"http://me:\*\*\*@server\["):
+        prepare(["store.tracking_uri=http://me:s3cret@server["], CONF)
     nested = ["dataset.standin.scale=0.1", "+dataset.x.y=1", "++method.estimator.k=1"]
     assert prepare(nested, CONF) == nested, "as typed"
 
