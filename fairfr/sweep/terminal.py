@@ -19,7 +19,7 @@ from fairfr.core.findings import STAND_IN_USED, Finding
 from fairfr.core.run_key import Parameters, variant_label, variant_text
 from fairfr.core.run_result import RunResult
 from fairfr.core.text import escape_control_chars
-from fairfr.paper.order import reading_of, reading_shared_by
+from fairfr.paper.order import DENSITY, reading_of, reading_shared_by
 from fairfr.report.run import Reading, Run
 from fairfr.report.selection import Selection
 from fairfr.report.tables.columns import RESULT_COLUMNS
@@ -34,6 +34,10 @@ WIDTH_WITHOUT_TERMINAL = 120
 
 DAGGER = "†"
 SECONDS = "s"
+PRINTED_FORM = (
+    "AC-Density: the paper's headline rows look like method=ac_density_loo, not like\n"
+    "its text, which ac_density follows (docs/findings.md)"
+)
 SHARED_SECONDS = "s: what methods share (data, clusters) counts for the first one that needs it"
 LEFT_OUT_FIRST = (SECONDS, "worst\nTPR@1e-3")
 WIDE = 10_000
@@ -300,6 +304,9 @@ def _caption(results: Sequence[Run], lines: Sequence[Line], reading: Reading, le
     raw = any(result.has_groups and result.has_raw_brier(reading) for result in results)
     said = "worst Brier: of the raw score where a method has no probability, as in the paper" if raw else ""
     fitted = FITTED if results[0].result.is_synthetic else ""
+    form = ""
+    if reading.ranks_by_probability and any(result.cell[2] == DENSITY.id for result in results):
+        form = PRINTED_FORM
     names = ["seconds" if heading == SECONDS else heading.replace("\n", " ") for heading in left_out]
     wider = f"in a wider window also: {', '.join(names)}" if names else ""
-    return "\n".join(filter(None, ("   ".join(marks), said, shared, fitted, wider))) or None
+    return "\n".join(filter(None, ("   ".join(marks), said, form, shared, fitted, wider))) or None

@@ -17,8 +17,13 @@ Tone: TypeAlias = Literal["plain", "improved", "degraded", "beyond"]
 Missing: TypeAlias = Literal["no run", "too few pairs", "no groups", "no false match"]
 
 SOURCE_LABEL: dict[Source, str] = {"synthetic": "SYNTHETIC stand-in, not faces", "files": "data files"}
-FITTED = "Baseline and AC-Linear: fitted to the paper; all else: predicted."
-"""What every table and figure of stand-in runs says (docs/standin.md)."""
+FITTED = "Some figures are fitted to the paper, all else is predicted (docs/standin.md)."
+"""What every figure of stand-in runs says."""
+FITTED_WHERE = (
+    "Fitted to the paper: Baseline and AC-Linear in the headline settings, Platt and AC-Linear in the appendix's sets, "
+    "nothing in the plausible settings; all else: predicted (docs/standin.md)."
+)
+"""What every table of stand-in runs says."""
 UNDEFINED = "\u2013"
 """Stands where there is a run but no number."""
 TIED = "\u2021"
@@ -172,7 +177,7 @@ class Grid:
     def sentences(self) -> tuple[str, ...]:
         """What the caption says after the heading; of stand-in runs also what was fitted."""
         if self.source == "synthetic" and self.sections:
-            return (*self.about, FITTED)
+            return (*self.about, FITTED_WHERE)
         return self.about
 
     @property
