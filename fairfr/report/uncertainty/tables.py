@@ -8,25 +8,19 @@ one finds, and of the true worst group's value, from simultaneous intervals of a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
-from math import isnan
 from typing import TypeAlias
 
-import numpy as np
-
 from fairfr.core.names import ENOUGH_FALSE_MATCHES
-from fairfr.core.types import F64
 from fairfr.report.quantity import group_heading, higher_is_better
-from fairfr.report.tables.grid import DECISION, Entry, Grid, Line, Note, Section, Spanner, Tone, mark_best, number_entry
-from fairfr.report.tables.layout import is_called
-from fairfr.report.tables.order import BASELINE, MethodRow
+from fairfr.report.tables.grid import DECISION, Entry, Grid, Line, Note, Section, Spanner, mark_best, number_entry
+from fairfr.report.tables.order import MethodRow
 from fairfr.report.tables.setting_tables import MOST_GROUPS
 from fairfr.report.tables.table_notes import raw_brier
 from fairfr.report.uncertainty.bootstrap import (
     BOOTSTRAP_METRICS,
-    percentile_interval,
     simultaneous_intervals,
     worst_group_interval,
 )
@@ -37,6 +31,16 @@ from fairfr.report.uncertainty.decision_table import (
     decision_sentences,
     differences,
 )
+from fairfr.report.uncertainty.difference_lines import (
+    DIGITS,
+    HEADINGS,
+    PLACES,
+    comparison_sections,
+    range_text,
+    ranked_alike,
+    row_called,
+    span_text,
+)
 from fairfr.report.uncertainty.rate_tables import (
     AT_ONE_THRESHOLD,
     FEW_FALSE_MATCHES,
@@ -46,16 +50,11 @@ from fairfr.report.uncertainty.rate_tables import (
 )
 from fairfr.report.uncertainty.setting_bootstrap import ALPHA, BootstrapCache, SettingBootstrap
 
-DIGITS = 4
-PLACES = {"all": "All pairs", "worst": "Worst group"}
 MEANS = {
     "all": ("mean", "fold std", "pooled", "95 % interval"),
     "worst": ("mean", "fold std", "pooled", "95 % CI, expected worst", "95 % CI, true worst group"),
 }
 LineOf: TypeAlias = Callable[[SettingBootstrap, MethodRow, str], Line]
-HEADINGS = dict(zip(BOOTSTRAP_METRICS, ("AUROC", "TPR@1e-3", "Brier"), strict=True))
-RANKED = ("auroc", "tpr_at_fpr_1e-3")
-"""Metrics that only the order of values decides."""
 CHAPTER = "Uncertainty"
 
 TWO_WORSTS = Note(
@@ -92,7 +91,7 @@ def uncertainty_tables(bootstraps: BootstrapCache, against: str | None = None) -
         if found is None:
             continue
         grids += [_means_grid(found), *_groups_grids(found)]
-        sections = tuple(_comparison_sections(found, against, order.duels))
+        sections = tuple(comparison_sections(found, against, order.duels))
         if sections:
             grids.append(_differences_grid(found, sections))
         if against is not None:
@@ -179,10 +178,10 @@ def _means_line(found: SettingBootstrap, row: MethodRow, metric: str) -> Line:
             number_entry(stored.get("mean"), DIGITS),
             number_entry(stored.get("std"), DIGITS),
             number_entry(pooled, DIGITS),
-            Entry(_span(drawn)),
+            Entry(span_text(drawn)),
         ]
     bounds = simultaneous_intervals(found.measured[row.label].groups(metric)[1])
-    entries.append(Entry(_range(*worst_group_interval(bounds, bool(higher_is_better(metric))))))
+    entries.append(Entry(range_text(*worst_group_interval(bounds, bool(higher_is_better(metric))))))
     return Line(row.label, tuple(entries), run.needs_groups)
 
 
@@ -204,7 +203,7 @@ def _groups_line(part: slice, found: SettingBootstrap, row: MethodRow, metric: s
     pooled, drawn = found.measured[row.label].groups(metric)
     bounds = simultaneous_intervals(drawn).T[part]
     entries = [
-        number_entry(float(value), DIGITS, spread=f" {_range(low, high)}")
+        number_entry(float(value), DIGITS, spread=f" {range_text(low, high)}")
         for value, (low, high) in zip(pooled[part], bounds, strict=True)
     ]
     return Line(row.label, tuple(entries), found.runs[row.label].needs_groups)
@@ -215,101 +214,8 @@ def _differences_grid(found: SettingBootstrap, sections: tuple[Section, ...]) ->
     spanners = tuple(Spanner(heading, columns) for heading in PLACES.values())
     title = "Paired differences between methods"
     grid = _grid(found, "differences", title, spanners, sections, DIFFERENCES)
-    alike = tuple(_ranked_alike(found))
+    alike = tuple(ranked_alike(found))
     return replace(grid, notes=(*grid.notes[:1], *alike, *grid.notes[1:]))
-
-
-def _ranked_alike(found: SettingBootstrap) -> Iterator[Note]:
-    """One note for each set of methods that rank pairs alike inside every fold."""
-    by_ranks: dict[str, list[str]] = {}
-    for row in found.rows:
-        by_ranks.setdefault(found.ranks[row.label], []).append(row.label)
-    for labels in by_ranks.values():
-        if len(labels) > 1:
-            text = (
-                f"{', '.join(labels[:-1])} and {labels[-1]} rank the pairs of every fold alike. Their pooled AUROC and "
-                "TPR differ only because each fold has a map of its own, so these differences are not marked."
-            )
-            yield Note("ranked_alike", text)
-
-
-def _comparison_sections(
-    found: SettingBootstrap, against: str | None, duels: Mapping[str, tuple[str, ...]]
-) -> Iterator[Section]:
-    """Each metric against the Baseline, then in the ``duels``, or against the one method that is asked for.
-
-    Only the comparisons that have both runs.
-    """
-    if against is None:
-        rounds = [(found.row(BASELINE.id), found.rows)]
-        for other, methods in duels.items():
-            rounds.append((found.row(other), tuple(row for row in map(found.row, methods) if row is not None)))
-    else:
-        rounds = [(row_called(against, found), found.rows)]
-    for metric in BOOTSTRAP_METRICS:
-        for reference, rows in rounds:
-            if reference is None:
-                continue
-            lines = [_comparison_line(found, row, reference, metric) for row in rows if row != reference]
-            if lines:
-                yield Section(f"{HEADINGS[metric]}, minus {reference.label}", tuple(lines))
-
-
-def row_called(name: str, found: SettingBootstrap) -> MethodRow | None:
-    """The row of a method or variant by its id or label, as a person types it."""
-    for row in found.rows:
-        if is_called(name, row.id, row.label, found.runs[row.label].cell[2]):
-            return row
-    return None
-
-
-def _comparison_line(found: SettingBootstrap, a: MethodRow, b: MethodRow, metric: str) -> Line:
-    alike = metric in RANKED and found.rank_alike(a, b)
-    entries: list[Entry] = []
-    for place in PLACES:
-        ours, drawn = found.value(a, metric, place)
-        theirs, other = found.value(b, metric, place)
-        entries += _difference_entries(ours - theirs, drawn - other, bool(higher_is_better(metric)), alike)
-        entries.append(_of_fold_means(found, a, b, metric, place))
-    return Line(a.label, tuple(entries), found.runs[a.label].needs_groups)
-
-
-def _of_fold_means(found: SettingBootstrap, a: MethodRow, b: MethodRow, metric: str, place: str) -> Entry:
-    means = [found.runs[row.label].mean(metric, place, found.reading) for row in (a, b)]
-    if means[0] is None or means[1] is None:
-        return Entry(missing="too few pairs")
-    return number_entry(means[0] - means[1], DIGITS, sign="+")
-
-
-def _difference_entries(difference: float, drawn: F64, higher: bool, alike: bool) -> list[Entry]:
-    """The difference, its interval, and in which share of the draws (draws,) it is for the better.
-
-    It is marked where the interval leaves out zero as it is printed, unless both methods rank ``alike`` in every fold.
-    """
-    known = drawn[~np.isnan(drawn)]
-    if isnan(difference) or len(known) == 0:
-        return [Entry(missing="too few pairs")] * 3
-    low, high = (round(end, DIGITS) for end in percentile_interval(known))
-    gain = known if higher else -known
-    share = float(np.mean(gain > 0) + np.mean(gain == 0) / 2)
-    tone: Tone = "plain"
-    if not alike and (low > 0 or high < 0):
-        tone = "improved" if (low > 0) == higher else "degraded"
-    return [
-        number_entry(difference, DIGITS, sign="+", tone=tone),
-        Entry(_span(known, "+")),
-        Entry(f"{100 * share:.1f} %", share),
-    ]
-
-
-def _span(drawn: F64, sign: str = "") -> str:
-    return _range(*percentile_interval(drawn), sign)
-
-
-def _range(low: float, high: float, sign: str = "") -> str:
-    if isnan(low):
-        return ""
-    return f"[{low:{sign}.{DIGITS}f}, {high:{sign}.{DIGITS}f}]"
 
 
 def _about(found: SettingBootstrap) -> str:

@@ -12,8 +12,8 @@ from fairfr.report.run import STRICT, Run
 from fairfr.report.runs import SelectedRuns
 from fairfr.report.tables.layout import Layout
 from fairfr.report.uncertainty.decision_table import SYNTHETIC, decision_sentences, differences
+from fairfr.report.uncertainty.difference_lines import row_called
 from fairfr.report.uncertainty.setting_bootstrap import BootstrapCache, SettingBootstrap
-from fairfr.report.uncertainty.tables import row_called
 
 
 def found_in(runs: list[Run], source: Any = "files", draws: int = 200) -> SettingBootstrap:

@@ -16,8 +16,9 @@ from fairfr.report.run import STRICT, Reading, Run
 from fairfr.report.runs import SelectedRuns
 from fairfr.report.tables.grid import Grid, Line
 from fairfr.report.tables.layout import Layout
+from fairfr.report.uncertainty.difference_lines import _difference_entries
 from fairfr.report.uncertainty.setting_bootstrap import BootstrapCache
-from fairfr.report.uncertainty.tables import _difference_entries, uncertainty_tables
+from fairfr.report.uncertainty.tables import uncertainty_tables
 from fairfr.store.result_file import checksums
 
 DRAWS = 20

@@ -1,0 +1,117 @@
+"""The lines of a table of paired differences between methods, and the text of an interval."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from math import isnan
+
+import numpy as np
+
+from fairfr.core.types import F64
+from fairfr.report.quantity import higher_is_better
+from fairfr.report.tables.grid import Entry, Line, Note, Section, Tone, number_entry
+from fairfr.report.tables.layout import is_called
+from fairfr.report.tables.order import BASELINE, MethodRow
+from fairfr.report.uncertainty.bootstrap import BOOTSTRAP_METRICS, percentile_interval
+from fairfr.report.uncertainty.setting_bootstrap import SettingBootstrap
+
+DIGITS = 4
+PLACES = {"all": "All pairs", "worst": "Worst group"}
+HEADINGS = dict(zip(BOOTSTRAP_METRICS, ("AUROC", "TPR@1e-3", "Brier"), strict=True))
+RANKED = ("auroc", "tpr_at_fpr_1e-3")
+"""Metrics that only the order of values decides."""
+
+
+def comparison_sections(
+    found: SettingBootstrap, against: str | None, duels: Mapping[str, tuple[str, ...]]
+) -> Iterator[Section]:
+    """Each metric against the Baseline, then in the ``duels``, or against the one method that is asked for.
+
+    Only the comparisons that have both runs.
+    """
+    if against is None:
+        rounds = [(found.row(BASELINE.id), found.rows)]
+        for other, methods in duels.items():
+            rounds.append((found.row(other), tuple(row for row in map(found.row, methods) if row is not None)))
+    else:
+        rounds = [(row_called(against, found), found.rows)]
+    for metric in BOOTSTRAP_METRICS:
+        for reference, rows in rounds:
+            if reference is None:
+                continue
+            lines = [_comparison_line(found, row, reference, metric) for row in rows if row != reference]
+            if lines:
+                yield Section(f"{HEADINGS[metric]}, minus {reference.label}", tuple(lines))
+
+
+def row_called(name: str, found: SettingBootstrap) -> MethodRow | None:
+    """The row of a method or variant by its id or label, as a person types it."""
+    for row in found.rows:
+        if is_called(name, row.id, row.label, found.runs[row.label].cell[2]):
+            return row
+    return None
+
+
+def _comparison_line(found: SettingBootstrap, a: MethodRow, b: MethodRow, metric: str) -> Line:
+    alike = metric in RANKED and found.rank_alike(a, b)
+    entries: list[Entry] = []
+    for place in PLACES:
+        ours, drawn = found.value(a, metric, place)
+        theirs, other = found.value(b, metric, place)
+        entries += _difference_entries(ours - theirs, drawn - other, bool(higher_is_better(metric)), alike)
+        entries.append(_of_fold_means(found, a, b, metric, place))
+    return Line(a.label, tuple(entries), found.runs[a.label].needs_groups)
+
+
+def _of_fold_means(found: SettingBootstrap, a: MethodRow, b: MethodRow, metric: str, place: str) -> Entry:
+    means = [found.runs[row.label].mean(metric, place, found.reading) for row in (a, b)]
+    if means[0] is None or means[1] is None:
+        return Entry(missing="too few pairs")
+    return number_entry(means[0] - means[1], DIGITS, sign="+")
+
+
+def _difference_entries(difference: float, drawn: F64, higher: bool, alike: bool) -> list[Entry]:
+    """The difference, its interval, and in which share of the draws (draws,) it is for the better.
+
+    It is marked where the interval leaves out zero as it is printed, unless both methods rank ``alike`` in every fold.
+    """
+    known = drawn[~np.isnan(drawn)]
+    if isnan(difference) or len(known) == 0:
+        return [Entry(missing="too few pairs")] * 3
+    low, high = (round(end, DIGITS) for end in percentile_interval(known))
+    gain = known if higher else -known
+    share = float(np.mean(gain > 0) + np.mean(gain == 0) / 2)
+    tone: Tone = "plain"
+    if not alike and (low > 0 or high < 0):
+        tone = "improved" if (low > 0) == higher else "degraded"
+    return [
+        number_entry(difference, DIGITS, sign="+", tone=tone),
+        Entry(span_text(known, "+")),
+        Entry(f"{100 * share:.1f} %", share),
+    ]
+
+
+def ranked_alike(found: SettingBootstrap) -> Iterator[Note]:
+    """One note for each set of methods that rank pairs alike inside every fold."""
+    by_ranks: dict[str, list[str]] = {}
+    for row in found.rows:
+        by_ranks.setdefault(found.ranks[row.label], []).append(row.label)
+    for labels in by_ranks.values():
+        if len(labels) > 1:
+            text = (
+                f"{', '.join(labels[:-1])} and {labels[-1]} rank the pairs of every fold alike. Their pooled AUROC and "
+                "TPR differ only because each fold has a map of its own, so these differences are not marked."
+            )
+            yield Note("ranked_alike", text)
+
+
+def span_text(drawn: F64, sign: str = "") -> str:
+    """The percentile interval of draws (draws,)."""
+    return range_text(*percentile_interval(drawn), sign)
+
+
+def range_text(low: float, high: float, sign: str = "") -> str:
+    """An interval in brackets; nothing where it is unknown."""
+    if isnan(low):
+        return ""
+    return f"[{low:{sign}.{DIGITS}f}, {high:{sign}.{DIGITS}f}]"
