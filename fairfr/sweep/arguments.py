@@ -40,6 +40,12 @@ TOP_LEVEL = frozenset(key.name for key in fields(CellSettings))
 
 def prepare(arguments: Sequence[str], conf: Path) -> list[str]:
     """``arguments`` as Hydra takes them, flags first; a name that does not exist is a ConfigError with a suggestion."""
+    for argument in arguments:
+        shown = argument.encode(errors="backslashreplace").decode()
+        if shown != argument:
+            raise ConfigError(
+                f"{shown} is not UTF-8, as names of files must be here. Give the file or folder another name."
+            )
     parsed = _parser().parse_intermixed_args(list(arguments))
     flags = _flags(arguments, parsed)
     parsed.overrides = [of_folder(override) for override in parsed.overrides]
@@ -86,8 +92,9 @@ def check_out_root(value: object) -> None:
     """Refuse what is not a folder, or one that MLflow cannot name, before Hydra makes the folder."""
     if value is None or value == "":
         raise ConfigError("out_root must name a folder for the results, found nothing (null).")
-    if "?" in str(value):
-        raise ConfigError(f"out_root={value} holds a '?', which cuts short the address of MLflow's database.")
+    for sign in "?%":
+        if sign in str(value):
+            raise ConfigError(f"out_root={value} holds a '{sign}', which the address of MLflow's database cannot have.")
 
 
 def flag_first(line: str) -> str:

@@ -172,7 +172,7 @@ def test_names_without_files_are_told_what_is_there_and_what_to_type(data: Path)
         prepare(["dataset=meine"], CONF)
 
 
-@pytest.mark.parametrize("value", ["null", "''", "a?b"])
+@pytest.mark.parametrize("value", ["null", "''", "a?b", "50%25"])
 def test_a_place_that_is_none_is_refused_before_a_folder_is_made(
     value: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -180,6 +180,11 @@ def test_a_place_that_is_none_is_refused_before_a_folder_is_made(
     with pytest.raises(ConfigError, match="out_root"):
         prepare([f"out_root={value}"], CONF)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_path_that_is_not_utf_8_is_refused_with_a_sentence() -> None:
+    with pytest.raises(ConfigError, match=r"out_root=caf\\udce9 is not UTF-8"):
+        prepare(["out_root=caf\udce9"], CONF)
 
 
 @pytest.mark.parametrize("flags", [("--cfg", "job"), ("--info", "all")])
