@@ -29,6 +29,8 @@ OUTCOME_FILE = "outcome.json"
 NO_PART = ("out_root", "data_root", "store", "threads", "force", "on_error", "hydra")
 NAMED_AT_MOST = 3
 NOT_RUN = "not run"
+DIED = "did not end: it was killed, or could not write its files."
+STOPPED = "stopped by you."
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,15 +150,16 @@ def write_outcome(folder: Path, outcome: CellOutcome) -> None:
     (folder / OUTCOME_FILE).write_text(json.dumps(outcome.to_json()), encoding="utf-8")
 
 
-def read_outcomes(folder: Path, planned: Sequence[str] = ()) -> list[CellOutcome]:
+def read_outcomes(folder: Path, planned: Sequence[str] = (), cut_short: str = DIED) -> list[CellOutcome]:
     """How each job of a sweep ended, in the order of the jobs; they may have run in other processes.
 
-    ``planned``: what each job was to be. One that wrote no outcome gets the status ``not run``.
+    ``planned``: what each job was to be. One that wrote no outcome gets the status ``not run``; ``cut_short``: what is
+    said of one that had started.
     """
     files = {int(path.parent.name): path for path in folder.glob(f"*/{OUTCOME_FILE}") if path.parent.name.isdigit()}
     known = {job: outcome for job, path in files.items() if (outcome := read_outcome(path.parent)) is not None}
     jobs = sorted({*known, *range(len(planned))})
-    return [known[job] if job in known else _not_run(folder / str(job), planned[job]) for job in jobs]
+    return [known[job] if job in known else _not_run(folder / str(job), planned[job], cut_short) for job in jobs]
 
 
 def has_started(folder: Path, job: int) -> bool:
@@ -178,9 +181,8 @@ def read_outcome(folder: Path) -> CellOutcome | None:
         return None
 
 
-def _not_run(folder: Path, choices: str) -> CellOutcome:
-    error = "did not end: it was killed, or could not write its files." if folder.exists() else "did not start."
-    return CellOutcome(NOT_RUN, choices, error)
+def _not_run(folder: Path, choices: str, cut_short: str) -> CellOutcome:
+    return CellOutcome(NOT_RUN, choices, cut_short if folder.exists() else "did not start.")
 
 
 def stored_sweeps(out_root: Path) -> Iterator[tuple[SweepRecord, list[CellOutcome]]]:

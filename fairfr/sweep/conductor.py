@@ -23,7 +23,7 @@ from hydra.types import HydraContext, TaskFunction
 from omegaconf import DictConfig
 
 from fairfr.core.errors import ConfigError, FairfrError
-from fairfr.store.sweep_record import CellOutcome, SweepRecord, read_outcomes
+from fairfr.store.sweep_record import DIED, STOPPED, CellOutcome, SweepRecord, read_outcomes
 from fairfr.sweep.compose import build_store, hide_address, without_address
 from fairfr.sweep.dry_run import count_by_experiment, describe_cells, split_unreadable
 from fairfr.sweep.grids import GridExpander, Job
@@ -189,7 +189,7 @@ class Conductor:
 
         ``status``: FAILED or KILLED for a sweep that was cut short.
         """
-        outcomes = read_outcomes(self._folder, self._record.planned)
+        outcomes = read_outcomes(self._folder, self._record.planned, STOPPED if status == "KILLED" else DIED)
         is_failed = self._terminal.sweep_report(outcomes, self._out_root) > 0
         record = self._record.over(time.time(), status, outcomes)
         with contextlib.suppress(OSError):  # on a full disk, which the missing cells show

@@ -150,14 +150,16 @@ def test_ctrl_c_frees_the_lock_that_workers_wait_for_and_mlflow_has_half_a_secon
     def work(job: int) -> None:
         if job == 1:
             assert (tmp_path / CONDUCTOR_LOCK).exists()
+            (tmp_path / "1").mkdir()
             raise KeyboardInterrupt
         end_job(tmp_path, job)
 
     with pytest.raises(KeyboardInterrupt):
-        run(tmp_path, logger, 2, work)
+        run(tmp_path, logger, 3, work)
     assert not (tmp_path / CONDUCTOR_LOCK).exists()
     assert logger.limits == [0.5] and logger.closed[0].status == "KILLED"
-    assert "1 not run" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "2 not run" in said and "seed=1: stopped by you." in said and "seed=2: did not start." in said
 
 
 def test_a_full_disk_is_one_message_and_the_summary(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
