@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 
 import numpy as np
 
@@ -44,7 +45,7 @@ def differences(found: SettingBootstrap, reference: MethodRow) -> dict[str, tupl
     """By label the deciding differences of each other method, with one band for all of them."""
     rows = [row for row in found.rows if row != reference]
     measured = {row.label: list(_measured(found, row, reference)) for row in rows}
-    everything = [one for several in measured.values() for one in several]
+    everything = list(chain.from_iterable(measured.values()))
     if not everything:
         return {}
     points = np.array([values[0] for *_, values in everything])
