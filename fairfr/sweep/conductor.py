@@ -12,6 +12,7 @@ import sys
 import tempfile
 import time
 import traceback
+import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -99,11 +100,13 @@ def _run_sweep(config: DictConfig, context: HydraContext, task_function: TaskFun
 
 
 def adapt_launcher(launcher: Any, config: DictConfig, budget: WorkerBudget) -> Launcher:
-    """What two launchers have no key for: a number of jobs at once, and workers that end before their first job."""
+    """What two launchers have no key for: a number of jobs at once, and workers that end with the conductor."""
     name = launcher_name(config.hydra.launcher)
     if name == "LocalLauncher":
         return LaunchInBatches(launcher, budget.n_jobs or 1)
     if name == "JoblibLauncher":
+        # joblib starts another worker by itself; of one that was killed the sweep speaks in its own words
+        warnings.filterwarnings("ignore", "A worker stopped while some jobs were given to the executor", UserWarning)
         launcher.joblib["initializer"] = functools.partial(end_with_conductor, Path(config.hydra.sweep.dir))
     return launcher  # type: ignore[no-any-return]
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -16,7 +18,7 @@ from fairfr.sweep.conductor import Conductor
 from fairfr.sweep.job import EXIT_FAILED, EXIT_NOT_LOGGED
 from fairfr.sweep.progress import CellState
 from fairfr.sweep.terminal import Terminal
-from fairfr.sweep.workers import CONDUCTOR_LOCK
+from fairfr.sweep.workers import CONDUCTOR_LOCK, WorkerBudget
 
 
 class Recorder:
@@ -193,3 +195,18 @@ def test_a_summary_that_crashes_is_shown_and_ends_in_a_failure(
     assert run(tmp_path, Recorder(), 1, lambda job: end_job(tmp_path, job)) == EXIT_FAILED
     assert "ZeroDivisionError: no cells" in capsys.readouterr().out
     assert "Traceback" in (tmp_path / "error.txt").read_text()
+
+
+def test_joblibs_own_warning_about_a_worker_that_it_replaced_is_not_shown(tmp_path: Path) -> None:
+    said = (
+        "A worker stopped while some jobs were given to the executor. This can be caused by a too short worker timeout."
+    )
+    config = OmegaConf.create(
+        {"hydra": {"launcher": {"_target_": "a.JoblibLauncher"}, "sweep": {"dir": str(tmp_path)}}}
+    )
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        warnings.warn(said, UserWarning, stacklevel=1)
+        conductor.adapt_launcher(SimpleNamespace(joblib={}), config, WorkerBudget())
+        warnings.warn(said, UserWarning, stacklevel=1)
+    assert len(caught) == 1
