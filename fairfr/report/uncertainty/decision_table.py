@@ -142,7 +142,7 @@ def _changes(found: SettingBootstrap, row: MethodRow, reference: MethodRow) -> t
     ours, theirs = (found.rates[one.label] for one in (row, reference))
     changes = []
     for level in deciding_levels(found):
-        fmr, other = ours[f"fpr_at_fpr_{level}"], theirs[f"fpr_at_fpr_{level}"]
+        fmr, other = (rates[f"fpr_at_fpr_{level}"] for rates in (ours, theirs))
         lost = theirs[f"tpr_at_fpr_{level}"] - ours[f"tpr_at_fpr_{level}"]
         for g, group in enumerate(found.groups):
             change = GroupChange(

@@ -122,7 +122,7 @@ def group_tables(
 
 def _group_line(found: SettingBootstrap, row: MethodRow, reference: MethodRow, level: str, part: range) -> Line:
     ours, theirs = (found.rates[one.label] for one in (row, reference))
-    fmr, other = ours[f"fpr_at_fpr_{level}"], theirs[f"fpr_at_fpr_{level}"]
+    fmr, other = (rates[f"fpr_at_fpr_{level}"] for rates in (ours, theirs))
     lost = theirs[f"tpr_at_fpr_{level}"] - ours[f"tpr_at_fpr_{level}"]
     few = _few(found, fmr, other)
     entries = []
@@ -155,7 +155,8 @@ def _entry(values: F64, digits: int, *, sign: str = "", better_below: float | No
 
     ``better_below``: coloured where the whole interval lies on one side of this number.
     """
-    point, drawn = float(values[0]), values[1:]
+    point = float(values[0])
+    drawn = values[1:]
     tail = ""
     if mark:
         tail = FEW
