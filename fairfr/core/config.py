@@ -31,7 +31,7 @@ def from_mapping(cls: type[T], mapping: object, at: str = "") -> T:
     if not isinstance(mapping, Mapping):
         raise ConfigError(f"{at or 'the configuration'} must be a mapping of keys, found {mapping!r}.")
     assert is_dataclass(cls)
-    hints = typing.get_type_hints(cls)
+    hints = type_hints(cls)
     known = {f.name: f for f in fields(cls) if f.init}
     for key in mapping:
         if key not in known:
@@ -45,11 +45,19 @@ def from_mapping(cls: type[T], mapping: object, at: str = "") -> T:
     return cls(**values)
 
 
+@cache
+def type_hints(cls: type[Any]) -> dict[str, Any]:
+    """The annotations of a class, which are text, as types: to look them up takes longer than to check a value."""
+    return typing.get_type_hints(cls)
+
+
 def conform(value: object, hint: Any, at: str) -> Any:
     """``value`` as the annotated type, or a ConfigError that names the key ``at``."""
-    origin, args = typing.get_origin(hint), typing.get_args(hint)
     if hint is Any or hint is object:
         return value
+    if hint in (str, int, float, bool):
+        return _conform_scalar(value, hint, at)
+    origin, args = typing.get_origin(hint), typing.get_args(hint)
     if origin is typing.Union or isinstance(hint, types.UnionType):
         return _coerce_union(value, typing.get_args(hint), at)
     if origin is typing.Literal:
@@ -59,14 +67,25 @@ def conform(value: object, hint: Any, at: str) -> Any:
     if is_dataclass(hint) and isinstance(hint, type):
         return from_mapping(hint, value, at)
     if origin is tuple:
-        if not isinstance(value, list | tuple):
-            raise _wrong_type(value, "a list", at)
-        return tuple(conform(v, args[0], f"{at}[{i}]") for i, v in enumerate(value))
+        return _conform_list(value, args[0], at)
     if origin in (dict, Mapping) or hint is dict:
-        if not isinstance(value, Mapping):
-            raise _wrong_type(value, "a mapping", at)
-        return {str(k): conform(v, args[1] if args else Any, _join(at, k)) for k, v in value.items()}
+        return _conform_mapping(value, args[-1:], at)
     return _conform_scalar(value, hint, at)
+
+
+def _conform_list(value: object, hint: Any, at: str) -> tuple[Any, ...]:
+    if not isinstance(value, list | tuple):
+        raise _wrong_type(value, "a list", at)
+    return tuple(conform(v, hint, f"{at}[{i}]") for i, v in enumerate(value))
+
+
+def _conform_mapping(value: object, hints: tuple[Any, ...], at: str) -> dict[str, Any]:
+    """``hints``: the annotation of its values, if there is one."""
+    if not isinstance(value, Mapping):
+        raise _wrong_type(value, "a mapping", at)
+    if hints in ((), (Any,)):
+        return {str(k): v for k, v in value.items()}
+    return {str(k): conform(v, hints[0], _join(at, k)) for k, v in value.items()}
 
 
 def _coerce_union(value: object, options: tuple[Any, ...], at: str) -> Any:

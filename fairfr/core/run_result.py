@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from functools import cached_property
-from typing import Any, Literal, TypeAlias, TypeVar, get_type_hints
+from typing import Any, Literal, TypeAlias, TypeVar
 
-from fairfr.core.config import conform, from_mapping
+from fairfr.core.config import conform, from_mapping, type_hints
 from fairfr.core.errors import ConfigError
 from fairfr.core.findings import Finding
 from fairfr.core.run_key import Parameters, RunKey, is_path_name
@@ -295,7 +295,7 @@ def _typed(cls: type[T], stored: Mapping[str, Any]) -> T:
 
 def _plain_values(stored: Mapping[str, Any]) -> dict[str, Any]:
     """The fields of a RunResult that result.json has as they are."""
-    hints = get_type_hints(RunResult)
+    hints = type_hints(RunResult)
     found = {name: conform(stored[name], hints[name], name) for name in AS_THEY_ARE if name in stored}
     for name in (found.get("protocol"), found.get("study")):
         if name is not None and not name.isprintable():

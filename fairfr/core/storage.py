@@ -83,6 +83,13 @@ def _check_regular(found: os.stat_result, path: Path) -> None:
         raise OSError(errno.EINVAL, "it is a link, or no file", str(path))
 
 
+def regular_size(path: Path) -> int:
+    """The size in bytes of a file that ``open_regular`` would open; otherwise an OSError."""
+    found = os.lstat(path)
+    _check_regular(found, path)
+    return found.st_size
+
+
 def is_regular(path: Path) -> bool:
     """Whether a file is there that ``open_regular`` would open."""
     try:

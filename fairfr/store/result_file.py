@@ -18,7 +18,7 @@ from typing import Any
 from fairfr.core.errors import FairfrError
 from fairfr.core.run_key import is_path_name
 from fairfr.core.run_result import MetricSummary, RunResult, checked_rows
-from fairfr.core.storage import open_regular
+from fairfr.core.storage import open_regular, regular_size
 from fairfr.core.text import error_summary
 
 RESULT_FILE = "result.json"
@@ -140,7 +140,7 @@ def check_files(
         if wanted is None or not os.path.lexists(path):
             raise DamagedRunError(f"{path} is missing.")
         try:
-            is_whole = _size(path) == wanted.get("bytes") and (not thorough or _checksum(path) == wanted)
+            is_whole = regular_size(path) == wanted.get("bytes") and (not thorough or _checksum(path) == wanted)
         except OSError as error:
             raise DamagedRunError(f"{path} cannot be read: {error.strerror}.") from error
         if not is_whole:
@@ -159,8 +159,9 @@ def _read_sealed(folder: Path) -> bytes | None:
         raise DamagedRunError(f"{path} cannot be read: {error.strerror}.") from error
     if not content.startswith(_OPENING + _SEAL):
         raise DamagedRunError(f"{path} has no seal: it was written by an older version, or by something else.")
-    seal, _, body = content.removeprefix(_OPENING).partition(b"\n")
-    if seal + b"\n" != _seal_of(body):
+    end = content.find(b"\n", len(_OPENING)) + 1
+    body = content[end:]
+    if content[len(_OPENING) : end] != _seal_of(body):
         raise DamagedRunError(f"{path} is not as it was written: it was cut short or edited.")
     return body
 
@@ -198,11 +199,6 @@ def _checked(
     if in_place and own_place != folder.parts[-4:]:
         raise DamagedRunError(f"{path} belongs to another run ({'/'.join(own_place)}).")
     return result
-
-
-def _size(path: Path) -> int:
-    with open_regular(path) as file:
-        return os.fstat(file.fileno()).st_size
 
 
 def _checksum(path: Path) -> dict[str, Any]:

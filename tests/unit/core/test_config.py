@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import pytest
 
-from fairfr.core.config import _coerce, check_above, check_min, from_mapping, instantiate
+from fairfr.core.config import check_above, check_min, conform, from_mapping, instantiate
 from fairfr.core.errors import ConfigError
 
 
@@ -93,11 +93,11 @@ def test_without_a_place_the_key_stands_alone() -> None:
 
 
 def test_a_union_takes_the_first_type_that_fits() -> None:
-    assert _coerce("a", int | str, "key") == "a"
-    assert _coerce(2, int | str, "key") == 2
-    assert _coerce(None, int | None, "key") is None
+    assert conform("a", int | str, "key") == "a"
+    assert conform(2, int | str, "key") == 2
+    assert conform(None, int | None, "key") is None
     with pytest.raises(ConfigError, match="key must be a text, found nothing"):
-        _coerce(None, int | str, "key")
+        conform(None, int | str, "key")
 
 
 # -- _target_ ----------------------------------------------------------------------------------------------------------
