@@ -12,8 +12,9 @@ import sys
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
-from fairfr.report.run import STRICT, Run
-from fairfr.report.runs import read_runs
+from fairfr.stored.reading import STRICT
+from fairfr.stored.run import Run
+from fairfr.stored.runs import read_runs
 
 BACKBONES = {"mobileface_v3": "#D55E00", "edgeface_xs": "#0072B2", "dlib_resnet": "#009E73"}
 NATURE = {"mobileface_v3": "weak", "edgeface_xs": "strong", "dlib_resnet": "cosines in a narrow range"}
@@ -86,7 +87,7 @@ def means_table(results: list[Run]) -> str:
 
 
 def _mean(result: Run, metric: str, place: str) -> str:
-    value = result.mean(metric, place, READING)
+    value = result.mean(metric, place)
     return "-" if value is None else f"{value:.4f}".removeprefix("0")
 
 

@@ -23,12 +23,12 @@ from fairfr.core.errors import FairfrError
 from fairfr.core.run_key import variant_text
 from fairfr.core.text import plural
 from fairfr.paper.definition import PAPER
-from fairfr.paper.order import READINGS
-from fairfr.report.run import Run
-from fairfr.report.runs import read_runs
-from fairfr.report.selection import Selection
 from fairfr.report.write import Page, ReportOptions, not_shown, with_variant, write_report
 from fairfr.store.secrets import mask_passwords
+from fairfr.stored.reading import READINGS
+from fairfr.stored.run import Run
+from fairfr.stored.runs import read_runs
+from fairfr.stored.selection import Selection
 
 MOST_LISTED = 10
 WIDTH = 80

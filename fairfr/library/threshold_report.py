@@ -15,8 +15,6 @@ from fairfr.library.allowed_false_matches import People, fewest_impostors, most_
 from fairfr.library.model_file import describe
 from fairfr.metrics.catalogue import On
 from fairfr.metrics.roc_metrics import OperatingPoint
-from fairfr.report.run import Run
-from fairfr.report.scores import RunScores
 from fairfr.report.uncertainty.bootstrap import (
     BootstrapDraws,
     draw_bootstrap,
@@ -27,6 +25,8 @@ from fairfr.report.uncertainty.bootstrap import (
 from fairfr.report.uncertainty.error_rates import NAN, DrawnSubset, ErrorRate, error_rate, pairs_needed
 from fairfr.store.parquet_files import SCORES_FILE
 from fairfr.store.result_file import check_files, read_result
+from fairfr.stored.run import Run
+from fairfr.stored.scores import RunScores
 
 MOST_WORK = 300_000_000  # pairs times draws: some seconds
 NO_GROUP = {"both": "mixed or unknown", "first": "unknown"}

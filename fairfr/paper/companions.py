@@ -16,11 +16,9 @@ from fairfr.paper.comparison import (
     printed_key,
     synthetic_warning,
 )
-from fairfr.paper.order import DATASETS, GROUP_AWARE_IDS, HEADLINE, HEADLINE_BACKBONES, ORDER, ROWS
+from fairfr.paper.order import DATASETS, GROUP_AWARE_IDS, HEADLINE, HEADLINE_BACKBONES, ROWS
 from fairfr.paper.printed import QUANTITIES, TABLE_NAMES, WORST_BRIER, PrintedNumber, printed_headline
 from fairfr.report.quantity import LIFTED, Quantity
-from fairfr.report.run import Reading
-from fairfr.report.runs import SelectedRuns
 from fairfr.report.tables.grid import Entry, Grid, Line, Note, Section, Spanner
 from fairfr.report.tables.layout import Layout
 from fairfr.report.tables.order import MethodRow
@@ -34,14 +32,13 @@ ONE_PRINTED = Note(
 )
 
 
-def companions(runs: SelectedRuns, reading: Reading) -> list[Grid]:
+def companions(layout: Layout) -> list[Grid]:
     """One table for each headline quantity: a panel for each data set, three columns for each backbone.
 
     Data sets, backbones and methods without a number of ours are left out, and so are tables without any: there is
     nothing to compare, which the summary says.
     """
-    compared = compare_all_forms(runs, reading)
-    layout = Layout(runs, reading, ORDER)
+    compared = compare_all_forms(layout.runs)
     covered = {key[0] for key in compared}
     return [
         _companion(name, quantity, compared, layout) for name, quantity in QUANTITIES.items() if quantity in covered

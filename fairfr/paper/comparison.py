@@ -10,7 +10,7 @@ import numpy as np
 
 from fairfr.core.types import F64
 from fairfr.paper.numbers import DIGITS, RunNumbers
-from fairfr.paper.order import DATASETS, HEADLINE, HEADLINE_BACKBONES, ORDER, PAPER_ROWS, ROWS
+from fairfr.paper.order import DATASETS, HEADLINE, HEADLINE_BACKBONES, PAPER_ROWS, ROWS
 from fairfr.paper.printed import (
     AUROC,
     BRIER,
@@ -25,12 +25,11 @@ from fairfr.paper.printed import (
     printed_headline,
 )
 from fairfr.report.quantity import LIFTED, Quantity
-from fairfr.report.run import Reading
-from fairfr.report.runs import SelectedRuns
 from fairfr.report.tables.grid import Entry, Grid, Line, Note, Section, Spanner, Tone, fraction_entry, number_entry
 from fairfr.report.tables.layout import Layout
 from fairfr.report.tables.order import Setting
 from fairfr.report.tables.table_notes import TableNotes
+from fairfr.stored.runs import SelectedRuns
 
 # What another seed, k-means start or embedding file moves. TPR at 1e-3 rests on about one false match in an RFW fold.
 TOLERANCE = {
@@ -78,18 +77,18 @@ class Compared:
         return number_entry(self.difference, digits, sign="+", tone=tone)
 
 
-def compare_with_printed(runs: SelectedRuns, reading: Reading) -> list[Compared]:
+def compare_with_printed(runs: SelectedRuns) -> list[Compared]:
     """Every headline number of the paper for which there is a run that gives it."""
-    return _compare(runs, reading, printed_headline())
+    return _compare(runs, printed_headline())
 
 
-def compare_all_forms(runs: SelectedRuns, reading: Reading) -> dict[Key, Compared]:
+def compare_all_forms(runs: SelectedRuns) -> dict[Key, Compared]:
     """As ``compare_with_printed``, also the second form of a method, under that form's id."""
-    return {printed_key(c.published): c for c in _compare(runs, reading, [*printed_headline(), *other_forms()])}
+    return {printed_key(c.published): c for c in _compare(runs, [*printed_headline(), *other_forms()])}
 
 
-def _compare(runs: SelectedRuns, reading: Reading, printed: Sequence[PrintedNumber]) -> list[Compared]:
-    numbers = RunNumbers(runs, reading)
+def _compare(runs: SelectedRuns, printed: Sequence[PrintedNumber]) -> list[Compared]:
+    numbers = RunNumbers(runs)
     found = (_ours(numbers, published) for published in printed)
     return [compared for compared in found if compared is not None]
 
@@ -163,9 +162,9 @@ def synthetic_warning(runs: SelectedRuns) -> tuple[str, ...]:
     return ("This compares a SIMULATION with the paper: agreement or difference says nothing about its results.",)
 
 
-def coverage(runs: SelectedRuns, reading: Reading) -> Grid:
+def coverage(layout: Layout) -> Grid:
     """A row for each headline quantity, and one for all."""
-    compared = compare_with_printed(runs, reading)
+    compared = compare_with_printed(layout.runs)
     by_quantity: dict[Quantity, list[Compared]] = {quantity: [] for quantity in QUANTITIES.values()}
     for one in compared:
         by_quantity[one.published.quantity].append(one)
@@ -198,7 +197,7 @@ def coverage(runs: SelectedRuns, reading: Reading) -> Grid:
         ),
         sections=sections,
         about=(
-            *synthetic_warning(runs),
+            *synthetic_warning(layout.runs),
             f"{len(compared)} of its {len(printed_headline())} headline numbers are covered.",
             "Right: rank correlation (Spearman) of the methods' values, ours and the paper's, in each column.",
         ),
@@ -206,7 +205,7 @@ def coverage(runs: SelectedRuns, reading: Reading) -> Grid:
         chapter=CHAPTER,
     )
     alphas = frozenset(quantity.alpha for quantity in QUANTITIES.values() if quantity.alpha is not None)
-    provenance = TableNotes(Layout(runs, reading, ORDER), ROWS, HEADLINE, alphas, exact=True, group_brier=True)
+    provenance = TableNotes(layout, ROWS, HEADLINE, alphas, exact=True, group_brier=True)
     return provenance.annotate(bare)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from fairfr.paper.claims.judging import claims
 from fairfr.paper.companions import companions
 from fairfr.paper.comparison import coverage
-from fairfr.paper.order import ORDER, PAPER_READING, is_of_paper
+from fairfr.paper.order import ORDER, is_of_paper
 from fairfr.paper.paper_tables import appendix_tables, main_tables
 from fairfr.paper.prediction import compared_with_print, prediction
 from fairfr.paper.studies import STUDIES
@@ -17,6 +17,7 @@ from fairfr.report.study_runs import StudyRuns
 from fairfr.report.tables.grid import Grid
 from fairfr.report.tables.layout import Layout
 from fairfr.report.uncertainty.setting_bootstrap import BootstrapCache
+from fairfr.stored.reading import PAPER_READING
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -26,14 +27,14 @@ def _tables(layout: Layout) -> Iterator[Grid]:
     """Tables 1 to 4, the appendix, ours against the paper's, and what the stand-ins predict."""
     yield from main_tables(layout)
     yield from appendix_tables(layout)
-    yield coverage(layout.runs, layout.reading)
-    yield from companions(layout.runs, layout.reading)
+    yield coverage(layout)
+    yield from companions(layout)
     if layout.runs.source == "synthetic":
-        yield from prediction(layout.runs, layout.reading)
+        yield from prediction(layout.runs)
 
 
 def _claims(layout: Layout, bootstraps: BootstrapCache | None, studies: Mapping[str, StudyRuns]) -> Iterable[Grid]:
-    return [claims(layout.runs, layout.reading, bootstraps, studies)]
+    return [claims(layout, bootstraps, studies)]
 
 
 def _figures(layout: Layout) -> dict[str, Figure]:
@@ -42,7 +43,7 @@ def _figures(layout: Layout) -> dict[str, Figure]:
 
     if layout.runs.source != "synthetic":
         return {}
-    figure = prediction_figure(compared_with_print(layout.runs, layout.reading))
+    figure = prediction_figure(compared_with_print(layout.runs))
     if figure is None:
         return {}
     return {"prediction": figure}

@@ -16,15 +16,16 @@ from fairfr.paper.order import BACKBONES, DATASETS, ROWS, SCORE_ONLY
 from fairfr.paper.printed import printed_headline, printed_study
 from fairfr.paper.studies import STUDIES
 from fairfr.report.quantity import LIFTED, Quantity
-from fairfr.report.run import Reading, Run
-from fairfr.report.runs import SelectedRuns
 from fairfr.report.study_runs import StudyRuns
 from fairfr.report.study_table import PrintedRow
-from fairfr.report.tables.columns import NO_IMPROVEMENT, LiftedGroups, group_means, group_names, lifted_groups
+from fairfr.report.tables.columns import NO_IMPROVEMENT, LiftedGroups, lifted_groups
 from fairfr.report.tables.grid import number_entry
 from fairfr.report.tables.order import BASELINE, MethodRow, Setting
 from fairfr.report.uncertainty.bootstrap import BOOTSTRAP_METRICS
 from fairfr.report.uncertainty.setting_bootstrap import BootstrapCache, SettingBootstrap
+from fairfr.stored.reading import Reading
+from fairfr.stored.run import Run
+from fairfr.stored.runs import SelectedRuns
 
 DIGITS = 3
 GROUP_DIGITS = 2  # of percentages, as the paper prints per-group values
@@ -97,12 +98,10 @@ class RunNumbers:
     exact = False
     absent = "missing run"
 
-    def __init__(
-        self, runs: SelectedRuns, reading: Reading, studies: Mapping[str, StudyRuns] = MappingProxyType({})
-    ) -> None:
+    def __init__(self, runs: SelectedRuns, studies: Mapping[str, StudyRuns] = MappingProxyType({})) -> None:
         self._runs = runs
         self._studies = studies
-        self._reading: Reading = reading
+        self._reading = runs.reading
 
     def value(self, quantity: Quantity, dataset: str, backbone: str, method: str) -> float | None:
         result = self.result(dataset, backbone, method)
@@ -113,7 +112,7 @@ class RunNumbers:
             if found is None:
                 return None
             return found.lifted / found.groups
-        mean = result.mean(quantity.metric, quantity.group, self._reading)
+        mean = result.mean(quantity.metric, quantity.group)
         if mean is None:
             return None
         return round(mean, DIGITS)
@@ -121,10 +120,10 @@ class RunNumbers:
     def instead_of_ties(self, quantity: Quantity, dataset: str, backbone: str, method: str) -> str:
         """What the score gives where ties of the probability decide the value, in words; "" where they do not."""
         result = self.result(dataset, backbone, method)
-        if result is None or quantity.alpha is None or not result.is_tied(quantity.alpha, self._reading):
+        if result is None or quantity.alpha is None or not result.is_tied(quantity.alpha):
             return ""
-        value = number_entry(result.mean(quantity.metric, quantity.group, self._reading), DIGITS).text
-        by_score = number_entry(result.mean_by_score(quantity.metric, quantity.group, self._reading), DIGITS).text
+        value = number_entry(result.mean(quantity.metric, quantity.group), DIGITS).text
+        by_score = number_entry(result.mean_by_score(quantity.metric, quantity.group), DIGITS).text
         if by_score == value:
             return " (ties)"
         return f" (ties; by score {by_score})"
@@ -134,28 +133,26 @@ class RunNumbers:
         baseline, result = (self.result(dataset, backbone, m) for m in (BASELINE.id, method))
         if baseline is None or result is None:
             return None
-        return lifted_groups(result, baseline, quantity.metric, self._reading)
+        return lifted_groups(result, baseline, quantity.metric)
 
     def by_group(self, metric: str, dataset: str, backbone: str, method: str) -> dict[str, float]:
         result = self.result(dataset, backbone, method)
         if result is None:
             return {}
-        means = group_means(result, metric, self._reading)
-        return {group: round(100 * mean, GROUP_DIGITS) for group, mean in means.items()}
+        return {group: round(100 * mean, GROUP_DIGITS) for group, mean in result.by_group(metric).items()}
 
     def negatives(self, dataset: str) -> tuple[float, float] | None:
         for backbone in BACKBONES:
             result = self.result(dataset, backbone, BASELINE.id)
             if result is None:
                 continue
-            row = result.row("auroc", "all", self._reading)
-            if row is None:
+            whole = result.number("auroc")
+            if whole is None:
                 continue
-            counts = [result.row("auroc", group, self._reading) for group in group_names(result)]
-            by_group = [count["n_diff"] for count in counts if count is not None]
+            numbers = [result.number("auroc", group) for group in result.groups]
+            by_group = [number.n_diff for number in numbers if number is not None]
             smallest = min(by_group, default=float("nan"))
-            folds = row["folds_total"]
-            return row["n_diff"] / folds, smallest / folds
+            return whole.n_diff / whole.folds_total, smallest / whole.folds_total
         return None
 
     def parameters(self) -> int | None:
@@ -258,7 +255,7 @@ class BootstrapNumbers:
         row = _row(found, method)
         if row is None:
             return None
-        mean = found.runs[row.label].mean(quantity.metric, quantity.group, found.reading)
+        mean = found.runs[row.label].mean(quantity.metric, quantity.group)
         if mean is None:
             return None
         pooled, drawn = found.value(row, quantity.metric, quantity.group)
@@ -270,7 +267,7 @@ class BootstrapNumbers:
 
 def _row(found: SettingBootstrap, id: str) -> MethodRow | None:
     """The row with the run that the reading takes for this id; no plain method in place of a paper's variant."""
-    return found.row_of_method(_method(id, found.reading))
+    return found.row_of_method(_method(id, found.first.reading))
 
 
 def _group_draws(found: SettingBootstrap, metric: str, method: str) -> dict[str, F64]:
@@ -280,7 +277,7 @@ def _group_draws(found: SettingBootstrap, metric: str, method: str) -> dict[str,
         return {}
     pooled, drawn = found.measured[row.label].groups(metric)
     run = found.runs[row.label]
-    means = {group: run.mean(metric, group, found.reading) for group in found.groups}
+    means = {group: run.mean(metric, group) for group in found.groups}
     return {group: mean + drawn[:, g] - pooled[g] for g, (group, mean) in enumerate(means.items()) if mean is not None}
 
 

@@ -17,7 +17,7 @@ from fairfr.paper.order import (
     SETTINGS,
 )
 from fairfr.report.quantity import LIFTED
-from fairfr.report.tables.columns import Column, alphas_of, column, group_names, has_group_brier, lifted
+from fairfr.report.tables.columns import Column, alphas_of, column, has_group_brier, lifted
 from fairfr.report.tables.grid import Entry, Grid, Line, Note, Section, Spanner, mark_best
 from fairfr.report.tables.layout import Layout, SettingColumn
 from fairfr.report.tables.order import BASELINE, MethodRow, rows_of
@@ -244,7 +244,7 @@ def _printed(layout: Layout, metric: str, rows: Sequence[MethodRow]) -> Iterator
         some = layout.any_run(setting)
         if some is None:
             continue
-        places = [SettingColumn(setting, per_group(metric, group)) for group in group_names(some)]
+        places = [SettingColumn(setting, per_group(metric, group)) for group in some.groups]
         every = [layout.line(row, places) for row in rows]
         lines = [line for line in every if not line.dagger]
         for position in range(len(places)):

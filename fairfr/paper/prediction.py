@@ -15,11 +15,11 @@ from fairfr.paper.numbers import RunNumbers
 from fairfr.paper.order import DATASETS, DENSITY_LOO, HEADLINE, HEADLINE_BACKBONES, ROWS
 from fairfr.paper.printed import AUROC, QUANTITIES, TPR, WORST_AUROC, WORST_BRIER, WORST_TPR
 from fairfr.report.quantity import LIFTED, Quantity
-from fairfr.report.run import Reading, Run
-from fairfr.report.runs import SelectedRuns
 from fairfr.report.tables.grid import Entry, Grid, Line, Note, Section, Spanner, number_entry
 from fairfr.report.tables.order import MethodRow
 from fairfr.report.tables.table_notes import raw_brier
+from fairfr.stored.run import Run
+from fairfr.stored.runs import SelectedRuns
 
 FITTED_FIGURES: Mapping[str, tuple[Quantity, ...]] = {
     "baseline": (AUROC, WORST_AUROC, TPR, WORST_TPR, WORST_BRIER),
@@ -35,14 +35,14 @@ def is_fitted(method: str, quantity: Quantity) -> bool:
     return quantity in FITTED_FIGURES.get(method, ())
 
 
-def compared_with_print(runs: SelectedRuns, reading: Reading) -> list[Compared]:
+def compared_with_print(runs: SelectedRuns) -> list[Compared]:
     """Every headline number of the paper beside ours, both forms of AC-Density against the one that is printed."""
-    return list(compare_all_forms(runs, reading).values())
+    return list(compare_all_forms(runs).values())
 
 
-def prediction(runs: SelectedRuns, reading: Reading) -> list[Grid]:
+def prediction(runs: SelectedRuns) -> list[Grid]:
     """One table: mean absolute difference by method and metric, rank correlation by setting; none without numbers."""
-    compared = compared_with_print(runs, reading)
+    compared = compared_with_print(runs)
     if not compared:
         return []
     here = {(c.published.dataset, c.published.backbone) for c in compared}
@@ -80,8 +80,8 @@ def prediction(runs: SelectedRuns, reading: Reading) -> list[Grid]:
                 Note("largest", f"{_largest(compared)}.", "Largest misses, ours / printed"),
             ),
             about=(
-                f"{reading.name.capitalize()} reading, {len(settings)} of {len(HEADLINE)} settings.",
-                *raw_brier(_with_worst_brier(runs, reading, compared), reading),
+                f"{runs.reading.name.capitalize()} reading, {len(settings)} of {len(HEADLINE)} settings.",
+                *raw_brier(_with_worst_brier(runs, compared)),
             ),
             source=runs.source,
             chapter=CHAPTER,
@@ -100,11 +100,9 @@ def predicted(compared: Iterable[Compared], quantity: Quantity) -> list[Compared
     ]
 
 
-def _with_worst_brier(
-    runs: SelectedRuns, reading: Reading, compared: Iterable[Compared]
-) -> Iterator[tuple[MethodRow, Run]]:
+def _with_worst_brier(runs: SelectedRuns, compared: Iterable[Compared]) -> Iterator[tuple[MethodRow, Run]]:
     """The runs whose worst-group Brier score is here."""
-    numbers = RunNumbers(runs, reading)
+    numbers = RunNumbers(runs)
     rows = {row.id: row for row in ROWS}
     for one in compared:
         printed = one.published

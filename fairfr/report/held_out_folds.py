@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from fairfr.core.types import F64, I64, Bool
-from fairfr.report.run import Reading, Run
-from fairfr.report.scores import RunScores
+from fairfr.stored.run import Run
+from fairfr.stored.scores import RunScores
 
 REPORTED = "training_thresholds"
 
@@ -27,13 +27,13 @@ class HeldOutFold(NamedTuple):
     thresholds: dict[str, F64]
 
 
-def held_out_folds(run: Run, reading: Reading) -> Iterator[HeldOutFold]:
+def held_out_folds(run: Run) -> Iterator[HeldOutFold]:
     """The folds of a run whose scores are at hand; none otherwise."""
     scores = RunScores.if_available(run)
     if scores is None:
         return
     codes, names = scores.words("split")
-    values = scores.ranking_values(reading)
+    values = scores.ranking_values
     on = "probability" if values is scores.probability else "score"
     thresholds = _thresholds(run, scores, on)
     for code, name in enumerate(names):

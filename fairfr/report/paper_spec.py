@@ -6,13 +6,14 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from fairfr.report.run import STRICT, Reading, Run
 from fairfr.report.study import Study
 from fairfr.report.study_runs import StudyRuns
 from fairfr.report.tables.grid import Grid
 from fairfr.report.tables.layout import Layout
 from fairfr.report.tables.order import TableOrder
 from fairfr.report.uncertainty.setting_bootstrap import BootstrapCache
+from fairfr.stored.reading import STRICT, Reading
+from fairfr.stored.run import Run
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

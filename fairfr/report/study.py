@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from fairfr.core.types import Source
-from fairfr.report.run import Reading, Run
-from fairfr.report.runs import newest_configurations
-from fairfr.report.selection import OF_STUDY, Selection
+from fairfr.core.types import PairRule, Source
 from fairfr.report.study_runs import StudyRuns
 from fairfr.report.study_table import PrintedRow, StudyRow, StudyTable
 from fairfr.report.tables.grid import Grid
+from fairfr.stored.reading import Reading
+from fairfr.stored.run import Run
+from fairfr.stored.runs import newest_configurations
+from fairfr.stored.selection import OF_STUDY, Selection
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -59,6 +60,8 @@ class Study:
     varies : tuple of str
         The parameters, by the last part of their keys, that it varies besides its protocol and training set. A run
         that differs from its yaml files in others is not shown unless it is asked for.
+    rule : {"first", "both"} or None
+        Which pairs belong to a group, whatever the reading of the page says; None: what it says.
     """
 
     name: str
@@ -69,6 +72,7 @@ class Study:
     figure: Callable[[StudyRuns], Figure | None] = no_figure
     in_part: bool = False
     varies: tuple[str, ...] = ()
+    rule: PairRule | None = None
 
     def tables(self, runs: StudyRuns) -> list[Grid]:
         """The table of its rows, if it has one, and its other tables."""
@@ -133,5 +137,6 @@ def runs_by_study(
         own = [run for run in completed if run.result.study == study.name]
         runs, _ = newest_configurations(selection.select_ignoring((*OF_STUDY, *study.varies), own))
         if runs:
-            found[study.name] = StudyRuns(study.name, source, reading, runs)
+            own_reading = replace(reading, rule=study.rule or reading.rule)
+            found[study.name] = StudyRuns(study.name, source, own_reading, runs)
     return found

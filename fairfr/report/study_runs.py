@@ -6,8 +6,9 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any, TypeAlias
 
 from fairfr.core.types import Source
-from fairfr.report.run import Reading, Run
-from fairfr.report.selection import made_by_installed_code, parameters_of
+from fairfr.stored.reading import Reading
+from fairfr.stored.run import Run
+from fairfr.stored.selection import made_by_installed_code, parameters_of
 
 Setting: TypeAlias = tuple[str, str]
 """A data set and a backbone."""
@@ -22,11 +23,11 @@ class StudyRuns:
     def __init__(self, name: str, source: Source, reading: Reading, runs: Iterable[Run]) -> None:
         self.name = name
         self.source = source
-        self.reading: Reading = reading
+        self.reading = reading
         newest: dict[Any, Run] = {}
         for run in sorted(runs, key=lambda run: (made_by_installed_code(run) is True, run.result.origin.finished)):
             newest[_configuration(run)] = run
-        self._runs = list(newest.values())
+        self._runs = [run.read(reading) for run in newest.values()]
 
     def __len__(self) -> int:
         return len(self._runs)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from fairfr.report.run import Run
 from fairfr.report.study_runs import StudyRuns
 from fairfr.report.tables.grid import Entry, Grid, Line, Note, Section, Spanner, number_entry
 from fairfr.report.tables.table_notes import short_key
+from fairfr.stored.run import Number, Run
 
 CHAPTER = "Studies"
 
@@ -33,13 +33,13 @@ class Measurement(NamedTuple):
     std: float | None = None
 
     @classmethod
-    def of(cls, row: Mapping[str, Any] | None, with_std: bool = False) -> Measurement:
-        """From a row of stored metrics, if there is one."""
-        if row is None:
+    def of(cls, number: Number | None, with_std: bool = False) -> Measurement:
+        """From a stored number, if there is one."""
+        if number is None:
             return cls(None)
         if with_std:
-            return cls(row["mean"], row["std"])
-        return cls(row["mean"])
+            return cls(number.mean, number.std)
+        return cls(number.mean)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,9 +16,6 @@ from fairfr.core.storage import translate_os_errors
 from fairfr.core.text import plural, slug
 from fairfr.core.types import Source
 from fairfr.report.paper_spec import Paper
-from fairfr.report.run import Reading, Run
-from fairfr.report.runs import SelectedRuns, SupersededRuns, runs_of_page
-from fairfr.report.selection import OF_METHOD, Selection, options_that_show, values_not_listed
 from fairfr.report.study import runs_by_study
 from fairfr.report.study_runs import StudyRuns
 from fairfr.report.tables.grid import DECISION, SOURCE_LABEL, Grid, Note
@@ -27,6 +24,10 @@ from fairfr.report.tables.order import rows_of
 from fairfr.report.tables.setting_tables import tables_of_runs
 from fairfr.report.uncertainty.setting_bootstrap import BootstrapCache
 from fairfr.report.writers import csv, html, latex, markdown
+from fairfr.stored.reading import Reading
+from fairfr.stored.run import Run
+from fairfr.stored.runs import SelectedRuns, SupersededRuns, runs_of_page
+from fairfr.stored.selection import OF_METHOD, Selection, options_that_show, values_not_listed
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +77,8 @@ def write_report(
             belongs = None
             if reading is None:
                 belongs = partial(paper.reads, reading=one)
-            runs = SelectedRuns(results, source, wanted.selection, belongs)
-            found.append((Layout(runs, one, paper.order), runs_of_page(results, source, belongs)))
+            runs = SelectedRuns(results, source, wanted.selection, belongs, one)
+            found.append((Layout(runs, paper.order), runs_of_page(results, source, belongs)))
     _check_against(wanted.against, [layout for layout, _ in found])
     pages = []
     for layout, of_this in found:

@@ -19,10 +19,10 @@ from fairfr.core.run_result import RunResult, Usage
 from fairfr.core.storage import is_regular
 from fairfr.metrics.catalogue import METRICS, Metric, OverGroups, OwnTprAt, RateAt
 from fairfr.metrics.differentials import max_min_gap, max_min_ratio
-from fairfr.paper.order import READINGS, reading_of
-from fairfr.report.run import Reading, Run
 from fairfr.store.mlflow.describe import metric_name
 from fairfr.store.parquet_files import METRICS_FILE, MetricId, fold_values
+from fairfr.stored.reading import READINGS, reading_of
+from fairfr.stored.run import Run
 
 log = logging.getLogger("fairfr")
 
@@ -51,15 +51,16 @@ def describe_run(stored: RunResult, folder: Path, artifacts: Path) -> dict[str, 
 
 def listed_metrics(stored: RunResult, folder: Path) -> dict[str, list[float | None]]:
     """Values of each metric by step; undefined numbers are left out."""
-    result = Run(stored)
+    result = Run(stored, reading=reading_of(stored))
     by_fold = {}
     if is_regular(folder / METRICS_FILE):
         by_fold = fold_values(folder)
     numbers: dict[str, list[float | None]] = {name: [value] for name, value in _headline(result) if value is not None}
     for reading in READINGS.values():
-        numbers |= {name: [value] for name, value in _means(result, reading) if value is not None}
-        numbers |= {name: [value] for name, value in _by_group(result, reading) if value is not None}
-        numbers |= dict(_by_fold(result, reading, by_fold))
+        read = result.read(reading)
+        numbers |= {name: [value] for name, value in _means(read) if value is not None}
+        numbers |= {name: [value] for name, value in _by_group(read) if value is not None}
+        numbers |= dict(_by_fold(read, by_fold))
     return numbers | _taken(stored.usage)
 
 
@@ -72,52 +73,49 @@ def _taken(usage: Usage) -> dict[str, list[float | None]]:
     return taken
 
 
-def _headline(result: Run) -> Iterator[tuple[str, float | None]]:
+def _headline(run: Run) -> Iterator[tuple[str, float | None]]:
     """In the reading that the tables of this setting have: one column shows all methods on it, read in the same way."""
     for metric in DETAILED:
-        yield metric_name(metric), result.mean(metric, "all", reading_of(result))
-        yield metric_name(f"worst_{metric}"), result.mean(metric, "worst", reading_of(result))
+        yield metric_name(metric), run.mean(metric)
+        yield metric_name(f"worst_{metric}"), run.mean(metric, "worst")
 
 
-def _means(result: Run, reading: Reading) -> Iterator[tuple[str, float | None]]:
+def _means(run: Run) -> Iterator[tuple[str, float | None]]:
+    reading = run.reading.name
     for metric in LISTED:
         if isinstance(metric.compute, OverGroups):
-            number = result.mean(metric.id, "gap", reading)
+            number = run.mean(metric.id, "gap")
             if number is not None and metric.compute.spread is max_min_gap:
                 number *= PER_POINT
-            yield metric_name(reading.name, metric.id), number
+            yield metric_name(reading, metric.id), number
             continue
         if metric.better == "higher" or not isinstance(metric.compute, RateAt):  # an FPR of all pairs is the wanted one
-            yield metric_name(reading.name, metric.id), result.mean(metric.id, "all", reading)
-        yield metric_name(reading.name, f"worst_{metric.id}"), result.mean(metric.id, "worst", reading)
+            yield metric_name(reading, metric.id), run.mean(metric.id)
+        yield metric_name(reading, f"worst_{metric.id}"), run.mean(metric.id, "worst")
 
 
-def _by_group(result: Run, reading: Reading) -> Iterator[tuple[str, float | None]]:
-    data = result.result.data
+def _by_group(run: Run) -> Iterator[tuple[str, float | None]]:
     for metric in DETAILED:
-        for group in data.groups.get(data.grouping or "", ()):
-            yield metric_name("group", reading.name, metric, group), result.mean(metric, group, reading)
+        for group in run.groups:
+            yield metric_name("group", run.reading.name, metric, group), run.mean(metric, group)
 
 
-def _by_fold(
-    result: Run, reading: Reading, values: Mapping[MetricId, list[float | None]]
-) -> Iterator[tuple[str, list[float | None]]]:
+def _by_fold(run: Run, values: Mapping[MetricId, list[float | None]]) -> Iterator[tuple[str, list[float | None]]]:
     for metric in DETAILED:
         for group, name in (("all", metric), ("worst", f"worst_{metric}")):
-            row = result.row(metric, group, reading)
-            by_fold = values.get((row["grouping"], row["rule"], row["group"], row["metric"])) if row else None
-            if by_fold is not None:
-                yield metric_name("fold", reading.name, name), by_fold
+            number = run.number(metric, group)
+            if number is not None and number.stored in values:
+                yield metric_name("fold", run.reading.name, name), values[number.stored]
 
 
 def _draw_reliability(stored: RunResult, folder: Path, into: Path) -> None:
     """``reliability.png``, where the run has scores. Whatever goes wrong here must not cost MLflow the run."""
     from fairfr.report.figures.reliability import run_reliability_figure
-    from fairfr.report.scores import RunScores
+    from fairfr.stored.scores import RunScores
 
     try:
-        scores = RunScores.if_available(Run(stored, folder))
+        scores = RunScores.if_available(Run(stored, folder, reading_of(stored)))
         if scores is not None:
-            run_reliability_figure(scores, reading_of(scores.run)).savefig(into / "reliability.png", dpi=110)
+            run_reliability_figure(scores).savefig(into / "reliability.png", dpi=110)
     except Exception as error:
         log.warning("no reliability figure of %s: %s: %s", folder, type(error).__name__, error)

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from fairfr.core.errors import FairfrError
-from fairfr.paper.order import reading_shared_by
-from fairfr.report.run import STRICT, Run
-from fairfr.report.selection import Selection
 from fairfr.store.result_file import try_read_result
 from fairfr.store.sweep_record import CellOutcome
+from fairfr.stored.reading import STRICT, reading_shared_by
+from fairfr.stored.run import Run
+from fairfr.stored.selection import Selection
 from fairfr.sweep.terminal import Terminal
 
 
@@ -21,8 +21,8 @@ def write_tables(out_root: Path, outcomes: Sequence[CellOutcome], terminal: Term
     Where older runs are in the way, that is said: the sweep itself has not failed.
     """
     from fairfr.paper.definition import PAPER
-    from fairfr.report.runs import read_runs
     from fairfr.report.write import ReportOptions, write_report
+    from fairfr.stored.runs import read_runs
 
     try:
         results, _ = read_runs(out_root)
@@ -63,5 +63,5 @@ def _runs_of(outcomes: Sequence[CellOutcome], config_dirs: tuple[Path, ...] = ()
     for folder in folders:
         result = try_read_result(folder)
         if result is not None:
-            runs.append(Run(result, folder, config_dirs))
+            runs.append(Run(result, folder, config_dirs=config_dirs))
     return runs

@@ -19,15 +19,16 @@ from fairfr.core.findings import STAND_IN_USED, Finding
 from fairfr.core.run_key import Parameters, variant_label, variant_text
 from fairfr.core.run_result import RunResult
 from fairfr.core.text import escape_control_chars
-from fairfr.paper.order import DENSITY, reading_of, reading_shared_by
-from fairfr.report.run import Reading, Run
-from fairfr.report.selection import Selection
+from fairfr.paper.order import DENSITY
 from fairfr.report.tables.columns import RESULT_COLUMNS
 from fairfr.report.tables.grid import FITTED, TIED, Line, mark_best
 from fairfr.report.uncertainty.decision import CANDIDATES, SAFE
 from fairfr.store.mlflow.client import default_uri
 from fairfr.store.result_file import try_read_result
 from fairfr.store.sweep_record import NOT_RUN, CellOutcome
+from fairfr.stored.reading import Reading, reading_of, reading_shared_by
+from fairfr.stored.run import Run
+from fairfr.stored.selection import Selection
 from fairfr.sweep.progress import CellBar, SweepBars, make_bars
 
 WIDTH_WITHOUT_TERMINAL = 120
@@ -107,10 +108,9 @@ class Terminal:
         if error is not None:
             self.failed(f"{position}{name}", error)
             return
-        run = Run(result)
-        reading = reading_of(run)
-        auroc = run.mean("auroc", "all", reading)
-        worst = run.mean("auroc", "worst", reading)
+        run = Run(result, reading=reading_of(result))
+        auroc = run.mean("auroc")
+        worst = run.mean("auroc", "worst")
         numbers = f"AUROC {_number(auroc)}  worst {_number(worst)}"
         how = "already done" if status == "skipped" else f"{result.usage.seconds or 0:.1f} s"
         mark = ("= ", "dim") if status == "skipped" else ("+ ", "green")
@@ -220,10 +220,10 @@ def results_table(stored: Sequence[RunResult], reading: Reading | None = None, w
 
     Rows of variants name the parameters in which they differ; what all of them share stands in the title.
     """
-    results = [Run(s) for s in stored]
     reading = reading or reading_shared_by(stored)
+    results = [Run(one, reading=reading) for one in stored]
     _, shared = Selection(everything=True).select(results)
-    lines = _lines(results, reading)
+    lines = _lines(results)
     left_out: list[str] = []
     table = _table(results, lines, left_out)
     for heading in LEFT_OUT_FIRST:
@@ -232,7 +232,7 @@ def results_table(stored: Sequence[RunResult], reading: Reading | None = None, w
         left_out.append(heading)
         table = _table(results, lines, left_out)
     table.title = _title(results, reading, shared)
-    table.caption = _caption(results, lines, reading, left_out)
+    table.caption = _caption(results, lines, left_out)
     return table
 
 
@@ -272,10 +272,10 @@ def _natural_width(table: Table) -> int:
     return Console(width=WIDE, file=io.StringIO()).measure(table).maximum
 
 
-def _lines(results: Sequence[Run], reading: Reading) -> list[Line]:
+def _lines(results: Sequence[Run]) -> list[Line]:
     """The rows as the report would print them: what is best and what has too few pairs is decided in one place."""
     lines = [
-        Line(result.label, tuple(column.entry(result, None, reading) for column in RESULT_COLUMNS), result.needs_groups)
+        Line(result.label, tuple(column.entry(result, None) for column in RESULT_COLUMNS), result.needs_groups)
         for result in results
     ]
     return mark_best(lines, [column.higher_is_better for column in RESULT_COLUMNS])
@@ -291,7 +291,7 @@ def _title(results: Sequence[Run], reading: Reading, shared: Parameters) -> Text
     return Text.assemble((where, "bold"), synthetic, (about, "dim"))
 
 
-def _caption(results: Sequence[Run], lines: Sequence[Line], reading: Reading, left_out: Sequence[str]) -> str | None:
+def _caption(results: Sequence[Run], lines: Sequence[Line], left_out: Sequence[str]) -> str | None:
     """What the marks of this table mean, and what is left out; nothing where there is none of it."""
     is_bold = any(entry.bold for line in lines for entry in line.entries)
     marks = ["bold: best method that sees no group labels"] if is_bold else []
@@ -301,11 +301,11 @@ def _caption(results: Sequence[Run], lines: Sequence[Line], reading: Reading, le
     shared = ""
     if len(results) > 1 and SECONDS not in left_out:
         shared = SHARED_SECONDS
-    raw = any(result.has_groups and result.has_raw_brier(reading) for result in results)
+    raw = any(result.has_groups and result.has_raw_brier for result in results)
     said = "worst Brier: of the raw score where a method has no probability, as in the paper" if raw else ""
     fitted = FITTED if results[0].result.is_synthetic else ""
     form = ""
-    if reading.ranks_by_probability and any(result.cell[2] == DENSITY.id for result in results):
+    if results[0].reading.ranks_by_probability and any(result.cell[2] == DENSITY.id for result in results):
         form = PRINTED_FORM
     names = ["seconds" if heading == SECONDS else heading.replace("\n", " ") for heading in left_out]
     wider = f"in a wider window also: {', '.join(names)}" if names else ""

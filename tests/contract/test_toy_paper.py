@@ -9,12 +9,13 @@ from typing import Any
 from made_runs import run_of
 
 from fairfr.report.paper_spec import Paper
-from fairfr.report.run import Reading, Run
 from fairfr.report.tables.columns import column
 from fairfr.report.tables.grid import Grid, Spanner
 from fairfr.report.tables.layout import Layout, SettingColumn
 from fairfr.report.tables.order import BASELINE, MethodRow, TableOrder
 from fairfr.report.write import ReportOptions, write_report
+from fairfr.stored.reading import Reading
+from fairfr.stored.run import Run
 
 SETTING = ("toys", "net")
 SORTER = MethodRow("sorter", "Sorter", "sorter", "sorter_toy")

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from made_runs import run_of
 
-from fairfr.report.run import Run
+from fairfr.stored.run import Run
 
 SCRIPT = Path(__file__).parents[2] / "docs" / "real_lfw.py"
 TABLE = """# a caption

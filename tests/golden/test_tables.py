@@ -11,11 +11,10 @@ from pathlib import Path
 import pytest
 from made_runs import run_of, tables_of
 
-from fairfr.paper.order import PAPER_READING, READINGS
-from fairfr.report.run import Reading
-from fairfr.report.runs import SelectedRuns
 from fairfr.report.tables.grid import Grid
 from fairfr.report.writers import csv, html, latex, markdown
+from fairfr.stored.reading import PAPER_READING, READINGS, Reading
+from fairfr.stored.runs import SelectedRuns
 
 FOLDER = Path(__file__).with_name("tables")
 FORMS = {"tex": latex.render, "md": markdown.render, "html": html.render, "csv": csv.render}
@@ -33,8 +32,8 @@ def tables(reading: Reading) -> dict[str, Grid]:
     stored = json.loads((FOLDER / "runs.json").read_text(encoding="utf-8"))
     for one in stored["runs"]:
         one["metrics"] = [dict(zip(stored["columns"], row, strict=True)) for row in one["metrics"]]
-    runs = SelectedRuns((run_of(one) for one in stored["runs"]), "synthetic")
-    return {grid.id: grid for grid in tables_of(runs, reading)}
+    runs = SelectedRuns((run_of(one) for one in stored["runs"]), "synthetic", reading=reading)
+    return {grid.id: grid for grid in tables_of(runs)}
 
 
 def compare(path: Path, text: str, update: bool) -> None:

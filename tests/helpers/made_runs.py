@@ -9,11 +9,13 @@ from typing import Any
 from fairfr.core.run_result import RunResult
 from fairfr.paper.order import ORDER
 from fairfr.paper.paper_tables import appendix_tables, main_tables
-from fairfr.report.run import Reading, Run
-from fairfr.report.runs import SelectedRuns
 from fairfr.report.tables.grid import Grid
 from fairfr.report.tables.layout import Layout
 from fairfr.report.tables.setting_tables import tables_of_runs
+from fairfr.stored.reading import Reading
+from fairfr.stored.run import Run
+from fairfr.stored.runs import SelectedRuns
+from fairfr.stored.selection import Selection
 
 BLANK: dict[str, Any] = {
     "key": "k",
@@ -42,7 +44,17 @@ def change(run: Run, **keys: Any) -> None:
     run.result = result_of({**run.result.to_json(), **keys})
 
 
-def tables_of(runs: SelectedRuns, reading: Reading) -> list[Grid]:
+def in_reading(runs: SelectedRuns, reading: Reading) -> SelectedRuns:
+    """The same runs, read in another way."""
+    return SelectedRuns(runs, runs.source, Selection(everything=True), reading=reading)
+
+
+def layout_of(runs: SelectedRuns, reading: Reading) -> Layout:
+    """The same runs, read in another way, in the paper's order."""
+    return Layout(in_reading(runs, reading), ORDER)
+
+
+def tables_of(runs: SelectedRuns) -> list[Grid]:
     """Data sets with backbones that have runs, then Tables 1 to 4 of the paper, then those of its appendix."""
-    layout = Layout(runs, reading, ORDER)
+    layout = Layout(runs, ORDER)
     return [*tables_of_runs(layout), *main_tables(layout), *appendix_tables(layout)]

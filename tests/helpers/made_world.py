@@ -54,6 +54,7 @@ PRODUCT = tuple(f"{ethnicity}_{sex}" for ethnicity in ETHNICITIES for sex in SEX
 DEFAULTS: dict[str, Json] = {"ac_density": {"k": 20}, "ac_linear": {"C": 1.0}, "gst": {"fpr": 0.05}}
 OF_ESTIMATOR = "method.estimator."
 CONF = Path(__file__).parents[2] / "conf"
+SPLITTER = "fairfr.folds.published.LeaveOneFoldOut"
 OLD_CODE = {"method": "0123456789abcdef", "protocol": None}
 RATES = ("1e-2", "1e-3")
 RULES = ("first", "both")
@@ -237,8 +238,9 @@ def _head(dataset: str, backbone: str, method: str, changes: Json) -> Json:
     }
     digest = zlib.crc32(repr((identity, changes.get("study"), changes.get("code"))).encode())
     # after the key, which must stay the same when the code of a method changes
-    identity["code"] = changes.get("code") or run_code(_target(method), native, "None", False)
+    identity["code"] = changes.get("code") or run_code(_target(method), native, SPLITTER, False)
     identity["results_version"] = RESULTS_VERSION
+    identity["protocol"] = {"id": protocol, "splitter": {"_target_": SPLITTER, **splitter}}
     prefix = "synthetic-" if source == "synthetic" else ""
     return {
         "key": f"{prefix}{digest:016x}",

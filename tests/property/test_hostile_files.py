@@ -40,12 +40,11 @@ from fairfr.faces.alignment import read_landmarks
 from fairfr.faces.extraction import read_list
 from fairfr.methods import _clusters
 from fairfr.metrics.by_group import PairGroups, compute_metrics, summarise
-from fairfr.paper.order import PAPER_READING
-from fairfr.report import scores as stored_scores
-from fairfr.report.runs import read_runs
 from fairfr.runner.record import jsonable
 from fairfr.store.parquet_files import write_metrics, write_scores
 from fairfr.store.run_folder import RunFolders
+from fairfr.stored import scores as stored_scores
+from fairfr.stored.runs import read_runs
 
 ROOM = 3 * 2**29  # bytes that reading a file of a few kilobytes may take, beyond what the process has
 TIMES = int(os.environ.get("FAIRFR_FUZZ", "1"))  # how often as many mutations as usual
@@ -359,7 +358,7 @@ def read_run_folder(folder: Path) -> object:
     key = RunKey("set", "net", "platt", "files", "0" * 16)
     done = RunFolders(folder).completed(key)
     for result in results:
-        result.mean("auroc", "all", PAPER_READING)
+        result.mean("auroc")
         scores = stored_scores.RunScores.if_available(result)
         assert scores is None or len(scores.pair_groups("first")) == len(scores.probability) == 200
     return done

@@ -16,12 +16,12 @@ from fairfr.core.types import Grouping, Pairs, ScoreFrame
 from fairfr.metrics.by_group import PairGroups, compute_metrics, summarise
 from fairfr.metrics.catalogue import METRIC_BY_ID
 from fairfr.metrics.ties import ties_code
-from fairfr.report.run import Run
-from fairfr.report.runs import SelectedRuns
 from fairfr.report.tables.grid import Entry, Grid, Line
 from fairfr.runner.record import jsonable, readable_groups
 from fairfr.store.parquet_files import write_scores
 from fairfr.store.result_file import checksums
+from fairfr.stored.run import Run
+from fairfr.stored.runs import SelectedRuns
 
 Numbers: TypeAlias = Mapping[str, float | None]
 NEEDS_GROUPS = ("gst", "demonorm", "oracle")

@@ -21,9 +21,7 @@ from fairfr.paper.claims import (
 from fairfr.paper.claims.claim import Claim, Status, Verdict
 from fairfr.paper.comparison import synthetic_warning
 from fairfr.paper.numbers import BootstrapNumbers, MissingNumberError, Numbers, PrintedNumbers, RunNumbers
-from fairfr.paper.order import ORDER, ROWS, SETTINGS
-from fairfr.report.run import Reading
-from fairfr.report.runs import SelectedRuns
+from fairfr.paper.order import ROWS, SETTINGS
 from fairfr.report.study_runs import StudyRuns
 from fairfr.report.tables.grid import Entry, Grid, Line, Note, Section, Spanner, Tone
 from fairfr.report.tables.layout import Layout
@@ -110,8 +108,7 @@ def _in_draws(claim: Claim, point: Verdict, verdicts: list[Verdict], share: floa
 
 
 def claims(
-    runs: SelectedRuns,
-    reading: Reading,
+    layout: Layout,
     bootstraps: BootstrapCache | None = None,
     studies: Mapping[str, StudyRuns] = MappingProxyType({}),
 ) -> Grid:
@@ -119,8 +116,8 @@ def claims(
 
     With ``bootstraps`` the verdicts from our runs come with their intervals, wherever scores are at hand.
     """
-    judged = _judge_all(RunNumbers(runs, reading, studies), bootstraps)
-    provenance = TableNotes(Layout(runs, reading, ORDER), ROWS, SETTINGS, exact=True, group_brier=True)
+    judged = _judge_all(RunNumbers(layout.runs, studies), bootstraps)
+    provenance = TableNotes(layout, ROWS, SETTINGS, exact=True, group_brier=True)
     sides: tuple[str, ...] = SIDES[:1]
     if provenance.used or studies:
         sides = SIDES
@@ -142,7 +139,7 @@ def claims(
         spanners=(Spanner("", ("claim",)), *(Spanner(side, ("verdict", "numbers")) for side in sides)),
         sections=tuple(sections),
         notes=(Note("tally", " ".join(tallies)), *of_runs, NO_GROUP_TABLES),
-        about=("The same arithmetic judges both.", *synthetic_warning(runs)),
+        about=("The same arithmetic judges both.", *synthetic_warning(layout.runs)),
         chapter="Claims of the paper",
     )
     return provenance.annotate(bare, shrink=False)

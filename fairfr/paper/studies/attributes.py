@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from fairfr.paper.printed import printed_study
 from fairfr.report.quantity import group_heading
-from fairfr.report.run import Run
 from fairfr.report.study import Study
 from fairfr.report.study_runs import Setting, StudyRuns
 from fairfr.report.study_table import CHAPTER, ColumnSpec, Measurement, StudyRow, StudyTable, measure_methods
 from fairfr.report.tables.grid import Grid, Line, Note, Section, Spanner, number_entry
+from fairfr.stored.run import Run
 
 METHODS = {
     "platt": "Platt",
@@ -63,7 +63,7 @@ def _numbers(
         return runs.one(setting, method)
 
     def measure(run: Run) -> tuple[Measurement, ...]:
-        return (Measurement.of(run.row("auroc", group, runs.reading, grouping, "both"), with_std=True),)
+        return (Measurement.of(run.number("auroc", group, grouping), with_std=True),)
 
     return measure_methods(METHODS, find, measure)
 
@@ -91,9 +91,10 @@ def by_group(runs: StudyRuns) -> list[Grid]:
 
 
 def _line(runs: StudyRuns, setting: Setting, grouping: str, group: str) -> Line:
-    counted = runs.find(setting)[0].row("auroc", group, runs.reading, grouping, "both") or {}
-    n_pairs = counted.get("n_same", 0) + counted.get("n_diff", 0)
-    entries = [number_entry(n_pairs, 0), number_entry(counted.get("folds", 0), 0)]
+    counted = runs.find(setting)[0].number("auroc", group, grouping)
+    entries = [number_entry(0, 0), number_entry(0, 0)]
+    if counted is not None:
+        entries = [number_entry(counted.n_same + counted.n_diff, 0), number_entry(counted.folds, 0)]
     numbers = _numbers(runs, setting, grouping, group)
     for method in METHODS:
         (number,) = numbers.get(method, (Measurement(None),))
@@ -102,5 +103,11 @@ def _line(runs: StudyRuns, setting: Setting, grouping: str, group: str) -> Line:
 
 
 STUDY = Study(
-    "attributes", TABLE, rows, printed_study("attributes"), more_tables=by_group, varies=("grouping", "min_pairs")
+    "attributes",
+    TABLE,
+    rows,
+    printed_study("attributes"),
+    more_tables=by_group,
+    varies=("grouping", "min_pairs"),
+    rule="both",
 )

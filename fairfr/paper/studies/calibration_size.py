@@ -9,11 +9,11 @@ import numpy as np
 
 from fairfr.paper.printed import printed_study
 from fairfr.report.figures.curves import Curve, curve_figure, curve_through
-from fairfr.report.run import Reading, Run
 from fairfr.report.study import Study
 from fairfr.report.study_runs import Setting, StudyRuns
 from fairfr.report.study_table import ColumnSpec, Measurement, StudyRow, StudyTable
 from fairfr.report.tables.grid import Note
+from fairfr.stored.run import Run
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -60,18 +60,18 @@ def _numbers(runs: StudyRuns, setting: Setting, size: int) -> dict[str, tuple[Me
     for method in METHODS:
         samples = runs.find(setting, method, size=size)
         if samples:
-            found[method] = (_over_samples(samples, runs.reading),)
+            found[method] = (_over_samples(samples),)
     return found
 
 
-def _over_samples(runs: Sequence[Run], reading: Reading) -> Measurement:
+def _over_samples(runs: Sequence[Run]) -> Measurement:
     """Mean and std over the folds of all samples; each has the same number of folds."""
-    rows = [run.row("auroc", "all", reading) for run in runs]
-    known = [row for row in rows if row is not None and row["mean"] is not None]
+    numbers = [run.number("auroc") for run in runs]
+    known = [number for number in numbers if number is not None and number.mean is not None]
     if not known:
         return Measurement(None)
-    means = np.array([row["mean"] for row in known])
-    variances = np.array([row["std"] for row in known]) ** 2
+    means = np.array([number.mean for number in known], dtype=np.float64)
+    variances = np.array([number.std for number in known], dtype=np.float64) ** 2
     std = np.sqrt(np.mean(variances + (means - means.mean()) ** 2))
     return Measurement(float(means.mean()), float(std))
 

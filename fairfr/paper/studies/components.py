@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from fairfr.paper.printed import printed_study
-from fairfr.report.run import Run
 from fairfr.report.study import Study
 from fairfr.report.study_runs import Setting, StudyRuns
 from fairfr.report.study_table import ColumnSpec, Measurement, StudyRow, StudyTable, measure_methods
 from fairfr.report.tables.grid import Note
+from fairfr.stored.run import Run
 
 METHODS = {
     "platt": "Platt",
@@ -63,9 +63,9 @@ def _numbers(runs: StudyRuns, setting: Setting) -> dict[str, tuple[Measurement, 
         return runs.one(setting, RUN_AS.get(method, method))
 
     def measure(run: Run) -> tuple[Measurement, ...]:
-        return (Measurement.of(run.row("auroc", "worst", runs.reading, rule="both")),)
+        return (Measurement.of(run.number("auroc", "worst")),)
 
     return measure_methods(METHODS, find, measure)
 
 
-STUDY = Study("components", TABLE, rows, printed_study("components"), in_part=True)
+STUDY = Study("components", TABLE, rows, printed_study("components"), in_part=True, rule="both")

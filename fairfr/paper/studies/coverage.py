@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 from fairfr.paper.printed import printed_study
 from fairfr.report.figures.curves import Curve, curve_figure, curve_through
 from fairfr.report.quantity import group_heading
-from fairfr.report.run import Run
 from fairfr.report.study import Study
 from fairfr.report.study_runs import Setting, StudyRuns
 from fairfr.report.study_table import ColumnSpec, Measurement, StudyRow, StudyTable, measure_methods
 from fairfr.report.tables.grid import Note
+from fairfr.stored.run import Run
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -70,7 +70,7 @@ def _of_group(runs: StudyRuns, run: Run, metric: str) -> Measurement:
     wanted = str(runs.value(run, "group")).casefold()
     grouping = str(runs.value(run, "splitter.grouping") or run.result.data.grouping)
     names = {name.casefold(): name for name in run.result.data.groups[grouping]}
-    return Measurement.of(run.row(metric, names[wanted], runs.reading, grouping, "both"))
+    return Measurement.of(run.number(metric, names[wanted], grouping))
 
 
 def figure(runs: StudyRuns) -> Figure | None:
@@ -99,4 +99,4 @@ def _curves(rows: list[StudyRow], position: int) -> list[Curve]:
     return curves
 
 
-STUDY = Study("coverage", TABLE, rows, printed_study("coverage"), figure=figure)
+STUDY = Study("coverage", TABLE, rows, printed_study("coverage"), figure=figure, rule="both")

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from fairfr.paper.order import DENSITY, DENSITY_LOO, PAPER_READING
+from fairfr.paper.order import DENSITY, DENSITY_LOO
 from fairfr.report.quantity import higher_is_better
-from fairfr.report.run import STRICT, Reading, Run
-from fairfr.report.scores import RunScores
 from fairfr.report.study import Study
 from fairfr.report.study_runs import Setting, StudyRuns
 from fairfr.report.study_table import CHAPTER
 from fairfr.report.tables.grid import Entry, Grid, Line, Note, Section, Spanner, mark_best, number_entry
 from fairfr.report.tables.table_notes import short_key
+from fairfr.stored.reading import PAPER_READING, STRICT, Reading
+from fairfr.stored.run import Run
+from fairfr.stored.scores import RunScores
 
 FORMS = {DENSITY.id: "self", DENSITY_LOO.id: "LOO"}
 # native probabilities: the paper's reading ranks by them, clipped to [0, 1]; the strict one by the unclipped score
@@ -94,7 +95,7 @@ def _line(form: Form, ranking: str, result: Run) -> Line:
     references = "all"
     if limit is not None:
         references = f"{limit:,}"
-    means = [result.mean(metric, "all", RANKINGS[ranking]) for metric in METRICS]
+    means = [result.read(RANKINGS[ranking]).mean(metric) for metric in METRICS]
     entries = [_number(mean) for mean in means]
     scores = RunScores.if_available(result)
     bias = Entry()

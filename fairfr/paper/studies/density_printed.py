@@ -7,15 +7,16 @@ from dataclasses import replace
 
 import numpy as np
 
-from fairfr.paper.order import DENSITY, DENSITY_LOO, HEADLINE, PAPER_READING
+from fairfr.paper.order import DENSITY, DENSITY_LOO, HEADLINE
 from fairfr.paper.printed import AUROC, BRIER, TPR, WORST_BRIER, printed_headline
 from fairfr.report.quantity import Quantity
-from fairfr.report.run import STRICT, Reading, Run
 from fairfr.report.study import Study
 from fairfr.report.study_runs import Setting, StudyRuns
 from fairfr.report.study_table import CHAPTER
 from fairfr.report.tables.grid import Entry, Grid, Line, Note, Section, Spanner, number_entry
 from fairfr.report.tables.table_notes import short_key
+from fairfr.stored.reading import PAPER_READING, STRICT, Reading
+from fairfr.stored.run import Run
 
 FORMS = {DENSITY.id: "self", DENSITY_LOO.id: "LOO"}
 # native probabilities: the paper's reading ranks by them, clipped to [0, 1]; the strict one by the unclipped score
@@ -139,7 +140,7 @@ def _over_seeds(found: Sequence[Run], quantity: Quantity, reading: Reading) -> l
     """The value of each seed's run; a group's numbers are always those of the first image, as the paper has them."""
     if quantity.group != "all":
         reading = PAPER_READING
-    values = [run.mean(quantity.metric, quantity.group, reading) for run in found]
+    values = [run.read(reading).mean(quantity.metric, quantity.group) for run in found]
     return [value for value in values if value is not None]
 
 

@@ -6,11 +6,11 @@ import numpy as np
 
 from fairfr.paper.printed import printed_study
 from fairfr.report.held_out_folds import held_out_folds
-from fairfr.report.run import Reading, Run
 from fairfr.report.study import Study
 from fairfr.report.study_runs import Setting, StudyRuns
 from fairfr.report.study_table import ColumnSpec, Measurement, StudyRow, StudyTable, measure_methods
 from fairfr.report.tables.grid import Note
+from fairfr.stored.run import Run
 
 METHODS = {
     "baseline": "Cosine",
@@ -59,16 +59,16 @@ def _numbers(runs: StudyRuns, setting: Setting) -> dict[str, tuple[Measurement, 
         return runs.one(setting, method)
 
     def measure(run: Run) -> tuple[Measurement, ...]:
-        return (accuracy(run, runs.reading),)
+        return (accuracy(run),)
 
     found = measure_methods(METHODS, find, measure)
     return {PRINTED_AS.get(method, method): numbers for method, numbers in found.items()}
 
 
-def accuracy(run: Run, reading: Reading) -> Measurement:
+def accuracy(run: Run) -> Measurement:
     """Percent of pairs decided rightly, mean and std over folds; None without scores or thresholds."""
     shares = []
-    for fold in held_out_folds(run, reading):
+    for fold in held_out_folds(run):
         if "accuracy" in fold.thresholds:
             accepted = fold.values >= fold.thresholds["accuracy"]
             shares.append(float(np.mean(accepted == fold.same)))

@@ -10,8 +10,6 @@ from fairfr.core.names import ENOUGH_FALSE_MATCHES, FPR_LEVELS
 from fairfr.core.types import F64, Bool
 from fairfr.metrics.roc_metrics import Convention, OperatingPoint, fpr_name
 from fairfr.report.held_out_folds import HeldOutFold, held_out_folds
-from fairfr.report.run import Run
-from fairfr.report.scores import RunScores
 from fairfr.report.study import Study
 from fairfr.report.study_runs import Setting, StudyRuns
 from fairfr.report.study_table import CHAPTER
@@ -20,6 +18,8 @@ from fairfr.report.tables.order import MethodRow
 from fairfr.report.tables.table_notes import short_key
 from fairfr.report.uncertainty.bootstrap import percentile_interval
 from fairfr.report.uncertainty.setting_bootstrap import SettingBootstrap, bootstrap_runs
+from fairfr.stored.run import Run
+from fairfr.stored.scores import RunScores
 
 LEVEL = "1e-3"
 ORDER = ("baseline", "platt", "beta", "isotonic", "ac_linear", "ac_density", "ac_density_loo")
@@ -80,7 +80,7 @@ def _section(runs: StudyRuns, setting: Setting) -> Section:
             available.append((_row(run), scores))
     drawn = None
     if available:
-        drawn = bootstrap_runs(available, runs.reading, DRAWS)
+        drawn = bootstrap_runs(available, DRAWS)
     return Section(runs.label(setting), tuple(_line(runs, run, drawn) for run in found))
 
 
@@ -98,7 +98,7 @@ def _row(run: Run) -> MethodRow:
 
 
 def _line(runs: StudyRuns, run: Run, drawn: SettingBootstrap | None) -> Line:
-    folds = list(held_out_folds(run, runs.reading))
+    folds = list(held_out_folds(run))
     scores = RunScores.if_available(run)
     if not folds or scores is None:
         return Line(run.label, tuple(Entry() for _ in range(len(OPEN) + 6)))
@@ -181,8 +181,11 @@ def _count_section(runs: StudyRuns, setting: Setting) -> Section:
     groups = ["all"]
     if grouping:
         groups += run.result.data.groups[grouping]
-    found = {group: run.row("auroc", group, runs.reading) for group in groups}
-    lines = [_count_line(group, row["n_diff"] / row["folds_total"]) for group, row in found.items() if row]
+    lines = []
+    for group in groups:
+        number = run.number("auroc", group)
+        if number is not None:
+            lines.append(_count_line(group, number.n_diff / number.folds_total))
     return Section(runs.label(setting), tuple(lines))
 
 

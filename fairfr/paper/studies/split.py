@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fairfr.paper.printed import printed_study
-from fairfr.report.run import Run
 from fairfr.report.study import Study
 from fairfr.report.study_runs import Setting, StudyRuns
 from fairfr.report.study_table import CHAPTER, ColumnSpec, Measurement, StudyRow, StudyTable, measure_methods
 from fairfr.report.tables.grid import Grid, Line, Note, Section, Spanner, number_entry
+from fairfr.stored.run import Run
 
 METHODS = {
     "platt": "Platt",
@@ -70,8 +70,7 @@ def _numbers(runs: StudyRuns, setting: Setting, protocol: str) -> dict[str, tupl
     by_method = {run.result.method.id: run for run in reversed(_of_protocol(runs, setting, protocol))}
 
     def measure(run: Run) -> tuple[Measurement, ...]:
-        rows = [run.row(metric, "worst", runs.reading, rule="both") for metric in ("auroc", "brier")]
-        return tuple(Measurement.of(row) for row in rows)
+        return tuple(Measurement.of(run.number(metric, "worst")) for metric in ("auroc", "brier"))
 
     return measure_methods(METHODS, by_method.get, measure)
 
@@ -116,4 +115,4 @@ def _counts(runs: Sequence[Run]) -> dict[str, int]:
     return {}
 
 
-STUDY = Study("split", TABLE, rows, printed_study("split"), moved)
+STUDY = Study("split", TABLE, rows, printed_study("split"), moved, rule="both")

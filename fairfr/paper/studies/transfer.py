@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from fairfr.report.figures.curves import change_figure
 from fairfr.report.quantity import group_heading, higher_is_better
-from fairfr.report.run import Reading, Run
-from fairfr.report.scores import RunScores
 from fairfr.report.study import Study
 from fairfr.report.study_runs import StudyRuns
 from fairfr.report.study_table import CHAPTER, Measurement, StudyRow
 from fairfr.report.tables.grid import Entry, Grid, Line, Note, Section, Spanner, Tone, number_entry
 from fairfr.report.uncertainty.setting_bootstrap import Change, Comparison, compare_runs
+from fairfr.stored.run import Run
+from fairfr.stored.scores import RunScores
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -82,13 +82,13 @@ def _section(runs: StudyRuns, run: Run) -> str:
 
 
 @cache
-def _compared(home: Run, away: Run, reading: Reading) -> Comparison | None:
+def _compared(home: Run, away: Run) -> Comparison | None:
     """Tables and figure ask for the same comparison."""
     at_home = RunScores.if_available(home)
     elsewhere = RunScores.if_available(away)
     if at_home is None or elsewhere is None:
         return None
-    return compare_runs(at_home, elsewhere, reading, DRAWS)
+    return compare_runs(at_home, elsewhere, DRAWS)
 
 
 def tables(runs: StudyRuns) -> list[Grid]:
@@ -100,7 +100,7 @@ def rows(runs: StudyRuns) -> list[StudyRow]:
     """For each section the change of AUROC and of Brier by method: what a claim about transfer is judged by."""
     changes: dict[str, dict[str, tuple[Measurement, ...]]] = {}
     for both in transfer_pairs(runs):
-        found = _compared(both.home, both.away, runs.reading)
+        found = _compared(both.home, both.away)
         if found is not None:
             method = both.away.result.method.id
             of_section = changes.setdefault(both.section, {})
@@ -111,7 +111,7 @@ def rows(runs: StudyRuns) -> list[StudyRow]:
 def _by_method(runs: StudyRuns) -> Grid:
     lines: dict[str, list[Line]] = {}
     for both in transfer_pairs(runs):
-        found = _compared(both.home, both.away, runs.reading)
+        found = _compared(both.home, both.away)
         ece = [Entry(), Entry()]
         if found is not None:
             ece = [number_entry(value, DIGITS) for value in found.ece]
@@ -125,7 +125,7 @@ def _by_method(runs: StudyRuns) -> Grid:
 def _by_group(runs: StudyRuns) -> Grid:
     sections = []
     for both in transfer_pairs(runs):
-        found = _compared(both.home, both.away, runs.reading)
+        found = _compared(both.home, both.away)
         if found is None or not found.groups:
             continue
         known = [slot for slot in range(1, len(found.groups) + 1) if _has_both_labels(found, slot)]
@@ -181,7 +181,7 @@ def figure(runs: StudyRuns) -> Figure | None:
     """The change of each method with its interval, a panel for each metric, by section."""
     changes: dict[str, dict[str, dict[str, Change]]] = {}
     for both in transfer_pairs(runs):
-        found = _compared(both.home, both.away, runs.reading)
+        found = _compared(both.home, both.away)
         if found is None or not _has_both_labels(found, 0):
             continue
         for metric, heading in METRICS.items():

@@ -15,12 +15,12 @@ from fairfr.core.text import slug
 from fairfr.report.figures.fmr_by_group import setting_figure
 from fairfr.report.figures.overview import overview_figure
 from fairfr.report.figures.reliability import FEWEST_PAIRS, reliability_figure, run_reliability_figure
-from fairfr.report.run import Reading, Run
-from fairfr.report.runs import SelectedRuns
-from fairfr.report.scores import RunScores, setting_label
 from fairfr.report.study import Study
 from fairfr.report.study_runs import StudyRuns
 from fairfr.report.tables.layout import Layout
+from fairfr.stored.run import Run
+from fairfr.stored.runs import SelectedRuns
+from fairfr.stored.scores import RunScores, setting_label
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -44,7 +44,6 @@ def draw_figures(layout: Layout, folder: Path) -> list[Path]:
     """
     written: list[Path] = []
     runs = layout.runs
-    reading = layout.reading
     for setting in layout.order.sorted(runs.settings):
         by_group = setting_figure(layout, setting)
         if by_group is not None:
@@ -53,9 +52,9 @@ def draw_figures(layout: Layout, folder: Path) -> list[Path]:
         adaptive = _first_available(runs, setting, ADAPTIVE)
         for run in runs:
             if run.cell[:2] == setting and is_own_method(run):
-                written += _draw_own(run, score_only, reading, folder)
+                written += _draw_own(run, score_only, folder)
         if score_only is not None and adaptive is not None and score_only.levels:
-            figure = reliability_figure(score_only, adaptive, reading)
+            figure = reliability_figure(score_only, adaptive)
             if figure is None:
                 place = setting_label(adaptive.run)
                 log.warning("%s: no group has %d pairs, so there is no reliability figure", place, FEWEST_PAIRS)
@@ -73,15 +72,15 @@ def is_own_method(run: Run) -> bool:
     return bool(target) and target not in SHIPPED
 
 
-def _draw_own(run: Run, score_only: RunScores | None, reading: Reading, folder: Path) -> list[Path]:
+def _draw_own(run: Run, score_only: RunScores | None, folder: Path) -> list[Path]:
     scores = RunScores.if_available(run)
     if scores is None:
         return []
     figure = None
     if score_only is not None and scores.levels:
-        figure = reliability_figure(score_only, scores, reading)
+        figure = reliability_figure(score_only, scores)
     name = slug(f"reliability_{'_'.join(run.cell)}")
-    return save(figure or run_reliability_figure(scores, reading), folder / name)
+    return save(figure or run_reliability_figure(scores), folder / name)
 
 
 def draw_studies(studies: Iterable[Study], runs: Mapping[str, StudyRuns], folder: Path) -> list[Path]:

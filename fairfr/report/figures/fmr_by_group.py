@@ -14,13 +14,12 @@ from fairfr.metrics.fpr_levels import ALL_FPR_LEVELS
 from fairfr.metrics.roc_metrics import OperatingPoint
 from fairfr.report.figures.reliability import COLOURS, LARGE, MARKERS, MEDIUM, SMALL
 from fairfr.report.quantity import group_heading
-from fairfr.report.run import Reading
-from fairfr.report.scores import RunScores, setting_label
 from fairfr.report.tables.grid import FITTED, TIED
 from fairfr.report.tables.layout import Layout
 from fairfr.report.tables.order import Setting, rows_of
 from fairfr.report.uncertainty.bootstrap import draw_bootstrap, resampling_units
 from fairfr.report.uncertainty.error_rates import DrawnSubset, ErrorRate, error_rate
+from fairfr.stored.scores import RunScores, setting_label
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -149,16 +148,16 @@ def setting_figure(layout: Layout, setting: Setting) -> Figure | None:
     levels = [level for level, alpha in ALL_FPR_LEVELS.items() if alpha * impostors >= ENOUGH_FALSE_MATCHES]
     if not levels:
         return None
-    groups = _drawn_groups(first, layout.reading)
+    groups = _drawn_groups(first)
     panels: dict[str, list[MethodRates]] = {}
     for level in levels:
         alpha = ALL_FPR_LEVELS[level]
         heading = f"at FMR {level} ({alpha * impostors:,.0f} false matches)"
         panels[heading] = []
         for label, scores in shown:
-            if scores.run.is_tied(level, layout.reading):
+            if scores.run.is_tied(level):
                 label = f"{label} {TIED}"
-            panels[heading].append(_method_rates(label, scores, groups, alpha, layout.reading))
+            panels[heading].append(_method_rates(label, scores, groups, alpha))
     title = f"False matches at one threshold\n{escape_mathtext(setting_label(first.run))}"
     if layout.runs.source == "synthetic":
         title += f"\n{FITTED}"
@@ -179,11 +178,11 @@ def _shown(layout: Layout, setting: Setting) -> list[tuple[str, RunScores]]:
     return [(label, scores) for _, label, scores in found[:MOST_METHODS]]
 
 
-def _drawn_groups(scores: RunScores, reading: Reading) -> list[tuple[Bool, DrawnSubset]]:
+def _drawn_groups(scores: RunScores) -> list[tuple[Bool, DrawnSubset]]:
     """The impostor pairs of each group, (p,), and how often each counts in each draw: the same for all methods."""
     units = resampling_units(*scores.images, scores.same, scores.identities)
     drawn = draw_bootstrap(units, DRAWS)
-    codes = scores.pair_groups(reading.rule)
+    codes = scores.pair_groups()
     found = []
     for code in range(len(scores.levels)):
         inside = (codes == code) & ~scores.same
@@ -192,10 +191,10 @@ def _drawn_groups(scores: RunScores, reading: Reading) -> list[tuple[Bool, Drawn
 
 
 def _method_rates(
-    label: str, scores: RunScores, groups: Sequence[tuple[Bool, DrawnSubset]], alpha: float, reading: Reading
+    label: str, scores: RunScores, groups: Sequence[tuple[Bool, DrawnSubset]], alpha: float
 ) -> MethodRates:
     """At the lowest threshold whose FMR over all pairs does not exceed ``alpha``."""
-    values = scores.ranking_values(reading)
+    values = scores.ranking_values
     threshold = OperatingPoint.from_pairs(scores.same, values, alpha, "conservative").thresholds[0]
     rates = [_rate(subset, values[inside] >= threshold) for inside, subset in groups]
     bounds = np.array([rate.bounds for rate in rates]).reshape(-1, 2) / alpha

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeAlias
 
 from fairfr.core.text import escape_mathtext
-from fairfr.report.run import Reading, Run
 from fairfr.report.tables.grid import source_title
 from fairfr.report.tables.layout import Layout
 from fairfr.report.tables.order import BASELINE, MethodRow, TableOrder, rows_of
+from fairfr.stored.run import Run
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -64,14 +64,14 @@ def _lines(layout: Layout) -> list[list[Panel]]:
     for setting in layout.settings:
         rows = rows_of(layout.blocks([setting], only_run=True))
         found = {row: layout.run(setting, row) for row in rows}
-        panel = {row: run for row, run in found.items() if run is not None and _has_worst(run, layout.reading)}
+        panel = {row: run for row, run in found.items() if run is not None and _has_worst(run)}
         if panel:
             by_dataset.setdefault(setting[0], []).append(panel)
     return list(by_dataset.values())
 
 
-def _has_worst(run: Run, reading: Reading) -> bool:
-    return run.mean(METRIC, "worst", reading) is not None
+def _has_worst(run: Run) -> bool:
+    return run.mean(METRIC, "worst") is not None
 
 
 def _rows_of(line: list[Panel], order: TableOrder) -> list[MethodRow]:
@@ -89,9 +89,10 @@ def _draw_panel(axes: Axes, panel: Panel, rows: list[MethodRow], layout: Layout)
     axes.grid(axis="y", color="0.9", linewidth=0.6)
     axes.set_axisbelow(True)
     for row, result in panel.items():
-        stored = result.row(METRIC, "worst", layout.reading) or {}
-        mean = stored["mean"]
-        std = stored.get("std") or 0.0
+        number = result.number(METRIC, "worst")
+        assert number is not None and number.mean is not None
+        mean = number.mean
+        std = number.std or 0.0
         at = rows.index(row)
         colour = BLUE
         if row == BASELINE:

@@ -10,9 +10,8 @@ import numpy as np
 from fairfr.core.text import escape_mathtext
 from fairfr.core.types import F64, I64, Bool
 from fairfr.report.quantity import group_words
-from fairfr.report.run import Reading
-from fairfr.report.scores import RunScores, setting_label
 from fairfr.report.tables.grid import FITTED
+from fairfr.stored.scores import RunScores, setting_label
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -64,20 +63,20 @@ def equal_mass_bins(same: Bool, probability: F64, bins: int) -> Bins:
     return Bins(predicted, observed, count)
 
 
-def reliability_figure(score_only: RunScores, adaptive: RunScores, reading: Reading) -> Figure | None:
+def reliability_figure(score_only: RunScores, adaptive: RunScores) -> Figure | None:
     """Three panels, as the paper's Figure 2; None where no group has the pairs of two bins."""
     from matplotlib.figure import Figure
 
-    groups, left_out = _groups(adaptive, reading)
+    groups, left_out = _groups(adaptive)
     if not groups:
         return None
     height = PANELS_HEIGHT + LEGEND_ROW * ceil(len(groups) / LEGEND_COLUMNS)
     figure = Figure(figsize=(WIDTH, height), layout="constrained")
-    title = escape_mathtext(f"{setting_label(score_only.run)}: reliability by group ({reading} reading)")
+    title = escape_mathtext(f"{setting_label(score_only.run)}: reliability by group ({adaptive.run.reading} reading)")
     figure.suptitle(title + _fitted(score_only), fontsize=LARGE)
     left, centre, right = figure.subplots(1, 3)
     labels = [escape_mathtext(scores.run.label) for scores in (score_only, adaptive)]
-    _draw_reliability(left, score_only, _groups(score_only, reading)[0])
+    _draw_reliability(left, score_only, _groups(score_only)[0])
     _draw_reliability(centre, adaptive, groups)
     _draw_maps(right, score_only, adaptive, groups)
     for axes, title in zip((left, centre, right), (*labels, "{} (dashed), {} (colours)".format(*labels)), strict=True):
@@ -108,11 +107,11 @@ def _fitted(scores: RunScores) -> str:
     return ""
 
 
-def run_reliability_figure(scores: RunScores, reading: Reading) -> Figure:
+def run_reliability_figure(scores: RunScores) -> Figure:
     """One panel for one run: all pairs in grey, and the groups that are large enough."""
     from matplotlib.figure import Figure
 
-    groups, left_out = _groups(scores, reading)
+    groups, left_out = _groups(scores)
     everyone = _Group("all pairs", np.arange(len(scores.same)), LIGHT, ".")
     height = PANELS_HEIGHT + LEGEND_ROW * ceil((len(groups) + 1) / 2) + 0.5
     figure = Figure(figsize=(RUN_WIDTH, height), layout="constrained")
@@ -123,16 +122,16 @@ def run_reliability_figure(scores: RunScores, reading: Reading) -> Figure:
     axes.set_ylabel("share of genuine pairs", fontsize=MEDIUM)
     axes.tick_params(labelsize=SMALL, length=2.5)
     axes.spines[["top", "right"]].set_visible(False)
-    title = f"pairs per marker; groups: {reading} reading"
+    title = f"pairs per marker; groups: {scores.run.reading} reading"
     if left_out:
         title += f"; {left_out} smaller groups not drawn"
     figure.legend(loc="outside lower center", ncols=2, fontsize=SMALL, frameon=False, title=title, title_fontsize=SMALL)
     return figure
 
 
-def _groups(scores: RunScores, reading: Reading) -> tuple[list[_Group], int]:
+def _groups(scores: RunScores) -> tuple[list[_Group], int]:
     """The largest groups in their usual order, at most as many as can be told apart, and how many were left out."""
-    codes = scores.pair_groups(reading.rule)
+    codes = scores.pair_groups()
     sizes = np.bincount(codes[codes >= 0], minlength=len(scores.levels))
     present = np.flatnonzero(sizes >= FEWEST_PAIRS)
     kept = np.sort(present[np.argsort(-sizes[present], kind="stable")][:MOST_GROUPS])

@@ -9,12 +9,12 @@ from fairfr.core.names import ENOUGH_FALSE_MATCHES
 from fairfr.core.text import plural
 from fairfr.metrics.fpr_levels import ALL_FPR_LEVELS, is_measured_at
 from fairfr.report.quantity import Quantity, group_heading
-from fairfr.report.run import STRICT, Reading, Run
-from fairfr.report.tables.columns import Column, column, group_names
+from fairfr.report.tables.columns import Column, column
 from fairfr.report.tables.grid import UNDEFINED, UNSTEADY, Entry, Grid, Note, Section, Spanner
 from fairfr.report.tables.layout import Layout, SettingColumn
 from fairfr.report.tables.order import Setting, rows_of
 from fairfr.report.tables.table_notes import BEST, TableNotes
+from fairfr.stored.run import Run
 
 MOST_GROUPS = 4
 """Groups of one table: each has two columns."""
@@ -38,12 +38,12 @@ NO_FALSE_MATCH = Note("no_false_match", f"{UNDEFINED} under max/min: a group has
 class RateColumn(Column):
     """A number at one threshold, marked where it rests on few false matches."""
 
-    def entry(self, run: Run, baseline: Run | None, reading: Reading) -> Entry:
+    def entry(self, run: Run, baseline: Run | None) -> Entry:
         """As other columns; a ratio is undefined where a group has no false match."""
-        entry = Column.entry(self, run, baseline, reading)
+        entry = Column.entry(self, run, baseline)
         if not self.metric.startswith("fpr"):
             return entry
-        matches = false_matches(run, self.group, str(self.quantity.alpha), reading)
+        matches = false_matches(run, self.group, str(self.quantity.alpha))
         if not entry.text and 0 in matches:
             return replace(entry, missing="no false match")
         if entry.text and any(number < ENOUGH_FALSE_MATCHES for number in matches):
@@ -51,15 +51,15 @@ class RateColumn(Column):
         return entry
 
 
-def false_matches(run: Run, group: str, level: str, reading: Reading) -> list[float]:
+def false_matches(run: Run, group: str, level: str) -> list[float]:
     """How many accepted impostor pairs a number rests on: of the group, of the worst, or of each group for a ratio."""
     rates = {}
     matches = {}
-    for name in group_names(run):
-        row = run.row(f"fpr_at_fpr_{level}", name, reading)
-        if row is not None and row.get("pooled") is not None:
-            rates[name] = row["pooled"]
-            matches[name] = row["pooled"] * row["n_diff"]
+    for name in run.groups:
+        number = run.number(f"fpr_at_fpr_{level}", name)
+        if number is not None and number.pooled is not None:
+            rates[name] = number.pooled
+            matches[name] = number.pooled * number.n_diff
     if group in matches:
         return [matches[group]]
     if group == "worst" and rates:
@@ -70,9 +70,9 @@ def false_matches(run: Run, group: str, level: str, reading: Reading) -> list[fl
 def one_threshold_tables(layout: Layout, setting: Setting, chapter: str) -> Iterator[Grid]:
     """A panel for each FPR that the set is large enough for; nothing where the data knows no groups."""
     some = layout.any_run(setting)
-    if some is None or not group_names(some):
+    if some is None or not some.groups:
         return
-    groups = group_names(some)
+    groups = some.groups
     parts = [groups[start : start + MOST_GROUPS] for start in range(0, len(groups), MOST_GROUPS)]
     dataset, backbone = setting
     for number, part in enumerate(parts, start=1):
@@ -136,8 +136,10 @@ def _true(level: str, groups: tuple[str, ...]) -> list[Column]:
 
 
 def _impostors(run: Run) -> int:
-    row = run.row("auroc", "all", STRICT) or {}
-    return int(row.get("n_diff") or 0)
+    number = run.number("auroc")
+    if number is None:
+        return 0
+    return number.n_diff
 
 
 def _heading(level: str, impostors: int) -> str:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from fairfr.report.quantity import LIFTED, Quantity
-from fairfr.report.run import Reading, Run
 from fairfr.report.tables.grid import Entry, fraction_entry, number_entry, tied_entry
+from fairfr.stored.run import Run
 
 NO_IMPROVEMENT = 1e-12  # a difference that rounding makes
 """Two maps that order pairs in the same way give the same AUROC up to rounding, which is not an improvement."""
@@ -47,32 +47,36 @@ class Column:
             return None
         return self.quantity.higher_is_better
 
-    def entry(self, run: Run, baseline: Run | None, reading: Reading) -> Entry:
+    def entry(self, run: Run, baseline: Run | None) -> Entry:
         """What a run prints in this column; the Baseline's run of its setting is there for groups lifted."""
-        entry = self._number(run, baseline, reading)
+        entry = self._number(run, baseline)
         alpha = self.quantity.alpha
-        if alpha is not None and run.is_tied(alpha, reading):
+        if alpha is not None and run.is_tied(alpha):
             return tied_entry(entry)
         return entry
 
-    def _number(self, run: Run, baseline: Run | None, reading: Reading) -> Entry:
+    def _number(self, run: Run, baseline: Run | None) -> Entry:
         if self.group == LIFTED:
-            return self._lifted(run, baseline, reading)
-        row = run.row(self.metric, self.group, reading, self.grouping) or {}
+            return self._lifted(run, baseline)
+        number = run.number(self.metric, self.group, self.grouping)
         scale = self.scale or (100 if self.percent else 1)
-        value = row.get("pooled" if self.pooled else "mean")
-        spread = ""
-        if self.spread and row.get("folds", 0) > 1 and row.get("std") is not None:
-            spread = f"±{scale * row['std']:.{self.digits}f}"
-        entry = number_entry(value, self.digits, scale=scale, spread=spread)
+        entry = Entry(missing="too few pairs")
+        if number is not None:
+            value = number.mean
+            if self.pooled:
+                value = number.pooled
+            spread = ""
+            if self.spread and number.folds > 1 and number.std is not None:
+                spread = f"±{scale * number.std:.{self.digits}f}"
+            entry = number_entry(value, self.digits, scale=scale, spread=spread)
         if not entry.text and self.group != "all" and not run.has_groups:
             return Entry(missing="no groups")
         return entry
 
-    def _lifted(self, run: Run, baseline: Run | None, reading: Reading) -> Entry:
+    def _lifted(self, run: Run, baseline: Run | None) -> Entry:
         if baseline is None or run is baseline:
             return Entry()
-        found = lifted_groups(run, baseline, self.metric, reading)
+        found = lifted_groups(run, baseline, self.metric)
         if found is None and run.has_groups:
             return Entry(missing="too few pairs")
         if found is None:
@@ -137,21 +141,9 @@ def count_lifted(baseline: Mapping[str, float], method: Mapping[str, float]) -> 
     return LiftedGroups(lifted, len(worst_first))
 
 
-def lifted_groups(result: Run, baseline: Run, metric: str, reading: Reading) -> LiftedGroups | None:
+def lifted_groups(run: Run, baseline: Run, metric: str) -> LiftedGroups | None:
     """K/N of a run against the Baseline's run of the same setting; None where no group has a value."""
-    found = count_lifted(group_means(baseline, metric, reading), group_means(result, metric, reading))
+    found = count_lifted(baseline.by_group(metric), run.by_group(metric))
     if not found.groups:
         return None
     return found
-
-
-def group_means(result: Run, metric: str, reading: Reading) -> dict[str, float]:
-    """The fold mean of each group that has one, in the order of the data's levels."""
-    means = {group: result.mean(metric, group, reading) for group in group_names(result)}
-    return {group: mean for group, mean in means.items() if mean is not None and mean == mean}
-
-
-def group_names(result: Run) -> tuple[str, ...]:
-    """The groups that the data set's grouping tells apart."""
-    data = result.result.data
-    return data.groups.get(data.grouping or "", ())

@@ -12,11 +12,11 @@ from typing import Literal, TypeAlias
 
 from fairfr.core.findings import Severity
 from fairfr.core.types import Source
+from fairfr.stored.run import SOURCE_LABEL as SOURCE_LABEL
 
 Tone: TypeAlias = Literal["plain", "improved", "degraded", "beyond"]
 Missing: TypeAlias = Literal["no run", "too few pairs", "no groups", "no false match"]
 
-SOURCE_LABEL: dict[Source, str] = {"synthetic": "SYNTHETIC stand-in, not faces", "files": "data files"}
 FITTED = "Some figures are fitted to the paper, all else is predicted (docs/standin.md)."
 """What every figure of stand-in runs says."""
 FITTED_WHERE = (

@@ -12,11 +12,12 @@ from typing import Any, NamedTuple, TypeAlias
 
 from fairfr.core.run_key import override_text
 from fairfr.core.storage import open_regular
-from fairfr.report.run import Reading, Run
-from fairfr.report.runs import SelectedRuns
 from fairfr.report.tables.columns import Column
 from fairfr.report.tables.grid import Entry, Line, Section, mark_best
 from fairfr.report.tables.order import BASELINE, Block, MethodRow, Setting, TableOrder, rows_of
+from fairfr.stored.reading import Reading
+from fairfr.stored.run import Run
+from fairfr.stored.runs import SelectedRuns
 
 OTHER_HEADING = "Other methods that have run"
 
@@ -37,8 +38,12 @@ class Layout:
     """Runs in one reading. Every method and every chosen variant that has run has a row."""
 
     runs: SelectedRuns
-    reading: Reading
     order: TableOrder
+
+    @property
+    def reading(self) -> Reading:
+        """In which its runs are read."""
+        return self.runs.reading
 
     def run(self, setting: Setting, row: MethodRow) -> Run | None:
         """The run that fills a row; where the paper's variant has not run, that of the plain method.
@@ -120,7 +125,7 @@ class Layout:
                 entries.append(Entry())
             else:
                 baseline = self.run(place.setting, BASELINE)
-                entries.append(place.column.entry(run, baseline, self.reading))
+                entries.append(place.column.entry(run, baseline))
                 declared.append(run.needs_groups)
         dagger = row in self.order.group_aware
         if declared:

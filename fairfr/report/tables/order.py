@@ -6,8 +6,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
-from fairfr.report.run import STRICT, Reading
 from fairfr.report.tables.grid import Note
+from fairfr.stored.reading import STRICT, Reading
 
 Setting: TypeAlias = tuple[str, str]
 """A data set and a backbone."""

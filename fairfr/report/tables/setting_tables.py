@@ -8,13 +8,13 @@ from itertools import chain
 
 from fairfr.core.names import FPR_LEVELS
 from fairfr.report.quantity import group_heading
-from fairfr.report.run import Reading, Run
 from fairfr.report.tables.at_one_threshold import one_threshold_tables
-from fairfr.report.tables.columns import Column, alphas_of, column, group_names, has_group_brier, lifted
+from fairfr.report.tables.columns import Column, alphas_of, column, has_group_brier, lifted
 from fairfr.report.tables.grid import Entry, Grid, Line, Note, Section, Spanner
 from fairfr.report.tables.layout import Layout, SettingColumn
 from fairfr.report.tables.order import BASELINE, Setting, rows_of
 from fairfr.report.tables.table_notes import BEST, TableNotes
+from fairfr.stored.run import Run
 
 GROUP_METRICS = {"auroc": ("AUROC", "AUROC"), "pauc": ("partial AUC (FPR ≤ 10 %)", "pAUC")}
 MOST_GROUPS = 8
@@ -99,7 +99,7 @@ def _attributes(layout: Layout, setting: Setting) -> Iterator[Grid]:
         columns = {"AUROC, %": by_group, "Worst group": tuple(replace(one, grouping=attribute) for one in OF_ATTRIBUTE)}
         id = f"appendix_groups_{attribute}_{dataset}_{backbone}"
         title = f"By {attribute}: {where}"
-        notes = [*_folds_of_groups(some, by_group, layout.reading)]
+        notes = [*_folds_of_groups(some, by_group)]
         yield panels(layout, id, title, (setting,), columns, notes, chapter_of(layout, setting))
 
 
@@ -118,7 +118,7 @@ def _groups(layout: Layout, setting: Setting, metric: str) -> Iterator[Grid]:
     some = layout.any_run(setting)
     if some is None:
         return
-    groups = group_names(some)
+    groups = some.groups
     parts = [groups[start : start + MOST_GROUPS] for start in range(0, len(groups), MOST_GROUPS)]
     dataset, backbone = setting
     name, short = GROUP_METRICS[metric]
@@ -132,19 +132,18 @@ def _groups(layout: Layout, setting: Setting, metric: str) -> Iterator[Grid]:
         notes = [COLOURS]
         if metric == "pauc":
             notes.append(MCCLISH)
-        notes.extend(_folds_of_groups(some, columns, layout.reading))
+        notes.extend(_folds_of_groups(some, columns))
         grid = panels(layout, id, title, (setting,), {f"{short}, %": columns}, notes, chapter_of(layout, setting))
         yield replace(grid, sections=toned_against_baseline(grid.sections))
 
 
-def _folds_of_groups(run: Run, columns: Sequence[Column], reading: Reading) -> Iterator[Note]:
+def _folds_of_groups(run: Run, columns: Sequence[Column]) -> Iterator[Note]:
     """Which groups have a value in fewer folds than there are: their means are not comparable with the others'."""
-    rows = [(one.heading, run.row(one.metric, one.group, reading, one.grouping)) for one in columns]
-    short = [
-        f"{heading} {row['folds']} of {row['folds_total']}"
-        for heading, row in rows
-        if row is not None and row["folds"] < row["folds_total"]
-    ]
+    short = []
+    for one in columns:
+        number = run.number(one.metric, one.group, one.grouping)
+        if number is not None and number.folds < number.folds_total:
+            short.append(f"{one.heading} {number.folds} of {number.folds_total}")
     if short:
         yield Note("few_folds", f"{', '.join(short)}.", "Folds with enough pairs, where not all", severity="warning")
 

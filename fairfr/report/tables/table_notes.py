@@ -7,14 +7,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from fairfr.core.names import ALL, ENOUGH_FALSE_MATCHES
+from fairfr.core.names import ENOUGH_FALSE_MATCHES
 from fairfr.core.run_key import variant_text
 from fairfr.core.text import plural
 from fairfr.metrics.fpr_levels import ALL_FPR_LEVELS
-from fairfr.report.run import STRICT, Reading, Run
 from fairfr.report.tables.grid import TIED, UNDEFINED, Grid, Missing, Note, Section, number_entry
 from fairfr.report.tables.layout import Layout, experiment_command, missing_run_commands
 from fairfr.report.tables.order import MethodRow, Setting
+from fairfr.stored.run import Run
 
 BEST = "Bold: best method without group labels in each column, including ties after rounding."
 DAGGER = "† Needs group labels at inference: for reference, never bold."
@@ -79,7 +79,7 @@ class TableNotes:
             return
         yield f"{self.layout.reading.name.capitalize()} reading; {self._folds()}; {plural(len(self.used), 'run')}."
         if self.group_brier:
-            yield from raw_brier(self.used, self.layout.reading)
+            yield from raw_brier(self.used)
 
     def _unfilled(self) -> Note:
         given = ""
@@ -184,7 +184,7 @@ class TableNotes:
         """Rates that more impostors reach than they allow, because these share the highest value."""
         each = []
         for alpha in sorted(self.alphas):
-            tied = [self._tie(row, run, alpha) for row, run in self.used if run.is_tied(alpha, self.layout.reading)]
+            tied = [self._tie(row, run, alpha) for row, run in self.used if run.is_tied(alpha)]
             if tied:
                 each.append(f"FPR={alpha}: {', '.join(tied)}")
         if not each:
@@ -198,8 +198,8 @@ class TableNotes:
     def _tie(self, row: MethodRow, run: Run, alpha: str) -> str:
         metric = f"tpr_at_fpr_{alpha}"
         where = " x ".join(map(self.layout.label, run.cell[:2]))
-        value = number_entry(run.mean(metric, ALL, self.layout.reading), DIGITS).text
-        by_score = number_entry(run.mean_by_score(metric, ALL, self.layout.reading), DIGITS).text
+        value = number_entry(run.mean(metric), DIGITS).text
+        by_score = number_entry(run.mean_by_score(metric), DIGITS).text
         instead = ""
         if by_score != value:
             instead = f", by the score {by_score}"
@@ -247,9 +247,9 @@ class TableNotes:
         return Note("keys", f"{each}.", "Run keys, in column order", for_print=False)
 
 
-def raw_brier(used: Iterable[tuple[MethodRow, Run]], reading: Reading) -> Iterator[str]:
+def raw_brier(used: Iterable[tuple[MethodRow, Run]]) -> Iterator[str]:
     """A caption's sentence, where a column has Brier scores of raw scores beside those of probabilities."""
-    labels = dict.fromkeys(row.label for row, run in used if run.has_raw_brier(reading))
+    labels = dict.fromkeys(row.label for row, run in used if run.has_raw_brier)
     if labels:
         yield (
             f"Brier scores of groups: of the raw score, which is not a probability, for {', '.join(labels)}; of the "
@@ -263,7 +263,7 @@ def short_key(key: str) -> str:
 
 
 def _negatives_in_a_fold(run: Run) -> float:
-    row = run.row("auroc", "all", STRICT)
-    if row is None or not row.get("folds_total"):
+    number = run.number("auroc")
+    if number is None or not number.folds_total:
         return float("inf")
-    return float(row["n_diff"] / row["folds_total"])
+    return number.n_diff / number.folds_total

@@ -64,7 +64,7 @@ def _comparison_line(found: SettingBootstrap, a: MethodRow, b: MethodRow, metric
 
 
 def _of_fold_means(found: SettingBootstrap, a: MethodRow, b: MethodRow, metric: str, place: str) -> Entry:
-    means = [found.runs[row.label].mean(metric, place, found.reading) for row in (a, b)]
+    means = [found.runs[row.label].mean(metric, place) for row in (a, b)]
     if means[0] is None or means[1] is None:
         return Entry(missing="too few pairs")
     return number_entry(means[0] - means[1], DIGITS, sign="+")

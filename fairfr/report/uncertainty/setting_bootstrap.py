@@ -13,8 +13,6 @@ from fairfr.core.types import F64, I16, I64, UNKNOWN, Bool
 from fairfr.metrics.calibration import ece
 from fairfr.metrics.fpr_levels import ALL_FPR_LEVELS, is_measured_at
 from fairfr.numerics.rates_of_draws import Rates, rates_of_draws
-from fairfr.report.run import Reading, Run
-from fairfr.report.scores import RunScores
 from fairfr.report.tables.layout import Layout
 from fairfr.report.tables.order import MethodRow, Setting, rows_of
 from fairfr.report.uncertainty.bootstrap import (
@@ -26,6 +24,8 @@ from fairfr.report.uncertainty.bootstrap import (
     percentile_interval,
     resampling_units,
 )
+from fairfr.stored.run import Run
+from fairfr.stored.scores import RunScores
 
 ALPHA = FPR_LEVELS["1e-3"]
 MOST_WORK = 300_000_000
@@ -45,7 +45,6 @@ class SettingBootstrap:
     for.
     """
 
-    reading: Reading
     rows: tuple[MethodRow, ...]
     runs: dict[str, Run]
     measured: dict[str, DrawnMetrics]
@@ -109,11 +108,11 @@ def bootstrap_setting(
     at_hand = [(row, scores) for row, scores in found if scores is not None]
     if not at_hand:
         return None
-    return bootstrap_runs(at_hand, layout.reading, asked, with_rates)
+    return bootstrap_runs(at_hand, asked, with_rates)
 
 
 def bootstrap_runs(
-    at_hand: Sequence[tuple[MethodRow, RunScores]], reading: Reading, asked: int, with_rates: bool = False
+    at_hand: Sequence[tuple[MethodRow, RunScores]], asked: int, with_rates: bool = False
 ) -> SettingBootstrap:
     """Measure these on the same draws, as far as they scored the pairs that the first of them scored.
 
@@ -121,26 +120,25 @@ def bootstrap_runs(
     """
     first = at_hand[0][1]
     shared = {row: scores for row, scores in at_hand if _same_pairs(first, scores)}
-    groups, group = _competing_groups(first, reading)
+    groups, group = _competing_groups(first)
     draws = max(1, min(asked, MOST_WORK // len(first.same)))
     drawn = draw_bootstrap(resampling_units(*first.images, first.same, first.identities), draws)
     levels = _rate_levels(first.same)
     rates: list[Rates] = []
     if with_rates:
-        values = np.stack([scores.ranking_values(reading) for scores in shared.values()])
+        values = np.stack([scores.ranking_values for scores in shared.values()])
         rates = rates_of_draws(drawn.multiplicity, drawn.ends, first.same, values, group, levels)
     return SettingBootstrap(
-        reading=reading,
         rows=tuple(shared),
         runs={row.label: scores.run for row, scores in shared.items()},
-        measured={row.label: _measure_run(scores, drawn, group, reading) for row, scores in shared.items()},
+        measured={row.label: _measure_run(scores, drawn, group) for row, scores in shared.items()},
         asked=asked,
         draws=draws,
         units=drawn.multiplicity.shape[1],
         known=_known_share(first),
         groups=groups,
         incomparable=_labels(at_hand, shared),
-        ranks={row.label: _digest_of_ranks(scores, reading) for row, scores in shared.items()},
+        ranks={row.label: _digest_of_ranks(scores) for row, scores in shared.items()},
         impostors=np.bincount(group[~first.same & (group >= 0)], minlength=len(groups)),
         levels=levels,
         rates={row.label: of_row for row, of_row in zip(shared, rates, strict=with_rates)},
@@ -166,9 +164,9 @@ def _same_pairs(a: RunScores, b: RunScores) -> bool:
     )
 
 
-def _digest_of_ranks(scores: RunScores, reading: Reading) -> str:
+def _digest_of_ranks(scores: RunScores) -> str:
     """Equal for methods that rank the pairs of every fold alike, whatever their values."""
-    values = scores.ranking_values(reading)
+    values = scores.ranking_values
     fold = scores.words("split")[0]
     order = np.lexsort((values, fold))
     new = (np.diff(values[order], prepend=-np.inf) != 0) | (np.diff(fold[order], prepend=-1) != 0)
@@ -185,24 +183,22 @@ def _known_share(scores: RunScores) -> float:
     return float(known.mean())
 
 
-def _competing_groups(scores: RunScores, reading: Reading) -> tuple[tuple[str, ...], I16]:
+def _competing_groups(scores: RunScores) -> tuple[tuple[str, ...], I16]:
     """The groups that may be the worst one, and that of each pair, (p,); -1 for none or one too small in every fold."""
-    rows = [scores.run.row("auroc", level, reading) for level in scores.levels]
-    competes = np.array([row is not None and row["folds"] > 0 for row in rows], dtype=np.bool_)
+    numbers = [scores.run.number("auroc", level) for level in scores.levels]
+    competes = np.array([number is not None and number.folds > 0 for number in numbers], dtype=np.bool_)
     codes = np.append(np.where(competes, np.cumsum(competes) - 1, UNKNOWN), UNKNOWN).astype(np.int16)
     named = tuple(level for level, one in zip(scores.levels, competes, strict=True) if one)
-    return named, codes[scores.pair_groups(reading.rule)]
+    return named, codes[scores.pair_groups()]
 
 
-def _measure_run(scores: RunScores, drawn: BootstrapDraws, group: I16, reading: Reading) -> DrawnMetrics:
+def _measure_run(scores: RunScores, drawn: BootstrapDraws, group: I16) -> DrawnMetrics:
     """Brier losses follow the reading: raw scores in the groups of the paper's score methods, else probabilities."""
     loss = (scores.probability - scores.same) ** 2
     in_group = loss
-    if scores.run.has_raw_brier(reading):
+    if scores.run.has_raw_brier:
         in_group = (np.clip(scores.score, 0.0, 1.0) - scores.same) ** 2
-    return metrics_of_draws(
-        drawn, scores.same, scores.ranking_values(reading), group, np.stack([loss, in_group]), ALPHA
-    )
+    return metrics_of_draws(drawn, scores.same, scores.ranking_values, group, np.stack([loss, in_group]), ALPHA)
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,7 +241,7 @@ class Comparison:
         return Change(before, after, *percentile_interval(drawn))
 
 
-def compare_runs(before: RunScores, after: RunScores, reading: Reading, draws: int) -> Comparison | None:
+def compare_runs(before: RunScores, after: RunScores, draws: int) -> Comparison | None:
     """The second run against the first, on the same draws of people; None where they share no pair.
 
     Groups are those that both images of a pair share, in either reading: a protocol that leaves groups out scores no
@@ -261,7 +257,7 @@ def compare_runs(before: RunScores, after: RunScores, reading: Reading, draws: i
     ends = resampling_units(left, right, same, (left_person, right_person))
     drawn = draw_bootstrap(ends, draws)
     measured = [
-        metrics_of_draws(drawn, same, scores.ranking_values(reading)[chosen], group, _losses(scores, chosen), ALPHA)
+        metrics_of_draws(drawn, same, scores.ranking_values[chosen], group, _losses(scores, chosen), ALPHA)
         for scores, chosen in ((before, rows), (after, other_rows))
     ]
     counts = np.bincount(group[group != UNKNOWN], minlength=len(before.levels))

@@ -144,7 +144,7 @@ def _grid(
         spanners=spanners,
         sections=sections,
         notes=(note, *_notes(found)),
-        about=(_about(found), *raw_brier(used, found.reading)),
+        about=(_about(found), *raw_brier(used)),
         source=result.source,
         chapter=CHAPTER,
     )
@@ -172,11 +172,11 @@ def _means_line(found: SettingBootstrap, row: MethodRow, metric: str) -> Line:
     run = found.runs[row.label]
     entries: list[Entry] = []
     for place in PLACES:
-        stored = run.row(metric, place, found.reading) or {}
+        number = run.number(metric, place)
         pooled, drawn = found.value(row, metric, place)
         entries += [
-            number_entry(stored.get("mean"), DIGITS),
-            number_entry(stored.get("std"), DIGITS),
+            number_entry(number and number.mean, DIGITS),
+            number_entry(number and number.std, DIGITS),
             number_entry(pooled, DIGITS),
             Entry(span_text(drawn)),
         ]
@@ -220,7 +220,7 @@ def _differences_grid(found: SettingBootstrap, sections: tuple[Section, ...]) ->
 
 def _about(found: SettingBootstrap) -> str:
     folds = len(found.first.result.data.folds)
-    reading = found.reading.name.capitalize()
+    reading = found.first.reading.name.capitalize()
     if found.known == 1:
         drawn = "identities"
     elif found.known:

@@ -165,7 +165,7 @@ def test_code_that_decides_a_methods_numbers_counts(edited: Callable[[str], None
         ("ac_density.ACDensity", "fairfr.methods.falcon"),
         ("ac_density.ACDensity", "fairfr.metrics.calibration"),  # can be measured again
         ("ac_density.ACDensity", "fairfr.core.errors"),
-        ("baseline.Baseline", "fairfr.report.runs"),
+        ("baseline.Baseline", "fairfr.stored.runs"),
     ],
 )
 def test_code_that_does_not_decide_a_methods_numbers_does_not_count(

@@ -11,8 +11,8 @@ from made_runs import run_of
 from fairfr.paper.order import BACKBONES, DATASETS, GROUP_AWARE, HEADLINE, ROWS, SETTINGS
 from fairfr.paper.printed import LD_TPR, LU_AUROC, printed_headline
 from fairfr.report.quantity import LIFTED
-from fairfr.report.run import Run
-from fairfr.report.runs import SelectedRuns
+from fairfr.stored.run import Run
+from fairfr.stored.runs import SelectedRuns
 
 GROUPS = {"rfw": 4, "bfw": 8, "lfw": 8}
 NATIVE = {"faircal", "frappe", "gst", "oracle", "ac_mlp", "ac_linear", "ac_density", "ac_density_loo"}

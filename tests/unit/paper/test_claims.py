@@ -6,15 +6,15 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from made_runs import run_of, tables_of
+from made_runs import in_reading, layout_of, run_of, tables_of
 
 from fairfr.paper.claims import appendix, groups, other_sections, results
 from fairfr.paper.claims.claim import Verdict
 from fairfr.paper.claims.judging import CLAIMS, claims, judge
 from fairfr.paper.numbers import PrintedNumbers, RunNumbers
-from fairfr.paper.order import HEADLINE, PAPER_READING, PAPER_ROWS, READINGS, SETTINGS
-from fairfr.report.run import Reading
-from fairfr.report.runs import SelectedRuns
+from fairfr.paper.order import HEADLINE, PAPER_ROWS, SETTINGS
+from fairfr.stored.reading import PAPER_READING, READINGS, Reading
+from fairfr.stored.runs import SelectedRuns
 
 PRINTED = {claim.id: judge(claim, PrintedNumbers())._replace(figure=None) for claim in CLAIMS}
 FORMS = {"ac_density": 0.495, "ac_density_loo": 0.395}  # LFW MagFace: 0.495 is printed
@@ -24,7 +24,7 @@ ON_TABLES = (*results.CLAIMS, *other_sections.CLAIMS)
 def ours(runs: SelectedRuns, claim_id: str, reading: Reading = PAPER_READING) -> Verdict:
     """The verdict in words, without the figure behind it."""
     (claim,) = [claim for claim in CLAIMS if claim.id == claim_id]
-    return judge(claim, RunNumbers(runs, reading))._replace(figure=None)
+    return judge(claim, RunNumbers(in_reading(runs, reading)))._replace(figure=None)
 
 
 def test_ids_are_unique() -> None:
@@ -226,7 +226,7 @@ def test_wins_of_groups(group_runs: Callable[..., SelectedRuns]) -> None:
     runs = group_runs(value)
     detail = "88/108 groups (81.5 %); AC-MLP 0, AC-Linear 40, AC-Density 88, ties counted for each"
     assert ours(runs, "wins-auroc") == ours(runs, "wins-pauc") == Verdict("holds", detail)
-    table = next(grid for grid in tables_of(runs, PAPER_READING) if grid.id == "table4_wins")
+    table = next(grid for grid in tables_of(in_reading(runs, PAPER_READING)) if grid.id == "table4_wins")
     assert table.sections[0].lines[0].entries[0].text == "88/108 (81.5%)"
     fewer = group_runs(value, SETTINGS[1:])
     assert ours(fewer, "wins-auroc") == Verdict(
@@ -266,7 +266,7 @@ def test_arithmetic_is_no_matter_for_runs(paper_runs: Callable[..., SelectedRuns
 
 
 def test_the_grid_has_a_line_for_each_claim(paper_runs: Callable[..., SelectedRuns]) -> None:
-    grid = claims(paper_runs(source="synthetic"), PAPER_READING)
+    grid = claims(layout_of(paper_runs(source="synthetic"), PAPER_READING))
     lines = [line for section in grid.sections for line in section.lines]
     assert grid.id == "claims" and len(lines) == len(CLAIMS)
     assert all(len(line.entries) == len(grid.columns) for line in lines)
@@ -287,7 +287,7 @@ def test_the_grid_has_a_line_for_each_claim(paper_runs: Callable[..., SelectedRu
 
 
 def test_without_runs_only_the_printed_tables_are_judged() -> None:
-    grid = claims(SelectedRuns([], "files"), PAPER_READING)
+    grid = claims(layout_of(SelectedRuns([], "files"), PAPER_READING))
     assert [spanner.heading for spanner in grid.spanners] == ["", "Printed tables"]
     assert len(list(grid.lines())) == len(CLAIMS)
     assert not {"in_kind", "no_intervals", "keys"} & {note.code for note in grid.notes}

@@ -7,18 +7,18 @@ from typing import Any
 
 import numpy as np
 import pytest
+from made_runs import in_reading, layout_of
 
 from fairfr.paper.claims.claim import Claim, Verdict, verdict
 from fairfr.paper.claims.judging import claims, judge, judge_draws
 from fairfr.paper.numbers import BootstrapNumbers, Numbers, RunNumbers, require_number
-from fairfr.paper.order import ORDER, PAPER_READING
 from fairfr.paper.printed import AUROC, LU_AUROC, WORST_AUROC, WORST_BRIER
 from fairfr.report.quantity import Quantity
-from fairfr.report.run import Run
-from fairfr.report.runs import SelectedRuns
 from fairfr.report.tables.columns import count_lifted
-from fairfr.report.tables.layout import Layout
 from fairfr.report.uncertainty.setting_bootstrap import BootstrapCache
+from fairfr.stored.reading import PAPER_READING
+from fairfr.stored.run import Run
+from fairfr.stored.runs import SelectedRuns
 
 CELL = ("rfw", "facenet")
 DRAWS = 200
@@ -37,8 +37,8 @@ def ahead(quantity: Quantity) -> Claim:
 
 def judged(claim: Claim, results: list[Run]) -> Verdict:
     runs = SelectedRuns(results, "synthetic")
-    point = judge(claim, RunNumbers(runs, PAPER_READING))
-    return judge_draws(claim, point, BootstrapNumbers(BootstrapCache(Layout(runs, PAPER_READING, ORDER), DRAWS)))
+    point = judge(claim, RunNumbers(in_reading(runs, PAPER_READING)))
+    return judge_draws(claim, point, BootstrapNumbers(BootstrapCache(layout_of(runs, PAPER_READING), DRAWS)))
 
 
 @pytest.mark.parametrize("quantity", [AUROC, WORST_AUROC, WORST_BRIER])
@@ -63,17 +63,17 @@ def test_an_interval_that_includes_the_boundary_cannot_be_told(fake_run: Any) ->
 def test_without_scores_the_verdict_stands_as_it_is(fake_run: Any) -> None:
     good, bad = fake_run("ac_density", noise=0.2), fake_run("faircal", noise=0.9)
     found = judged(ahead(WORST_AUROC), [good, Run(bad.result)])
-    assert found == judge(ahead(WORST_AUROC), RunNumbers(SelectedRuns([good, bad], "synthetic"), PAPER_READING))
+    assert found == judge(ahead(WORST_AUROC), RunNumbers(SelectedRuns([good, bad], "synthetic", reading=PAPER_READING)))
 
 
 def test_draws_move_the_fold_mean_as_they_move_the_pooled_value(fake_run: Any) -> None:
     result = fake_run("ac_density")
-    bootstraps = BootstrapCache(Layout(SelectedRuns([result], "synthetic"), PAPER_READING, ORDER), DRAWS)
+    bootstraps = BootstrapCache(layout_of(SelectedRuns([result], "synthetic"), PAPER_READING), DRAWS)
     numbers = BootstrapNumbers(bootstraps)
     found = bootstraps.of(CELL)
     assert found is not None
     pooled, drawn = found.measured["AC-Density"].worst("auroc")
-    mean = result.mean("auroc", "worst", PAPER_READING)
+    mean = result.read(PAPER_READING).mean("auroc", "worst")
     for draw in (0, 7, DRAWS - 1):
         numbers.draw = draw
         assert numbers.value(WORST_AUROC, *CELL, "ac_density") == pytest.approx(
@@ -86,7 +86,7 @@ def test_draws_move_the_fold_mean_as_they_move_the_pooled_value(fake_run: Any) -
 
 def test_levels_of_a_draw_are_those_of_its_groups(fake_run: Any) -> None:
     results = [fake_run("baseline", noise=0.6), fake_run("ac_linear", noise=0.5)]
-    numbers = BootstrapNumbers(BootstrapCache(Layout(SelectedRuns(results, "synthetic"), PAPER_READING, ORDER), DRAWS))
+    numbers = BootstrapNumbers(BootstrapCache(layout_of(SelectedRuns(results, "synthetic"), PAPER_READING), DRAWS))
     seen = set()
     for draw in range(DRAWS):
         numbers.draw = draw
@@ -106,7 +106,8 @@ def test_settings_with_fewer_draws_bound_those_of_a_claim(fake_run: Any, monkeyp
 
 def test_the_page_says_whether_there_are_intervals(fake_run: Any) -> None:
     runs = SelectedRuns([fake_run("baseline"), fake_run("platt")], "synthetic")
-    assert any("fairfr tables --uncertainty" in note.commands for note in claims(runs, PAPER_READING).notes)
-    grid = claims(runs, PAPER_READING, BootstrapCache(Layout(runs, PAPER_READING, ORDER), 20))
+    assert any("fairfr tables --uncertainty" in note.commands for note in claims(layout_of(runs, PAPER_READING)).notes)
+    layout = layout_of(runs, PAPER_READING)
+    grid = claims(layout, BootstrapCache(layout, 20))
     assert any("judged again on each draw" in note.text for note in grid.notes)
     assert np.all([len(line.entries) == 5 for section in grid.sections for line in section.lines])

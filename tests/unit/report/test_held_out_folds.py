@@ -17,7 +17,6 @@ from fairfr.folds.transfer import FitOnOtherDataset
 from fairfr.methods.baseline import Baseline
 from fairfr.pairs.table import PairTable
 from fairfr.report.held_out_folds import held_out_folds
-from fairfr.report.run import STRICT
 from fairfr.runner.held_out import score_held_out
 from fairfr.runner.record import jsonable, score_columns
 from fairfr.store.parquet_files import write_scores
@@ -64,7 +63,7 @@ def test_each_pair_has_the_threshold_of_the_fit_that_scored_it(
     for split in splits:
         cosine, same = fitted_on.cosine[split.train_rows()], fitted_on.data.same[split.train_rows()]
         expected[split.test] = most_accurate(same, cosine)
-    folds = list(held_out_folds(run, STRICT))
+    folds = list(held_out_folds(run))
     assert [fold.name for fold in folds] == list(dict.fromkeys(split.fold for split in splits))
     for fold in folds:
         np.testing.assert_allclose(fold.thresholds["accuracy"], expected[held_out.rows[fold.rows]], rtol=1e-12)
@@ -78,4 +77,4 @@ def test_a_run_without_thresholds_has_none(synthetic_set: Callable[..., Verifica
     write_scores(tmp_path / "scores.parquet", score_columns(data, PairTable(data).cosine, held_out))
     stored = {"fit_report": jsonable(held_out.fit_report), "files": checksums(tmp_path)}
     run = run_of({**stored, "key": "k", "method": {"native_probability": False}}, tmp_path)
-    assert all(fold.thresholds == {} for fold in held_out_folds(run, STRICT))
+    assert all(fold.thresholds == {} for fold in held_out_folds(run))

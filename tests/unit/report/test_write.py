@@ -11,10 +11,10 @@ from made_runs import change
 
 from fairfr.core.errors import ConfigError
 from fairfr.paper.definition import PAPER
-from fairfr.paper.order import PAPER_READING, READINGS
-from fairfr.report.run import STRICT, Reading, Run
-from fairfr.report.selection import Selection
 from fairfr.report.write import ReportOptions, not_shown, write_report
+from fairfr.stored.reading import PAPER_READING, READINGS, STRICT, Reading
+from fairfr.stored.run import Run
+from fairfr.stored.selection import Selection
 
 Make = Callable[..., Run]
 HIDDEN = "Not shown: 1 run differs from the default configuration. To show them:"
@@ -140,13 +140,13 @@ def test_on_own_data_the_worst_group_s_brier_score_is_that_of_probabilities(fake
     """The Baseline's score is 0 to 1 here: taken for a probability, it would come out another number."""
     results = [fake_run(method, dataset="mine", source="files") for method in ("baseline", "ac_linear")]
     page = pages(results, tmp_path, draws=20)["files/strict"]
-    baseline, ours = (run.row("brier", "worst", STRICT) or {} for run in results)
-    raw = results[0].row("brier", "worst", PAPER_READING) or {}
-    assert abs(baseline["pooled"] - raw["pooled"]) > 0.001
+    baseline, ours = (run.number("brier", "worst") for run in results)
+    raw = results[0].read(PAPER_READING).number("brier", "worst")
+    assert abs(baseline.pooled - raw.pooled) > 0.001
     text = (tmp_path / "tables/files/strict/differences_mine_facenet.csv").read_text(encoding="utf-8")
     lines = list(csv.DictReader(line for line in text.splitlines() if not line.startswith("#")))
     (line,) = [line for line in lines if line["section"] == "Brier, minus Baseline"]
-    assert float(line["Worst group difference"]) == pytest.approx(ours["pooled"] - baseline["pooled"], abs=1e-4)
+    assert float(line["Worst group difference"]) == pytest.approx(ours.pooled - baseline.pooled, abs=1e-4)
     assert page.index("Paired differences") < page.index("Summary: ")
 
 

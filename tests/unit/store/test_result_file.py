@@ -15,9 +15,9 @@ import pytest
 
 from fairfr.core.run_key import RunKey
 from fairfr.core.run_result import RunResult
-from fairfr.report.runs import read_runs
 from fairfr.store.result_file import RESULT_FILE, DamagedRunError, read_result, read_without_metrics, write_sealed
 from fairfr.store.run_folder import RunFolders
+from fairfr.stored.runs import read_runs
 
 NAMES = {"dataset": {"id": "lfw"}, "backbone": {"id": "net"}, "method": {"id": "platt"}}
 ROW = {"grouping": "all", "rule": "all", "group": "all", "metric": "auroc", "mean": 0.5}

@@ -10,13 +10,13 @@ import pytest
 from made_runs import change, run_of
 
 from fairfr.core.types import Source
-from fairfr.paper.order import PAPER_READING
 from fairfr.paper.studies import STUDIES
 from fairfr.paper.studies.density_forms import STUDY
-from fairfr.report.run import STRICT, Run
-from fairfr.report.selection import Selection
 from fairfr.report.study import runs_by_study
 from fairfr.report.tables.grid import Grid
+from fairfr.stored.reading import PAPER_READING, STRICT
+from fairfr.stored.run import Run
+from fairfr.stored.selection import Selection
 
 
 @pytest.fixture
@@ -71,7 +71,7 @@ def test_numbers_are_those_of_the_run(form: Any) -> None:
     clipped, unclipped = lines(grid).values()
     frame = pd.read_parquet(run.folder / "scores.parquet")
     for cells, reading in ((clipped, PAPER_READING), (unclipped, STRICT)):
-        wanted = [run.mean(metric, "all", reading) for metric in ("auroc", "tpr_at_fpr_1e-3", "brier", "ece_15")]
+        wanted = [run.read(reading).mean(metric) for metric in ("auroc", "tpr_at_fpr_1e-3", "brier", "ece_15")]
         assert [cell.value for cell in cells[:4]] == wanted
     assert clipped[0].value != unclipped[0].value  # clipping makes ties
     assert clipped[4].value == pytest.approx(np.mean(frame["probability"] - frame["same"]))
@@ -86,7 +86,7 @@ def test_the_newest_run_of_a_form_counts_and_others_stay_away(form: Any, fake_ru
     real = form("ac_density", None, source="files")
     (grid,) = density_forms([new, old, failed, real, fake_run("baseline")], "synthetic")
     assert list(lines(grid)) == ["self, 50, clipped", "self, 50, unclipped"]
-    assert lines(grid)["self, 50, clipped"][0].value == new.mean("auroc", "all", PAPER_READING)
+    assert lines(grid)["self, 50, clipped"][0].value == new.read(PAPER_READING).mean("auroc")
     assert density_forms([fake_run("beta")], "synthetic") == []
 
 

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from made_runs import change
 
-from fairfr.paper.order import PAPER_READING
 from fairfr.paper.studies import STUDIES
 from fairfr.paper.studies.density_printed import STUDY
-from fairfr.report.run import Run
-from fairfr.report.selection import Selection
 from fairfr.report.study import runs_by_study
+from fairfr.stored.reading import PAPER_READING
+from fairfr.stored.run import Run
+from fairfr.stored.selection import Selection
 
 # printed of RFW x MagFace: AUROC .973, TPR .466, Brier .064, worst-group Brier .079
 SELF = {"auroc": 0.975, "auroc_on_probability": 0.974, "tpr_at_fpr_1e-3": 0.40, "tpr_at_fpr_1e-3_on_probability": 0.20}

@@ -8,9 +8,10 @@ from made_runs import change, run_of
 
 from fairfr.paper.studies import STUDIES
 from fairfr.paper.studies.split import STUDY
-from fairfr.report.run import STRICT, Run
-from fairfr.report.selection import Selection
 from fairfr.report.study import runs_by_study
+from fairfr.stored.reading import STRICT
+from fairfr.stored.run import Run
+from fairfr.stored.selection import Selection
 
 COUNTS = {"moved": 12, "pairs": 100, "dropped": 0, "imbalance": 1, "cut": 0}
 

@@ -11,10 +11,11 @@ from fairfr.paper.claims.judging import CLAIMS, judge
 from fairfr.paper.numbers import PrintedNumbers, RunNumbers
 from fairfr.paper.studies import STUDIES
 from fairfr.paper.studies.transfer import STUDY, transfer_pairs
-from fairfr.report.run import STRICT, Run
-from fairfr.report.runs import SelectedRuns
-from fairfr.report.selection import Selection
 from fairfr.report.study import runs_by_study
+from fairfr.stored.reading import STRICT
+from fairfr.stored.run import Run
+from fairfr.stored.runs import SelectedRuns
+from fairfr.stored.selection import Selection
 
 
 @pytest.fixture
@@ -69,9 +70,9 @@ def test_the_claim_about_transfer_is_judged_by_the_study(run: Any) -> None:
         for protocol, train, noise in (("published", None, 0.5), ("transfer", "rfw", away))
     ]
     runs = runs_by_study(STUDIES, results, "synthetic", STRICT, Selection())
-    numbers = RunNumbers(SelectedRuns([], "synthetic"), STRICT, runs)
+    numbers = RunNumbers(SelectedRuns([], "synthetic"), runs)
     said = judge(claim, numbers)
     assert said.status == "holds" and "AC-Linear -" in said.detail and "fitted on RFW" in said.detail
     assert judge(claim, PrintedNumbers()).status == "undetermined"
     unharmed = runs_by_study(STUDIES, results[:2], "synthetic", STRICT, Selection())
-    assert judge(claim, RunNumbers(SelectedRuns([], "synthetic"), STRICT, unharmed)).status == "undetermined"
+    assert judge(claim, RunNumbers(SelectedRuns([], "synthetic"), unharmed)).status == "undetermined"

@@ -16,17 +16,17 @@ from fairfr.metrics.ties import ties_code
 from fairfr.paper.order import ORDER
 from fairfr.report.figures.draw import draw_figures
 from fairfr.report.figures.fmr_by_group import MethodRates, fmr_by_group_figure, setting_figure
-from fairfr.report.run import STRICT, Run
-from fairfr.report.runs import SelectedRuns
-from fairfr.report.scores import RunScores
 from fairfr.report.tables.layout import Layout
+from fairfr.stored.run import Run
+from fairfr.stored.runs import SelectedRuns
+from fairfr.stored.scores import RunScores
 
 FakeRun = Callable[..., Run]
 SETTING = ("rfw", "facenet")
 
 
 def layout_of(*runs: Run) -> Layout:
-    return Layout(SelectedRuns(runs, "synthetic"), STRICT, ORDER)
+    return Layout(SelectedRuns(runs, "synthetic"), ORDER)
 
 
 def dots(axes: Axes) -> list[tuple[float, str]]:

@@ -6,14 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from fairfr.paper.order import PAPER_READING
 from fairfr.report.figures.reliability import run_reliability_figure
-from fairfr.report.scores import RunScores
+from fairfr.stored.scores import RunScores
 
 
 def test_all_pairs_and_every_group_have_a_curve(fake_run: Any) -> None:
     scores = RunScores(fake_run("ac_linear"))
-    figure = run_reliability_figure(scores, PAPER_READING)
+    figure = run_reliability_figure(scores)
     lines = {line.get_label().partition(" (")[0]: line for line in figure.axes[0].lines}
     assert {"all pairs", "one", "two parts", "three"} <= lines.keys()
     observed = np.asarray(lines["all pairs"].get_ydata(), dtype=float)
@@ -23,7 +22,7 @@ def test_all_pairs_and_every_group_have_a_curve(fake_run: Any) -> None:
 
 
 def test_a_run_without_groups_has_one_curve(fake_run: Any) -> None:
-    figure = run_reliability_figure(RunScores(fake_run("platt", source="files", grouping=None)), PAPER_READING)
+    figure = run_reliability_figure(RunScores(fake_run("platt", source="files", grouping=None)))
     labels = [str(line.get_label()) for line in figure.axes[0].lines]
     assert sum(not label.startswith("_") for label in labels) == 1
     assert "SYNTHETIC" not in figure.get_suptitle()

@@ -11,8 +11,8 @@ from made_runs import run_of, tables_of
 from fairfr.core.types import ScoreFrame
 from fairfr.metrics.by_group import PairGroups, compute_metrics, summarise
 from fairfr.metrics.ties import tied_at_the_top
-from fairfr.report.run import STRICT, Run
-from fairfr.report.runs import SelectedRuns
+from fairfr.stored.run import Run
+from fairfr.stored.runs import SelectedRuns
 
 MakeRuns = Callable[..., SelectedRuns]
 Find = Callable[..., Any]
@@ -58,7 +58,7 @@ def number(value: float) -> float | None:
 
 def test_a_row_says_what_the_groups_scores_say(runs: MakeRuns, find: Find) -> None:
     scores, groups = frame(shift=0.7)
-    grid = find(tables_of(runs(stored("baseline", scores, groups)), STRICT), ID)
+    grid = find(tables_of(runs(stored("baseline", scores, groups))), ID)
     assert [section.heading for section in grid.sections] == [
         "FPR=1e-2: 30 of 3,000 impostor pairs falsely matched",
         "FPR=1e-3: 3 of 3,000 impostor pairs falsely matched",
@@ -81,7 +81,7 @@ def test_a_row_says_what_the_groups_scores_say(runs: MakeRuns, find: Find) -> No
 
 
 def test_what_rests_on_few_false_matches_is_marked(runs: MakeRuns, find: Find, notes: Callable[..., list[str]]) -> None:
-    grid = find(tables_of(runs(stored("baseline", *frame(shift=0.7))), STRICT), ID)
+    grid = find(tables_of(runs(stored("baseline", *frame(shift=0.7)))), ID)
     marked = [["\u00b0" in entry.shown for entry in section.lines[0].entries[:4]] for section in grid.sections]
     assert marked == [[True, False, False, True], [True, True, True, False]]
     assert grid.sections[1].lines[0].entries[3].shown == "\u2013"  # the group old has no false match at 1e-3
@@ -89,7 +89,7 @@ def test_what_rests_on_few_false_matches_is_marked(runs: MakeRuns, find: Find, n
 
 
 def test_why_a_level_is_missing_is_said(runs: MakeRuns, find: Find, notes: Callable[..., list[str]]) -> None:
-    grid = find(tables_of(runs(stored("baseline", *frame())), STRICT), ID)
+    grid = find(tables_of(runs(stored("baseline", *frame()))), ID)
     assert "3,000 impostor pairs together expect 0.3 false matches" in notes(grid, "level_not_measured")[0]
 
 
@@ -98,7 +98,7 @@ def test_a_rate_that_no_threshold_meets_is_marked_and_wins_nothing(
 ) -> None:
     """Every score above 0 is tied: rates are interpolated, so that gaps and ratio look best."""
     made = runs(stored("baseline", *frame(shift=0.7)), stored("beta", *frame(0.5)), stored("platt", *frame(0.7, 0.0)))
-    grid = find(tables_of(made, STRICT), ID)
+    grid = find(tables_of(made), ID)
     first = [line for section in grid.sections for line in section.lines]
     tied = [line for line in first if line.label == "Platt"]
     others = [line for line in first if line.label != "Platt"]
@@ -113,4 +113,4 @@ def test_a_rate_that_no_threshold_meets_is_marked_and_wins_nothing(
 
 def test_a_set_without_groups_has_no_such_table(result: Callable[..., Run], runs: MakeRuns) -> None:
     made = runs(result("baseline", "mine/mynet", overall={"auroc": 0.9}, groups={}))
-    assert not [grid for grid in tables_of(made, STRICT) if grid.id.startswith("at_one_threshold")]
+    assert not [grid for grid in tables_of(made) if grid.id.startswith("at_one_threshold")]

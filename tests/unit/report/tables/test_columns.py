@@ -7,9 +7,9 @@ from collections.abc import Callable
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairfr.paper.order import PAPER_READING
-from fairfr.report.run import STRICT, Run
 from fairfr.report.tables.columns import count_lifted, lifted_groups
+from fairfr.stored.reading import PAPER_READING
+from fairfr.stored.run import Run
 
 BASELINE = {"asian": 0.90, "black": 0.80, "white": 0.85}
 
@@ -50,22 +50,23 @@ def test_n_counts_the_groups_that_have_a_value(result: Callable[..., Run]) -> No
         return result(method, groups={group: {"auroc": value} for group, value in values.items()})
 
     baseline = with_values("baseline", 0.8, None, 0.9)
-    found = lifted_groups(with_values("faircal", 0.81, None, 0.9), baseline, "auroc", PAPER_READING)
+    found = lifted_groups(with_values("faircal", 0.81, None, 0.9), baseline, "auroc")
     assert found == (1, 2) and str(found) == "1/2"
     nothing = result("baseline", groups={"asian": {"auroc": None}})
-    assert lifted_groups(nothing, nothing, "auroc", PAPER_READING) is None
+    assert lifted_groups(nothing, nothing, "auroc") is None
 
 
 def test_ld_tpr_orders_by_the_baselines_tpr(result: Callable[..., Run]) -> None:
     tpr = "tpr_at_fpr_1e-3"
     baseline = result("baseline", groups={"asian": {"auroc": 0.9, tpr: 0.5}, "white": {"auroc": 0.8, tpr: 0.6}})
     method = result("fsn", groups={"asian": {"auroc": 0.91, tpr: 0.51}, "white": {"auroc": 0.79, tpr: 0.59}})
-    assert lifted_groups(method, baseline, tpr, STRICT) == (1, 2)
-    assert lifted_groups(method, baseline, "auroc", STRICT) == (0, 2)
+    assert lifted_groups(method, baseline, tpr) == (1, 2)
+    assert lifted_groups(method, baseline, "auroc") == (0, 2)
 
 
 def test_the_reading_decides_which_values_are_compared(result: Callable[..., Run]) -> None:
     baseline = result("baseline", groups={"asian": {"auroc": 0.9}})
     method = result("ac_density", groups={"asian": {"auroc": 0.95, "auroc_on_probability": 0.9}})
-    assert lifted_groups(method, baseline, "auroc", PAPER_READING) == (0, 1), "ties of the clipped probability count"
-    assert lifted_groups(method, baseline, "auroc", STRICT) == (1, 1)
+    of_paper = (method.read(PAPER_READING), baseline.read(PAPER_READING), "auroc")
+    assert lifted_groups(*of_paper) == (0, 1), "ties of the clipped probability count"
+    assert lifted_groups(method, baseline, "auroc") == (1, 1)

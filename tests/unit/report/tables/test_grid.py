@@ -7,13 +7,13 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from made_runs import tables_of
+from made_runs import in_reading, tables_of
 
-from fairfr.paper.order import PAPER_READING
-from fairfr.report.run import Run
-from fairfr.report.runs import SelectedRuns
 from fairfr.report.tables.grid import Entry, Grid, Line, Note, Section, Spanner
 from fairfr.report.writers import csv, html, latex, markdown
+from fairfr.stored.reading import PAPER_READING
+from fairfr.stored.run import Run
+from fairfr.stored.runs import SelectedRuns
 
 Make = Callable[..., Run]
 MakeRuns = Callable[..., SelectedRuns]
@@ -25,7 +25,10 @@ def test_ties_as_printed_are_bold_together(
     runs: MakeRuns, find: Find, tpr: Make, bold_rows: Callable[..., set[str]]
 ) -> None:
     made = runs(tpr("baseline", 0.7), tpr("fsn", 0.90049), tpr("ac_linear", 0.8996))
-    assert bold_rows(find(tables_of(made, PAPER_READING), "table1_tpr"), RFW_MAGFACE) == {"FSN", "AC-Linear"}
+    assert bold_rows(find(tables_of(in_reading(made, PAPER_READING)), "table1_tpr"), RFW_MAGFACE) == {
+        "FSN",
+        "AC-Linear",
+    }
 
 
 def test_ties_of_the_mean_are_bold_whatever_their_spread(
@@ -36,7 +39,7 @@ def test_ties_of_the_mean_are_bold_whatever_their_spread(
         result("fsn", overall={"brier": 0.1}, std=0.02),
         result("ac_linear", overall={"brier": 0.1001}, std=0.03),
     )
-    grid = find(tables_of(made, PAPER_READING), "appendix_rfw_accuracy_2")
+    grid = find(tables_of(in_reading(made, PAPER_READING)), "appendix_rfw_accuracy_2")
     column = grid.columns.index("Brier")
     assert bold_rows(grid, column) == {"FSN", "AC-Linear"}
     assert find([grid], grid.id, "FSN", column).shown == "0.100±0.020"
@@ -47,11 +50,11 @@ def test_nothing_is_bold_without_a_win_or_a_rival(
 ) -> None:
     groups = {"asian": {"auroc": 0.9, TPR: 0.5}}
     same = [result(m, groups=groups, overall={"auroc": 0.9}) for m in ("baseline", "fsn", "ac_linear")]
-    grids = tables_of(runs(*same), PAPER_READING)
+    grids = tables_of(in_reading(runs(*same), PAPER_READING))
     assert find(grids, "table3_lu_auroc", "FSN", RFW_MAGFACE).text == "0/1"
     assert bold_rows(find(grids, "table3_lu_auroc"), RFW_MAGFACE) == set(), "0/1 is no win"
     assert bold_rows(find(grids, "appendix_auroc"), RFW_MAGFACE) == set(), "all print the same"
-    alone = tables_of(runs(same[1], result("gst_paper", overall={"auroc": 0.8})), PAPER_READING)
+    alone = tables_of(in_reading(runs(same[1], result("gst_paper", overall={"auroc": 0.8})), PAPER_READING))
     assert bold_rows(find(alone, "appendix_auroc"), RFW_MAGFACE) == set(), "no label-free rival"
 
 

@@ -7,14 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from made_runs import run_of
+from made_runs import layout_of, run_of
 from sklearn.metrics import roc_auc_score, roc_curve
 
 from fairfr.metrics.calibration import brier
 from fairfr.metrics.roc_metrics import OperatingPoint
-from fairfr.paper.order import ORDER, PAPER_READING, READINGS
-from fairfr.report.run import Reading, Run
-from fairfr.report.runs import SelectedRuns
+from fairfr.paper.order import ORDER
 from fairfr.report.tables.grid import Grid
 from fairfr.report.tables.layout import Layout
 from fairfr.report.uncertainty.bootstrap import (
@@ -31,6 +29,9 @@ from fairfr.report.uncertainty.bootstrap import (
 )
 from fairfr.report.uncertainty.setting_bootstrap import BootstrapCache, bootstrap_setting
 from fairfr.report.uncertainty.tables import uncertainty_tables
+from fairfr.stored.reading import PAPER_READING, READINGS, Reading
+from fairfr.stored.run import Run
+from fairfr.stored.runs import SelectedRuns
 
 ALPHA = 0.1
 CELL = ("rfw", "facenet")
@@ -293,9 +294,7 @@ def test_the_found_worst_value_is_not_the_true_one_and_simultaneous_intervals_ar
 def tables(results: list[Run], reading: Reading = PAPER_READING, draws: int = 100) -> dict[str, Grid]:
     return {
         grid.id: grid
-        for grid in uncertainty_tables(
-            BootstrapCache(Layout(SelectedRuns(results, "synthetic"), reading, ORDER), draws)
-        )
+        for grid in uncertainty_tables(BootstrapCache(layout_of(SelectedRuns(results, "synthetic"), reading), draws))
     }
 
 
@@ -313,9 +312,9 @@ def test_means_and_pooled_values_are_those_of_the_result(fake_run: Any, reading:
         for heading, metric in metrics:
             cells = column(grid, heading, label)
             for place, at in (("all", 0), ("worst", 4)):
-                row = result.row(metric, place, reading)
+                number = result.read(reading).number(metric, place)
                 assert [cell.value for cell in cells[at : at + 3]] == pytest.approx(
-                    [row["mean"], row["std"], row["pooled"]]
+                    [number.mean, number.std, number.pooled]
                 )
                 low, high = (float(text) for text in cells[at + 3].text.strip("[]").split(","))
                 assert low <= high
@@ -392,7 +391,9 @@ def test_the_tables_say_who_was_drawn(fake_run: Any, keep: int, said: str) -> No
 def test_identities_that_join_several_components_are_fewer_units(fake_run: Any) -> None:
     apart, joined = (
         bootstrap_setting(
-            Layout(SelectedRuns([fake_run(m, known_people=120, per_person=n)], "synthetic"), PAPER_READING, ORDER),
+            Layout(
+                SelectedRuns([fake_run(m, known_people=120, per_person=n)], "synthetic", reading=PAPER_READING), ORDER
+            ),
             CELL,
             10,
         )

@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 
 from fairfr.paper.order import ORDER
-from fairfr.report.run import STRICT, Run
-from fairfr.report.runs import SelectedRuns
 from fairfr.report.tables.layout import Layout
 from fairfr.report.uncertainty.decision_table import SYNTHETIC, decision_sentences, differences
 from fairfr.report.uncertainty.difference_lines import row_called
 from fairfr.report.uncertainty.setting_bootstrap import BootstrapCache, SettingBootstrap
+from fairfr.stored.run import Run
+from fairfr.stored.runs import SelectedRuns
 
 
 def found_in(runs: list[Run], source: Any = "files", draws: int = 200) -> SettingBootstrap:
-    cache = BootstrapCache(Layout(SelectedRuns(runs, source), STRICT, ORDER), draws, with_rates=True)
+    cache = BootstrapCache(Layout(SelectedRuns(runs, source), ORDER), draws, with_rates=True)
     found = cache.of((runs[0].result.dataset.id, "facenet"))
     assert found is not None
     return found
@@ -46,7 +46,7 @@ def test_differences_are_those_of_the_pooled_values_and_bands_are_wider_than_int
         for one, metric in zip(several, ("brier", "auroc"), strict=False):
             row = row_called(label, found)
             assert row is not None
-            pooled = [found.runs[of.label].row(metric, "all", STRICT)["pooled"] for of in (row, beta)]
+            pooled = [found.runs[of.label].number(metric).pooled for of in (row, beta)]
             assert one.by == pytest.approx(pooled[0] - pooled[1])
             assert one.band[1] - one.band[0] > one.interval[1] - one.interval[0]
 

@@ -9,19 +9,19 @@ import pandas as pd
 import pytest
 
 from fairfr.paper.order import ORDER
-from fairfr.report.run import STRICT, Run
-from fairfr.report.runs import SelectedRuns
 from fairfr.report.tables.grid import Grid
 from fairfr.report.tables.layout import Layout
 from fairfr.report.uncertainty.rate_tables import FEW, _entry, open_range
 from fairfr.report.uncertainty.setting_bootstrap import BootstrapCache
 from fairfr.report.uncertainty.tables import uncertainty_tables
+from fairfr.stored.run import Run
+from fairfr.stored.runs import SelectedRuns
 
 GROUPS = ("one", "two_parts", "three")
 
 
 def tables(runs: list[Run], against: str | None = "beta", draws: int = 60) -> dict[str, Grid]:
-    cache = BootstrapCache(Layout(SelectedRuns(runs, "synthetic"), STRICT, ORDER), draws, with_rates=True)
+    cache = BootstrapCache(Layout(SelectedRuns(runs, "synthetic"), ORDER), draws, with_rates=True)
     return {grid.id.removesuffix("_rfw_facenet"): grid for grid in uncertainty_tables(cache, against)}
 
 

@@ -10,11 +10,10 @@ import pytest
 from made_runs import run_of
 from sklearn.metrics import roc_auc_score
 
-from fairfr.paper.order import PAPER_READING
-from fairfr.report.run import STRICT, Run
-from fairfr.report.scores import RunScores
 from fairfr.report.uncertainty.setting_bootstrap import compare_runs
 from fairfr.store.result_file import checksums
+from fairfr.stored.run import Run
+from fairfr.stored.scores import RunScores
 
 
 def scores_of(run: Run) -> RunScores:
@@ -35,7 +34,7 @@ def test_values_are_those_of_the_common_pairs(fake_run: Any) -> None:
     home, away = fake_run("platt", noise=0.4, known_people=120), fake_run("ac_linear", noise=0.8, known_people=120)
     rows = np.arange(0, 600, 2)[::-1]  # half of them, and in another order
     away = without(away, rows)
-    found = compare_runs(scores_of(home), scores_of(away), STRICT, 200)
+    found = compare_runs(scores_of(home), scores_of(away), 200)
     assert found is not None and found.pairs[0] == 300
     frames = [pd.read_parquet(run.folder / "scores.parquet").set_index("pair") for run in (home, away)]
     before, after = frames[0].loc[np.sort(rows)], frames[1].loc[np.sort(rows)]
@@ -54,7 +53,7 @@ def test_values_are_those_of_the_common_pairs(fake_run: Any) -> None:
 
 def test_a_run_against_itself_has_changed_nothing(fake_run: Any) -> None:
     run = scores_of(fake_run("platt", known_people=120))
-    found = compare_runs(run, run, PAPER_READING, 50)
+    found = compare_runs(run, run, 50)
     assert found is not None
     for slot in range(1 + len(found.groups)):
         change = found.change("auroc", slot)
@@ -65,4 +64,4 @@ def test_a_run_against_itself_has_changed_nothing(fake_run: Any) -> None:
 def test_without_a_common_pair_there_is_nothing_to_compare(fake_run: Any) -> None:
     home, away = fake_run("platt"), fake_run("ac_linear")
     one, two = without(home, np.arange(100)), without(away, np.arange(100, 600))
-    assert compare_runs(scores_of(one), scores_of(two), STRICT, 10) is None
+    assert compare_runs(scores_of(one), scores_of(two), 10) is None

@@ -7,19 +7,18 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from made_runs import change, run_of
+from made_runs import change, layout_of, run_of
 
 from fairfr.paper.numbers import BootstrapNumbers, RunNumbers
-from fairfr.paper.order import ORDER, PAPER_READING
 from fairfr.paper.printed import AUROC
-from fairfr.report.run import STRICT, Reading, Run
-from fairfr.report.runs import SelectedRuns
 from fairfr.report.tables.grid import Grid, Line
-from fairfr.report.tables.layout import Layout
 from fairfr.report.uncertainty.difference_lines import _difference_entries
 from fairfr.report.uncertainty.setting_bootstrap import BootstrapCache
 from fairfr.report.uncertainty.tables import uncertainty_tables
 from fairfr.store.result_file import checksums
+from fairfr.stored.reading import PAPER_READING, STRICT, Reading
+from fairfr.stored.run import Run
+from fairfr.stored.runs import SelectedRuns
 
 DRAWS = 20
 
@@ -35,7 +34,7 @@ def gst_and_its_variant(fake_run: Any) -> list[Run]:
 
 
 def cache(runs: list[Run], reading: Reading) -> BootstrapCache:
-    return BootstrapCache(Layout(SelectedRuns(runs, "synthetic"), reading, ORDER), DRAWS)
+    return BootstrapCache(layout_of(SelectedRuns(runs, "synthetic"), reading), DRAWS)
 
 
 def labels(lines: tuple[Line, ...]) -> list[str]:
@@ -104,7 +103,7 @@ def test_a_difference_is_marked_only_where_its_printed_interval_leaves_out_zero(
 def test_claims_are_drawn_from_the_run_that_the_reading_takes(gst_and_its_variant: list[Run]) -> None:
     place = ("rfw", "facenet", "gst")
     drawn = BootstrapNumbers(cache(gst_and_its_variant, PAPER_READING)).value(AUROC, *place)
-    ours = RunNumbers(SelectedRuns(gst_and_its_variant, "synthetic"), PAPER_READING).value(AUROC, *place)
+    ours = RunNumbers(SelectedRuns(gst_and_its_variant, "synthetic", reading=PAPER_READING)).value(AUROC, *place)
     assert drawn == pytest.approx(ours, abs=0.03)
     without_variant = cache(gst_and_its_variant[:2], PAPER_READING)
     assert BootstrapNumbers(without_variant).value(AUROC, *place) is None

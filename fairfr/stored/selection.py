@@ -20,8 +20,8 @@ from fairfr.core.run_key import (
     shared_parameters,
     variant_text,
 )
-from fairfr.report.condition import DATA, Condition
-from fairfr.report.run import Run
+from fairfr.stored.condition import DATA, Condition
+from fairfr.stored.run import Run
 
 OF_METHOD = "method."
 OF_STUDY = ("study", "protocol", "train")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -9,11 +10,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fairfr.paper.order import ORDER, PAPER_READING
-from fairfr.report.run import STRICT, Run
-from fairfr.report.runs import SelectedRuns
-from fairfr.report.scores import RunScores, setting_label
+from fairfr.paper.order import ORDER
 from fairfr.store.parquet_files import ScoreFile, write_scores
+from fairfr.stored.reading import PAPER_READING, STRICT
+from fairfr.stored.run import Run
+from fairfr.stored.runs import SelectedRuns
+from fairfr.stored.scores import RunScores, setting_label
 
 
 def test_groups_of_both_images_are_read_off_the_word(tmp_path: Path) -> None:
@@ -65,9 +67,12 @@ def test_both_sides_number_images_alike(fake_run: Any) -> None:
 
 
 def test_the_paper_ranks_a_native_probability_and_the_strict_reading_the_score(fake_run: Any) -> None:
-    native, plain = RunScores(fake_run("beta")), RunScores(fake_run("baseline"))
-    assert native.ranking_values(PAPER_READING) is native.probability and native.ranking_values(STRICT) is native.score
-    assert plain.ranking_values(PAPER_READING) is plain.score and plain.ranking_values(STRICT) is plain.score
+    for reading, wanted in ((PAPER_READING, "probability"), (STRICT, "score")):
+        native = RunScores(fake_run("beta").read(reading))
+        assert native.ranking_values is getattr(native, wanted)
+        shutil.rmtree(native.path.parent)
+    plain = RunScores(fake_run("baseline").read(PAPER_READING))
+    assert plain.ranking_values is plain.score
 
 
 def test_data_without_a_grouping_has_no_groups(fake_run: Any) -> None:

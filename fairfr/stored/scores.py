@@ -8,10 +8,9 @@ from pathlib import Path
 import numpy as np
 
 from fairfr.core.types import F64, I16, UNKNOWN, PairRule, pair_groups
-from fairfr.report.run import Reading, Run
-from fairfr.report.tables.grid import SOURCE_LABEL
 from fairfr.store.parquet_files import SCORES_FILE, ScoreFile
 from fairfr.store.result_file import DamagedRunError, check_files
+from fairfr.stored.run import SOURCE_LABEL, Run
 
 log = logging.getLogger("fairfr")
 _whole: set[Path] = set()  # folders whose scores were compared with their checksum
@@ -38,28 +37,26 @@ class RunScores(ScoreFile):
             return cls(result)
         return None
 
-    def ranking_values(self, reading: Reading) -> F64:
+    @property
+    def ranking_values(self) -> F64:
         """What ranks the pairs, (p,): the probability of a method that has its own, where the reading asks for it."""
-        if reading.ranks_by_probability and self.run.gives_probability:
+        if self.run.reading.ranks_by_probability and self.run.gives_probability:
             return self.probability
         return self.score
 
     @property
     def levels(self) -> tuple[str, ...]:
         """Groups of the data set's own grouping; none if it has no grouping."""
-        data = self.run.result.data
-        if not data.grouping:
-            return ()
-        return data.groups[data.grouping]
+        return self.run.groups
 
-    def pair_groups(self, rule: PairRule) -> I16:
-        """Group of each pair as a position in ``levels``, (p,); -1 is none."""
+    def pair_groups(self, rule: PairRule | None = None) -> I16:
+        """Group of each pair as a position in ``levels``, (p,); -1 is none. ``rule``: another than the reading's."""
         if not self.levels:
             return np.full(len(self.same), UNKNOWN, dtype=np.int16)
         grouping = self.run.result.data.grouping
         assert grouping is not None
         left, right = self.groups(grouping, self.levels)
-        return pair_groups(left, right, rule)
+        return pair_groups(left, right, rule or self.run.reading.rule)
 
 
 def _is_whole(result: Run, folder: Path) -> bool:

@@ -14,9 +14,9 @@ from made_runs import change, tables_of
 from fairfr.core.errors import ConfigError
 from fairfr.core.provenance import run_code
 from fairfr.core.run_key import RESULTS_VERSION
-from fairfr.report.run import STRICT, Run
-from fairfr.report.runs import MixedMetricsError, MixedResultsError, SelectedRuns
-from fairfr.report.selection import Selection, made_by_installed_code, options_that_show, values_not_listed
+from fairfr.stored.run import Run
+from fairfr.stored.runs import MixedMetricsError, MixedResultsError, SelectedRuns
+from fairfr.stored.selection import Selection, made_by_installed_code, options_that_show, values_not_listed
 
 TARGET = "fairfr.methods.ac_density.ACDensity"
 SPLITTER = "fairfr.folds.published.LeaveOneFoldOut"
@@ -58,7 +58,7 @@ def run(result: Make) -> Make:
 
 
 def rows(found: SelectedRuns) -> dict[str, float | None]:
-    grid = next(grid for grid in tables_of(found, STRICT) if grid.id == "appendix_auroc")
+    grid = next(grid for grid in tables_of(found) if grid.id == "appendix_auroc")
     return {
         line.label: line.entries[2].value for section in grid.sections for line in section.lines if line.entries[2].text
     }
@@ -97,7 +97,7 @@ def test_a_data_sets_key_that_methods_carry_means_their_field(run: Make, key: st
 def test_conditions_on_what_methods_share_choose_and_captions_say_so(run: Make) -> None:
     found = chosen(run(0.9), run(0.98, seed=1), where=("seed=1",))
     assert rows(found) == {"AC-Density": 0.98} and found.shared == {"seed": 1}
-    assert all("All runs with seed=1." in grid.caption for grid in tables_of(found, STRICT))
+    assert all("All runs with seed=1." in grid.caption for grid in tables_of(found))
     both = chosen(run(0.9), run(0.98, seed=1), run(0.97, seed=1, k=500), where=("seed=1", "k=500"))
     assert rows(both) == {"AC-Density": 0.98, "AC-Density (k=500)": 0.97}
 
@@ -160,7 +160,7 @@ def test_of_several_default_configurations_the_newest_decides_for_the_whole_sett
         assert superseded.runs == 2 and "2 runs have another configuration (grouping=[])" in str(superseded)
         again = chosen(*order, where=words(superseded.options))
         assert rows(again) == {"AC-Density": 0.8, "Platt": 0.7} and not again.superseded
-    notes = [note for grid in tables_of(chosen(*results), STRICT) for note in grid.notes]
+    notes = [note for grid in tables_of(chosen(*results)) for note in grid.notes]
     commands = {command for note in notes if note.code == "passed_over" for command in note.commands}
     assert commands == {"fairfr tables --where 'dataset.grouping=[]'"}, "the tables say so"
 
@@ -186,7 +186,7 @@ def test_of_runs_before_and_after_an_edit_the_present_code_counts(run: Make) -> 
         assert rows(found) == {"AC-Density": 0.9} and found.outdated == {("rfw", "magface", "ac_density")}
     alone = chosen(run(0.8, code="old"))
     assert rows(alone) == {"AC-Density": 0.8} and alone.stale == {("rfw", "magface", "ac_density")}
-    notes = [note for grid in tables_of(alone, STRICT) if grid.id == "appendix_auroc" for note in grid.notes]
+    notes = [note for grid in tables_of(alone) if grid.id == "appendix_auroc" for note in grid.notes]
     assert any(note.code == "stale" and "ac_density" in note.text for note in notes), "and the table says so"
     assert chosen(run(0.9)).stale == set()
 

@@ -13,9 +13,11 @@ from typing import Any, NamedTuple
 from fairfr.core.errors import FairfrError
 from fairfr.core.run_key import DATASET_KEYS_OF_METHODS, Parameters, variant_text
 from fairfr.core.types import Source
-from fairfr.report.condition import DATA
-from fairfr.report.run import Run
-from fairfr.report.selection import (
+from fairfr.store.result_file import stored_runs
+from fairfr.stored.condition import DATA
+from fairfr.stored.reading import STRICT, Reading
+from fairfr.stored.run import Run
+from fairfr.stored.selection import (
     OF_STUDY,
     Selection,
     beyond_method,
@@ -26,7 +28,6 @@ from fairfr.report.selection import (
     parameters_of,
     pick_run,
 )
-from fairfr.store.result_file import stored_runs
 
 RESCORE = "fairfr rescore (in a checkout: python scripts/rescore.py)"
 MAX_LISTED_CELLS = 5  # cells of each version in a message
@@ -46,7 +47,7 @@ class MixedResultsError(FairfrError):
 class SelectedRuns:
     """One run for each cell, all of one data source. Runs of a study are no cells: they never fill a row.
 
-    ``belongs``: which runs are meant at all; None: every one.
+    ``belongs``: which runs are meant at all; None: every one. Each is read in the ``reading``.
 
     ``shared`` are parameters that differ from the yaml in every one of them, ``superseded`` older configurations of a
     setting, ``outdated`` the cells for which older runs of the same configuration were left out, ``stale`` those
@@ -59,8 +60,10 @@ class SelectedRuns:
         source: Source,
         selection: Selection | None = None,
         belongs: Callable[[Run], bool] | None = None,
+        reading: Reading = STRICT,
     ) -> None:
         self.source = source
+        self.reading = reading
         completed = [run for run in results if run.result.is_completed]
         of_source = [run for run in runs_of_page(completed, source, belongs) if fills_tables(run)]
         chosen, self.shared = (selection or Selection()).select(of_source, completed)
@@ -69,7 +72,7 @@ class SelectedRuns:
         for result in sorted(chosen, key=lambda r: (r.result.origin.finished, r.result.key)):
             places[result.cell].append(result)
         picked = {cell: pick_run(candidates) for cell, candidates in places.items()}
-        self._by_cell = {cell: result for cell, (result, _) in picked.items()}
+        self._by_cell = {cell: run.read(reading) for cell, (run, _) in picked.items()}
         self.outdated = {cell for cell, (_, superseded) in picked.items() if superseded}
         self.stale = {cell for cell, run in self._by_cell.items() if made_by_installed_code(run) is False}
         _check_metrics(self)
@@ -102,7 +105,7 @@ def read_runs(out_root: Path, config_dirs: tuple[Path, ...] = ()) -> tuple[list[
     Also a line for each folder there that is not a complete run. ``config_dirs``: as for ``Run``.
     """
     damaged: list[str] = []
-    results = [Run(run.result, run.folder, config_dirs) for run in stored_runs(out_root, damaged.append)]
+    results = [Run(run.result, run.folder, config_dirs=config_dirs) for run in stored_runs(out_root, damaged.append)]
     return results, damaged
 
 

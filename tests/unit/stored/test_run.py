@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from made_runs import run_of
 
-from fairfr.paper.order import PAPER_READING
-from fairfr.report.run import STRICT, Run
+from fairfr.stored.reading import PAPER_READING, STRICT
+from fairfr.stored.run import Run
 
 # Every number says where it comes from.
 VALUES = {
@@ -62,14 +62,14 @@ def result(native: bool, grouping: str | None = "eth", needs: tuple[str, ...] = 
     ],
 )
 def test_where_a_number_comes_from(native: bool, reading: Any, metric: str, group: str, wanted: float) -> None:
-    assert result(native).mean(metric, group, reading) == wanted
+    assert result(native).read(reading).mean(metric, group) == wanted
 
 
 def test_a_number_that_does_not_exist_is_none() -> None:
-    assert result(True).mean("auroc", "nobody", PAPER_READING) is None
-    assert result(True, grouping=None).mean("auroc", "worst", STRICT) is None
+    assert result(True).read(PAPER_READING).mean("auroc", "nobody") is None
+    assert result(True, grouping=None).mean("auroc", "worst") is None
     failed = run_of({"method": {"native_probability": True, "needs": []}, "status": "failed"})
-    assert failed.mean("auroc", "all", PAPER_READING) is None and failed.mean("auroc", "worst", PAPER_READING) is None
+    assert failed.mean("auroc") is None and failed.mean("auroc", "worst") is None
 
 
 def test_the_dagger_comes_from_needs() -> None:
