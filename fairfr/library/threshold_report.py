@@ -11,10 +11,10 @@ import numpy as np
 
 from fairfr.core.errors import ConfigError, DataError
 from fairfr.core.types import F64, Bool, PairRule
-from fairfr.library.allowed_false_matches import People, fewest_impostors, most_allowed
 from fairfr.library.model_file import describe
 from fairfr.metrics.catalogue import On
 from fairfr.metrics.roc_metrics import OperatingPoint
+from fairfr.numerics.allowed_false_matches import People, fewest_impostors, most_allowed
 from fairfr.report.uncertainty.bootstrap import (
     BootstrapDraws,
     draw_bootstrap,

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from fairfr.library.allowed_false_matches import People, excess, fewest_impostors, most_allowed
+from fairfr.numerics.allowed_false_matches import People, excess, fewest_impostors, most_allowed
 
 
 def plain_limit(left: np.ndarray, right: np.ndarray, order: np.ndarray, rate: float, confidence: float) -> int:
