@@ -184,7 +184,7 @@ def fit_log_odds(same: Bool, log_odds: F64, people: People | None) -> LogOddsLin
         hessian = design.T @ (design * (fitted * (1 - fitted))[:, None])
         if np.linalg.cond(hessian) > 1e14:
             return None
-        step: F64 = np.linalg.solve(hessian, design.T @ (same - fitted))
+        step = np.asarray(np.linalg.solve(hessian, design.T @ (same - fitted)), dtype=np.float64)
         line, moved = _halved(design, same, line, step)
         if not moved or np.abs(step).max() < 1e-10:
             break
