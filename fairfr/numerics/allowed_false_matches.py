@@ -8,6 +8,7 @@ highest impostors fall on people and on pairs of people. The estimate itself is 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -18,9 +19,9 @@ from fairfr.core.types import F64, I64
 MOST_LOOKED_AT, SHARE_LOOKED_AT = 100, 20  # of the impostors: a hundred, or one in twenty where they are fewer
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class People:
-    """Who is met in n impostor pairs: ``left`` and ``right`` (n,), codes of people."""
+    """Who is met in n pairs: ``left`` and ``right`` (n,), codes of people."""
 
     left: I64
     right: I64
@@ -32,6 +33,27 @@ class People:
 
     def __len__(self) -> int:
         return int(max(self.left.max(initial=-1), self.right.max(initial=-1))) + 1
+
+    @cached_property
+    def everything(self) -> Shared:
+        """How all the pairs fall on people and on pairs of people."""
+        return self.shared()
+
+    @cached_property
+    def members(self) -> tuple[Any, Any]:
+        """Which pairs each person is in, (people, n), and which show the same two people, (couples, n); sparse."""
+        from scipy.sparse import csr_array
+
+        n = len(self.left)
+        pair = np.arange(n)
+        apart = np.flatnonzero(self.left != self.right)
+        person = np.concatenate([self.left, self.right[apart]])
+        persons = csr_array((np.ones(len(person)), (person, np.append(pair, apart))), (len(self), n))
+        low = np.minimum(self.left, self.right)[apart]
+        high = np.maximum(self.left, self.right)[apart]
+        names, couple = np.unique(low * len(self) + high, return_inverse=True)
+        couples = csr_array((np.ones(len(couple)), (couple, apart)), (len(names), n))
+        return persons, couples
 
     def shared(self, chosen: I64 | slice = slice(None)) -> Shared:
         """How some of the pairs fall on people and on pairs of people."""
@@ -76,8 +98,7 @@ def most_allowed(people: People, order: I64, rate: float, confidence: float) -> 
 
 def fewest_impostors(people: People, rate: float, confidence: float) -> int:
     """So many impostors are needed at the least: about 3 / rate at 95 %, or 3.7 / rate where pairs share people."""
-    everything = people.shared()
-    shares = everything.ordered.sum() + everything.same_two > 0
+    shares = people.everything.ordered.sum() + people.everything.same_two > 0
     tail = (1 - confidence) / 2 if shares else 1 - confidence
     return int(np.ceil(np.log(tail) / np.log1p(-rate)))
 
@@ -87,7 +108,7 @@ def excess(people: People, order: I64, rate: float, confidence: float) -> float 
     from scipy.special import chdtri
 
     n = len(order)
-    every = people.shared()
+    every = people.everything
     by_one, by_two = float(every.ordered.sum()), every.same_two
     if by_one + by_two == 0:
         return None

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from fairfr.core.types import F64, I64, Bool
+from fairfr.core.types import F64, I64
 from fairfr.numerics.allowed_false_matches import People, excess
 
 CONFIDENCE = 0.95
@@ -50,17 +50,17 @@ class Errors:
         return max(self.spread - 1 / self.pairs, 0.0)
 
 
-def people_spread(left: I64, right: I64, wrongness: F64, error: Bool) -> float:
+def people_spread(people: People, order: I64, n_errors: int) -> float:
     """Estimate phi², how much more the errors of one kind of pairs vary than binomial ones, from above.
 
     Parameters
     ----------
-    left, right : ndarray of int, shape (n_pairs,)
-        Codes of the two people of each pair; equal where both images show one person.
-    wrongness : ndarray of float, shape (n_pairs,)
-        Higher for pairs that are nearer to an error: the score of impostors, minus the score of genuine pairs.
-    error : ndarray of bool, shape (n_pairs,)
-        Whether a pair is an error at the threshold.
+    people : People
+        Who is met in n_pairs pairs, all genuine or all impostors.
+    order : ndarray of int, shape (n_pairs,)
+        The pairs, those first that are nearest to an error: impostors by falling score, genuine pairs by rising score.
+    n_errors : int
+        So many of them, the first in ``order``, are errors.
 
     Returns
     -------
@@ -68,16 +68,15 @@ def people_spread(left: I64, right: I64, wrongness: F64, error: Bool) -> float:
         The larger of two estimates: the upper 95 % limit of ``allowed_false_matches.excess``, and, with enough errors,
         what the variance of the errors over people needs.
     """
-    n = len(error)
+    n = len(order)
     if n == 0:
         return 0.0
-    people = People.of(left, right)
-    order = np.argsort(-wrongness, kind="stable")
-    n_errors = int(np.count_nonzero(error))
     spread = excess(people, order, max(n_errors, 1) / n, CONFIDENCE) or 0.0
     if min(n_errors, n - n_errors) >= ENOUGH_FOR_VARIANCE:
         rate = n_errors / n
-        variance = float(dyadic_variance(people, (error - rate)[:, None])[0, 0])
+        residual = np.full((n, 1), -rate)
+        residual[order[:n_errors]] += 1
+        variance = float(dyadic_variance(people, residual)[0, 0])
         spread = max(spread, (variance / (n * rate * (1 - rate)) - 1) * (1 - rate) / n_errors)
     return spread
 
@@ -102,28 +101,14 @@ def dyadic_variance(people: People, residuals: Any) -> F64:
     n_people = len(people)
     if n_people < 2:
         return np.full((residuals.shape[1], residuals.shape[1]), np.nan)
-    by_person, by_couple = (members @ residuals for members in _members(people))
+    persons, couples = people.members
+    by_person = persons @ residuals
+    by_couple = couples @ residuals
     total = by_person.T @ by_person - by_couple.T @ by_couple
     if not isinstance(total, np.ndarray):
         total = total.toarray()
     covariance: F64 = n_people / (n_people - 1) * total
     return covariance
-
-
-def _members(people: People) -> tuple[Any, Any]:
-    """Which pairs each person is in, (people, pairs), and which show the same two people, (couples, pairs)."""
-    from scipy.sparse import csr_array
-
-    n_pairs = len(people.left)
-    pair = np.arange(n_pairs)
-    apart = np.flatnonzero(people.left != people.right)
-    person = np.concatenate([people.left, people.right[apart]])
-    persons = csr_array((np.ones(len(person)), (person, np.append(pair, apart))), (len(people), n_pairs))
-    low = np.minimum(people.left, people.right)[apart]
-    high = np.maximum(people.left, people.right)[apart]
-    names, couple = np.unique(low * len(people) + high, return_inverse=True)
-    couples = csr_array((np.ones(len(couple)), (couple, apart)), (len(names), n_pairs))
-    return persons, couples
 
 
 def rate_interval(found: Errors, confidence: float = CONFIDENCE) -> tuple[float, float]:

@@ -119,7 +119,7 @@ def test_errors_of_a_few_people_have_the_spread_of_their_variance() -> None:
     """Genuine pairs, each of one person: a tenth of the people make all errors."""
     person = np.repeat(np.arange(200), 10)
     error = person < 20
-    spread = people_spread(person, person, error.astype(float), error)
+    spread = people_spread(People.of(person, person), np.argsort(~error, kind="stable"), 200)
     sums = defaultdict(float)
     for who, wrong in zip(person, error, strict=True):
         sums[who] += wrong - 0.1
@@ -131,7 +131,7 @@ def test_errors_of_a_few_people_have_the_spread_of_their_variance() -> None:
 
 
 def test_pairs_of_different_people_have_no_spread() -> None:
-    rng = np.random.default_rng(2)
-    left = np.arange(1000)
-    error = rng.random(1000) < 0.01
-    assert people_spread(left, left + 1000, rng.random(1000), error) == 0
+    order = np.random.default_rng(2).permutation(1000)
+    people = People.of(np.arange(1000), 1000 + np.arange(1000))
+    assert people_spread(people, order, 30) == pytest.approx(0, abs=1e-4)
+    assert people_spread(people, order, 0) == 0
