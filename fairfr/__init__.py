@@ -28,6 +28,7 @@ __version__ = "0.2.0"
 _MORE = {
     "Model": "fairfr.library.model",
     "as_model": "fairfr.library.method_classes",
+    "audit": "fairfr.auditing.audit",
     "load": "fairfr.library.model_file",
 }
 

@@ -21,6 +21,8 @@ DRAWS = 4000
 NORMAL_95 = 1.959963984540054
 DETECTABLE = 5  # standard deviations: an error of this size is nearly always found
 MOST_STEPS = 100
+MOST_HALVINGS = 30
+SMALLEST_STEP = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +116,8 @@ def calibration_test(same: Bool, probability: F64, people: People, seed: int = 0
 
     n = len(same)
     order = np.argsort(probability, kind="stable")
-    p, y = probability[order], same[order]
+    p = probability[order]
+    y = same[order]
     variance = p * (1 - p)
     bin_of, ends = _bins_of_equal_variance(variance, last_of_ties(p))
     residual = csr_array((y - p, (np.arange(n), bin_of)), (n, len(ends)))
@@ -185,20 +188,20 @@ def fit_log_odds(same: Bool, log_odds: F64, people: People | None) -> LogOddsLin
         if np.linalg.cond(hessian) > 1e14:
             return None
         step = np.asarray(np.linalg.solve(hessian, design.T @ (same - fitted)), dtype=np.float64)
-        line, moved = _halved(design, same, line, step)
-        if not moved or np.abs(step).max() < 1e-10:
+        if np.abs(step).max() < SMALLEST_STEP:
             break
+        line = _halved(design, same, line, step)
     return LogOddsLine(float(line[0]), float(line[1]), _sandwich(design, same, line, people))
 
 
-def _halved(design: F64, same: Bool, line: F64, step: F64) -> tuple[F64, bool]:
-    """The first of ``line`` + step, half a step, ... that does not raise the loss, and whether there is one."""
+def _halved(design: F64, same: Bool, line: F64, step: F64) -> F64:
+    """The first of ``line`` + step, half a step, ... that lowers the loss."""
     before = _loss(design, same, line)
-    for halvings in range(40):
-        tried = line + step / 2**halvings
-        if _loss(design, same, tried) <= before:
-            return tried, True
-    return line, False
+    for halvings in range(MOST_HALVINGS):
+        tried: F64 = line + step / 2**halvings
+        if _loss(design, same, tried) < before:
+            break
+    return tried
 
 
 def _loss(design: F64, same: Bool, line: F64) -> float:

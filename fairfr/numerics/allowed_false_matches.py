@@ -16,7 +16,8 @@ import numpy.typing as npt
 
 from fairfr.core.types import F64, I64
 
-MOST_LOOKED_AT, SHARE_LOOKED_AT = 100, 20  # of the impostors: a hundred, or one in twenty where they are fewer
+MOST_LOOKED_AT = 100  # of the impostors, the highest ones,
+SHARE_LOOKED_AT = 20  # or one in twenty where they are fewer
 
 
 @dataclass(frozen=True)
@@ -57,14 +58,16 @@ class People:
 
     def shared(self, chosen: I64 | slice = slice(None)) -> Shared:
         """How some of the pairs fall on people and on pairs of people."""
-        left, right = self.left[chosen], self.right[chosen]
+        left = self.left[chosen]
+        right = self.right[chosen]
         n = len(self)
         one_person = left == right
         met = np.bincount(left, minlength=n) + np.bincount(right[~one_person], minlength=n)
         couple = np.minimum(left, right) * n + np.maximum(left, right)
         couples, count = np.unique(couple, return_counts=True)
         twice = (count * (count - 1)).astype(np.float64)
-        first, second = couples // n, couples % n
+        first = couples // n
+        second = couples % n
         apart = first != second
         in_couples = np.bincount(first, twice, n) + np.bincount(second[apart], twice[apart], n)
         return Shared(met, met * (met - 1.0) - in_couples, float(twice.sum()))
@@ -109,7 +112,8 @@ def excess(people: People, order: I64, rate: float, confidence: float) -> float 
 
     n = len(order)
     every = people.everything
-    by_one, by_two = float(every.ordered.sum()), every.same_two
+    by_one = float(every.ordered.sum())
+    by_two = every.same_two
     if by_one + by_two == 0:
         return None
     k = max(2, round(max(n * rate, min(MOST_LOOKED_AT, n / SHARE_LOOKED_AT))))
@@ -119,7 +123,8 @@ def excess(people: People, order: I64, rate: float, confidence: float) -> float 
     g = _more_than_chance(top.same_two, by_two, share)
     if rate < share < 1:  # further out in the tail, likeness between pairs of one person counts for more
         power = np.log(rate) / np.log(share)
-        f, g = (1 + f) ** power - 1, (1 + g) ** power - 1
+        f = (1 + f) ** power - 1
+        g = (1 + g) ** power - 1
     phi = (f * by_one + g * by_two) / n**2
     residual = top.met - share * every.met
     effective = float(len(people))

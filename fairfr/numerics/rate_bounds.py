@@ -130,7 +130,8 @@ def rate_interval(found: Errors, confidence: float = CONFIDENCE) -> tuple[float,
     if found.pairs == 0:
         return math.nan, math.nan
     tail = (1 - confidence) / 2
-    low, high = 0.0, 1.0
+    low = 0.0
+    high = 1.0
     if found.errors > 0:
         low = _rate_at(found, found.errors, found.pairs - found.errors + 1, tail)
     if found.errors < found.pairs:
@@ -212,11 +213,13 @@ def spread_at_one(higher: Errors, lower: Errors, comparisons: int) -> float | No
     def times(phi: float) -> float:
         return at_least_times(replace(higher, spread=phi**2), replace(lower, spread=phi**2), comparisons)
 
-    low, high = 0.0, 1.0
+    low = 0.0
+    high = 1.0
     if times(low) <= 1:
         return None
     while times(high) > 1:
-        low, high = high, 2 * high
+        low = high
+        high = 2 * low
         if high > _LARGEST_PHI:
             return low
     for _ in range(50):
@@ -236,7 +239,8 @@ def times_more_needed(higher: Errors, lower: Errors, comparisons: int) -> int | 
 
     if higher.errors == 0 or not is_established(MOST_TIMES):
         return None
-    low, high = 0, MOST_TIMES
+    low = 0
+    high = MOST_TIMES
     while high - low > 1:
         middle = (low + high) // 2
         if is_established(middle):

@@ -1,0 +1,324 @@
+"""The page of an audit: one HTML file that needs no other, for screens, phones and paper."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterator, Sequence
+from importlib import resources
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fairfr import __version__
+from fairfr.auditing.audit_figures import audit_figures
+from fairfr.auditing.group_rates import CURRENT, KINDS, GroupRates, Level, Rate, largest_ratio, threshold_at
+from fairfr.auditing.probabilities import SCORE, GroupCalibration
+from fairfr.auditing.sentences import AuditFinding, Wording, counts_of, percent, rounded_down
+from fairfr.core.text import escape_control_chars, plural
+from fairfr.numerics.rate_bounds import Errors, rate_interval
+
+if TYPE_CHECKING:
+    from fairfr.auditing.audit import Audit
+
+BINS = 10
+HEADS: dict[str, str] = {"sure": "What is sure", "unclear": "What cannot be told", "note": "Notes"}
+STYLE = """
+.findings li { margin: 6px 0; max-width: 100ch; overflow-wrap: anywhere; }
+.notes { overflow-wrap: anywhere; }
+svg { max-width: 720px; width: 100%; height: auto; }
+main { max-width: 1180px; margin: 0 auto; }
+textarea { width: 100%; min-height: 190px; font: inherit; font-size: 13px; }
+"""
+
+
+def audit_page(found: Audit) -> str:
+    """The whole page."""
+    title = f"Audit of {found.file.name}"
+    sections = [
+        _header(found, title),
+        *findings_section(found.findings),
+        *_rates(found),
+        *_figures(found),
+        *_across(found),
+        *_probabilities(found),
+        _method(found),
+    ]
+    return html_page(title, sections)
+
+
+def html_page(title: str, sections: Sequence[str]) -> str:
+    """A page around its sections."""
+    style = resources.files("fairfr.report.writers").joinpath("templates/style.css").read_text(encoding="utf-8")
+    return "\n".join(
+        [
+            "<!DOCTYPE html>",
+            '<html lang="en"><head><meta charset="utf-8">',
+            '<meta name="viewport" content="width=device-width, initial-scale=1">',
+            f"<title>{text(title)}</title>",
+            f"<style>{style}{STYLE}</style></head><body><main>",
+            *sections,
+            "</main></body></html>",
+            "",
+        ]
+    )
+
+
+def text(anything: object) -> str:
+    """Text that is shown as it is, whatever characters it has."""
+    return html.escape(escape_control_chars(str(anything)))
+
+
+def table(caption: str, heads: Sequence[str], rows: Sequence[Sequence[str]], note: str = "") -> str:
+    """A table with its caption; cells are plain text."""
+    top = "".join(f"<th>{text(head)}</th>" for head in heads)
+    lines = []
+    for row in rows:
+        cells = [f'<td data-label="{text(head)}">{text(cell)}</td>' for head, cell in zip(heads, row, strict=True)]
+        cells[0] = f"<th>{text(row[0])}</th>"
+        lines.append(f"<tr>{''.join(cells)}</tr>")
+    below = f'<p class="notes">{text(note)}</p>' if note else ""
+    return (
+        f'<figure><figcaption><span class="title">{text(caption)}</span></figcaption><div class="scroll"><table>'
+        f"<thead><tr>{top}</tr></thead><tbody>{''.join(lines)}</tbody></table></div>{below}</figure>"
+    )
+
+
+def _header(found: Audit, title: str) -> str:
+    sample = found.sample
+    file = found.file
+    facts = [plural(len(sample), "pair")]
+    if sample.same is not None:
+        genuine = int(np.count_nonzero(sample.same))
+        facts.append(f"{genuine:,} genuine, {len(sample) - genuine:,} impostors")
+    if sample.n_people is not None:
+        facts.append(f"{sample.n_people:,} people")
+    facts.append(found.created)
+    if file.sha256 is not None:
+        facts.append(f"sha256 {file.sha256}")
+    return f'<h1>{text(title)}</h1><p class="notes">{text("; ".join(facts))}</p>'
+
+
+def findings_section(findings: Sequence[AuditFinding]) -> Iterator[str]:
+    """The sentences, by how sure they are."""
+    for kind, head in HEADS.items():
+        told = [finding for finding in findings if finding.kind == kind]
+        if told:
+            items = "".join(f"<li>{text(finding.text)}</li>" for finding in told)
+            yield f'<h2>{head}</h2><ul class="findings">{items}</ul>'
+
+
+# -- rates -----------------------------------------------------------------------------------------------------------
+
+
+def _rates(found: Audit) -> Iterator[str]:
+    wording = Wording(found.sample)
+    for level in found.rates.levels:
+        (everything,) = found.rates.at(level, None)
+        place = wording.place(level, everything.threshold)
+        yield f"<h2>{text(_level_head(level, place))}</h2>"
+        rows = [_rate_row(everything, level)]
+        notes = [note for note in (_own_threshold_note(found, level),) if note]
+        for grouping in found.sample.groupings:
+            groups = found.rates.at(level, grouping.id)
+            rows += [_rate_row(row, level) for row in groups]
+            notes += _at_least_notes(groups, found.rates.people_known)
+        heads = ["group", "false matches", "FMR [95 %]", "false non-matches", "FNMR [95 %]", "at impostor level"]
+        if level != CURRENT:
+            heads.append("impostor pairs needed")
+            notes.append("The threshold was set on these pairs.")
+        yield table(f"Error rates at {place}", heads, rows, " ".join(notes))
+
+
+def _level_head(level: Level, place: str) -> str:
+    if level == CURRENT:
+        return f"At your threshold, {place}"
+    return f"At {place}"
+
+
+def _rate_row(row: GroupRates, level: Level) -> list[str]:
+    cells = [row.group]
+    for kind in KINDS:
+        rate = row.rate(kind)
+        cells += [counts_of(rate), _rate(rate)]
+    like = needed = ""
+    if not np.isnan(row.impostor_like):
+        like = percent(row.impostor_like)
+    if row.needed is not None:
+        needed = f"{row.needed:,}"
+    cells.append(like)
+    if level != CURRENT:
+        cells.append(needed)
+    return cells
+
+
+def _rate(rate: Rate) -> str:
+    if rate.errors.pairs == 0:
+        return "no pairs"
+    low, high = map(percent, rate.interval)
+    mark = " (few)" if rate.is_few else ""
+    return f"{percent(rate.errors.rate)} [{low}, {high}]{mark}"
+
+
+def _at_least_notes(groups: Sequence[GroupRates], known: bool) -> Iterator[str]:
+    for kind in KINDS:
+        bound = largest_ratio(groups, kind, known)
+        if bound is not None and bound.times > 1:
+            which = "" if known else ", if pairs are independent"
+            yield (
+                f"{kind.upper()}: {bound.higher.group} at least {rounded_down(bound.times)} times {bound.lower.group}"
+                f"{which}."
+            )
+
+
+def _own_threshold_note(found: Audit, level: Level) -> str:
+    """What it would cost to take the strictest of the groups' own thresholds for everybody."""
+    groups = [one for one in found.rates.subsets if one.grouping is not None and len(one.impostors) > 0]
+    (everything,) = found.rates.at(level, None)
+    if isinstance(level, str) or len(groups) < 2 or everything.threshold is None:
+        return ""
+    observed = np.unique(found.sample.similarity)
+    own = [threshold_at(one.impostors.ascending, observed, level) for one in groups]
+    known = [threshold for threshold in own if threshold is not None]
+    if len(known) < len(own):
+        return ""
+    strictest = max(known)
+    fnmr = found.rates.subsets[0].genuine.errors_at(strictest).rate
+    return (
+        f"The groups' highest own threshold, {found.sample.shown(strictest):.4g}, gives each at most {percent(level)}: "
+        f"FNMR {percent(fnmr)} instead of {percent(everything.fnmr.errors.rate)}."
+    )
+
+
+# -- figures, groups against groups, probabilities -------------------------------------------------------------------
+
+
+def _figures(found: Audit) -> Iterator[str]:
+    current = [row.threshold for row in found.rates.rows if row.level == CURRENT and row.grouping is None]
+    threshold = current[0] if current else None
+    figures = audit_figures(found.sample, found.rates, threshold)
+    if figures:
+        yield "<h2>Figures</h2>"
+    for title, caption, svg in figures:
+        head = f'<figcaption><span class="title">{text(title)}</span>{text(caption)}</figcaption>'
+        yield f"<figure>{head}{svg}</figure>"
+
+
+def _across(found: Audit) -> Iterator[str]:
+    """FMR of impostors from two different groups, at the first threshold."""
+    sample = found.sample
+    if sample.same is None or not found.rates.rows:
+        return
+    first = found.rates.rows[0]
+    if first.threshold is None:
+        return
+    accepted = sample.similarity >= first.threshold
+    place = Wording(sample).place(first.level, first.threshold)
+    for grouping in sample.groupings:
+        if not np.any(grouping.across & ~sample.same):
+            continue
+        rows = []
+        for a, name in enumerate(grouping.levels):
+            cells = [name]
+            for b in range(len(grouping.levels)):
+                of_two = (grouping.left == a) & (grouping.right == b) | (grouping.left == b) & (grouping.right == a)
+                impostors = of_two & ~sample.same
+                errors = Errors(int(np.count_nonzero(impostors & accepted)), int(np.count_nonzero(impostors)))
+                cells.append(share_text(errors))
+            rows.append(cells)
+        yield table(f"FMR at {place}, {grouping.id} against {grouping.id}", ["", *grouping.levels], rows)
+
+
+def share_text(errors: Errors) -> str:
+    """A rate in per cent."""
+    if errors.pairs == 0:
+        return "no pairs"
+    return percent(errors.rate)
+
+
+def _probabilities(found: Audit) -> Iterator[str]:
+    probabilities = found.probabilities
+    if probabilities is None:
+        return
+    yield "<h2>As probabilities</h2>"
+    heads = ["group", "method", "said", "true", "log loss", "Brier", "Cllr", "Cllr min", "slope", "p of ECCE"]
+    rows = [_calibration_row(row) for row in probabilities.groups if row.method != SCORE]
+    note = (
+        "Curves of the score (platt, beta, isotonic) are fitted on other people's pairs. A curve of the score alone "
+        "changes no FMR or FNMR that a threshold can reach."
+    )
+    if found.sample.people is None:
+        note += " People are not known: no interval and no test."
+    yield table("Calibration by group", heads, rows, note)
+    judged = probabilities.judged
+    if judged is not None:
+        yield from _reliability(found, judged)
+
+
+def _calibration_row(row: GroupCalibration) -> list[str]:
+    if row.said is None or row.true is None:
+        return [row.group, row.method, *[""] * 7, row.reason or ""]
+    numbers = [row.said, row.true, row.log_loss, row.brier, row.cllr, row.cllr_min]
+    cells = [row.group, row.method, *("" if value is None else f"{value:.3g}" for value in numbers)]
+    slope = ""
+    if row.line is not None:
+        slope = f"{row.line.slope:.2f}"
+        if row.intervals_known:
+            slope += " [{:.2f}, {:.2f}]".format(*row.line.slope_interval)
+    p_value = ""
+    if row.test is not None and not np.isnan(row.test.p_value):
+        p_value = f"{row.test.p_value:.2g}"
+    return [*cells, slope, p_value]
+
+
+def _reliability(found: Audit, method: str) -> Iterator[str]:
+    """What was said and what was true, in ten bins of equal mass."""
+    probabilities = found.probabilities
+    sample = found.sample
+    assert probabilities is not None
+    assert sample.same is not None
+    value = probabilities.of[method]
+    same = sample.same[probabilities.rows]
+    subsets = [("all", np.ones(len(value), dtype=bool))]
+    for grouping in sample.groupings:
+        inside = grouping.inside[probabilities.rows]
+        subsets += [(level, inside == code) for code, level in enumerate(grouping.levels)]
+    rows = []
+    for name, chosen in subsets:
+        order = np.argsort(value[chosen], kind="stable")
+        for part in np.array_split(order, BINS):
+            if len(part) == 0:
+                continue
+            said = float(value[chosen][part].mean())
+            errors = Errors(int(same[chosen][part].sum()), len(part))
+            low, high = rate_interval(errors)
+            rows.append([name, f"{said:.3f}", f"{errors.rate:.3f}", f"{low:.3f} to {high:.3f}", f"{len(part):,}"])
+    heads = ["group", "said", "true", "95 %, pairs as if independent", "pairs"]
+    folded = table(f"What {method} says, and what is true", heads, rows)
+    yield f"<details><summary>Reliability by group: ten bins each</summary>{folded}</details>"
+
+
+# -- to copy ---------------------------------------------------------------------------------------------------------
+
+
+def _method(found: Audit) -> str:
+    sample = found.sample
+    left_out = "; ".join(f"{rows:,} rows left out: {reason}" for reason, rows in sample.left_out.items())
+    people = "Pairs that share people are not taken for independent: their spread widens every interval."
+    if sample.people is None:
+        people = "It is not known who is on the images: pairs are taken as independent, and intervals are too narrow."
+    if sample.is_distance:
+        rule = "A pair is accepted if its distance is at most the threshold."
+    else:
+        rule = "A pair is accepted if its score is at least the threshold."
+    lines = [
+        f"{rule} FMR: accepted of all impostor pairs. FNMR: rejected of all genuine pairs.",
+        "A pair counts for a group if both images are in it.",
+        f"Sample: {plural(len(sample), 'pair')} from {found.file.name}. {left_out or 'No row was left out'}.",
+        f"Intervals: 95 % for each kind of error at each threshold, not all together. {people}",
+        "The threshold of a level is the lowest observed score at which no more impostors than that are accepted.",
+        '"At least x times": all ordered pairs of groups are compared at a threshold; 95 % holds for all of them.',
+        f"fairfr {__version__}, {found.created}" + (f", sha256 {found.file.sha256}" if found.file.sha256 else ""),
+        "Name and date: ______________________________",
+    ]
+    body = text("\n".join(lines))
+    return f'<h2>Method, to copy</h2><textarea readonly rows="{len(lines) + 3}">{body}</textarea>'

@@ -1,0 +1,206 @@
+"""Read the table of pairs that is audited: csv, tsv or parquet, in the user's own columns."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from fairfr.auditing.sample import Coded, Columns, Grouping
+from fairfr.core.errors import DataError, did_you_mean
+from fairfr.core.types import F64, I32, UNKNOWN
+from fairfr.data.files import DataFile
+from fairfr.data.importers.own_columns import DIFFERENT_WORDS, SAME_WORDS, delimiter_of
+from fairfr.data.text_table import TextTable, check_utf8, read_table
+
+SCORES = ("score", "similarity", "cosine")
+DISTANCES = ("distance", "dist")
+LABELS = ("label", "same", "match")
+IDENTITIES = ("left_identity", "right_identity")
+FOLD = "fold"
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnNames:
+    """How the columns of a table are called; None: by one of the usual names, if there is one."""
+
+    score: str | None = None
+    distance: str | None = None
+    label: str | None = None
+    groups: tuple[str, ...] = ()
+    identity_left: str | None = None
+    identity_right: str | None = None
+    fold: str | None = None
+    probability: str | None = None
+
+
+def read_columns(path: Path, wanted: ColumnNames) -> tuple[Columns, DataFile]:
+    """Read the columns that an audit needs.
+
+    Parameters
+    ----------
+    path : Path
+        A csv, tsv or parquet file; commas, semicolons or tabs between cells.
+    wanted : ColumnNames
+        The names that the command line gives.
+
+    Returns
+    -------
+    Columns, DataFile
+        The columns as they are, not yet checked; and the file with the digest of its bytes.
+    """
+    file = DataFile.at(path)
+    delimiter = ","
+    if path.suffix.lower() != ".parquet":
+        data = file.read()
+        check_utf8(path, data)
+        delimiter = delimiter_of(data)
+        del data
+    header = read_table(file, (), delimiter)
+    found = _Header(path, header.names, wanted)
+    table = read_table(file, found.used, delimiter)
+    return found.columns(table), file
+
+
+class _Header:
+    """Which column is what."""
+
+    def __init__(self, path: Path, names: Sequence[str], wanted: ColumnNames) -> None:
+        self._path = path
+        self._stored = {name.strip(): name for name in names}
+        self._score = self._usual(wanted.score, SCORES)
+        self._distance = self._usual(wanted.distance, DISTANCES)
+        if wanted.distance is not None:
+            self._score = None
+        elif wanted.score is not None:
+            self._distance = None
+        if self._score is not None and self._distance is not None:
+            raise DataError(
+                f"{path} has both '{self._score}' and '{self._distance}'. Say which one counts: --score or --distance."
+            )
+        if self._score is None and self._distance is None:
+            raise DataError(
+                f"{path} has no column called {' or '.join((*SCORES, *DISTANCES))}. Name it with --score COL or "
+                f"--distance COL. Its columns: {', '.join(self._stored)}."
+            )
+        self._label = self._usual(wanted.label, LABELS)
+        self._identity = self._both_sides(wanted.identity_left, wanted.identity_right)
+        self._fold = self._usual(wanted.fold, (FOLD,))
+        self._probability = self._usual(wanted.probability, ())
+        self._groups = {name: self._group(name) for name in wanted.groups}
+
+    def _usual(self, given: str | None, usual: Sequence[str]) -> str | None:
+        if given is not None:
+            return self._known(given)
+        there = [name for name in usual if name in self._stored]
+        if len(there) > 1:
+            raise DataError(f"{self._path} has {' and '.join(map(repr, there))}. Say which one counts, by its option.")
+        return there[0] if there else None
+
+    def _known(self, name: str) -> str:
+        if name not in self._stored:
+            raise DataError(f"{self._path} has no column '{name}'.{did_you_mean(name, self._stored)}")
+        return name
+
+    def _both_sides(self, left: str | None, right: str | None) -> tuple[str, str] | None:
+        if left is None and right is None:
+            if all(name in self._stored for name in IDENTITIES):
+                return IDENTITIES
+            return None
+        if left is None or right is None:
+            raise DataError("--identity-left and --identity-right go together: name both columns.")
+        return self._known(left), self._known(right)
+
+    def _group(self, name: str) -> tuple[str, ...]:
+        if name in self._stored:
+            return (name,)
+        sides = (f"left_{name}", f"right_{name}")
+        if all(side in self._stored for side in sides):
+            return sides
+        raise DataError(
+            f"{self._path} has neither a column '{name}' nor both '{sides[0]}' and '{sides[1]}'."
+            f"{did_you_mean(name, self._stored)}"
+        )
+
+    @property
+    def used(self) -> list[str]:
+        """The columns to be read, as the file has them."""
+        names = [self._score, self._distance, self._label, self._fold, self._probability, *(self._identity or ())]
+        for columns in self._groups.values():
+            names += columns
+        return list(dict.fromkeys(self._stored[name] for name in names if name is not None))
+
+    def columns(self, table: TextTable) -> Columns:
+        """Their content."""
+        score = self._score or self._distance
+        assert score is not None
+        identity = None
+        if self._identity is not None:
+            left, right = self._identity
+            identity = (self._text(table, left), self._text(table, right))
+        label = fold = probability = None
+        if self._label is not None:
+            label = _labels(self._text(table, self._label))
+        if self._fold is not None:
+            fold = self._text(table, self._fold).codes
+        if self._probability is not None:
+            probability = _numbers(table, self._stored[self._probability])
+        return Columns(
+            score=_numbers(table, self._stored[score]),
+            label=label,
+            place=table.places,
+            groupings=tuple(self._grouping(table, name, columns) for name, columns in self._groups.items()),
+            identity=identity,
+            fold=fold,
+            probability=probability,
+            is_distance=self._distance is not None,
+        )
+
+    def _text(self, table: TextTable, name: str) -> Coded:
+        column = table.text(self._stored[name])
+        levels = [value.strip() for value in column.values]
+        names = tuple(sorted(set(levels)))
+        place = {level: code for code, level in enumerate(names)}
+        number = np.array([*(place[level] for level in levels), UNKNOWN], dtype=np.int32)
+        return Coded(number[column.codes], names)
+
+    def _grouping(self, table: TextTable, name: str, columns: tuple[str, ...]) -> Grouping:
+        return Grouping.of(name, *(self._text(table, column) for column in columns))
+
+
+def _labels(column: Coded) -> I32:
+    """1 for genuine, 0 for impostor, -1 for what is neither."""
+    label = np.full(len(column.levels) + 1, UNKNOWN, dtype=np.int32)
+    for code, level in enumerate(column.levels):
+        word = level.casefold()
+        if word in SAME_WORDS:
+            label[code] = 1
+        elif word in DIFFERENT_WORDS:
+            label[code] = 0
+    return label[column.codes]
+
+
+def _numbers(table: TextTable, name: str) -> F64:
+    """A column as numbers (rows,); NaN where a cell is none."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    array = table.arrays[name]
+    if pa.types.is_string(array.type) or pa.types.is_large_string(array.type):
+        array = pc.utf8_trim_whitespace(array)
+        array = pc.if_else(pc.equal(array, ""), None, array)
+    try:
+        values = array.cast(pa.float64()).fill_null(math.nan)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return np.array([_number(cell) for cell in array.to_pylist()], dtype=np.float64)
+    return np.array(values, dtype=np.float64)
+
+
+def _number(cell: object) -> float:
+    try:
+        return float(cell)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return math.nan
