@@ -3,6 +3,8 @@
 As a library: ``fairfr.ACLinear(C=1.0).fit(embeddings, pairs, same)`` and every other method likewise (``dir(fairfr)``
 lists them); ``.probability(embeddings, pairs)``, ``.save(path)``, ``fairfr.load(path)``.
 
+``fairfr.results()`` and ``fairfr.runs()`` are the numbers and the parameters of stored runs, as pandas data frames.
+
 A mistake in what is handed over is a ``fairfr.FairfrError``: ``DataError`` (also a ``ValueError``), ``ConfigError`` and
 so on. What should be known all the same is a ``fairfr.FairfrWarning``, for Python's filters of warnings.
 """
@@ -30,6 +32,8 @@ _MORE = {
     "as_model": "fairfr.library.method_classes",
     "audit": "fairfr.auditing.audit",
     "load": "fairfr.library.model_file",
+    "results": "fairfr.stored.frame",
+    "runs": "fairfr.stored.frame",
 }
 
 

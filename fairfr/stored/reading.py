@@ -11,6 +11,8 @@ from fairfr.core.types import PairRule
 from fairfr.metrics.catalogue import METRIC_BY_ID
 from fairfr.metrics.ties import ON_PROBABILITY
 
+RAW = "_raw"
+
 
 @dataclass(frozen=True, slots=True)
 class Reading:
@@ -48,6 +50,20 @@ class Reading:
         if self.raw_group_brier and not native_probability and metric == "brier" and group != "all":
             return "brier_raw"
         return metric
+
+    def shown_metric(self, stored: str, group: str, native_probability: bool) -> str:
+        """The other way round: what this reading calls a metric that a run stores.
+
+        One in whose place it takes another is called after what it is measured on: ``auroc_by_score``.
+        """
+        for metric in (stored.removesuffix(ON_PROBABILITY), stored.removesuffix(RAW)):
+            if metric != stored and self.stored_metric(metric, group, native_probability) == stored:
+                return metric
+        if self.stored_metric(stored, group, native_probability) == stored:
+            return stored
+        if stored == "brier":
+            return "brier_by_probability"
+        return f"{stored}_by_score"
 
 
 STRICT = Reading(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from copy import copy
 from functools import cached_property
 from pathlib import Path
@@ -137,6 +138,16 @@ class Run:
         ``grouping``: another one than the data set's own.
         """
         return self._stored(self.reading.stored_metric(metric, group, self.gives_probability), group, grouping)
+
+    def numbers(self) -> Iterator[Number]:
+        """Every number of the run that this reading takes: of all pairs, and of groups by its pair rule."""
+        for (_, rule, _, _), row in self._rows.items():
+            if rule in (ALL, self.reading.rule):
+                yield Number.of(row)
+
+    def shown_metric(self, stored: str, group: str) -> str:
+        """What this reading calls a stored metric; one in whose place it takes another is ``auroc_by_score``."""
+        return self.reading.shown_metric(stored, group, self.gives_probability)
 
     def mean(self, metric: str, group: str = ALL) -> float | None:
         """Its mean over folds; None where there is no number."""

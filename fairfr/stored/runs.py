@@ -6,9 +6,9 @@ Default configurations of one setting, such as two groupings, compete for its ro
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from fairfr.core.errors import FairfrError
 from fairfr.core.run_key import DATASET_KEYS_OF_METHODS, Parameters, variant_text
@@ -30,6 +30,8 @@ from fairfr.stored.selection import (
 )
 
 RESCORE = "fairfr rescore (in a checkout: python scripts/rescore.py)"
+LeftAside: TypeAlias = Literal["failed", "study", "variant", "configuration", "older"]
+"""Why a run is not shown: see ``choose``, whose steps these are."""
 MAX_LISTED_CELLS = 5  # cells of each version in a message
 
 NO_PART = ("training_thresholds",)  # adds numbers to a run and changes none
@@ -64,16 +66,12 @@ class SelectedRuns:
     ) -> None:
         self.source = source
         self.reading = reading
-        completed = [run for run in results if run.result.is_completed]
-        of_source = [run for run in runs_of_page(completed, source, belongs) if fills_tables(run)]
-        chosen, self.shared = (selection or Selection()).select(of_source, completed)
-        chosen, self.superseded = newest_configurations(chosen)
-        places: dict[tuple[str, str, str], list[Run]] = defaultdict(list)
-        for result in sorted(chosen, key=lambda r: (r.result.origin.finished, r.result.key)):
-            places[result.cell].append(result)
-        picked = {cell: pick_run(candidates) for cell, candidates in places.items()}
-        self._by_cell = {cell: run.read(reading) for cell, (run, _) in picked.items()}
-        self.outdated = {cell for cell, (_, superseded) in picked.items() if superseded}
+        results = list(results)
+        chosen = choose(runs_of_page(results, source, belongs), results, selection or Selection())
+        self.shared = chosen.shared
+        self.superseded = chosen.superseded
+        self._by_cell = {cell: run.read(reading) for cell, run in chosen.shown.items()}
+        self.outdated = {run.cell for run, why in chosen.aside if why == "older"}
         self.stale = {cell for cell, run in self._by_cell.items() if made_by_installed_code(run) is False}
         _check_metrics(self)
         _check_results(self)
@@ -91,6 +89,44 @@ class SelectedRuns:
 
     def get(self, dataset: str, backbone: str, method: str) -> Run | None:
         return self._by_cell.get((dataset, backbone, method))
+
+
+class Chosen(NamedTuple):
+    """What of several runs is shown, by cell, and what is left aside and why; ``shared``: as in SelectedRuns."""
+
+    shown: dict[tuple[str, str, str], Run]
+    aside: list[tuple[Run, LeftAside]]
+    shared: Parameters
+    superseded: list[SupersededRuns]
+
+
+def choose(results: Sequence[Run], among: Sequence[Run], selection: Selection) -> Chosen:
+    """One run for each cell.
+
+    ``among``: all runs that there are, for conditions that only others of them meet.
+    """
+    completed = [run for run in results if run.result.is_completed]
+    cells = [run for run in completed if fills_tables(run)]
+    admitted, shared = selection.select(cells, [run for run in among if run.result.is_completed])
+    newest, superseded = newest_configurations(admitted)
+    newest.sort(key=lambda run: (run.result.origin.finished, run.result.key))
+    newest = list({(run.cell, run.result.key): run for run in newest}.values())  # those of one key are one run
+    places: dict[tuple[str, str, str], list[Run]] = defaultdict(list)
+    for run in newest:
+        places[run.cell].append(run)
+    shown = {cell: pick_run(candidates) for cell, candidates in places.items()}
+    stages: tuple[tuple[LeftAside, Collection[Run], Collection[Run]], ...] = (
+        ("failed", results, completed),
+        ("study", completed, cells),
+        ("variant", cells, admitted),
+        ("configuration", admitted, newest),
+        ("older", newest, shown.values()),
+    )
+    aside: list[tuple[Run, LeftAside]] = []
+    for why, before, after in stages:
+        left = set(map(id, after))
+        aside += [(run, why) for run in before if id(run) not in left]
+    return Chosen(shown, aside, shared, superseded)
 
 
 def runs_of_page(results: Iterable[Run], source: Source, belongs: Callable[[Run], bool] | None) -> list[Run]:

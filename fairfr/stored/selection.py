@@ -84,6 +84,11 @@ class Selection:
         known = _known_keys(results)
         return [result for result in results if self.everything or self._admits(result, known, varied)]
 
+    def is_met(self, run: Run) -> bool:
+        """Whether a run meets every condition, whatever it differs in besides."""
+        parameters = _all_parameters(run)
+        return all(condition.holds(parameters) for condition in self.conditions)
+
     def hidden(self, results: Sequence[Run]) -> list[Run]:
         """The cells that are not chosen."""
         known = _known_keys(results)
@@ -202,15 +207,13 @@ def _known_keys(results: Iterable[Run]) -> Parameters:
     return dict.fromkeys(chain.from_iterable(_all_parameters(result) for result in results))
 
 
-def pick_run(results: Sequence[Run]) -> tuple[Run, bool]:
-    """The run that fills a place, of ``results`` in the order in which they finished, and whether there are others.
+def pick_run(results: Sequence[Run]) -> Run:
+    """The run that fills a place, of ``results`` in the order in which they finished.
 
-    What today's code made comes before what was computed before an edit; of several the newest counts. Those of one
-    key are one run.
+    What today's code made comes before what was computed before an edit; of several the newest counts.
     """
-    results = list({result.result.key: result for result in results}.values())
     current = [result for result in results if made_by_installed_code(result)]
-    return (current or results)[-1], len(results) > 1
+    return (current or results)[-1]
 
 
 def made_by_installed_code(run: Run) -> bool | None:

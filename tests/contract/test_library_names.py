@@ -56,3 +56,16 @@ def test_a_method_that_is_newer_than_the_table_is_found(monkeypatch: pytest.Monk
     monkeypatch.delitem(METHODS, "Platt")
     model_class.cache_clear()
     assert fairfr.Platt.__name__ == "Platt"
+
+
+def test_public_functions_stay_callable_when_every_module_is_imported() -> None:
+    """A room of the name of a function would take its place as soon as something imports it."""
+    code = """
+import pkgutil, fairfr
+for module in pkgutil.walk_packages(fairfr.__path__, "fairfr."):
+    if not module.name.endswith("__main__"):
+        __import__(module.name)
+print(*(name for name in fairfr._MORE if not callable(getattr(fairfr, name))))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []
