@@ -25,7 +25,7 @@ def check_training_pairs(data: VerificationSet) -> None:
     if len(alone):
         _warn(
             f"{_plural(len(alone))} of an image with itself, or with its copy (first: pairs[{alone[0]}]). No "
-            "two pictures of a person are so alike: leave them out."
+            "two pictures of a person are so similar: leave them out."
         )
     key = pair_keys(left, right, len(data.images))
     order = np.argsort(key, kind="stable")  # stable: a repetition follows what it repeats

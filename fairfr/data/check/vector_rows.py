@@ -37,7 +37,7 @@ def _slipped(data: VerificationSet, vectors: F32) -> Iterator[Finding]:
     """Vectors that fit the labels better a row further up or down have probably slipped against their names.
 
     With right vectors, the image before (or after) a genuine partner is at best of the same person, so genuine pairs
-    are more alike than the pairs of the rows beside them.
+    are more similar than the pairs of the rows beside them.
     """
     left = data.pairs.left[data.same]
     right = data.pairs.right[data.same]
@@ -47,7 +47,7 @@ def _slipped(data: VerificationSet, vectors: F32) -> Iterator[Finding]:
         shifted = pair_cosines(vectors, Pairs(left[inside] + np.int32(step), right[inside] + np.int32(step)))
         if _is_higher(shifted, cosine[inside]):
             text = (
-                f"Genuine pairs are less alike ({cosine[inside].mean():.3f} on average) than the images {beside} them "
+                f"Genuine pairs are less similar ({cosine[inside].mean():.3f} on average) than the images {beside} them "
                 f"in the list ({shifted.mean():.3f}). Have the vectors slipped by a row against their names?"
             )
             yield Finding("vectors-slipped", "serious", text)

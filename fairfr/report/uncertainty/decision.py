@@ -1,4 +1,4 @@
-"""What the paired intervals of one setting decide, in words: what is better, what is worse, what cannot be told.
+"""What the paired intervals of one setting decide, in words: what is better, what is worse, what is undetermined.
 
 A method is taken instead of a calibration of the score alone where its Brier score is lower and no group is found to
 pay for it. What counts as an improvement has to lie outside the simultaneous band of all methods and measures; what
@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from fairfr.core.names import ENOUGH_FALSE_MATCHES
 
-Verdict: TypeAlias = Literal["better", "worse", "equal", "cannot be told"]
+Verdict: TypeAlias = Literal["better", "worse", "equal", "undetermined"]
 Interval: TypeAlias = tuple[float, float]
 SAFE = "beta"
 """Calibrates the score alone: kept unless another method is shown to be better."""
@@ -46,7 +46,7 @@ class Difference:
             return "equal"
         if low > 0 or high < 0:
             return "better" if (low > 0) == self.higher_is_better else "worse"
-        return "cannot be told"
+        return "undetermined"
 
     def __str__(self) -> str:
         if isnan(self.by) or isnan(self.band[0]):
@@ -88,20 +88,20 @@ class Trial(NamedTuple):
 
 
 class Judgement(NamedTuple):
-    """``taken``: yes, no, or None where the groups' rates cannot be told. ``reasons`` as they are printed."""
+    """``taken``: yes, no, or None where the groups' rates are undetermined. ``reasons`` as they are printed."""
 
     taken: bool | None
     reasons: tuple[str, ...]
 
 
 def sentence(method: str, reference: str, differences: Sequence[Difference]) -> str:
-    """For one method: what is better than the reference, what is worse, and what cannot be told."""
+    """For one method: what is better than the reference, what is worse, and what is undetermined."""
     parts = []
     headings: tuple[tuple[Verdict, str], ...] = (
         ("better", "better in"),
         ("worse", "worse in"),
         ("equal", "equal in"),
-        ("cannot be told", "cannot be told:"),
+        ("undetermined", "undetermined:"),
     )
     for verdict, heading in headings:
         named = [str(one) for one in differences if one.verdict == verdict]
@@ -150,7 +150,7 @@ def advise(trial: Trial, successor: Trial | None, n_genuine: int) -> str:
         return f"Stay with {safe}: {n_genuine} genuine pairs are too few for more than a map of the score."
     found = judge_trial(trial)
     if found.taken is None:
-        return f"Whether to take {trial.method} instead of {safe} cannot be told: {found.reasons[0]}."
+        return f"Whether to take {trial.method} instead of {safe} is undetermined: {found.reasons[0]}."
     if not found.taken:
         return f"Stay with {safe}. Not {trial.method}: {'; '.join(found.reasons)}."
     taken = trial
@@ -165,7 +165,7 @@ def advise(trial: Trial, successor: Trial | None, n_genuine: int) -> str:
             said.append(f"Not {successor.method} instead: {'; '.join(instead.reasons)}.")
     if taken is trial:
         said.insert(0, f"Take {trial.method}: {', '.join(found.reasons)}.")
-    said += _cannot_be_told(taken.groups)
+    said += _undetermined(taken.groups)
     return " ".join([*said, CONDITIONS])
 
 
@@ -175,13 +175,13 @@ def _untold(groups: Sequence[GroupChange]) -> str:
     return f"no group has {ENOUGH_FALSE_MATCHES} false matches to tell whether one pays for it"
 
 
-def _cannot_be_told(groups: Sequence[GroupChange]) -> list[str]:
+def _undetermined(groups: Sequence[GroupChange]) -> list[str]:
     """A sentence for each wanted rate that names the groups with too few false matches."""
     untold: dict[str, list[str]] = {}
     for one in groups:
         if not one.can_be_told:
             untold.setdefault(one.level, []).append(f"{one.group} ({_false_matches(one)})")
-    return [f"The FMR at {level} cannot be told for {', '.join(named)}." for level, named in untold.items()]
+    return [f"The FMR at {level} is undetermined for {', '.join(named)}." for level, named in untold.items()]
 
 
 def _false_matches(one: GroupChange) -> str:

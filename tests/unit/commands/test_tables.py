@@ -42,7 +42,7 @@ def test_what_the_intervals_decide_is_printed_and_on_the_page(
     said = " ".join(line.strip() for line in lines)
     assert "What the intervals decide against Beta on RFW x FaceNet [data files]." in said
     assert "* Ac_Hinge against Beta: better in Brier score (-0." in said
-    assert "* Whether to take Ac_Hinge instead of Beta cannot be told:" in said
+    assert "* Whether to take Ac_Hinge instead of Beta is undetermined:" in said
     assert all(len(line) <= 80 for line in lines if not line.startswith("tables:"))
     page = (tmp_path / "tables" / "files" / "strict" / "decision_rfw_facenet.md").read_text(encoding="utf-8")
     assert "Ac_Hinge against Beta: better in Brier score" in page

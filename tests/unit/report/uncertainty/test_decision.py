@@ -35,11 +35,11 @@ def difference(low: float, high: float, higher: bool, measure: str = "Brier scor
         (0.01, 0.02, False, "worse"),
         (-0.02, -0.01, False, "better"),
         (-0.02, -0.01, True, "worse"),
-        (-0.01, 0.02, True, "cannot be told"),
+        (-0.01, 0.02, True, "undetermined"),
         (0.0, 0.0, True, "equal"),
         (-1e-5, 2e-5, True, "equal"),
-        (4e-5, 0.01, True, "cannot be told"),
-        (float("nan"), float("nan"), True, "cannot be told"),
+        (4e-5, 0.01, True, "undetermined"),
+        (float("nan"), float("nan"), True, "undetermined"),
     ],
 )
 def test_a_verdict_is_that_of_the_band_as_it_is_printed(low: float, high: float, higher: bool, verdict: str) -> None:
@@ -47,7 +47,7 @@ def test_a_verdict_is_that_of_the_band_as_it_is_printed(low: float, high: float,
 
 
 def test_the_band_decides_and_not_the_interval() -> None:
-    assert replace(difference(-0.02, -0.01, False), band=(-0.03, 0.001)).verdict == "cannot be told"
+    assert replace(difference(-0.02, -0.01, False), band=(-0.03, 0.001)).verdict == "undetermined"
 
 
 def test_a_sentence_says_what_is_better_worse_equal_and_open() -> None:
@@ -61,7 +61,7 @@ def test_a_sentence_says_what_is_better_worse_equal_and_open() -> None:
     assert sentence("AC-Hinge", "Beta", found) == (
         "AC-Hinge against Beta: better in Brier score (-0.0020 [-0.0030, -0.0010]); "
         "worse in AUROC (-0.0200 [-0.0300, -0.0100]); equal in gap (+0.0000 [+0.0000, +0.0000]); "
-        "cannot be told: worst group's FMR (+0.5000 [-1.0000, +2.0000]), nothing."
+        "undetermined: worst group's FMR (+0.5000 [-1.0000, +2.0000]), nothing."
     )
 
 
@@ -115,7 +115,7 @@ def test_groups_with_few_false_matches_are_named_and_not_judged() -> None:
     few = FINE._replace(group="old women", false_matches=(3.2, 2.0), fmr=(0.002, 0.01), fmr_by=(0.001, 0.005))
     said = advice(TRIAL._replace(groups=(FINE, few)))
     assert said.startswith("Take AC-Hinge:")
-    assert "The FMR at 1e-3 cannot be told for old women (3 false matches)." in said
+    assert "The FMR at 1e-3 is undetermined for old women (3 false matches)." in said
     enough_before = few._replace(false_matches=(3.0, 10.0))
     assert advice(TRIAL._replace(groups=(FINE, enough_before))).startswith("Stay with Beta.")
 
@@ -125,7 +125,7 @@ def test_a_group_is_judged_at_each_wanted_rate() -> None:
     often = FINE._replace(level="1e-2", fmr=(0.009, 0.014))
     said = advice(TRIAL._replace(groups=(few, often)))
     assert said.startswith("Take AC-Hinge: lower Brier score than Beta, no group found with an FMR above 1e-3 or 1e-2")
-    assert "The FMR at 1e-3 cannot be told for young women (3 false matches)." in said
+    assert "The FMR at 1e-3 is undetermined for young women (3 false matches)." in said
     pays = often._replace(fmr=(0.011, 0.014), fmr_by=(0.001, 0.002))
     assert advice(TRIAL._replace(groups=(few, pays))) == (
         "Stay with Beta. Not AC-Hinge: it raises the FMR of young women further above 1e-2."
@@ -135,7 +135,7 @@ def test_a_group_is_judged_at_each_wanted_rate() -> None:
 def test_where_no_group_can_be_judged_nothing_is_recommended() -> None:
     few = FINE._replace(false_matches=(3.0, 2.0))
     assert advice(TRIAL._replace(groups=(few,))) == (
-        "Whether to take AC-Hinge instead of Beta cannot be told: its Brier score is lower, but no group has 10 false "
+        "Whether to take AC-Hinge instead of Beta is undetermined: its Brier score is lower, but no group has 10 false "
         "matches to tell whether one pays for it."
     )
     assert "the data has no groups" in advice(TRIAL._replace(groups=()))

@@ -71,7 +71,7 @@ def test_a_clearly_better_method_is_said_to_be_and_advice_comes_last(runs: list[
     assert len(sentences) == 3
     assert any(one.startswith("Ac_Hinge against Beta: better in Brier score (-0.") for one in sentences)
     # three impostors of 300 at FPR 1e-2: nobody can tell whether a group pays
-    assert sentences[-1].startswith("Whether to take Ac_Hinge instead of Beta cannot be told")
+    assert sentences[-1].startswith("Whether to take Ac_Hinge instead of Beta is undetermined")
 
 
 def test_advice_is_given_against_the_safe_method_alone(runs: list[Run]) -> None:

@@ -89,7 +89,7 @@ def test_methods_that_rank_alike_inside_folds_are_not_marked_as_different(fake_r
     assert {entry.tone for entry in auroc["Platforms"]} == {"plain"}
     assert auroc["Ac_Hinge"][0].tone == "improved"
     note = next(note for note in grid.notes if note.code == "ranked_alike")
-    assert note.text.startswith("Baseline and Platforms rank the pairs of every fold alike.")
+    assert note.text.startswith("Baseline and Platforms rank the pairs of every fold in the same order.")
 
 
 @pytest.mark.parametrize(("shift", "tone"), [(4e-5, "plain"), (6e-5, "improved"), (-6e-5, "degraded")])
