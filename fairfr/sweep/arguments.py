@@ -61,8 +61,7 @@ def prepare(arguments: Sequence[str], conf: Path) -> list[str]:
         overrides = [] if parsed.shell_completion else OverridesParser.create().parse_overrides(parsed.overrides)
     except OverrideParseException as error:  # it shows what was typed
         raise ConfigError(mask_passwords(str(error))) from None
-    chosen = [str(name) for override in overrides if override.key_or_group == METHOD for name in _chosen(override)]
-    check_own_methods(conf, _user_folders(parsed, overrides), chosen)
+    check_own_methods(conf, _user_folders(parsed, overrides), _chosen_methods(overrides))
     with _configurations(parsed, overrides, conf) as known:
         known.add_imported()
         for override in overrides:
@@ -236,6 +235,14 @@ def _chosen(override: Override) -> list[str | None]:
     elif not override.is_sweep_override() and not isinstance(value, list | dict):
         values = [value]
     return [None if value is None else str(value) for value in values if "${" not in str(value)]
+
+
+def _chosen_methods(overrides: Iterable[Override]) -> list[str | None]:
+    methods: list[str | None] = []
+    for override in overrides:
+        if override.key_or_group == METHOD:
+            methods += _chosen(override)
+    return methods
 
 
 def _flags(arguments: Sequence[str], parsed: argparse.Namespace) -> list[str]:

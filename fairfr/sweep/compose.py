@@ -135,5 +135,8 @@ def without_address(job: Iterable[str]) -> list[str]:
     kept = []
     for override in job:
         key, equals, _ = override.partition("=")
-        kept.append(f"{key}=null" if equals and key.lstrip("+") == "store.tracking_uri" else override)
+        if equals and key.lstrip("+") == "store.tracking_uri":
+            kept.append(f"{key}=null")
+        else:
+            kept.append(override)
     return kept

@@ -192,7 +192,8 @@ class Conductor:
 
         ``status``: FAILED or KILLED for a sweep that was cut short.
         """
-        outcomes = read_outcomes(self._folder, self._record.planned, STOPPED if status == "KILLED" else DIED)
+        missing = STOPPED if status == "KILLED" else DIED
+        outcomes = read_outcomes(self._folder, self._record.planned, missing)
         is_failed = self._terminal.sweep_report(outcomes, self._out_root) > 0
         record = self._record.over(time.time(), status, outcomes)
         with contextlib.suppress(OSError):  # on a full disk, which the missing cells show

@@ -10,7 +10,7 @@ from fairfr.core.errors import ConfigError
 METHOD = "method"
 
 
-def check_own_methods(conf: Path, folders: Sequence[Path], chosen: Sequence[str]) -> None:
+def check_own_methods(conf: Path, folders: Sequence[Path], chosen: Sequence[str | None]) -> None:
     """ConfigError for a yaml with the file name or the id of one in ``conf``, and for a ``chosen`` one that is broken.
 
     Hydra would take ours for theirs by the file name, and tables would by the id.

@@ -47,8 +47,8 @@ def _slipped(data: VerificationSet, vectors: F32) -> Iterator[Finding]:
         shifted = pair_cosines(vectors, Pairs(left[inside] + np.int32(step), right[inside] + np.int32(step)))
         if _is_higher(shifted, cosine[inside]):
             text = (
-                f"Genuine pairs are less similar ({cosine[inside].mean():.3f} on average) than the images {beside} them "
-                f"in the list ({shifted.mean():.3f}). Have the vectors slipped by a row against their names?"
+                f"Genuine pairs are less similar ({cosine[inside].mean():.3f} on average) than the images {beside} "
+                f"them in the list ({shifted.mean():.3f}). Have the vectors slipped by a row against their names?"
             )
             yield Finding("vectors-slipped", "serious", text)
             return  # with two images of each person the other direction fits as well

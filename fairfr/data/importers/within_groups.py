@@ -150,7 +150,9 @@ def _impostors_per_image(
     Everybody else is equally likely, and then each of their images, as where pairs are drawn for a group.
     """
     impostors: set[tuple[int, int]] = set()
-    owner = {int(image): who for who, images in enumerate(people) for image in images}
+    owner: dict[int, int] = {}
+    for who, images in enumerate(people):
+        owner |= dict.fromkeys(images.tolist(), who)
     for image, _ in genuine:
         strangers = []
         for who, theirs in enumerate(people):

@@ -99,8 +99,9 @@ def ranked_alike(found: SettingBootstrap) -> Iterator[Note]:
     for labels in by_ranks.values():
         if len(labels) > 1:
             text = (
-                f"{', '.join(labels[:-1])} and {labels[-1]} rank the pairs of every fold in the same order. Their pooled AUROC and "
-                "TPR differ only because each fold has a map of its own, so these differences are not marked."
+                f"{', '.join(labels[:-1])} and {labels[-1]} rank the pairs of every fold in the same order. Their "
+                "pooled AUROC and TPR differ only because each fold has a map of its own, so these differences are "
+                "not marked."
             )
             yield Note("ranked_alike", text)
 
