@@ -348,7 +348,9 @@ def strangers(given: Given) -> tuple[np.ndarray, np.ndarray]:
     return embeddings, np.column_stack([np.arange(40), rng.permutation(80)[:40]])
 
 
-@pytest.mark.filterwarnings("ignore:.*are unlike those of training")
+@pytest.mark.filterwarnings(
+    "ignore:.*are unlike those of training", "ignore:'never met_never met' of .* not in training"
+)
 def test_strangers_get_an_answer(path: Path, fitted: Any, strangers: Any) -> None:
     embeddings, pairs = strangers
     unseen = {id: np.array(["never met"] * 80) for id in ("ethnicity", "gender")}
@@ -359,7 +361,9 @@ def test_strangers_get_an_answer(path: Path, fitted: Any, strangers: Any) -> Non
     assert 0 <= probability.min() <= probability.max() <= 1
 
 
-@pytest.mark.filterwarnings("ignore:.*are unlike those of training")
+@pytest.mark.filterwarnings(
+    "ignore:.*are unlike those of training", "ignore:'never met_never met' of .* not in training"
+)
 def test_a_group_that_was_never_met_is_an_unknown_one(path: Path, fitted: Any, strangers: Any) -> None:
     """No method of conf/method has anything to say about it; the cards say what it does instead."""
     embeddings, pairs = strangers
