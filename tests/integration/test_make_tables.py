@@ -130,20 +130,6 @@ def test_a_variant_never_takes_the_place_of_the_default(
     )
 
 
-def test_the_forms_of_ac_density_have_an_experiment_and_a_table(
-    run_py: Callable, small: tuple[str, ...], make_tables: Callable, tmp_path: Path
-) -> None:
-    sweep = run_py("-m", "experiment=density_forms", *small, "store=folder")
-    assert sweep.returncode == 0 and "4 cells: 4 computed" in sweep.stdout, sweep.stdout
-    done = make_tables("--no-figures", "--where", "standin.scale=0.03")
-    assert done.returncode == 0, done.stderr
-    text = (tmp_path / "out" / "tables" / "synthetic" / "paper" / "study_density_forms.csv").read_text(encoding="utf-8")
-    rows = list(csv.DictReader(line for line in text.splitlines() if not line.startswith("#")))
-    forms = [f"{a}, {b}, {c}" for a in ("self", "LOO") for b in ("all", "6,000") for c in ("clipped", "unclipped")]
-    assert [row["Neighbours, references, ranking"] for row in rows] == forms
-    assert all(row["AUROC"] and row["mean(p - y)"] for row in rows)
-
-
 def test_a_missing_database_is_a_message_not_a_traceback(make_tables: Callable) -> None:
     done = make_tables("--source", "mlflow")
     assert done.returncode == 1 and "MlflowError" in done.stderr and "Traceback" not in done.stderr

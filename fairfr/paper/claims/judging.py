@@ -12,7 +12,6 @@ import numpy as np
 from fairfr.paper.claims import (
     appendix,
     contradictions,
-    density_form,
     groups,
     limitations,
     other_sections,
@@ -36,7 +35,6 @@ SECTIONS: dict[str, tuple[Claim, ...]] = {
     "Additional checks of the appendix": appendix.CLAIMS,
     "Limitations": limitations.CLAIMS,
     "Headline tables against the appendix": contradictions.CLAIMS,
-    "Which form of AC-Density is printed": density_form.CLAIMS,
 }
 CLAIMS = tuple(chain.from_iterable(SECTIONS.values()))
 TONES: dict[Status, Tone] = {"holds": "improved", "does not hold": "degraded", "undetermined": "plain"}

@@ -17,7 +17,6 @@ from fairfr.stored.reading import PAPER_READING, READINGS, Reading
 from fairfr.stored.runs import SelectedRuns
 
 PRINTED = {claim.id: judge(claim, PrintedNumbers())._replace(figure=None) for claim in CLAIMS}
-FORMS = {"ac_density": 0.495, "ac_density_loo": 0.395}  # LFW MagFace: 0.495 is printed
 ON_TABLES = (*results.CLAIMS, *other_sections.CLAIMS)
 
 
@@ -76,7 +75,6 @@ def test_ids_are_unique() -> None:
         ("components-lfw-adaface", "does not hold", "0.9906 to 0.9905 (-0.0001); the embedding sets differ"),
         ("components-rfw-arcface_r100", "does not hold", "0.9903 to 0.9911"),
         ("components-bfw-adaface", "holds", "0.9469 to 0.9464"),
-        ("density-form-brier-worst", "undetermined", "only runs of both forms can tell"),
     ],
 )
 def test_verdict_of_the_printed_tables(claim: str, status: str, numbers: str) -> None:
@@ -122,34 +120,6 @@ def test_tpr_is_judged_on_means(paper_runs: Callable[..., SelectedRuns]) -> None
     assert ours(paper_runs(change=high), "tpr-strong").status == "does not hold"  # AC-Density is below the Baseline
     both = high | {(*s, "ac_density"): {("tpr_at_fpr_1e-3", "all"): 0.9} for s in HEADLINE}
     assert ours(paper_runs(change=both), "tpr-strong").status == "holds"
-
-
-TPR_FORM = "density-form-tpr_at_fpr_1e-3-all"
-
-
-def test_each_printed_column_is_nearer_to_one_form(paper_runs: Callable[..., SelectedRuns]) -> None:
-    assert ours(paper_runs(), TPR_FORM).status == "undetermined"  # both forms give the printed numbers
-    far = {(*s, "ac_density"): {("tpr_at_fpr_1e-3", "all"): 0.1} for s in HEADLINE}
-    left_out = ours(paper_runs(change=far), TPR_FORM)
-    assert left_out.status == "does not hold"
-    assert "Nearer to LOO: RFW R100 0.549, 0.000; RFW AdaFace 0.624, 0.000" in left_out.detail
-    mixed = far | {("lfw", "magface", m): {("tpr_at_fpr_1e-3", "all"): v} for m, v in FORMS.items()}
-    found = ours(paper_runs(change=mixed), TPR_FORM)
-    assert found.status == "undetermined" and "Nearer to self: LFW MagFace 0.000, 0.100" in found.detail
-
-
-def test_a_column_far_from_both_forms_speaks_for_neither(paper_runs: Callable[..., SelectedRuns]) -> None:
-    change = {(*s, m): {("tpr_at_fpr_1e-3", "all"): 0.1 + FORMS[m] / 100} for s in HEADLINE for m in FORMS}
-    found = ours(paper_runs(change=change), TPR_FORM)
-    assert found.status == "undetermined" and found.detail.count("(far)") == 9
-
-
-def test_columns_without_both_forms_are_left_out(paper_runs: Callable[..., SelectedRuns]) -> None:
-    some = {(*s, "ac_density_loo") for s in HEADLINE[1:]}
-    found = ours(paper_runs(without=some), TPR_FORM)
-    assert "RFW R100" in found.detail and "RFW AdaFace" not in found.detail
-    none = ours(paper_runs(without={(*s, "ac_density_loo") for s in HEADLINE}), TPR_FORM)
-    assert none == Verdict("undetermined", "missing run: TPR at FPR=1e-3 of both forms of AC-Density in one column")
 
 
 def test_runs_may_hold_a_claim_with_other_figures(paper_runs: Callable[..., SelectedRuns]) -> None:
