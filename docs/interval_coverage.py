@@ -17,8 +17,8 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from fairfr.core.types import F64, I16, I32, I64, Bool
+from fairfr.numerics.bootstrap import draw_bootstrap, interval_to_infinity, resampling_units
 from fairfr.numerics.rates_of_draws import Rates, gap_of_groups, rates_of_draws, ratio_of_groups
-from fairfr.report.uncertainty.bootstrap import draw_bootstrap, interval_to_infinity, resampling_units
 
 LEVEL = "1e-2"
 LEVELS = {LEVEL: 1e-2}

@@ -15,14 +15,14 @@ from fairfr.library.model_file import describe
 from fairfr.metrics.catalogue import On
 from fairfr.metrics.roc_metrics import OperatingPoint
 from fairfr.numerics.allowed_false_matches import People, fewest_impostors, most_allowed
-from fairfr.report.uncertainty.bootstrap import (
+from fairfr.numerics.bootstrap import (
     BootstrapDraws,
     draw_bootstrap,
     identities,
     percentile_interval,
     resampling_units,
 )
-from fairfr.report.uncertainty.error_rates import NAN, DrawnSubset, ErrorRate, error_rate, pairs_needed
+from fairfr.numerics.error_rates import NAN, DrawnSubset, ErrorRate, error_rate, pairs_needed
 from fairfr.store.parquet_files import SCORES_FILE
 from fairfr.store.result_file import check_files, read_result
 from fairfr.stored.run import Run

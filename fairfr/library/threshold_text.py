@@ -10,7 +10,7 @@ import numpy as np
 from fairfr.core.text import escape_control_chars
 from fairfr.library.threshold_report import GroupErrorRates, Rates, ThresholdReport, ThresholdRequest
 from fairfr.library.thresholds import Kept
-from fairfr.report.uncertainty.error_rates import ErrorRate
+from fairfr.numerics.error_rates import ErrorRate
 from fairfr.stored.scores import RunScores
 
 FEW_PEOPLE = 100

@@ -12,6 +12,7 @@ from typing import Protocol
 import numpy as np
 
 from fairfr.core.types import F64
+from fairfr.numerics.bootstrap import BOOTSTRAP_METRICS
 from fairfr.paper.order import BACKBONES, DATASETS, ROWS, SCORE_ONLY
 from fairfr.paper.printed import printed_headline, printed_study
 from fairfr.paper.studies import STUDIES
@@ -21,7 +22,6 @@ from fairfr.report.study_table import PrintedRow
 from fairfr.report.tables.columns import NO_IMPROVEMENT, LiftedGroups, lifted_groups
 from fairfr.report.tables.grid import number_entry
 from fairfr.report.tables.order import BASELINE, MethodRow, Setting
-from fairfr.report.uncertainty.bootstrap import BOOTSTRAP_METRICS
 from fairfr.report.uncertainty.setting_bootstrap import BootstrapCache, SettingBootstrap
 from fairfr.stored.reading import Reading
 from fairfr.stored.run import Run

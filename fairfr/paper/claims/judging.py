@@ -9,6 +9,7 @@ from types import MappingProxyType
 
 import numpy as np
 
+from fairfr.numerics.bootstrap import percentile_interval
 from fairfr.paper.claims import (
     appendix,
     contradictions,
@@ -25,7 +26,6 @@ from fairfr.report.study_runs import StudyRuns
 from fairfr.report.tables.grid import Entry, Grid, Line, Note, Section, Spanner, Tone
 from fairfr.report.tables.layout import Layout
 from fairfr.report.tables.table_notes import TableNotes
-from fairfr.report.uncertainty.bootstrap import percentile_interval
 from fairfr.report.uncertainty.setting_bootstrap import BootstrapCache
 
 SECTIONS: dict[str, tuple[Claim, ...]] = {

@@ -9,6 +9,7 @@ import numpy as np
 from fairfr.core.names import ENOUGH_FALSE_MATCHES, FPR_LEVELS
 from fairfr.core.types import F64, Bool
 from fairfr.metrics.roc_metrics import Convention, OperatingPoint, fpr_name
+from fairfr.numerics.bootstrap import percentile_interval
 from fairfr.report.held_out_folds import HeldOutFold, held_out_folds
 from fairfr.report.study import Study
 from fairfr.report.study_runs import Setting, StudyRuns
@@ -16,7 +17,6 @@ from fairfr.report.study_table import CHAPTER
 from fairfr.report.tables.grid import Entry, Grid, Line, Note, Section, Spanner, number_entry
 from fairfr.report.tables.order import MethodRow
 from fairfr.report.tables.table_notes import short_key
-from fairfr.report.uncertainty.bootstrap import percentile_interval
 from fairfr.report.uncertainty.setting_bootstrap import SettingBootstrap, bootstrap_runs
 from fairfr.stored.run import Run
 from fairfr.stored.scores import RunScores

@@ -12,13 +12,13 @@ from fairfr.core.text import escape_mathtext
 from fairfr.core.types import F64, Bool
 from fairfr.metrics.fpr_levels import ALL_FPR_LEVELS
 from fairfr.metrics.roc_metrics import OperatingPoint
+from fairfr.numerics.bootstrap import draw_bootstrap, resampling_units
+from fairfr.numerics.error_rates import DrawnSubset, ErrorRate, error_rate
 from fairfr.report.figures.reliability import COLOURS, LARGE, MARKERS, MEDIUM, SMALL
 from fairfr.report.quantity import group_heading
 from fairfr.report.tables.grid import FITTED, TIED
 from fairfr.report.tables.layout import Layout
 from fairfr.report.tables.order import Setting, rows_of
-from fairfr.report.uncertainty.bootstrap import draw_bootstrap, resampling_units
-from fairfr.report.uncertainty.error_rates import DrawnSubset, ErrorRate, error_rate
 from fairfr.stored.scores import RunScores, setting_label
 
 if TYPE_CHECKING:

@@ -9,11 +9,11 @@ import numpy as np
 
 from fairfr.core.names import ENOUGH_FALSE_MATCHES
 from fairfr.core.types import F64
+from fairfr.numerics.bootstrap import interval_to_infinity, percentile_interval, simultaneous_band
 from fairfr.numerics.rates_of_draws import gap_of_groups
 from fairfr.report.quantity import group_words
 from fairfr.report.tables.grid import Entry, Line, Note, Section, Spanner, Tone, number_entry
 from fairfr.report.tables.order import MethodRow
-from fairfr.report.uncertainty.bootstrap import interval_to_infinity, percentile_interval, simultaneous_band
 from fairfr.report.uncertainty.decision import CANDIDATES, SAFE, Difference, GroupChange, Trial, advise, sentence
 from fairfr.report.uncertainty.setting_bootstrap import SettingBootstrap
 

@@ -8,11 +8,11 @@ from math import isnan
 import numpy as np
 
 from fairfr.core.types import F64
+from fairfr.numerics.bootstrap import BOOTSTRAP_METRICS, percentile_interval
 from fairfr.report.quantity import higher_is_better
 from fairfr.report.tables.grid import Entry, Line, Note, Section, Tone, number_entry
 from fairfr.report.tables.layout import is_called
 from fairfr.report.tables.order import BASELINE, MethodRow
-from fairfr.report.uncertainty.bootstrap import BOOTSTRAP_METRICS, percentile_interval
 from fairfr.report.uncertainty.setting_bootstrap import SettingBootstrap
 
 DIGITS = 4

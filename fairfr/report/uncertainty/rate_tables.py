@@ -13,11 +13,11 @@ import numpy as np
 
 from fairfr.core.names import ENOUGH_FALSE_MATCHES
 from fairfr.core.types import F64, Bool
+from fairfr.numerics.bootstrap import interval_to_infinity
 from fairfr.numerics.rates_of_draws import gap_of_groups, ratio_of_groups
 from fairfr.report.quantity import group_heading
 from fairfr.report.tables.grid import Entry, Line, Note, Section, Spanner, Tone, number_entry
 from fairfr.report.tables.order import MethodRow
-from fairfr.report.uncertainty.bootstrap import interval_to_infinity
 from fairfr.report.uncertainty.setting_bootstrap import SettingBootstrap
 
 FEW = "\u00b0"

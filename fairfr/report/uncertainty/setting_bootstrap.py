@@ -12,10 +12,7 @@ from fairfr.core.names import FPR_LEVELS
 from fairfr.core.types import F64, I16, I64, UNKNOWN, Bool
 from fairfr.metrics.calibration import ece
 from fairfr.metrics.fpr_levels import ALL_FPR_LEVELS, is_measured_at
-from fairfr.numerics.rates_of_draws import Rates, rates_of_draws
-from fairfr.report.tables.layout import Layout
-from fairfr.report.tables.order import MethodRow, Setting, rows_of
-from fairfr.report.uncertainty.bootstrap import (
+from fairfr.numerics.bootstrap import (
     BOOTSTRAP_METRICS,
     BootstrapDraws,
     DrawnMetrics,
@@ -24,6 +21,9 @@ from fairfr.report.uncertainty.bootstrap import (
     percentile_interval,
     resampling_units,
 )
+from fairfr.numerics.rates_of_draws import Rates, rates_of_draws
+from fairfr.report.tables.layout import Layout
+from fairfr.report.tables.order import MethodRow, Setting, rows_of
 from fairfr.stored.run import Run
 from fairfr.stored.scores import RunScores
 

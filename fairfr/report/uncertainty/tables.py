@@ -14,16 +14,16 @@ from functools import partial
 from typing import TypeAlias
 
 from fairfr.core.names import ENOUGH_FALSE_MATCHES
+from fairfr.numerics.bootstrap import (
+    BOOTSTRAP_METRICS,
+    simultaneous_intervals,
+    worst_group_interval,
+)
 from fairfr.report.quantity import group_heading, higher_is_better
 from fairfr.report.tables.grid import DECISION, Entry, Grid, Line, Note, Section, Spanner, mark_best, number_entry
 from fairfr.report.tables.order import MethodRow
 from fairfr.report.tables.setting_tables import MOST_GROUPS
 from fairfr.report.tables.table_notes import raw_brier
-from fairfr.report.uncertainty.bootstrap import (
-    BOOTSTRAP_METRICS,
-    simultaneous_intervals,
-    worst_group_interval,
-)
 from fairfr.report.uncertainty.decision_table import (
     SIMULTANEOUS,
     decision_columns,

@@ -13,8 +13,8 @@ from scipy.stats import binomtest
 from fairfr.core.errors import ConfigError, DataError
 from fairfr.library.threshold_report import ThresholdRequest, as_dict, find_threshold, held_out_scores
 from fairfr.library.threshold_text import kept_text, threshold_text
-from fairfr.report.uncertainty.bootstrap import BootstrapDraws, draw_bootstrap, resampling_units
-from fairfr.report.uncertainty.error_rates import DrawnSubset, clopper_pearson, error_rate, pairs_needed
+from fairfr.numerics.bootstrap import BootstrapDraws, draw_bootstrap, resampling_units
+from fairfr.numerics.error_rates import DrawnSubset, clopper_pearson, error_rate, pairs_needed
 
 
 class Held:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fairfr.core.types import F64, I64, Bool
-from fairfr.report.uncertainty.bootstrap import BootstrapDraws, percentile_interval
+from fairfr.numerics.bootstrap import BootstrapDraws, percentile_interval
 
 NAN = float("nan")
 

@@ -25,9 +25,9 @@ import numpy as np
 
 from fairfr.core.types import F64, I16, I32, I64, UNKNOWN, Bool
 from fairfr.pairs.overlap import connected_components, infer_identities
-from fairfr.report.quantity import higher_is_better
 
-BOOTSTRAP_METRICS = ("auroc", "tpr_at_fpr_1e-3", "brier")
+HIGHER_IS_BETTER = {"auroc": True, "tpr_at_fpr_1e-3": True, "brier": False}
+BOOTSTRAP_METRICS = tuple(HIGHER_IS_BETTER)
 """As the catalogue of metrics names them."""
 SEED = 0
 ROUNDING = 1e-9
@@ -54,7 +54,7 @@ class DrawnMetrics:
     def worst(self, metric: str) -> tuple[float, F64]:
         """The least favourable group, in the data and again in each draw, (draws,); NaN where no group has a value."""
         at = BOOTSTRAP_METRICS.index(metric)
-        extremum = np.fmin if higher_is_better(metric) else np.fmax
+        extremum = np.fmin if HIGHER_IS_BETTER[metric] else np.fmax
         groups = np.concatenate([self.plain[None, 1:, at], self.drawn[:, 1:, at]])
         found: F64 = extremum.reduce(groups, axis=1, initial=np.nan)
         return float(found[0]), found[1:]
@@ -117,7 +117,7 @@ def metrics_of_draws(
     alpha
         The FPR at which TPR is read, from a threshold that all groups share.
     """
-    from fairfr.report.uncertainty.weighted_metrics import weighted_metrics
+    from fairfr.numerics.weighted_metrics import weighted_metrics
 
     order = np.argsort(-values, kind="stable")
     run = np.cumsum(np.diff(values[order], prepend=np.inf) != 0).astype(np.int32)
