@@ -51,7 +51,7 @@ format: $(READY)  ## put the code in its standard form
 	@$(BIN)/ruff format .
 	@$(BIN)/ruff check --fix .
 
-paper: $(READY)  ## the paper's headline sweep: every method on nine settings (under an hour on two cores)
+paper: $(READY)  ## the paper's headline sweep: 20 methods on nine settings (docs/speed.md has the time)
 	@$(BIN)/python run.py -m experiment=headline hydra/launcher=joblib
 
 tables: $(READY)  ## the paper's tables and figures from what has run, beside the paper's numbers (READING=strict, paper: all of it so)

@@ -87,7 +87,8 @@ def row(path: Path, choice: str) -> str:
     card = Path(inspect.getfile(cls)).relative_to(ROOT)
     check_card(cls, card)
     dagger = " †" if "groups" in cls.needs else ""
-    needs = ", ".join(sorted(cls.needs))
+    # methods use people where they are known, and fit without them
+    needs = ", ".join(sorted(cls.needs)).replace("identities", "identities if known")
     gives = "probability" if cls.native_probability else "score"
     what = opening.removeprefix("#").strip()
     keeps = KEEPS.get(choice, "weights")

@@ -17,7 +17,8 @@ two folds, five groups of people take their place. Otherwise an image would meet
 A training image that is scored later is known by a mark of its vector, and treated in the same way.
 
 ``keep: vectors`` keeps the cohort's face vectors. ``keep: mixture`` keeps a mixture of normal distributions
-fitted to them, which has no face in it and does most of the work on some networks and none on others.
+fitted to them, which has no face in it: on six real sets its Brier score is within .001 of that with vectors, its TPR
+at FPR 1e-3 at most .016 lower (docs/beyond.md).
 
 Do not use it where a group of people may be missing from the cohort: images unlike those of training are counted, and
 warned of (docs/beyond.md).
