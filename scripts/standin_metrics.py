@@ -18,7 +18,7 @@ from fairfr.data.settings import DatasetSettings
 from fairfr.data.synthetic import BackboneModel, generate_standin
 from fairfr.folds.published import LeaveOneFoldOut
 from fairfr.methods.ac_linear import ACLinear
-from fairfr.metrics.by_group import ALL, WORST, PairGroups, compute_metrics, summarise
+from fairfr.metrics.cell_metrics import ALL, WORST, PairGroups, compute_metrics, summarise
 from fairfr.metrics.roc_metrics import best_accuracy_threshold
 from fairfr.numerics.regression import fit_logistic
 from fairfr.pairs.design import DenseDesign

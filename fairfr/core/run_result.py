@@ -19,7 +19,7 @@ from fairfr.core.types import Source
 
 Status: TypeAlias = Literal["completed", "failed"]
 MetricSummary: TypeAlias = dict[str, Any]
-"""One entry of ``metrics``: grouping, rule, group, metric and its numbers (``fairfr.metrics.by_group.summarise``)."""
+"""One entry of ``metrics``: grouping, rule, group, metric and its numbers (``metrics.cell_metrics.summarise``)."""
 
 T = TypeVar("T")
 

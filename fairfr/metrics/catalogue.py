@@ -146,4 +146,4 @@ METRIC_BY_ID: dict[str, Metric] = {metric.id: metric for metric in METRICS}
 
 def metrics_version() -> str | None:
     """A digest of the code that measures: runs that were measured by different code are not in one table."""
-    return code_digest("fairfr.metrics.by_group.compute_metrics", ("fairfr.metrics.ties",))
+    return code_digest("fairfr.metrics.cell_metrics.compute_metrics", ("fairfr.metrics.ties",))

@@ -8,7 +8,7 @@ import numpy as np
 
 from fairfr.core.findings import Finding
 from fairfr.core.types import F64, MetricRow, ScoreFrame
-from fairfr.metrics.by_group import ALL, POOLED
+from fairfr.metrics.cell_metrics import ALL, POOLED
 from fairfr.metrics.fpr_levels import ALL_FPR_LEVELS, is_measured_at
 
 ON_PROBABILITY = "_on_probability"

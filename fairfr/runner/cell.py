@@ -127,7 +127,7 @@ class _Workspace(NamedTuple):
 
 
 def _compute(settings: CellSettings, located: CellData, begun: RunResult, space: _Workspace) -> RunResult:
-    from fairfr.metrics.by_group import PairGroups, compute_metrics
+    from fairfr.metrics.cell_metrics import PairGroups, compute_metrics
 
     started = time.perf_counter()
     reset_peak_memory()

@@ -24,8 +24,8 @@ from fairfr.core.run_result import (
     Usage,
 )
 from fairfr.core.types import F64, I32, I64, UNKNOWN, Grouping, MetricRow, Pairs, ScoreFrame, VerificationSet
-from fairfr.metrics.by_group import few_impostors_findings, summarise
 from fairfr.metrics.catalogue import metrics_version
+from fairfr.metrics.cell_metrics import few_impostors_findings, summarise
 from fairfr.metrics.ties import tied_at_the_top
 from fairfr.runner.cell_data import CellData
 from fairfr.runner.held_out import HeldOutScores

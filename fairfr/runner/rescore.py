@@ -18,8 +18,8 @@ from fairfr.core.run_key import configuration_digest
 from fairfr.core.run_result import RunResult
 from fairfr.core.storage import copy_regular
 from fairfr.core.types import I16, PAIR_RULES, Grouping, Pairs, ScoreFrame, cross_groupings
-from fairfr.metrics.by_group import PairGroups, compute_metrics
 from fairfr.metrics.catalogue import metrics_version
+from fairfr.metrics.cell_metrics import PairGroups, compute_metrics
 from fairfr.runner.record import now, summarise_metrics
 from fairfr.store.parquet_files import METRICS_FILE, SCORES_FILE, ScoreFile, write_metrics
 from fairfr.store.result_file import DamagedRunError, check_files, read_result

@@ -54,7 +54,7 @@ def composed(threads: int, *overrides: str) -> tuple[CellSettings, dict[str, Any
 
 def metrics(threads: int) -> Measured:
     """All metrics of a cell against the ranking metrics and Brier scores alone, group by group, of scikit-learn."""
-    from fairfr.metrics.by_group import PairGroups, compute_metrics
+    from fairfr.metrics.cell_metrics import PairGroups, compute_metrics
 
     data, frame = bfw()
     groups = [PairGroups.of(grouping, data.pairs, rule) for grouping in data.groupings.values() for rule in PAIR_RULES]

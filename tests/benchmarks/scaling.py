@@ -20,7 +20,7 @@ from fairfr.core.calibrator import Calibrator, FitContext
 from fairfr.core.config import instantiate
 from fairfr.core.types import PAIR_RULES, EmbeddingSet, Grouping, VerificationSet
 from fairfr.folds.published import LeaveOneFoldOut
-from fairfr.metrics.by_group import PairGroups, compute_metrics
+from fairfr.metrics.cell_metrics import PairGroups, compute_metrics
 from fairfr.pairs.table import PairTable
 from fairfr.runner.held_out import score_held_out
 from fairfr.sweep.compose import read_method

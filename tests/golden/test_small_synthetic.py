@@ -20,7 +20,7 @@ from fairfr.core.provenance import run_code
 from fairfr.core.run_key import RESULTS_VERSION
 from fairfr.core.types import PAIR_RULES, VerificationSet
 from fairfr.folds.published import LeaveOneFoldOut
-from fairfr.metrics.by_group import PairGroups, compute_metrics, summarise
+from fairfr.metrics.cell_metrics import PairGroups, compute_metrics, summarise
 from fairfr.pairs.table import PairTable
 from fairfr.runner.held_out import score_held_out
 from fairfr.sweep.compose import read_method

@@ -39,7 +39,7 @@ from fairfr.data.settings import BackboneSettings, DatasetSettings
 from fairfr.faces.alignment import read_landmarks
 from fairfr.faces.extraction import read_list
 from fairfr.methods import _clusters
-from fairfr.metrics.by_group import PairGroups, compute_metrics, summarise
+from fairfr.metrics.cell_metrics import PairGroups, compute_metrics, summarise
 from fairfr.runner.record import jsonable
 from fairfr.store.parquet_files import write_metrics, write_scores
 from fairfr.store.run_folder import RunFolders

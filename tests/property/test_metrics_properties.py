@@ -10,8 +10,8 @@ from sklearn.metrics import roc_auc_score
 from sklearn.metrics import roc_curve as library_roc_curve
 
 from fairfr.core.types import F64, I16, Bool, ScoreFrame
-from fairfr.metrics.by_group import PairGroups, compute_metrics
 from fairfr.metrics.calibration import brier, ece, ks
+from fairfr.metrics.cell_metrics import PairGroups, compute_metrics
 from fairfr.metrics.differentials import max_min_gap
 from fairfr.metrics.roc_metrics import OperatingPoint
 from fairfr.numerics.roc import auroc_of, pauc_of, roc_curve

@@ -13,8 +13,8 @@ from made_runs import change, run_of
 from fairfr.core.findings import Finding
 from fairfr.core.run_key import RunKey
 from fairfr.core.types import Grouping, Pairs, ScoreFrame
-from fairfr.metrics.by_group import PairGroups, compute_metrics, summarise
 from fairfr.metrics.catalogue import METRIC_BY_ID
+from fairfr.metrics.cell_metrics import PairGroups, compute_metrics, summarise
 from fairfr.metrics.ties import ties_code
 from fairfr.report.tables.grid import Entry, Grid, Line
 from fairfr.runner.record import jsonable, readable_groups

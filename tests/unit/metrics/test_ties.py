@@ -9,7 +9,7 @@ import pytest
 
 from fairfr.core.findings import Finding
 from fairfr.core.types import ScoreFrame
-from fairfr.metrics.by_group import compute_metrics
+from fairfr.metrics.cell_metrics import compute_metrics
 from fairfr.metrics.ties import tied_at_the_top, ties_code
 
 SAME, DIFFERENT = 100, 400  # in each of two folds

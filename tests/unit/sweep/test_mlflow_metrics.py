@@ -9,7 +9,7 @@ import pytest
 
 from fairfr.core.run_result import RunResult
 from fairfr.core.types import MetricRow
-from fairfr.metrics.by_group import summarise
+from fairfr.metrics.cell_metrics import summarise
 from fairfr.store.parquet_files import write_metrics
 from fairfr.sweep.mlflow_metrics import listed_metrics
 

@@ -9,7 +9,7 @@ import numpy as np
 from made_runs import run_of, tables_of
 
 from fairfr.core.types import ScoreFrame
-from fairfr.metrics.by_group import PairGroups, compute_metrics, summarise
+from fairfr.metrics.cell_metrics import PairGroups, compute_metrics, summarise
 from fairfr.metrics.ties import tied_at_the_top
 from fairfr.stored.run import Run
 from fairfr.stored.runs import SelectedRuns

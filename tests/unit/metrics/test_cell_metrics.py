@@ -9,8 +9,8 @@ from sklearn.metrics import brier_score_loss, roc_auc_score
 from fairfr.core.errors import DataError
 from fairfr.core.findings import Finding
 from fairfr.core.types import F64, Bool, Grouping, MetricRow, Pairs, ScoreFrame
-from fairfr.metrics.by_group import PairGroups, compute_metrics, few_impostors_findings, summarise
 from fairfr.metrics.calibration import brier, brier_raw, ece, ks
+from fairfr.metrics.cell_metrics import PairGroups, compute_metrics, few_impostors_findings, summarise
 from fairfr.metrics.roc_metrics import OperatingPoint
 from fairfr.numerics.roc import auroc_of, pauc_of, roc_curve
 
