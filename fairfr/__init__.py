@@ -4,6 +4,7 @@ As a library: ``fairfr.ACLinear(C=1.0).fit(embeddings, pairs, same)`` and every 
 lists them); ``.probability(embeddings, pairs)``, ``.save(path)``, ``fairfr.load(path)``.
 
 ``fairfr.results()`` and ``fairfr.runs()`` are the numbers and the parameters of stored runs, as pandas data frames.
+``fairfr.metrics`` has the metrics for arrays.
 
 A mistake in what is handed over is a ``fairfr.FairfrError``: ``DataError`` (also a ``ValueError``), ``ConfigError`` and
 so on. What should be known all the same is a ``fairfr.FairfrWarning``, for Python's filters of warnings.
@@ -35,12 +36,15 @@ _MORE = {
     "results": "fairfr.stored.frame",
     "runs": "fairfr.stored.frame",
 }
+_ROOMS = ("metrics",)
 
 
 def __getattr__(name: str) -> "Any":
     """Methods are imported when they are asked for."""
     if name in _MORE:
         return getattr(_module(_MORE[name]), name)
+    if name in _ROOMS:
+        return _module(f"fairfr.{name}")
     if not name[:1].isupper():
         raise AttributeError(f"module 'fairfr' has no attribute '{name}'", name=name)
     catalogue = _module("fairfr.library.method_classes")
@@ -51,7 +55,7 @@ def __getattr__(name: str) -> "Any":
 
 
 def __dir__() -> list[str]:
-    return sorted({*(name for name in globals() if name != "TYPE_CHECKING"), *_MORE, *_METHODS})
+    return sorted({*(name for name in globals() if name != "TYPE_CHECKING"), *_MORE, *_ROOMS, *_METHODS})
 
 
 def _module(name: str) -> "Any":

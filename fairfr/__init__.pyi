@@ -1,6 +1,7 @@
 # Written by scripts/method_table.py: do not edit.
 from typing import Literal
 
+from fairfr import metrics as metrics
 from fairfr.auditing.audit import audit as audit
 from fairfr.core.errors import ConfigError as ConfigError
 from fairfr.core.errors import DataError as DataError

@@ -123,6 +123,7 @@ def stub() -> str:
     source = (ROOT / "fairfr" / "__init__.py").read_text(encoding="utf-8")
     imports = [found.group() for found in re.finditer(r"^from \S+ import (\w+) as \1$", source, re.MULTILINE)]
     imports += [f"from {module} import {name} as {name}" for name, module in fairfr._MORE.items()]
+    imports += [f"from fairfr import {name} as {name}" for name in fairfr._ROOMS]
     head = [
         "# Written by scripts/method_table.py: do not edit.",
         "from typing import Literal",

@@ -192,7 +192,7 @@ def test_thresholds_of_the_training_pairs_count_where_they_are_asked_for(edited:
     assert after[0] == before[0] and after[1] != before[1]
 
 
-@pytest.mark.parametrize("module", ["by_group", "calibration", "roc_metrics", "differentials", "catalogue", "ties"])
+@pytest.mark.parametrize("module", ["cell_metrics", "calibration", "roc_metrics", "differentials", "catalogue", "ties"])
 def test_metrics_have_a_digest_of_their_own(edited: Callable[[str], None], module: str) -> None:
     before = metrics_version()
     edited(f"fairfr.metrics.{module}")
