@@ -30,6 +30,7 @@ __version__ = "0.2.0"
 
 _MORE = {
     "Model": "fairfr.library.model",
+    "PairClassifier": "fairfr.library.pair_classifier",
     "as_model": "fairfr.library.method_classes",
     "audit": "fairfr.auditing.audit",
     "load": "fairfr.library.model_file",

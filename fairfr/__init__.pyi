@@ -15,6 +15,7 @@ from fairfr.core.extras import MissingExtraError as MissingExtraError
 from fairfr.library.method_classes import as_model as as_model
 from fairfr.library.model import Model as Model
 from fairfr.library.model_file import load as load
+from fairfr.library.pair_classifier import PairClassifier as PairClassifier
 from fairfr.stored.frame import results as results
 from fairfr.stored.frame import runs as runs
 

@@ -161,7 +161,7 @@ class Model:
         self,
         embeddings: Any,
         pairs: Any,
-        same: Any,
+        same: Any = None,
         *,
         groups: Mapping[str, PerImage] | None = None,
         identities: PerImage | None = None,
@@ -190,6 +190,8 @@ class Model:
         threads : int
             Number of threads to use.
         """
+        if same is None:
+            raise DataError(self._without_labels())
         faces = ImagePairs.of(embeddings, pairs)
         strangers = self._checked_cohort(cohort)
         truth = arrays.check_labels(same, len(faces.pairs))
@@ -680,6 +682,19 @@ class Model:
             from sklearn.exceptions import NotFittedError
 
             raise NotFittedError(f"this {type(self).__name__} is not fitted yet. Call fit, or fairfr.load a saved one.")
+
+    def _without_labels(self) -> str:
+        """What to say where ``fit`` got two arrays, as scikit-learn passes them."""
+        name = type(self).__name__
+        if "embeddings" in self.needs:
+            return (
+                f"{name}.fit takes embeddings, pairs and same, found two of them. For tools of scikit-learn: "
+                f"fairfr.PairClassifier(fairfr.{name}(), embeddings)."
+            )
+        return (
+            f"{name}.fit takes embeddings, pairs and same, found two of them. With cosines alone: "
+            f"{name}().fit_scores(cosine, same). For tools of scikit-learn: fairfr.PairClassifier(fairfr.{name}())."
+        )
 
     def _check_scores_suffice(self, instead: str) -> None:
         if "embeddings" in self.needs:
