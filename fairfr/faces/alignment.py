@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy.ndimage import affine_transform
 
 from fairfr.core.errors import DataError
 from fairfr.core.types import F32, F64
@@ -73,25 +74,16 @@ def align(image: npt.NDArray[Any], points: F64, size: int) -> F32:
 def warp(image: npt.NDArray[Any], matrix: F64, size: int) -> F32:
     """``image`` (h, w, c) moved by ``matrix`` (2, 3), bilinear; black outside. Pixel centres are whole numbers."""
     inverse = np.linalg.inv(matrix[:, :2])
-    y, x = np.mgrid[0:size, 0:size].reshape(2, -1).astype(np.float64)
-    u, v = inverse @ (np.stack([x, y]) - matrix[:, 2:])
-    left = np.floor(u)
-    top = np.floor(v)
-    across = (u - left)[:, None]
-    down = (v - top)[:, None]
-    out: F64 = (1 - across) * (1 - down) * _pixels(image, left, top)
-    out += across * (1 - down) * _pixels(image, left + 1, top)
-    out += (1 - across) * down * _pixels(image, left, top + 1)
-    out += across * down * _pixels(image, left + 1, top + 1)
-    return out.reshape(size, size, image.shape[2]).astype(np.float32)
-
-
-def _pixels(image: npt.NDArray[Any], x: F64, y: F64) -> F64:
-    """The pixels (m, c) at whole ``x``, ``y`` (m,); zeros outside."""
-    height, width = image.shape[:2]
-    inside = (x >= 0) & (x < width) & (y >= 0) & (y < height)
-    out = np.zeros((len(x), image.shape[2]))
-    out[inside] = image[y[inside].astype(np.int64), x[inside].astype(np.int64)]
+    out = np.empty((size, size, image.shape[2]), dtype=np.float32)
+    for channel in range(image.shape[2]):
+        affine_transform(
+            image[:, :, channel],
+            inverse[::-1, ::-1],  # rows come before columns: y before x
+            offset=-(inverse @ matrix[:, 2])[::-1],
+            output=out[:, :, channel],
+            order=1,
+            mode="grid-constant",
+        )
     return out
 
 
