@@ -51,65 +51,36 @@ class DictionaryColumn:
 
 def write_scores(path: Path, columns: Mapping[str, npt.NDArray[Any] | DictionaryColumn]) -> None:
     """scores.parquet. Text is stored as a dictionary and numbers into it; masked whole numbers become blanks."""
-    import pyarrow as pa
-    from pyarrow import parquet
+    import pandas as pd
 
-    table = pa.table({name: _arrow(column) for name, column in columns.items()})
-    table = table.replace_schema_metadata(_for_pandas(table, columns))
-    repetitive = [field.name for field in table.schema if not _is_distinct(field.type)]
+    frame = pd.DataFrame({name: _pandas_column(column) for name, column in columns.items()}, copy=False)
+    # scores, row numbers and distinct texts: to look for repetitions takes longer than to write them
+    repetitive = list(frame.select_dtypes(["category", "Int32"]).columns)
     with translate_os_errors(path):
-        parquet.write_table(table, path, use_dictionary=repetitive, dictionary_pagesize_limit=DICTIONARY_BYTES)
+        frame.to_parquet(path, index=False, use_dictionary=repetitive, dictionary_pagesize_limit=DICTIONARY_BYTES)
 
 
-def _arrow(column: npt.NDArray[Any] | DictionaryColumn) -> Any:
-    import pyarrow as pa
+def _pandas_column(column: npt.NDArray[Any] | DictionaryColumn) -> Any:
+    import pandas as pd
 
     if isinstance(column, DictionaryColumn) and column.is_high_cardinality:
         return _texts(column)
     if isinstance(column, DictionaryColumn):
-        codes = pa.array(column.codes.astype(np.int32, copy=False), mask=column.codes == UNKNOWN)
-        return pa.DictionaryArray.from_arrays(codes, pa.array(column.values, pa.string()))
+        return pd.Categorical.from_codes(column.codes, pd.Index(column.values, dtype="str"))
     if isinstance(column, np.ma.MaskedArray):
-        return pa.array(column.data, mask=np.ma.getmaskarray(column))
-    array = pa.array(column)
-    return array.dictionary_encode() if pa.types.is_string(array.type) else array
+        return pd.arrays.IntegerArray(column.data, np.ma.getmaskarray(column))
+    return column
 
 
 def _texts(column: DictionaryColumn) -> Any:
     """The text of each row, none of them blank."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
+    import pandas as pd
 
     if not isinstance(column.values, PlaceholderIds):
-        return pa.array(column.values, pa.string()).take(pa.array(column.codes))
-    rows = pa.array(column.codes // 2).cast(pa.string())
-    endings = [f"_{side}" for side in ROW_SIDES]
-    sides = pa.DictionaryArray.from_arrays(pa.array(column.codes % 2), endings).cast(pa.string())
-    return pc.binary_join_element_wise("row", rows, sides, "")
-
-
-def _is_distinct(kind: Any) -> bool:
-    """Scores, row numbers and text without a dictionary: to look for repetitions takes longer than to write them."""
-    import pyarrow as pa
-
-    return bool(pa.types.is_floating(kind) or pa.types.is_int64(kind) or pa.types.is_string(kind))
-
-
-def _for_pandas(table: Any, columns: Mapping[str, npt.NDArray[Any] | DictionaryColumn]) -> dict[bytes, bytes]:
-    """What tells pandas to read whole numbers with blanks as such; by itself it would make floats of them."""
-    import pandas as pd
-    import pyarrow as pa
-
-    empty = {
-        name: pd.array([], dtype=f"Int{8 * column.dtype.itemsize}")
-        if isinstance(column, np.ma.MaskedArray)
-        else pd.Categorical([])
-        if pa.types.is_dictionary(table[name].type)
-        else np.empty(0, dtype=np.asarray(column).dtype)
-        for name, column in columns.items()
-    }
-    metadata: dict[bytes, bytes] = pa.Schema.from_pandas(pd.DataFrame(empty), preserve_index=False).metadata
-    return metadata
+        return pd.array(column.values, dtype="str").take(column.codes)
+    rows = pd.Series(column.codes // 2).astype("str")
+    sides = pd.Series(pd.Categorical.from_codes(column.codes % 2, ROW_SIDES)).astype("str")
+    return "row" + rows + "_" + sides
 
 
 class ScoreFile:
