@@ -16,31 +16,27 @@ from rich.table import Table
 from rich.text import Text
 
 from fairfr.core.findings import STAND_IN_USED, Finding
-from fairfr.core.run_key import Parameters, variant_label, variant_text
+from fairfr.core.run_key import variant_label
 from fairfr.core.run_result import RunResult
 from fairfr.core.text import escape_control_chars
 from fairfr.paper.order import DENSITY
-from fairfr.report.tables.columns import RESULT_COLUMNS
-from fairfr.report.tables.grid import FITTED, TIED, Line, mark_best
+from fairfr.report.tables import results_table as tables
+from fairfr.report.tables.grid import Entry
 from fairfr.report.uncertainty.decision import CANDIDATES, SAFE
 from fairfr.store.mlflow.client import default_uri
 from fairfr.store.result_file import try_read_result
 from fairfr.store.sweep_record import NOT_RUN, CellOutcome
-from fairfr.stored.reading import Reading, reading_of, reading_shared_by
+from fairfr.stored.reading import Reading, reading_of
 from fairfr.stored.run import Run
-from fairfr.stored.selection import Selection
 from fairfr.sweep.progress import CellBar, SweepBars, make_bars
 
 WIDTH_WITHOUT_TERMINAL = 120
 
-DAGGER = "†"
-SECONDS = "s"
 PRINTED_FORM = (
     "AC-Density: the paper's headline rows look like method=ac_density_loo, not like\n"
     "its text, which ac_density follows (docs/findings.md)"
 )
-SHARED_SECONDS = "s: what methods share (data, clusters) counts for the first one that needs it"
-LEFT_OUT_FIRST = (SECONDS, "worst\nTPR@1e-3")
+LEFT_OUT_FIRST = (tables.SECONDS, "worst\nTPR@1e-3")
 WIDE = 10_000
 
 
@@ -213,58 +209,44 @@ def _number(value: float | None) -> str:
 
 
 def results_table(stored: Sequence[RunResult], reading: Reading | None = None, width: int | None = None) -> Table:
-    """One row for each run of one data set and backbone; the best label-free value of each column in bold.
+    """The report's table of these runs for a screen of ``width`` characters.
 
-    ``reading``: None is the one that the setting is read in. ``width``: of the screen; where not all fits, the columns
-    of ``LEFT_OUT_FIRST`` go, one after another, so that names of methods stay whole.
-
-    Rows of variants name the parameters in which they differ; what all of them share stands in the title.
+    Where not all fits, the columns of ``LEFT_OUT_FIRST`` go, one after another, so that names of methods stay whole.
     """
-    reading = reading or reading_shared_by(stored)
-    results = [Run(one, reading=reading) for one in stored]
-    _, shared = Selection(everything=True).select(results)
-    lines = _lines(results)
+    found = tables.results_table(stored, reading)
     left_out: list[str] = []
-    table = _table(results, lines, left_out)
+    table = _drawn(found, left_out)
     for heading in LEFT_OUT_FIRST:
         if width is None or _natural_width(table) <= width:
             break
         left_out.append(heading)
-        table = _table(results, lines, left_out)
-    table.title = _title(results, reading, shared)
-    table.caption = _caption(results, lines, left_out)
+        table = _drawn(found, left_out)
+    synthetic = ("   SYNTHETIC stand-in, not faces", "bold yellow") if found.is_synthetic else ("", "")
+    table.title = Text.assemble((found.where, "bold"), synthetic, (f"\n{found.about}", "dim"))
+    table.caption = found.caption(left_out, notes=_notes(found)) or None
     return table
 
 
-def _table(results: Sequence[Run], lines: Sequence[Line], left_out: Sequence[str]) -> Table:
+def _drawn(found: tables.ResultsTable, left_out: Sequence[str]) -> Table:
     table = Table(box=box.SIMPLE_HEAD, title_justify="left", caption_justify="left")
-    labels = [escape_control_chars(line.label) + (DAGGER if line.dagger else "") for line in lines]
-    words = [word for label in labels for word in label.split()]
+    words = [word for label in found.labels for word in label.split()]
     # a label of several words is wrapped before a number is cut short
     table.add_column("method", min_width=max(len(word) for word in words))
-    shown = [place for place, column in enumerate(RESULT_COLUMNS) if column.heading not in left_out]
-    for place in shown:
-        table.add_column(RESULT_COLUMNS[place].heading, justify="right", no_wrap=True)
-    if SECONDS not in left_out:
-        table.add_column(SECONDS, justify="right", style="dim", no_wrap=True)
-    for result, line, label in zip(results, lines, labels, strict=True):
-        cells = _cells(result, line)
-        row = [cells[place] for place in shown]
-        if SECONDS not in left_out:
-            row.append(_seconds(result))
-        table.add_row(Text(label), *row)  # as Text: brackets in a label are part of it, not rich's markup
+    for heading in found.headings(left_out):
+        style = "dim" if heading == tables.SECONDS else ""
+        table.add_column(heading, justify="right", style=style, no_wrap=True)
+    for label, entries in zip(found.labels, found.rows(left_out), strict=True):
+        cells = [Text(entry.shown, style=_style(entry)) for entry in entries]
+        table.add_row(Text(label), *cells)  # as Text: brackets in a label are part of it, not rich's markup
     return table
 
 
-def _cells(result: Run, line: Line) -> list[Text]:
-    if result.result.status == "failed":
-        return [Text("failed", style="red"), *(Text("") for _ in RESULT_COLUMNS[1:])]
-    return [Text(entry.shown, style="bold" if entry.bold else "") for entry in line.entries]
-
-
-def _seconds(result: Run) -> Text:
-    seconds = result.result.usage.seconds
-    return Text("" if seconds is None else f"{seconds:,.1f}")
+def _style(entry: Entry) -> str:
+    if entry.text == "failed":
+        return "red"
+    if entry.bold:
+        return "bold"
+    return ""
 
 
 def _natural_width(table: Table) -> int:
@@ -272,41 +254,9 @@ def _natural_width(table: Table) -> int:
     return Console(width=WIDE, file=io.StringIO()).measure(table).maximum
 
 
-def _lines(results: Sequence[Run]) -> list[Line]:
-    """The rows as the report would print them: what is best and what has too few pairs is decided in one place."""
-    lines = [
-        Line(result.label, tuple(column.entry(result, None) for column in RESULT_COLUMNS), result.needs_groups)
-        for result in results
-    ]
-    return mark_best(lines, [column.higher_is_better for column in RESULT_COLUMNS])
-
-
-def _title(results: Sequence[Run], reading: Reading, shared: Parameters) -> Text:
-    first = results[0].result
-    where = escape_control_chars(f"{first.dataset.label} x {first.backbone.label}")
-    synthetic = ("   SYNTHETIC stand-in, not faces", "bold yellow") if first.is_synthetic else ("", "")
-    variant = f", {escape_control_chars(variant_text(shared))}" if shared else ""
-    folds = " or ".join(str(n) for n in sorted({result.n_folds for result in results if result.n_folds}))
-    about = f"\nmean over {folds or 'the'} held-out folds, {reading} reading{variant}"
-    return Text.assemble((where, "bold"), synthetic, (about, "dim"))
-
-
-def _caption(results: Sequence[Run], lines: Sequence[Line], left_out: Sequence[str]) -> str | None:
-    """What the marks of this table mean, and what is left out; nothing where there is none of it."""
-    is_bold = any(entry.bold for line in lines for entry in line.entries)
-    marks = ["bold: best method that sees no group labels"] if is_bold else []
-    marks += [f"{DAGGER} needs group labels"] if any(line.dagger for line in lines) else []
-    if any(entry.tied for line in lines for entry in line.entries):
-        marks.append(f"{TIED} no threshold meets the rate")
-    shared = ""
-    if len(results) > 1 and SECONDS not in left_out:
-        shared = SHARED_SECONDS
-    raw = any(result.has_groups and result.has_raw_brier for result in results)
-    said = "worst Brier: of the raw score where a method has no probability, as in the paper" if raw else ""
-    fitted = FITTED if results[0].result.is_synthetic else ""
-    form = ""
-    if results[0].reading.ranks_by_probability and any(result.cell[2] == DENSITY.id for result in results):
-        form = PRINTED_FORM
-    names = ["seconds" if heading == SECONDS else heading.replace("\n", " ") for heading in left_out]
-    wider = f"in a wider window also: {', '.join(names)}" if names else ""
-    return "\n".join(filter(None, ("   ".join(marks), said, form, shared, fitted, wider))) or None
+def _notes(found: tables.ResultsTable) -> list[str]:
+    """What is said of the paper's form of AC-Density where it is shown in the paper's reading."""
+    by_probability = found.runs[0].reading.ranks_by_probability
+    if by_probability and any(run.cell[2] == DENSITY.id for run in found.runs):
+        return [PRINTED_FORM]
+    return []
