@@ -19,7 +19,7 @@ from fairfr.core.run_key import RunKey
 from fairfr.core.run_result import RunResult, Usage
 from fairfr.core.storage import translate_os_errors
 from fairfr.core.threads import import_what_fits_use, limit_threads, resolve_threads
-from fairfr.core.types import F32, PAIR_RULES, FoldSplit
+from fairfr.core.types import F32, FoldSplit
 from fairfr.data.cohort_file import read_cohort
 from fairfr.runner.cell_data import CellData
 from fairfr.runner.held_out import (
@@ -30,7 +30,7 @@ from fairfr.runner.held_out import (
     score_held_out,
     split_findings,
 )
-from fairfr.runner.record import begin_result, completed_result, failed_result, score_columns
+from fairfr.runner.record import begin_result, completed_result, failed_result, measure_scores
 from fairfr.runner.settings import CellSettings
 from fairfr.runner.table_cache import table_cache
 from fairfr.store.parquet_files import METRICS_FILE, SCORES_FILE, write_metrics, write_scores
@@ -127,8 +127,6 @@ class _Workspace(NamedTuple):
 
 
 def _compute(settings: CellSettings, located: CellData, begun: RunResult, space: _Workspace) -> RunResult:
-    from fairfr.metrics.cell_metrics import PairGroups, compute_metrics
-
     started = time.perf_counter()
     reset_peak_memory()
     threads = resolve_threads(settings.threads)
@@ -138,22 +136,13 @@ def _compute(settings: CellSettings, located: CellData, begun: RunResult, space:
     space.before_fitting()
     cohort = None if located.cohort is None else read_cohort(located.cohort)
     held_out = _score(settings, (table, training), cohort, threads, space.progress)
-    data = table.data
-    cosine = table.cosine
-    if held_out.rows is not None:
-        data = data.take(held_out.rows)
-        cosine = cosine[held_out.rows]
-    groups = []
-    for grouping in data.groupings.values():
-        for rule in PAIR_RULES:
-            groups.append(PairGroups.of(grouping, data.pairs, rule))
-    rows = compute_metrics(held_out.frame, held_out.folds, groups, settings.dataset.min_pairs, threads)
-    write_scores(space.draft / SCORES_FILE, score_columns(data, cosine, held_out))
-    write_metrics(space.draft / METRICS_FILE, rows)
+    measured = measure_scores(table, held_out, settings.dataset.min_pairs, threads)
+    write_scores(space.draft / SCORES_FILE, measured.columns())
+    write_metrics(space.draft / METRICS_FILE, measured.rows)
     seconds = round(time.perf_counter() - started, 3)
     log.info("done in %.1f s", seconds)
     usage = Usage(threads, seconds, peak_memory_mb())
-    result = completed_result(begun, data, held_out, rows, usage, settings.dataset.min_pairs)
+    result = completed_result(begun, measured, usage, settings.dataset.min_pairs)
     assert result.metrics is not None
     for finding in result.metrics.warnings:
         if finding.severity != "note":

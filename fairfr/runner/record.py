@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -23,10 +23,22 @@ from fairfr.core.run_result import (
     RunResult,
     Usage,
 )
-from fairfr.core.types import F64, I32, I64, UNKNOWN, Grouping, MetricRow, Pairs, ScoreFrame, VerificationSet
+from fairfr.core.types import (
+    F64,
+    I32,
+    I64,
+    PAIR_RULES,
+    UNKNOWN,
+    Grouping,
+    MetricRow,
+    Pairs,
+    ScoreFrame,
+    VerificationSet,
+)
 from fairfr.metrics.catalogue import metrics_version
-from fairfr.metrics.cell_metrics import few_impostors_findings, summarise
+from fairfr.metrics.cell_metrics import PairGroups, compute_metrics, few_impostors_findings, summarise
 from fairfr.metrics.ties import tied_at_the_top
+from fairfr.pairs.table import PairTable
 from fairfr.runner.cell_data import CellData
 from fairfr.runner.held_out import HeldOutScores
 from fairfr.runner.settings import CellSettings
@@ -70,15 +82,37 @@ def begin_result(
     )
 
 
-def completed_result(
-    begun: RunResult,
-    data: VerificationSet,
-    held_out: HeldOutScores,
-    rows: list[MetricRow],
-    usage: Usage,
-    min_pairs: int,
-) -> RunResult:
+class MeasuredScores(NamedTuple):
+    """Held-out scores, the ``data`` and ``cosine`` (q,) of the pairs that were scored, and their metrics."""
+
+    held_out: HeldOutScores
+    data: VerificationSet
+    cosine: F64
+    rows: list[MetricRow]
+
+    def columns(self) -> dict[str, npt.NDArray[Any] | DictionaryColumn]:
+        """Those of scores.parquet."""
+        return score_columns(self.data, self.cosine, self.held_out)
+
+
+def measure_scores(table: PairTable, held_out: HeldOutScores, min_pairs: int, threads: int = 1) -> MeasuredScores:
+    """Every metric of held-out scores of a table, for all pairs and for each group by both rules."""
+    data = table.data
+    cosine = table.cosine
+    if held_out.rows is not None:
+        data = data.take(held_out.rows)
+        cosine = cosine[held_out.rows]
+    groups = []
+    for grouping in data.groupings.values():
+        for rule in PAIR_RULES:
+            groups.append(PairGroups.of(grouping, data.pairs, rule))
+    rows = compute_metrics(held_out.frame, held_out.folds, groups, min_pairs, threads)
+    return MeasuredScores(held_out, data, cosine, rows)
+
+
+def completed_result(begun: RunResult, measured: MeasuredScores, usage: Usage, min_pairs: int) -> RunResult:
     """The result of a completed run: all that tables need."""
+    held_out, data, _, rows = measured
     embeddings = data.embeddings
     summary = DataSummary(
         source=data.source,
