@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
+from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from fairfr.core.types import F64, I16, UNKNOWN, PairRule, pair_groups
-from fairfr.store.parquet_files import SCORES_FILE, ScoreFile
+from fairfr.core.types import F64, I16, I32, I64, UNKNOWN, PairRule, pair_groups
+from fairfr.store.parquet_files import SCORES_FILE, DictionaryColumn, ScoreFile
 from fairfr.store.result_file import DamagedRunError, check_files
 from fairfr.stored.run import SOURCE_LABEL, Run
 
@@ -57,6 +61,49 @@ class RunScores(ScoreFile):
         assert grouping is not None
         left, right = self.groups(grouping, self.levels)
         return pair_groups(left, right, rule or self.run.reading.rule)
+
+
+class ScoresInMemory(RunScores):
+    """The scores of a run that has no folder: ``columns`` are those that its file would have."""
+
+    def __init__(self, run: Run, columns: Mapping[str, npt.NDArray[Any] | DictionaryColumn]) -> None:
+        self.run = run
+        self._columns = columns
+        self.pair = self._array("pair")
+        self.same = self._array("same")
+        self.cosine = self._array("cosine")
+        self.score = self._array("score")
+        self.probability = self._array("probability")
+
+    @cached_property
+    def images(self) -> tuple[I64, I64]:
+        """As those of a file, numbered by their sorted ids."""
+        left, right = self._columns["left"], self._columns["right"]
+        assert isinstance(left, DictionaryColumn) and isinstance(right, DictionaryColumn)
+        number = np.unique(np.asarray(left.values), return_inverse=True)[1]
+        return number[left.codes], number[right.codes]
+
+    @cached_property
+    def identities(self) -> tuple[I32, I32]:
+        """As those of a file."""
+        left, right = (np.ma.filled(self._array(f"identity_{side}"), UNKNOWN) for side in ("left", "right"))
+        return left, right
+
+    @cached_property
+    def fits(self) -> tuple[I64, list[str]]:
+        """As those of a file."""
+        return self.words("fit" if "fit" in self._columns else "split")
+
+    def words(self, name: str) -> tuple[I64, list[Any]]:
+        """A column of text as positions (p,) in a list of its distinct words; -1 where it is blank."""
+        column = self._columns[name]
+        assert isinstance(column, DictionaryColumn)
+        return column.codes.astype(np.int64), list(column.values)
+
+    def _array(self, name: str) -> npt.NDArray[Any]:
+        column = self._columns[name]
+        assert isinstance(column, np.ndarray)
+        return column
 
 
 def _is_whole(result: Run, folder: Path) -> bool:

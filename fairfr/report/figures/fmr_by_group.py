@@ -24,12 +24,14 @@ from fairfr.stored.scores import RunScores, setting_label
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
 
 METHODS = ("baseline", "beta", "ac_hinge", "ac_cohort")
 """Drawn where they have run, with all others only where no method of faces is among them."""
 OF_FACES = ("ac_hinge", "ac_cohort")
 MOST_METHODS = 8
 MOST_GROUPS = len(COLOURS)
+LEGEND = "95 % intervals; hollow: fewer than ten false matches"
 CONFIDENCE = 0.95
 DRAWS = 200
 PANEL_WIDTH = 3.3
@@ -72,34 +74,41 @@ def fmr_by_group_figure(panels: Mapping[str, Sequence[MethodRates]], groups: Seq
         edge, with its interval.
     """
     from matplotlib.figure import Figure
-    from matplotlib.lines import Line2D
 
     n_methods = len(next(iter(panels.values())))
     width = max(LEAST_WIDTH, LABEL_WIDTH + PANEL_WIDTH * len(panels))
     figure = Figure(figsize=(width, FRAME + ROW_HEIGHT * n_methods), layout="constrained")
     places = figure.subplots(1, len(panels), squeeze=False, sharey=True)[0]
     for axes, (heading, lines) in zip(places, panels.items(), strict=True):
-        axes.set_title(heading, fontsize=MEDIUM)
-        _draw_panel(axes, lines)
-    handles = []
-    for number, group in enumerate(groups):
-        colour = COLOURS[number]
-        label = escape_mathtext(group)
-        handles.append(Line2D([], [], color=colour, marker=MARKERS[number], markersize=4, linewidth=0.8, label=label))
+        draw_fmr_by_group(axes, heading, lines)
     figure.legend(
-        handles=handles,
+        handles=group_handles(groups),
         loc="outside lower center",
         ncols=min(4, len(groups)),
         fontsize=SMALL,
         frameon=False,
-        title="95 % intervals; hollow: fewer than ten false matches",
+        title=LEGEND,
         title_fontsize=SMALL,
     )
     figure.suptitle(title, fontsize=LARGE)
     return figure
 
 
-def _draw_panel(axes: Axes, lines: Sequence[MethodRates]) -> None:
+def group_handles(groups: Sequence[str]) -> list[Line2D]:
+    """What a legend shows for each group."""
+    from matplotlib.lines import Line2D
+
+    handles = []
+    for number, group in enumerate(groups):
+        colour = COLOURS[number]
+        label = escape_mathtext(group)
+        handles.append(Line2D([], [], color=colour, marker=MARKERS[number], markersize=4, linewidth=0.8, label=label))
+    return handles
+
+
+def draw_fmr_by_group(axes: Axes, heading: str, lines: Sequence[MethodRates]) -> None:
+    """Draw one panel."""
+    axes.set_title(heading, fontsize=MEDIUM)
     ends = np.concatenate([[1.0], *(np.concatenate([line.rate, line.low, line.high]) for line in lines)])
     ends = ends[np.isfinite(ends) & (ends > 0)]
     left = max(float(ends.min()) / 1.3, 0.01)
@@ -141,13 +150,30 @@ def _draw_line(axes: Axes, place: int, line: MethodRates, left: float) -> None:
 def setting_figure(layout: Layout, setting: Setting) -> Figure | None:
     """From the stored scores of a setting; None without scores, groups or enough impostor pairs."""
     shown = _shown(layout, setting)
-    if not shown or not shown[0][1].levels or len(shown[0][1].levels) > MOST_GROUPS:
+    if not shown:
         return None
     first = shown[0][1]
+    panels = rates_by_level(shown)
+    if not panels:
+        return None
+    title = f"False matches at one threshold\n{escape_mathtext(setting_label(first.run))}"
+    if layout.runs.source == "synthetic":
+        title += f"\n{FITTED}"
+    return fmr_by_group_figure(panels, [group_heading(level) for level in first.levels], title)
+
+
+def rates_by_level(shown: Sequence[tuple[str, RunScores]]) -> dict[str, list[MethodRates]]:
+    """The lines of a panel for each wanted rate that has enough impostors, by its heading.
+
+    Nothing without groups, or with more than can be told apart. ``shown`` are labels and scores of the same pairs.
+    """
+    first = shown[0][1]
+    if not first.levels or len(first.levels) > MOST_GROUPS:
+        return {}
     impostors = int(np.count_nonzero(~first.same))
     levels = [level for level, alpha in ALL_FPR_LEVELS.items() if alpha * impostors >= ENOUGH_FALSE_MATCHES]
     if not levels:
-        return None
+        return {}
     groups = _drawn_groups(first)
     panels: dict[str, list[MethodRates]] = {}
     for level in levels:
@@ -158,10 +184,7 @@ def setting_figure(layout: Layout, setting: Setting) -> Figure | None:
             if scores.run.is_tied(level):
                 label = f"{label} {TIED}"
             panels[heading].append(_method_rates(label, scores, groups, alpha))
-    title = f"False matches at one threshold\n{escape_mathtext(setting_label(first.run))}"
-    if layout.runs.source == "synthetic":
-        title += f"\n{FITTED}"
-    return fmr_by_group_figure(panels, [group_heading(level) for level in first.levels], title)
+    return panels
 
 
 def _shown(layout: Layout, setting: Setting) -> list[tuple[str, RunScores]]:

@@ -111,22 +111,27 @@ def run_reliability_figure(scores: RunScores) -> Figure:
     """One panel for one run: all pairs in grey, and the groups that are large enough."""
     from matplotlib.figure import Figure
 
-    groups, left_out = _groups(scores)
-    everyone = _Group("all pairs", np.arange(len(scores.same)), LIGHT, ".")
-    height = PANELS_HEIGHT + LEGEND_ROW * ceil((len(groups) + 1) / 2) + 0.5
+    height = PANELS_HEIGHT + LEGEND_ROW * ceil((len(_groups(scores)[0]) + 1) / 2) + 0.5
     figure = Figure(figsize=(RUN_WIDTH, height), layout="constrained")
     title = escape_mathtext(f"{scores.run.label} on {setting_label(scores.run)}")
     figure.suptitle(title + _fitted(scores), fontsize=MEDIUM)
-    axes = figure.subplots()
+    said = draw_run_reliability(figure.subplots(), scores)
+    figure.legend(loc="outside lower center", ncols=2, fontsize=SMALL, frameon=False, title=said, title_fontsize=SMALL)
+    return figure
+
+
+def draw_run_reliability(axes: Axes, scores: RunScores) -> str:
+    """Draw all pairs in grey and the groups that are large enough; returns the title of their legend."""
+    groups, left_out = _groups(scores)
+    everyone = _Group("all pairs", np.arange(len(scores.same)), LIGHT, ".")
     _draw_reliability(axes, scores, [everyone, *groups])
     axes.set_ylabel("share of genuine pairs", fontsize=MEDIUM)
     axes.tick_params(labelsize=SMALL, length=2.5)
     axes.spines[["top", "right"]].set_visible(False)
-    title = f"pairs per marker; groups: {scores.run.reading} reading"
+    said = f"pairs per marker; groups: {scores.run.reading} reading"
     if left_out:
-        title += f"; {left_out} smaller groups not drawn"
-    figure.legend(loc="outside lower center", ncols=2, fontsize=SMALL, frameon=False, title=title, title_fontsize=SMALL)
-    return figure
+        said += f"; {left_out} smaller groups not drawn"
+    return said
 
 
 def _groups(scores: RunScores) -> tuple[list[_Group], int]:

@@ -11,11 +11,11 @@ import pandas as pd
 import pytest
 
 from fairfr.paper.order import ORDER
-from fairfr.store.parquet_files import ScoreFile, write_scores
+from fairfr.store.parquet_files import DictionaryColumn, ScoreFile, write_scores
 from fairfr.stored.reading import PAPER_READING, STRICT
 from fairfr.stored.run import Run
 from fairfr.stored.runs import SelectedRuns
-from fairfr.stored.scores import RunScores, setting_label
+from fairfr.stored.scores import RunScores, ScoresInMemory, setting_label
 
 
 def test_groups_of_both_images_are_read_off_the_word(tmp_path: Path) -> None:
@@ -98,3 +98,31 @@ def test_settings_stand_in_the_papers_order_and_others_last(fake_run: Any) -> No
 def test_only_a_stand_in_is_called_synthetic(fake_run: Any) -> None:
     assert "SYNTHETIC" in setting_label(fake_run("beta")) and "RFW x FaceNet" in setting_label(fake_run("platt"))
     assert setting_label(fake_run("baseline", source="files")) == "RFW x FaceNet"
+
+
+def test_scores_in_memory_are_those_of_the_file_with_the_same_columns(fake_run: Any) -> None:
+    """The columns are read as text with pandas, not through the reader under test."""
+    run = fake_run("beta", known_people=50)
+    stored = RunScores(run)
+    frame = pd.read_parquet(stored.path)
+    columns: dict[str, Any] = {}
+    for name in ("pair", "same", "cosine", "score", "probability"):
+        columns[name] = frame[name].to_numpy()
+    images = sorted({*frame["left"], *frame["right"]}, reverse=True)  # in any order
+    for name in ("left", "right"):
+        columns[name] = DictionaryColumn(np.array([images.index(id) for id in frame[name]]), images)
+    for name in ("fold", "split", "kind"):
+        codes, values = pd.factorize(frame[name].astype(object))
+        columns[name] = DictionaryColumn(codes, list(values))
+    for name in ("identity_left", "identity_right"):
+        columns[name] = np.ma.masked_array(frame[name].fillna(0).to_numpy(int), frame[name].isna())
+    kept = ScoresInMemory(run, columns)
+    for name in ("pair", "same", "cosine", "score", "probability", "ranking_values"):
+        np.testing.assert_array_equal(getattr(kept, name), getattr(stored, name))
+    for name in ("images", "identities"):
+        for ours, theirs in zip(getattr(kept, name), getattr(stored, name), strict=True):
+            np.testing.assert_array_equal(ours, theirs)
+    for rule in ("first", "both"):
+        np.testing.assert_array_equal(kept.pair_groups(rule), stored.pair_groups(rule))
+    fits, names = kept.fits
+    assert [names[fit] for fit in fits] == frame["split"].tolist()
