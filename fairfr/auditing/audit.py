@@ -6,6 +6,7 @@ import datetime
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -24,6 +25,7 @@ from fairfr.auditing.group_rates import (
 from fairfr.auditing.probabilities import GroupCalibration, Probabilities, measure_probabilities
 from fairfr.auditing.sample import BadRows, Coded, Columns, Grouping, Sample, check_sample
 from fairfr.auditing.sentences import AuditFinding, find
+from fairfr.auditing.since import Change, changes_since
 from fairfr.core.errors import ConfigError, DataError
 from fairfr.core.text import shorten_list
 from fairfr.core.types import F64, I32, UNKNOWN
@@ -67,6 +69,8 @@ class Audit:
         What was read.
     created : str
         The date, as in 2026-11-18.
+    since : tuple of Change or None
+        The rates at the threshold in use beside those of an earlier audit, if one was named.
     """
 
     findings: list[AuditFinding]
@@ -75,6 +79,7 @@ class Audit:
     sample: Sample
     file: AuditedFile
     created: str
+    since: tuple[Change, ...] | None = None
 
     def __str__(self) -> str:
         return "\n".join(f"{finding.kind + ':':<9}{finding.text}" for finding in self.findings)
@@ -174,8 +179,9 @@ def audit_columns(
     threshold: float | None = None,
     fmr: Sequence[float] = LEVELS,
     bad_rows: BadRows = "refuse",
+    since: Path | None = None,
 ) -> Audit:
-    """Audit columns that were read, from arrays or from a file."""
+    """Audit columns that were read, from arrays or from a file; ``since``: an earlier audit.json to compare with."""
     for level in fmr:
         if not 0 < level < 1:
             raise ConfigError(f"fmr {level:g}: a rate lies between 0 and 1, such as 1e-3.")
@@ -186,10 +192,13 @@ def audit_columns(
     if threshold is not None and sample.is_distance:
         similarity = -threshold
     rates = measure_rates(sample, similarity, sorted(set(fmr), reverse=True))
+    changes = None
+    if since is not None:
+        changes = changes_since(since, rates.rows, threshold, sample.orientation)
     probabilities = measure_probabilities(sample)
     findings = find(sample, rates, probabilities)
     created = datetime.date.today().isoformat()
-    return Audit(findings, rates, probabilities, sample, file, created)
+    return Audit(findings, rates, probabilities, sample, file, created, changes)
 
 
 # -- arrays ----------------------------------------------------------------------------------------------------------
@@ -243,17 +252,32 @@ def _numbered(rows: Sequence[int]) -> str:
 def audit_as_dict(found: Audit) -> dict[str, Any]:
     """The content of audit.json."""
     sample = found.sample
-    return {
+    content: dict[str, Any] = {
         "version": VERSION,
         "created": found.created,
         "file": asdict(found.file),
         "pairs": pairs_as_dict(sample),
-        "orientation": "distance" if sample.is_distance else "score",
+        "orientation": sample.orientation,
         "confidence": CONFIDENCE,
         "findings": [asdict(finding) for finding in found.findings],
         "rates": [rate_as_dict(row, sample) for row in found.rates.rows],
         "differentials": _differentials(found),
         "calibration": calibration_as_list(found.probabilities),
+    }
+    if found.since is not None:
+        content["since"] = [_change_as_dict(change) for change in found.since]
+    return content
+
+
+def _change_as_dict(change: Change) -> dict[str, Any]:
+    return {
+        "grouping": change.grouping,
+        "group": change.group,
+        "kind": change.kind,
+        "then": change.then.rate,
+        "now": change.now.rate,
+        "higher": change.higher,
+        "lower": change.lower,
     }
 
 

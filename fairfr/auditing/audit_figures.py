@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,11 +13,12 @@ from fairfr.auditing.group_rates import FEW, MeasuredRates, OneKind, Subset
 from fairfr.auditing.sample import Sample
 from fairfr.core.text import escape_control_chars
 from fairfr.core.types import F64, Bool
+from fairfr.numerics.rate_bounds import Errors, rate_interval
 
-WIDTH = 640
-HEIGHT = 360
+WIDTH = 520
+HEIGHT = 340
 LEFT = 64
-RIGHT = 150
+RIGHT = 118
 TOP = 14
 BOTTOM = 46
 COLOURS = ("#23527c", "#b3201d", "#0a7a2f", "#a15c00", "#6b3fa0", "#0d7d86", "#8a6d00", "#555b61")
@@ -25,6 +26,7 @@ MARKS = "osd^vx+*"
 MOST_GROUPS = 8
 POINTS = 160
 BINS = 60
+RELIABILITY_BINS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +40,16 @@ class Axis:
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """A line of one group: ``x`` and ``y`` (n,); ``weak`` (n,) marks the part that rests on few errors."""
+    """A line of one group: ``x`` and ``y`` (n,); ``weak`` (n,) marks the part that rests on few errors.
+
+    ``band`` (n, 2): the ends of an interval at each point, drawn as a bar.
+    """
 
     group: int
     x: F64
     y: F64
     weak: Bool | None = None
+    band: F64 | None = None
 
 
 def linear(label: str, low: float, high: float) -> Axis:
@@ -84,7 +90,7 @@ def draw(title: str, x: Axis, y: Axis, curves: Sequence[Curve], names: Sequence[
     """One figure; ``line`` marks a threshold on the x axis."""
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" '
-        f'aria-label="{_text(title)}" font-family="system-ui, sans-serif" font-size="11" fill="#1c2024">',
+        f'aria-label="{_text(title)}" font-family="system-ui, sans-serif" font-size="12" fill="#1c2024">',
         *_frame(x, y),
     ]
     if line is not None and 0 <= x.place(line) <= 1:
@@ -96,7 +102,7 @@ def draw(title: str, x: Axis, y: Axis, curves: Sequence[Curve], names: Sequence[
     for number, name in enumerate(names):
         at = TOP + 8 + 16 * number
         parts.append(_mark(number, WIDTH - RIGHT + 14, at))
-        parts.append(f'<text x="{WIDTH - RIGHT + 24}" y="{at + 4}">{_text(name[:20])}</text>')
+        parts.append(f'<text x="{WIDTH - RIGHT + 24}" y="{at + 4}">{_text(name[:15])}</text>')
     return "".join([*parts, "</svg>"])
 
 
@@ -145,7 +151,12 @@ def _drawn(curve: Curve, x: Axis, y: Axis) -> Iterator[str]:
     for is_weak, dash in ((False, ""), (True, ' stroke-dasharray="4 3"')):
         for piece in _pieces(points, weak == is_weak):
             yield f'<polyline points="{" ".join(piece)}" fill="none" stroke="{colour}" stroke-width="1.6"{dash}/>'
-    for at in range(curve.group * 3 + 6, len(points), 32):
+    if curve.band is None:
+        for at in range(curve.group * 3 + 6, len(points), 32):
+            yield _mark(curve.group, across[at], up[at])
+        return
+    for at, (low, high) in enumerate(curve.band.tolist()):
+        yield f'<path d="M{across[at]:.1f} {_up(y.place(low)):.1f}V{_up(y.place(high)):.1f}" stroke="{colour}"/>'
         yield _mark(curve.group, across[at], up[at])
 
 
@@ -274,3 +285,41 @@ def _scores(
             curves.append(Curve(number, middle, density, weak))
     y = Axis("share (highest = 1)", lambda value: value, [(0.0, "0"), (0.5, "0.5"), (1.0, "1")])
     return title, f"Solid: impostors. Dashed: genuine pairs.{more}", draw(title, x, y, curves, names, line)
+
+
+# -- probabilities ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class ReliabilityBin:
+    """``said``: the mean probability of some pairs; ``errors`` counts those that are genuine, with their 95 %."""
+
+    said: float
+    errors: Errors
+    interval: tuple[float, float]
+
+
+def reliability_bins(same: Bool, probability: F64) -> list[ReliabilityBin]:
+    """Ten bins of equal mass, by rising probability."""
+    found = []
+    for part in np.array_split(np.argsort(probability, kind="stable"), RELIABILITY_BINS):
+        if len(part) > 0:
+            genuine = Errors(int(np.count_nonzero(same[part])), len(part))
+            found.append(ReliabilityBin(float(probability[part].mean()), genuine, rate_interval(genuine)))
+    return found
+
+
+def reliability_figure(title: str, bins: Mapping[str, Sequence[ReliabilityBin]]) -> str:
+    """What is true over what was said, by group."""
+    names = list(bins)[: MOST_GROUPS - 1]
+    unit = [(share, f"{share:g}") for share in (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)]
+    x = Axis("said", lambda value: value, unit)
+    y = Axis("true", lambda value: value, unit)
+    curves = []
+    for number, name in enumerate(names):
+        said = np.array([one.said for one in bins[name]])
+        true = np.array([one.errors.rate for one in bins[name]])
+        curves.append(Curve(number, said, true, band=np.array([one.interval for one in bins[name]])))
+    diagonal = np.array([0.0, 1.0])
+    right = Curve(MOST_GROUPS - 1, diagonal, diagonal, np.array([True, True]))
+    return draw(title, x, y, [right, *curves], names, None)

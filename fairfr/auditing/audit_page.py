@@ -10,24 +10,31 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairfr import __version__
-from fairfr.auditing.audit_figures import audit_figures
+from fairfr.auditing.audit_figures import ReliabilityBin, audit_figures, reliability_bins, reliability_figure
 from fairfr.auditing.group_rates import CURRENT, KINDS, GroupRates, Level, Rate, largest_ratio, threshold_at
-from fairfr.auditing.probabilities import SCORE, GroupCalibration
-from fairfr.auditing.sentences import AuditFinding, Wording, counts_of, percent, rounded_down
+from fairfr.auditing.probabilities import SCORE, GroupCalibration, Probabilities
+from fairfr.auditing.sentences import AuditFinding, Wording, percent, rounded_down, times_of
 from fairfr.core.text import escape_control_chars, plural
-from fairfr.numerics.rate_bounds import Errors, rate_interval
+from fairfr.numerics.rate_bounds import Errors
 
 if TYPE_CHECKING:
     from fairfr.auditing.audit import Audit
 
-BINS = 10
 HEADS: dict[str, str] = {"sure": "What is sure", "unclear": "What cannot be told", "note": "Notes"}
 STYLE = """
 .findings li { margin: 6px 0; max-width: 100ch; overflow-wrap: anywhere; }
 .notes { overflow-wrap: anywhere; }
-svg { max-width: 720px; width: 100%; height: auto; }
+svg { max-width: 620px; width: 100%; height: auto; }
 main { max-width: 1180px; margin: 0 auto; }
 textarea { width: 100%; min-height: 190px; font: inherit; font-size: 13px; }
+@media print {
+  body { background: none; font-size: 12px; }
+  h2 { break-after: avoid; }
+  .scroll { overflow: visible; }
+  table { font-size: 10px; }
+  td { white-space: normal; }
+  textarea { border: 0; height: 260px; }
+}
 """
 
 
@@ -41,6 +48,7 @@ def audit_page(found: Audit) -> str:
         *_figures(found),
         *_across(found),
         *_probabilities(found),
+        *_since(found),
         _method(found),
     ]
     return html_page(title, sections)
@@ -83,6 +91,12 @@ def table(caption: str, heads: Sequence[str], rows: Sequence[Sequence[str]], not
     )
 
 
+def figure(title: str, caption: str, svg: str) -> str:
+    """A figure with its caption."""
+    head = f'<figcaption><span class="title">{text(title)}</span>{text(caption)}</figcaption>'
+    return f"<figure>{head}{svg}</figure>"
+
+
 def _header(found: Audit, title: str) -> str:
     sample = found.sample
     file = found.file
@@ -122,7 +136,7 @@ def _rates(found: Audit) -> Iterator[str]:
             groups = found.rates.at(level, grouping.id)
             rows += [_rate_row(row, level) for row in groups]
             notes += _at_least_notes(groups, found.rates.people_known)
-        heads = ["group", "false matches", "FMR [95 %]", "false non-matches", "FNMR [95 %]", "at impostor level"]
+        heads = ["group", "impostors", "FM", "FMR [95 %]", "genuine", "FNM", "FNMR [95 %]", "at impostor level"]
         if level != CURRENT:
             heads.append("impostor pairs needed")
             notes.append("The threshold was set on these pairs.")
@@ -139,7 +153,7 @@ def _rate_row(row: GroupRates, level: Level) -> list[str]:
     cells = [row.group]
     for kind in KINDS:
         rate = row.rate(kind)
-        cells += [counts_of(rate), _rate(rate)]
+        cells += [f"{rate.errors.pairs:,}", f"{rate.errors.errors:,}", _rate(rate)]
     like = needed = ""
     if not np.isnan(row.impostor_like):
         like = percent(row.impostor_like)
@@ -164,10 +178,7 @@ def _at_least_notes(groups: Sequence[GroupRates], known: bool) -> Iterator[str]:
         bound = largest_ratio(groups, kind, known)
         if bound is not None and bound.times > 1:
             which = "" if known else ", if pairs are independent"
-            yield (
-                f"{kind.upper()}: {bound.higher.group} at least {rounded_down(bound.times)} times {bound.lower.group}"
-                f"{which}."
-            )
+            yield f"{kind.upper()} of {bound.higher.group} {times_of(bound.times)} that of {bound.lower.group}{which}."
 
 
 def _own_threshold_note(found: Audit, level: Level) -> str:
@@ -199,8 +210,7 @@ def _figures(found: Audit) -> Iterator[str]:
     if figures:
         yield "<h2>Figures</h2>"
     for title, caption, svg in figures:
-        head = f'<figcaption><span class="title">{text(title)}</span>{text(caption)}</figcaption>'
-        yield f"<figure>{head}{svg}</figure>"
+        yield figure(title, caption, svg)
 
 
 def _across(found: Audit) -> Iterator[str]:
@@ -249,9 +259,8 @@ def _probabilities(found: Audit) -> Iterator[str]:
     if found.sample.people is None:
         note += " People are not known: no interval and no test."
     yield table("Calibration by group", heads, rows, note)
-    judged = probabilities.judged
-    if judged is not None:
-        yield from _reliability(found, judged)
+    if probabilities.shown:
+        yield from _reliability(found, probabilities)
 
 
 def _calibration_row(row: GroupCalibration) -> list[str]:
@@ -270,31 +279,50 @@ def _calibration_row(row: GroupCalibration) -> list[str]:
     return [*cells, slope, p_value]
 
 
-def _reliability(found: Audit, method: str) -> Iterator[str]:
-    """What was said and what was true, in ten bins of equal mass."""
-    probabilities = found.probabilities
+def _reliability(found: Audit, probabilities: Probabilities) -> Iterator[str]:
+    """What was said and what was true, in ten bins of equal mass: as given, and after the best curve."""
     sample = found.sample
-    assert probabilities is not None
     assert sample.same is not None
-    value = probabilities.of[method]
     same = sample.same[probabilities.rows]
-    subsets = [("all", np.ones(len(value), dtype=bool))]
+    subsets = [("all", np.ones(len(same), dtype=bool))]
     for grouping in sample.groupings:
         inside = grouping.inside[probabilities.rows]
         subsets += [(level, inside == code) for code, level in enumerate(grouping.levels)]
+    tables = []
+    for method in probabilities.shown:
+        value = probabilities.of[method]
+        bins = {name: reliability_bins(same[chosen], value[chosen]) for name, chosen in subsets if chosen.any()}
+        title = f"What {method} says, and what is true"
+        caption = "Ten bins of equal mass with 95 % intervals, pairs as if independent. On the line: right."
+        yield figure(title, caption, reliability_figure(title, bins))
+        rows = [_bin_row(name, one) for name, several in bins.items() for one in several]
+        tables.append(table(title, ["group", "said", "true", "95 %", "pairs"], rows))
+    yield f"<details><summary>The bins as numbers</summary>{''.join(tables)}</details>"
+
+
+def _bin_row(group: str, one: ReliabilityBin) -> list[str]:
+    low, high = one.interval
+    return [group, f"{one.said:.3f}", f"{one.errors.rate:.3f}", f"{low:.3f} to {high:.3f}", f"{one.errors.pairs:,}"]
+
+
+def _since(found: Audit) -> Iterator[str]:
+    """Then and now, at the threshold in use."""
+    if found.since is None:
+        return
+    yield "<h2>Since the earlier audit</h2>"
     rows = []
-    for name, chosen in subsets:
-        order = np.argsort(value[chosen], kind="stable")
-        for part in np.array_split(order, BINS):
-            if len(part) == 0:
-                continue
-            said = float(value[chosen][part].mean())
-            errors = Errors(int(same[chosen][part].sum()), len(part))
-            low, high = rate_interval(errors)
-            rows.append([name, f"{said:.3f}", f"{errors.rate:.3f}", f"{low:.3f} to {high:.3f}", f"{len(part):,}"])
-    heads = ["group", "said", "true", "95 %, pairs as if independent", "pairs"]
-    folded = table(f"What {method} says, and what is true", heads, rows)
-    yield f"<details><summary>Reliability by group: ten bins each</summary>{folded}</details>"
+    for change in found.since:
+        both = [f"{errors.errors:,} of {errors.pairs:,} ({share_text(errors)})" for errors in (change.then, change.now)]
+        verdict = "no change is established"
+        if change.higher > 1:
+            verdict = f"higher: at least {rounded_down(change.higher)} times"
+        elif change.lower > 1:
+            verdict = f"lower: it was at least {rounded_down(change.lower)} times as high"
+        rows.append([change.group, change.kind.upper(), *both, verdict])
+    note = "95 % for all of these comparisons together."
+    if found.sample.people is None:
+        note += " Pairs are treated as independent."
+    yield table("At your threshold, then and now", ["group", "rate", "then", "now", "change"], rows, note)
 
 
 # -- to copy ---------------------------------------------------------------------------------------------------------

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from fairfr.auditing.sample import Coded, Columns, Grouping
 from fairfr.core.errors import DataError, did_you_mean
-from fairfr.core.types import F64, I32, UNKNOWN
+from fairfr.core.types import F64, I32, I64, UNKNOWN
 from fairfr.data.files import DataFile
 from fairfr.data.importers.own_columns import DIFFERENT_WORDS, SAME_WORDS, delimiter_of
 from fairfr.data.text_table import TextTable, check_utf8, read_table
@@ -62,7 +63,19 @@ def read_columns(path: Path, wanted: ColumnNames) -> tuple[Columns, DataFile]:
     header = read_table(file, (), delimiter)
     found = _Header(path, header.names, wanted)
     table = read_table(file, found.used, delimiter)
-    return found.columns(table), file
+    others = [name for name in header.names if name not in found.used]
+
+    def other_cells(rows: I64) -> list[I32]:
+        rest = read_table(file, others, delimiter)
+        return [_codes(rest.arrays[name].take(rows)) for name in others]
+
+    return replace(found.columns(table), other_cells=other_cells), file
+
+
+def _codes(array: Any) -> I32:
+    """Numbers (rows,) that are equal where the cells are, -1 for a cell without a value."""
+    encoded = array.dictionary_encode()
+    return np.asarray(encoded.indices.fill_null(UNKNOWN), dtype=np.int32)
 
 
 class _Header:
@@ -71,12 +84,11 @@ class _Header:
     def __init__(self, path: Path, names: Sequence[str], wanted: ColumnNames) -> None:
         self._path = path
         self._stored = {name.strip(): name for name in names}
-        self._score = self._usual(wanted.score, SCORES)
-        self._distance = self._usual(wanted.distance, DISTANCES)
-        if wanted.distance is not None:
-            self._score = None
-        elif wanted.score is not None:
-            self._distance = None
+        self._score = self._distance = None
+        if wanted.distance is None:
+            self._score = self._usual(wanted.score, SCORES)
+        if wanted.score is None:
+            self._distance = self._usual(wanted.distance, DISTANCES)
         if self._score is not None and self._distance is not None:
             raise DataError(
                 f"{path} has both '{self._score}' and '{self._distance}'. Say which one counts: --score or --distance."

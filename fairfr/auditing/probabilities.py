@@ -71,8 +71,18 @@ class Probabilities:
         """The method whose probabilities the findings speak of: those given, else of the lowest log loss."""
         if GIVEN in self.of:
             return GIVEN
-        loss = {row.method: row.log_loss for row in self.groups if row.grouping is None and row.log_loss is not None}
-        return min(loss, key=loss.__getitem__, default=None)
+        return self._best_curve
+
+    @property
+    def shown(self) -> list[str]:
+        """The methods whose reliability is drawn: those given, and the best curve of the score."""
+        return [method for method in (GIVEN, self._best_curve) if method in self.of]
+
+    @property
+    def _best_curve(self) -> str | None:
+        loss = {row.method: row.log_loss for row in self.groups if row.grouping is None and row.method in CURVES}
+        known = {method: value for method, value in loss.items() if value is not None}
+        return min(known, key=known.__getitem__, default=None)
 
 
 def measure_probabilities(sample: Sample) -> Probabilities | None:
@@ -119,7 +129,7 @@ def _cross_fitted(sample: Sample, same: Bool) -> dict[str, F64]:
     fits: dict[str, Callable[[F64, Bool], Curve]] = {"platt": _platt, "beta": _beta, "isotonic": _isotonic}
     share = float(same.mean())
     for train, test in _folds(sample, same):
-        if same[train].all() or not same[train].any():
+        if same[train].all() or not same[train].any() or not test.any():
             continue
         trained = float(same[train].mean())
         for curve, fit in fits.items():

@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from fairfr.core.errors import DataError
 from fairfr.core.text import plural
@@ -114,6 +115,13 @@ class Sample:
             return None
         return len(np.union1d(*self.people))
 
+    @property
+    def orientation(self) -> str:
+        """What was handed over: ``score`` or ``distance``."""
+        if self.is_distance:
+            return "distance"
+        return "score"
+
     def shown(self, similarity: float) -> float:
         """A similarity in the user's units."""
         if self.is_distance:
@@ -148,7 +156,7 @@ class Columns:
     """What was handed over, row by row, before anything is checked.
 
     ``label`` (p,): 1, 0, and -1 where it cannot be read. ``identity``: of the left and of the right images.
-    ``place`` names some rows for a message.
+    ``place`` names some rows for a message. ``other_cells`` has the columns that are not audited, of some rows.
     """
 
     score: F64
@@ -159,6 +167,7 @@ class Columns:
     fold: I32 | None = None
     probability: F64 | None = None
     is_distance: bool = False
+    other_cells: Callable[[I64], list[npt.NDArray[Any]]] | None = None
 
 
 def check_sample(given: Columns, bad_rows: BadRows = "refuse") -> Sample:
@@ -272,22 +281,29 @@ def _known_people(given: Columns, keep: Bool) -> tuple[I64, I64] | None:
 
 
 def _repeated(given: Columns, keep: Bool) -> int:
-    """How many rows are the same as an earlier one. Where nobody is named, scores repeat by chance: 0."""
-    if given.identity is None:
-        return 0
-    columns = [given.score[keep]]
-    if given.label is not None:
-        columns.append(given.label[keep].astype(np.float64))
-    if given.probability is not None:
-        columns.append(given.probability[keep])
-    columns += [column.codes[keep].astype(np.float64) for column in given.identity]
+    """How many rows are the same as an earlier one, in every cell."""
+    columns: list[npt.NDArray[Any]] = [given.score[keep]]
+    columns += [_rows(column, keep) for column in (given.label, given.fold, given.probability) if column is not None]
+    columns += [column.codes[keep] for column in given.identity or ()]
     for grouping in given.groupings:
-        columns += [grouping.left[keep].astype(np.float64), grouping.right[keep].astype(np.float64)]
+        columns += [grouping.left[keep], grouping.right[keep]]
+    order, is_repeated = _repeats(columns)
+    if given.other_cells is None or not is_repeated.any():
+        return int(np.count_nonzero(is_repeated))
+    candidates = np.union1d(order[1:][is_repeated], order[:-1][is_repeated])
+    columns = [column[candidates] for column in columns]
+    _, is_repeated = _repeats([*columns, *given.other_cells(np.flatnonzero(keep)[candidates])])
+    return int(np.count_nonzero(is_repeated))
+
+
+def _repeats(columns: Sequence[npt.NDArray[Any]]) -> tuple[I64, Bool]:
+    """Rows in an order that brings equal ones together, and which of them but the first are like the one before."""
     order = np.lexsort(columns)
     equal = np.ones(len(order) - 1, dtype=bool)
     for column in columns:
-        equal &= column[order][1:] == column[order][:-1]
-    return int(np.count_nonzero(equal))
+        in_order = column[order]
+        equal &= in_order[1:] == in_order[:-1]
+    return order, equal
 
 
 def _check_direction(sample: Sample) -> None:

@@ -167,9 +167,10 @@ def _of_groups_at(place: str, level: Level, groups: Sequence[GroupRates], known:
 def _accepted(place: str, groups: Sequence[GroupRates]) -> Iterator[AuditFinding]:
     measured = [row for row in groups if row.fmr.errors.pairs > 0]
     ranked = sorted(measured, key=lambda row: -row.fmr.errors.rate)
-    counts = [f"{row.group} {row.fmr.errors.errors:,} of {row.fmr.errors.pairs:,}" for row in ranked]
+    counts = [f"{row.group} {counts_of(row.fmr)}" for row in ranked]
     if counts:
-        yield AuditFinding("sure", f"Accepted at {place}: {shorten_list(counts, MOST_GROUPS)} impostor pairs.")
+        counts[0] += " impostor pairs"
+        yield AuditFinding("sure", f"Accepted at {place}: {shorten_list(counts, MOST_GROUPS)}.")
 
 
 def _too_few(rows: Sequence[GroupRates]) -> str:
@@ -188,7 +189,7 @@ def _comparison(place: str, kind: Kind, found: AtLeast) -> AuditFinding:
         if times is not None:
             more = f" If the rates stay, about {times} times as many people and pairs would establish it."
         return AuditFinding("unclear", f"At {place}: no difference of {NAME[kind]} is established ({counts}).{more}")
-    claim = f"At {place}: the {NAME[kind]} of {higher} {_times_of(found.times)} that of {lower}"
+    claim = f"At {place}: the {NAME[kind]} of {higher} {times_of(found.times)} that of {lower}"
     if found.if_people_vary is None:
         return AuditFinding("sure", f"{claim} ({counts}).")
     if found.if_people_vary > 1:
@@ -202,12 +203,13 @@ def _comparison(place: str, kind: Kind, found: AtLeast) -> AuditFinding:
         )
     return AuditFinding(
         "unclear",
-        f"At {place}: {counts}. Cannot be told: a difference of {NAME[kind]} is established only if the choice of "
-        f"people changes a group's rate by less than {percent(found.phi_at_one or 0.0)}. Identities would tell.",
+        f"At {place}: {counts}. Cannot be told: established only if the choice of people changes a group's rate by "
+        f"less than {percent(found.phi_at_one or 0.0)}. Identities would tell.",
     )
 
 
-def _times_of(times: float) -> str:
+def times_of(times: float) -> str:
+    """How a bound above 1 is said."""
     if times < HIGHER_ONLY:
         return "is higher than"
     return f"is at least {rounded_down(times)} times"
@@ -250,7 +252,7 @@ def _of_probabilities(sample: Sample, probabilities: Probabilities | None) -> It
 def _owner(method: str) -> str:
     if method == "given":
         return "The given"
-    return f"{method.capitalize()} calibration's"
+    return f"{method.capitalize()}'s"
 
 
 def _is_wrong(row: GroupCalibration, n_groups: int) -> bool:

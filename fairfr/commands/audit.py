@@ -39,6 +39,7 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--bad-rows", choices=("refuse", "leave-out"), default="refuse", help="rows that cannot be right"
     )
+    parser.add_argument("--since", type=Path, metavar="FILE", help="the audit.json of an earlier audit at the same T")
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder for audit.html and audit.json")
     return parser
 
@@ -77,6 +78,6 @@ def run(arguments: argparse.Namespace) -> str:
     )
     columns, file = read_columns(arguments.file, names)
     read = AuditedFile(arguments.file.name, file.digest, len(columns.score))
-    found = audit_columns(columns, read, arguments.threshold, arguments.fmr, arguments.bad_rows)
+    found = audit_columns(columns, read, arguments.threshold, arguments.fmr, arguments.bad_rows, arguments.since)
     written = write_report(arguments.out, "audit", found.to_html(), found.to_dict())
     return f"{found}\n{written}"

@@ -81,3 +81,23 @@ def test_cells_that_are_no_numbers_are_bad_rows_with_their_lines(tmp_path: Path)
     sample = check_sample(columns, "leave-out")
     assert len(sample) == 2
     assert list(sample.left_out.values()) == [2, 1]
+
+
+def test_a_named_distance_counts_whatever_scores_are_there(tmp_path: Path) -> None:
+    path = written(tmp_path, "score,cosine,d,label\n0.1,0.1,0.9,0\n0.9,0.9,0.1,1\n")
+    columns, _ = read_columns(path, ColumnNames(distance="d"))
+    assert columns.is_distance
+    assert columns.score.tolist() == [0.9, 0.1]
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_rows_repeat_if_columns_that_are_not_audited_do(tmp_path: Path, ending: str) -> None:
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"score": [0.9, 0.9, 0.1, 0.1], "label": [1, 1, 0, 0], "left": ["a", "a", None, "b"]})
+    path = tmp_path / f"pairs.{ending}"
+    if ending == "csv":
+        frame.to_csv(path, index=False)
+    else:
+        frame.to_parquet(path)
+    columns, _ = read_columns(path, ColumnNames())
+    assert check_sample(columns).repeated == 1

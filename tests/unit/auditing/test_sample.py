@@ -100,9 +100,14 @@ def test_a_blank_side_is_a_person_of_its_own_but_in_a_genuine_pair() -> None:
     assert b[15] not in np.delete(np.append(a, b), n + 15), "nobody else"
 
 
-def test_rows_that_repeat_are_counted_where_people_are_named() -> None:
+def test_rows_that_repeat_in_every_cell_are_counted() -> None:
     twice = columns(
-        score=np.array([0.9, 0.9, 0.2, 0.1]), identity=(coded("a", "a", "c", "d"), coded("a", "a", "e", "f"))
+        score=np.array([0.9, 0.9, 0.2, 0.2]), identity=(coded("a", "a", "c", "c"), coded("a", "a", "e", "f"))
     )
     assert check_sample(twice).repeated == 1
-    assert check_sample(replace(twice, identity=None)).repeated == 0
+    assert check_sample(replace(twice, identity=None)).repeated == 2
+    images = np.array([1, 1, 3, 4])
+    other = replace(twice, identity=None, other_cells=lambda rows: [images[rows]])
+    assert check_sample(other).repeated == 1, "the third and the fourth are of other images"
+    bad = replace(other, score=np.array([np.nan, 0.9, 0.2, 0.2]))
+    assert check_sample(bad, "leave-out").repeated == 0
