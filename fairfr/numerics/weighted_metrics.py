@@ -45,7 +45,8 @@ def weighted_metrics(
         totals, loss = _totals(weight[:n_drawn], drawn[:n_drawn], place, losses, n_slots)
         area, tpr = _rank(weight[:n_drawn], drawn[:n_drawn], place, run, totals, alpha)
         for s in range(n_slots):
-            n_false, n_true = totals[2 * s], totals[2 * s + 1]
+            n_false = totals[2 * s]
+            n_true = totals[2 * s + 1]
             if n_true > 0 and n_false > 0:
                 out[draw, s, 0] = area[s] / (2.0 * n_true * n_false)
                 out[draw, s, 1] = tpr[s] / n_true
@@ -58,7 +59,8 @@ def _weigh(multiplicity: I16, ends: I32, weight: I64, drawn: I64) -> int:
     """Fill ``weight`` and ``drawn``, the positions of pairs that were drawn at all; return how many there are."""
     n_drawn = 0
     for i in range(len(ends)):
-        left, right = ends[i, 0], ends[i, 1]
+        left = ends[i, 0]
+        right = ends[i, 1]
         w = np.int64(multiplicity[left])
         if left != right:
             w *= multiplicity[right]
@@ -75,7 +77,8 @@ def _totals(weight: I64, drawn: I64, place: I32, losses: F64, n_slots: int) -> t
     totals = np.zeros(2 * (n_slots + 1), dtype=np.int64)
     loss = np.zeros(n_slots + 1)
     for k in range(len(drawn)):
-        i, w = drawn[k], weight[k]
+        i = drawn[k]
+        w = weight[k]
         totals[place[i]] += w
         loss[0] += w * losses[i, 0]
         loss[place[i] >> 1] += w * losses[i, 1]
@@ -94,7 +97,9 @@ def _rank(weight: I64, drawn: I64, place: I32, run: I32, totals: I64, alpha: flo
     accepted = np.zeros(len(totals) // 2, dtype=np.int64)
     area = np.zeros(len(totals) // 2, dtype=np.int64)
     at_alpha = np.zeros(len(totals) // 2)
-    allowed, n_false, crossed = alpha * totals[0], 0, False
+    allowed = alpha * totals[0]
+    n_false = 0
+    crossed = False
     start = 0
     while start < len(drawn):
         stop = start + 1

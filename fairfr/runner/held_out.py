@@ -126,11 +126,14 @@ def score_held_out(
     ``thresholds``: each fit also reports the thresholds that its training pairs set.
     """
     tests: list[OrderTest] = []
+    names: set[str] = set()
 
     def scored() -> Iterator[ScoredFold]:
         for fit_id, several in groupby(splits, key=lambda split: split.fit_id):
             same_fit = list(several)
-            fitted = _Fitted(training or table, same_fit[0], make_method(), context(fit_id), thresholds)
+            method = make_method()
+            names.add(type(method).__name__)
+            fitted = _Fitted(training or table, same_fit[0], method, context(fit_id), thresholds)
             for split in same_fit:
                 yield fitted.score(table, split)
                 on_split(split)
@@ -138,7 +141,7 @@ def score_held_out(
             del fitted  # before the next one needs its memory
 
     held_out = _assembled(table.data, splits, scored())
-    name = type(make_method()).__name__
+    name = ", ".join(sorted(names))
     cosine = table.cosine[held_out.rows]
     held_out.findings += (
         *order_findings(name, tests),

@@ -96,7 +96,7 @@ def test_a_failed_run_is_tried_again(cell: Any, small: tuple[str, ...], monkeypa
     with monkeypatch.context() as broken:
         broken.setattr(Platt, "fit", _raise)
         failed = cell(*small, "dataset.grouping=[]", "method=platt")
-    assert failed.status == "failed" and failed.error == "RuntimeError: no luck"
+    assert failed.status == "failed" and failed.error == "RuntimeError: no luck (fold 0)"
     assert (failed.folder / "error.txt").exists() and not list(failed.folder.glob("*.parquet"))
     again = cell(*small, "dataset.grouping=[]", "method=platt")
     assert again.status == "completed" and again.folder == failed.folder
