@@ -1,4 +1,4 @@
-"""The tables of real LFW in docs/findings.md, and their picture, from runs and tables that are there.
+"""The tables of real LFW in docs/lab/real_faces.md, and their picture, from runs and tables that are there.
 
 fairfr run -m dataset=lfw backbone=mobileface_v3,edgeface_xs,dlib_resnet method='glob(*)' data_root=DIR out_root=OUT
 fairfr tables --out-root OUT --uncertainty

@@ -23,7 +23,7 @@ KL term are the source's. He weights. With few pairs K is at most pairs / 50; wi
 offered.
 
 The paper prints losses on LFW (AUROC -.006, -.002, -.011 against the Baseline) that this form does not show. No reading
-of the method that was tried explains all of them: docs/findings_frappe_fsn.md.
+of the method that was tried explains all of them: docs/lab/frappe_fsn.md.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ another.
 the first one ``reaching`` it. With many corners the two hardly differ; in a small cluster whose scores separate the
 classes the second is the smallest score there is, and shifts the cluster's pairs far up. Of the readings tried it comes
 nearest to the losses that the paper prints on LFW, but it was found by searching for them and does not meet their
-sizes: docs/findings_frappe_fsn.md.
+sizes: docs/lab/frappe_fsn.md.
 """
 
 from __future__ import annotations

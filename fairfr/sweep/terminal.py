@@ -34,7 +34,7 @@ WIDTH_WITHOUT_TERMINAL = 120
 
 PRINTED_FORM = (
     "AC-Density: the paper's headline rows look like method=ac_density_loo, not like\n"
-    "its text, which ac_density follows (docs/findings.md)"
+    "its text, which ac_density follows (docs/lab/methods_notes.md)"
 )
 LEFT_OUT_FIRST = (tables.SECONDS, "worst\nTPR@1e-3")
 WIDE = 10_000

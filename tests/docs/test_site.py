@@ -32,8 +32,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.slow
 def test_every_page_and_every_method_is_there(site: Path) -> None:
-    for page in (ROOT / "docs").glob("*.md"):
-        assert (site / f"{page.stem}.html").is_file()
+    for page in (ROOT / "docs").rglob("*.md"):
+        assert (site / page.relative_to(ROOT / "docs").with_suffix(".html")).is_file()
     front = (site / "index.html").read_text(encoding="utf-8")
     assert "<h1>fairfr" in front and "pipeline.html" in front  # README, and its links to docs/
     library = (site / "library.html").read_text(encoding="utf-8")
@@ -43,7 +43,7 @@ def test_every_page_and_every_method_is_there(site: Path) -> None:
 
 @pytest.mark.slow
 def test_pages_load_nothing_from_elsewhere(site: Path) -> None:
-    for page in site.glob("*.html"):
+    for page in site.rglob("*.html"):
         loaded = re.findall(r'<(?:script|img|link)\b[^>]*?(?:src|href)="([^"]+)"', page.read_text(encoding="utf-8"))
         assert loaded
         assert not [address for address in loaded if "//" in address], page.name
@@ -80,7 +80,7 @@ def unfolded_rows(page: str) -> list[int]:
     return counts
 
 
-@pytest.mark.parametrize("name", ["findings.md", "findings_frappe_fsn.md", "studies.md"])
+@pytest.mark.parametrize("name", ["lab/real_faces.md", "lab/frappe_fsn.md", "lab/studies.md"])
 def test_long_tables_are_folded(name: str) -> None:
     page = (ROOT / "docs" / name).read_text(encoding="utf-8")
     assert max(unfolded_rows(page)) <= 10
