@@ -9,8 +9,11 @@ from collections.abc import Callable
 from fairfr.core.errors import FairfrError
 
 
-def run_and_print(work: Callable[[], str]) -> None:
-    """Print what ``work`` reports; a mistake of the user's is one line on stderr and exit code 1."""
+def run_and_print(work: Callable[[], str], interrupted: str = "interrupted") -> None:
+    """Print what ``work`` reports; a mistake of the user's is one line on stderr and exit code 1.
+
+    ``interrupted`` is what Ctrl-C is answered with.
+    """
     # a batch system's polite kill must clean up as Ctrl-C does
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("terminated"))
     try:
@@ -22,4 +25,4 @@ def run_and_print(work: Callable[[], str]) -> None:
     except OSError as error:
         sys.exit(f"{error.filename or 'a file'} cannot be used: {error.strerror or error}.")
     except KeyboardInterrupt:
-        sys.exit("interrupted")
+        sys.exit(interrupted)

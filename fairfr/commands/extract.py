@@ -10,61 +10,52 @@ From a checkout: python scripts/extract_embeddings.py
 """
 
 import argparse
-import sys
+from dataclasses import asdict
 from pathlib import Path
 
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-from fairfr.core.errors import DataError, FairfrError
+from fairfr.commands._extraction import (
+    add_network_arguments,
+    extract_with_progress,
+    preprocessing_of,
+    report_extraction,
+)
+from fairfr.commands._messages import run_and_print
+from fairfr.core.errors import DataError
+from fairfr.faces.aligners import AlignedAlready, Aligner, LandmarkAligner
 from fairfr.faces.alignment import read_landmarks
-from fairfr.faces.extraction import ExtractionJob, ExtractionSummary, extract, job_fingerprint, read_list
-from fairfr.faces.onnx_model import OnnxModel, Preprocessing
-
-SHOWN = 20  # skipped images named
+from fairfr.faces.extraction import ExtractionJob, fingerprint, read_list
+from fairfr.faces.onnx_model import OnnxModel
 
 
 def main() -> None:
     """Extract, then say what was done."""
     arguments = _parser().parse_args()
-    try:
-        print(_report(arguments.out, run(arguments)))
-    except FairfrError as error:
-        sys.exit(error.named())
-    except OSError as error:  # a full disk, a folder that cannot be written
-        sys.exit(f"{error.filename or arguments.out}: {error.strerror}. Correct this, and the same command continues.")
-    except KeyboardInterrupt:
-        sys.exit(f"Stopped. The same command goes on from {arguments.out}.partial.")
+    run_and_print(lambda: run(arguments), "Stopped. The same command goes on from where it stopped.")
 
 
-def run(arguments: argparse.Namespace) -> ExtractionSummary:
+def run(arguments: argparse.Namespace) -> str:
     """Read what was named and extract under a progress bar."""
     if arguments.out.suffix != ".npz":
         raise DataError(f"--out {arguments.out}: must end in .npz.")
     if arguments.out.exists() and not arguments.overwrite:
         raise DataError(f"{arguments.out} is there already. Remove it, or pass --overwrite.")
-    preprocessing = Preprocessing(arguments.mean, arguments.std, arguments.bgr, arguments.flip)
+    preprocessing = preprocessing_of(arguments)
     entries = read_list(arguments.list, arguments.images)
-    landmarks = read_landmarks(*arguments.landmarks) if arguments.landmarks else None
+    bad_fits = 0
+    aligner: Aligner = AlignedAlready()
+    if arguments.landmarks:
+        by_landmarks = LandmarkAligner(read_landmarks(*arguments.landmarks), entries)
+        aligner = by_landmarks
+        bad_fits = by_landmarks.bad_fits
     model = OnnxModel(arguments.model, preprocessing, arguments.threads)
-    fingerprint = job_fingerprint(entries, [arguments.model, *arguments.landmarks], preprocessing)
-    job = ExtractionJob(entries, landmarks, arguments.out, arguments.batch, arguments.skip_unreadable)
-    columns = (TextColumn("images"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, transient=True) as progress:
-        task = progress.add_task("images", total=len(entries))
-        return extract(job, model, fingerprint, lambda done: progress.advance(task, done))
-
-
-def _report(out: Path, done: ExtractionSummary) -> str:
-    lines = [f"{out}: {done.vectors:,} vectors of {done.dims} numbers"]
-    if done.bad_fits:
+    made_from = fingerprint([arguments.model, *arguments.landmarks], asdict(preprocessing))
+    job = ExtractionJob(entries, aligner, arguments.out, arguments.batch, arguments.skip_unreadable)
+    lines = report_extraction(arguments.out, extract_with_progress(job, model, made_from))
+    if bad_fits:
         lines.append(
-            f"{done.bad_fits:,} images have landmarks that do not look like a face's. "
+            f"{bad_fits:,} images have landmarks that do not look like a face's. "
             "The order is left eye, right eye, nose, left and right corner of the mouth, each as x y."
         )
-    if done.skipped:
-        more = [f"  ... and {len(done.skipped) - SHOWN} more"] if len(done.skipped) > SHOWN else []
-        lines += [f"{len(done.skipped):,} images could not be read and have no vector:"]
-        lines += [f"  {name}" for name in done.skipped[:SHOWN]] + more
     return "\n".join(lines)
 
 
@@ -75,12 +66,6 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--landmarks", type=Path, nargs="+", default=[], help="one or several files")
     parser.add_argument("--model", type=Path, required=True, help="an ONNX file")
     parser.add_argument("--out", type=Path, required=True, help="<data root>/<data set>/embeddings/<name>.npz")
-    parser.add_argument("--mean", type=float, default=127.5, help="pixels become (x - mean) / std (%(default)s)")
-    parser.add_argument("--std", type=float, default=127.5, help="(%(default)s)")
-    parser.add_argument("--bgr", action="store_true", help="the model takes blue first; otherwise red")
-    parser.add_argument("--flip", action="store_true", help="add the vector of the mirrored face")
-    parser.add_argument("--batch", type=int, default=64, help="images at once (%(default)s)")
-    parser.add_argument("--threads", type=int, default=0, help="0: as many as onnxruntime likes")
-    parser.add_argument("--skip-unreadable", action="store_true", help="leave out pictures that cannot be read")
+    add_network_arguments(parser)
     parser.add_argument("--overwrite", action="store_true", help="replace --out if it is there")
     return parser

@@ -23,11 +23,6 @@ TEMPLATE_SIZE = 112
 MAX_ALIGNMENT_ERROR = 12.0  # pixels: not the landmarks of a face, or in another order
 
 
-def template(size: int) -> F64:
-    """The five points (5, 2) in a picture of ``size`` x ``size`` pixels."""
-    return TEMPLATE * (size / TEMPLATE_SIZE)
-
-
 def similarity_transform(source: F64, target: F64) -> F64:
     """Find the scale, rotation and shift that bring one set of points closest to another.
 
@@ -66,9 +61,12 @@ def alignment_error(points: F64) -> float:
     return float(np.sqrt(((moved - TEMPLATE) ** 2).sum(axis=1).mean()))
 
 
-def align(image: npt.NDArray[Any], points: F64, size: int) -> F32:
-    """The face of ``image`` (h, w, 3) whose landmarks are ``points`` (5, 2), as a picture (size, size, 3)."""
-    return warp(image, similarity_transform(points, template(size)), size)
+def align(image: npt.NDArray[Any], points: F64, size: int, places: F64 = TEMPLATE) -> F32:
+    """The face of ``image`` (h, w, 3) whose landmarks are ``points`` (5, 2), as a picture (size, size, 3).
+
+    ``places`` (5, 2) are where these landmarks belong in a picture of 112 x 112 pixels.
+    """
+    return warp(image, similarity_transform(points, places * (size / TEMPLATE_SIZE)), size)
 
 
 def warp(image: npt.NDArray[Any], matrix: F64, size: int) -> F32:

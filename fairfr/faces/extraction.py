@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
@@ -16,38 +16,43 @@ from fairfr.core.extras import explain_missing_extra
 from fairfr.core.npz import UnreadableArrayError, read_npz
 from fairfr.core.storage import ResumableOutput
 from fairfr.core.types import F32
-from fairfr.faces.alignment import MAX_ALIGNMENT_ERROR, Landmarks, align, alignment_error, read_text
-from fairfr.faces.onnx_model import OnnxModel, Preprocessing
+from fairfr.faces.aligners import Aligner, ListedImage
+from fairfr.faces.alignment import read_text
 
-IMAGES_PER_PART = 256  # what a kill can lose
+IMAGES_PER_PART = 128  # what a kill can lose
+
+Arrays: TypeAlias = Mapping[str, np.typing.NDArray[Any]]
 
 
-class ListedImage(NamedTuple):
-    """An image: the id it gets, its path as listed (which landmarks go by), and its file."""
+class Network(Protocol):
+    """Gives faces of ``size`` x ``size`` pixels their vectors."""
 
-    id: str
-    listed: str
-    file: Path
+    size: int
+
+    def vectors(self, faces: F32) -> F32:
+        """The vectors (n, d) of ``faces`` (n, size, size, 3), RGB of 0..255."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
 class ExtractionJob:
-    """What to extract. ``landmarks`` None: the images are aligned already."""
+    """What to extract. ``extend``: vectors of the same network that ``out`` has already are kept."""
 
     entries: tuple[ListedImage, ...]
-    landmarks: Landmarks | None
+    aligner: Aligner
     out: Path
     batch: int = 64
     skip_unreadable: bool = False
+    extend: bool = False
 
 
 class ExtractionSummary(NamedTuple):
-    """How many vectors of how many numbers were saved, which images were skipped, and how many landmarks fit badly."""
+    """How many vectors of how many numbers were saved, and which images were skipped or showed no face."""
 
     vectors: int
     dims: int
     skipped: tuple[str, ...]
-    bad_fits: int
+    no_face: tuple[str, ...]
 
 
 def read_list(path: Path, images: Path) -> tuple[ListedImage, ...]:
@@ -68,7 +73,7 @@ def read_list(path: Path, images: Path) -> tuple[ListedImage, ...]:
 
 
 def extract(
-    job: ExtractionJob, model: OnnxModel, fingerprint: str, progress: Callable[[int], object]
+    job: ExtractionJob, network: Network, made_from: str, progress: Callable[[int], object]
 ) -> ExtractionSummary:
     """Save the vectors of a job.
 
@@ -76,10 +81,10 @@ def extract(
     ----------
     job : ExtractionJob
         Which images, and where to.
-    model : OnnxModel
-        The network that gives the vectors.
-    fingerprint : str
-        That of ``job_fingerprint``: parts of another job are not continued.
+    network : Network
+        What gives the vectors.
+    made_from : str
+        That of ``fingerprint``: vectors and parts that were made from something else are not continued.
     progress : callable
         Called with the number of images done since the last call.
 
@@ -90,54 +95,71 @@ def extract(
     """
     if job.batch < 1:
         raise ConfigError(f"--batch {job.batch}: must be at least 1.")
-    if job.landmarks is not None:
-        for entry in job.entries:  # what is missing is said now, not after hours
-            job.landmarks.of(entry.listed)
-    output = ResumableOutput(job.out, {"fingerprint": fingerprint}, discard_others=False)
+    earlier = _NOTHING
+    if job.extend and job.out.exists():
+        earlier = _read_finished(job.out, made_from)
+    known = {*earlier["image"].tolist(), *earlier["no_face"].tolist()}
+    entries = [entry for entry in job.entries if entry.id not in known]
+    progress(len(job.entries) - len(entries))
+    if not entries:
+        return _summary(earlier)
+    output = ResumableOutput(job.out, {"network": made_from, "images": _digest(entries)}, discard_others=False)
     with output.writing() as n_done:
-        for number, start in enumerate(range(0, len(job.entries), IMAGES_PER_PART)):
-            entries = job.entries[start : start + IMAGES_PER_PART]
-            if number < n_done:
-                progress(len(entries))
-                continue
-            with output.part(number) as draft:
-                _save(draft, **_part(job, model, entries, progress))
-        return _join(job, output)
+        progress(min(n_done * IMAGES_PER_PART, len(entries)))
+        for start in range(n_done * IMAGES_PER_PART, len(entries), IMAGES_PER_PART):
+            part = _part(job, network, entries[start : start + IMAGES_PER_PART], progress)
+            with output.part(start // IMAGES_PER_PART) as draft:
+                _save(draft, part)
+        return _join(job, output, earlier, made_from)
 
 
-def job_fingerprint(entries: Sequence[ListedImage], files: Sequence[Path], preprocessing: Preprocessing) -> str:
-    """A name for all that decides the vectors (``files``: model and landmarks), but the pictures themselves."""
-    listed = [[entry.id, str(entry.file)] for entry in entries]
-    digest = hashlib.sha256(json.dumps([asdict(preprocessing), listed]).encode())
+def fingerprint(files: Sequence[Path], options: Mapping[str, Any]) -> str:
+    """A name for all that decides the vectors but the pictures: ``files`` (model, landmarks) and ``options``."""
+    digest = hashlib.sha256(json.dumps(dict(options)).encode())
     for path in files:
         with path.open("rb") as handle:
             digest.update(hashlib.file_digest(handle, "sha256").digest())
     return digest.hexdigest()
 
 
+def _digest(entries: Sequence[ListedImage]) -> str:
+    listed = [[entry.id, str(entry.file)] for entry in entries]
+    return hashlib.sha256(json.dumps(listed).encode()).hexdigest()
+
+
 def _part(
-    job: ExtractionJob, model: OnnxModel, entries: Sequence[ListedImage], progress: Callable[[int], object]
-) -> dict[str, np.typing.NDArray[Any]]:
+    job: ExtractionJob, network: Network, entries: Sequence[ListedImage], progress: Callable[[int], object]
+) -> Arrays:
     ids: list[str] = []
     vectors: list[F32] = []
     skipped: list[str] = []
+    no_face: list[str] = []
     for batch in _batches(entries, job.batch):
         faces = []
         for entry in batch:
             try:
-                faces.append(_face(job, entry, model.size))
-                ids.append(entry.id)
+                face = job.aligner.face(entry, _read_image(entry.file), network.size)
             except _UnreadableError as error:
                 if not job.skip_unreadable:
                     raise DataError(f"{error}. Replace the file, or pass --skip-unreadable.") from None
                 skipped.append(entry.id)
+                continue
+            if not face.found:
+                no_face.append(entry.id)
+            if face.pixels is not None:
+                faces.append(face.pixels)
+                ids.append(entry.id)
         if faces:
-            vectors.append(_checked(model.vectors(np.stack(faces)), ids[-len(faces) :]))
+            vectors.append(_checked(network.vectors(np.stack(faces)), ids[-len(faces) :]))
         progress(len(batch))
     joined = np.zeros((0, 0), dtype=np.float32)
     if vectors:
         joined = np.concatenate(vectors)
-    return {"image": np.array(ids, dtype=np.str_), "vectors": joined, "skipped": np.array(skipped, dtype=np.str_)}
+    return {"image": _texts(ids), "vectors": joined, "skipped": _texts(skipped), "no_face": _texts(no_face)}
+
+
+def _texts(values: Sequence[str]) -> np.typing.NDArray[np.str_]:
+    return np.array(values, dtype=np.str_)
 
 
 def _batches(entries: Sequence[ListedImage], size: int) -> Iterator[Sequence[ListedImage]]:
@@ -147,19 +169,6 @@ def _batches(entries: Sequence[ListedImage], size: int) -> Iterator[Sequence[Lis
 
 class _UnreadableError(Exception):
     pass
-
-
-def _face(job: ExtractionJob, entry: ListedImage, size: int) -> F32:
-    """The aligned face (size, size, 3) of an image."""
-    pixels = _read_image(entry.file)
-    if job.landmarks is not None:
-        return align(pixels, job.landmarks.of(entry.listed), size)
-    if pixels.shape[:2] != (size, size):
-        raise DataError(
-            f"{entry.file} has {pixels.shape[1]} x {pixels.shape[0]} pixels, but the model takes {size} x {size}. "
-            "Give --landmarks, so that faces can be aligned."
-        )
-    return pixels.astype(np.float32)
 
 
 def _read_image(path: Path) -> np.typing.NDArray[np.uint8]:
@@ -181,43 +190,53 @@ def _checked(vectors: F32, ids: Sequence[str]) -> F32:
     return vectors
 
 
-def _save(path: Path, **arrays: np.typing.NDArray[Any]) -> None:
+def _save(path: Path, arrays: Arrays) -> None:
     with path.open("wb") as handle:
         np.savez(handle, allow_pickle=False, **arrays)
 
 
-def _read_part(path: Path) -> dict[str, np.typing.NDArray[Any]]:
+PART = ("image", "vectors", "skipped", "no_face")
+FINISHED = ("image", "vectors", "no_face", "made_from")
+_NOTHING: Arrays = {"image": _texts([]), "vectors": np.zeros((0, 0), dtype=np.float32), "no_face": _texts([])}
+
+
+def _read(path: Path, names: tuple[str, ...], remedy: str) -> Arrays:
     try:
         with path.open("rb") as handle:
-            part = read_npz(handle)
+            arrays = read_npz(handle, names)
     except UnreadableArrayError as error:
-        raise DataError(f"{path} is damaged ({error}). Remove it: the same command makes it again.") from None
-    if part.keys() != {"image", "vectors", "skipped"}:
-        raise DataError(f"{path} is not a part of an extraction. Remove it: the same command makes it again.")
-    return part
+        raise DataError(f"{path} is damaged ({error}). {remedy}") from None
+    if arrays.keys() != set(names):
+        raise DataError(f"{path} is not what an extraction writes. {remedy}")
+    return arrays
 
 
-def _join(job: ExtractionJob, output: ResumableOutput) -> ExtractionSummary:
-    image: list[np.typing.NDArray[Any]] = []
-    vectors: list[F32] = []
-    skipped: list[str] = []
-    for path in output.parts():
-        part = _read_part(path)
-        skipped += part["skipped"].tolist()
-        if len(part["image"]):
-            image.append(part["image"])
-            vectors.append(part["vectors"])
-    if not image:
-        raise DataError(f"none of the {len(job.entries):,} images could be read (first: {job.entries[0].file}).")
-    joined = np.concatenate(vectors)
+def _read_finished(path: Path, made_from: str) -> Arrays:
+    remedy = "Remove it, or choose another name for the new vectors."
+    arrays = _read(path, FINISHED, remedy)
+    if str(arrays["made_from"]) != made_from:
+        raise DataError(f"{path} has vectors of another network, or made with other options. {remedy}")
+    return arrays
+
+
+def _join(job: ExtractionJob, output: ResumableOutput, earlier: Arrays, made_from: str) -> ExtractionSummary:
+    parts = [_read(path, PART, "Remove it: the same command makes it again.") for path in output.parts()]
+    filled = [part for part in (earlier, *parts) if len(part["image"])]
+    if not filled:
+        raise DataError(f"none of the {len(job.entries):,} images has a vector (first: {job.entries[0].file}).")
+    arrays = {
+        "image": np.concatenate([part["image"] for part in filled]),
+        "vectors": np.concatenate([part["vectors"] for part in filled]),
+        "no_face": np.concatenate([part["no_face"] for part in (earlier, *parts)]),
+    }
     with output.finishing() as draft:
-        _save(draft, image=np.concatenate(image), vectors=joined)
-    return ExtractionSummary(len(joined), joined.shape[1], tuple(skipped), _count_bad_fits(job))
+        _save(draft, {**arrays, "made_from": np.array(made_from)})
+    skipped: list[str] = []
+    for part in parts:
+        skipped += part["skipped"].tolist()
+    return _summary(arrays, skipped)
 
 
-def _count_bad_fits(job: ExtractionJob) -> int:
-    """How many images have landmarks that do not fit the template."""
-    if job.landmarks is None:
-        return 0
-    errors = [alignment_error(job.landmarks.of(entry.listed)) for entry in job.entries]
-    return sum(error > MAX_ALIGNMENT_ERROR for error in errors)
+def _summary(arrays: Arrays, skipped: Sequence[str] = ()) -> ExtractionSummary:
+    n_vectors, n_dims = arrays["vectors"].shape
+    return ExtractionSummary(n_vectors, n_dims, tuple(skipped), tuple(arrays["no_face"].tolist()))

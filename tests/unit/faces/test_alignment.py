@@ -11,7 +11,6 @@ from fairfr.faces.alignment import (
     align,
     alignment_error,
     similarity_transform,
-    template,
     warp,
 )
 
@@ -67,8 +66,10 @@ def test_a_ramp_stays_a_ramp_under_scale_and_rotation() -> None:
     np.testing.assert_allclose(out[56, 56, 2], 2 * expected[1, 0] - expected[1, 1] + 300, atol=1e-4)
 
 
-def test_template_follows_the_size_and_misfit_sees_another_order() -> None:
-    np.testing.assert_allclose(template(224), 2 * TEMPLATE)
+def test_a_face_follows_the_size_and_misfit_sees_another_order() -> None:
+    y, x = np.mgrid[0:112, 0:112].astype(np.float64)
+    twice = align(np.stack([x, y, x], axis=2), TEMPLATE, 224)
+    np.testing.assert_allclose(twice[60, 100, :2], [50, 30], atol=1e-4)
     assert alignment_error(3 * TEMPLATE + 5) == pytest.approx(0, abs=1e-9)
     all_x_then_all_y = TEMPLATE.T.ravel().reshape(5, 2)
     assert alignment_error(all_x_then_all_y) > MAX_ALIGNMENT_ERROR

@@ -14,8 +14,9 @@ from PIL import Image
 from fairfr.commands import extract as extract_command
 from fairfr.core.errors import ConfigError, DataError, StorageError
 from fairfr.faces import extraction
+from fairfr.faces.aligners import AlignedAlready, AlignedFace, LandmarkAligner
 from fairfr.faces.alignment import TEMPLATE, align, read_landmarks
-from fairfr.faces.extraction import ExtractionJob, ExtractionSummary, extract, job_fingerprint, read_list
+from fairfr.faces.extraction import ExtractionJob, ExtractionSummary, extract, fingerprint, read_list
 from fairfr.faces.onnx_model import OnnxModel, Preprocessing
 
 onnx = pytest.importorskip("onnx")
@@ -59,7 +60,7 @@ def job(images: Path, **changes: Any) -> ExtractionJob:
     return ExtractionJob(
         **{
             "entries": read_list(images / "names.txt", images),
-            "landmarks": None,
+            "aligner": AlignedAlready(),
             "out": images / "net.npz",
             "batch": 2,
             **changes,
@@ -82,12 +83,12 @@ def ignore(_: int) -> None:
 
 def test_vectors_of_aligned_images(images: Path, model: OnnxModel) -> None:
     done: list[int] = []
-    assert extract(job(images), model, "f", done.append) == ExtractionSummary(5, 3, (), 0)
+    assert extract(job(images), model, "f", done.append) == ExtractionSummary(5, 3, (), ())
     found = vectors_of(images / "net.npz")
     assert list(found) == [f"p/{number}.png" for number in range(5)]
     for number in range(5):
         np.testing.assert_allclose(found[f"p/{number}.png"], expected(number), atol=1e-5)
-    assert done == [2, 2, 1]
+    assert sum(done) == 5
     assert not (images / "net.npz.partial").exists()
 
 
@@ -137,8 +138,9 @@ def test_faces_are_aligned_by_their_landmarks(images: Path, model: OnnxModel) ->
     points = 0.4 * TEMPLATE + [30, 20]
     numbers = ",".join(f"{number:.6f}" for number in points.ravel())
     (images / "lmk.csv").write_text("".join(f"x/p/{number}.png,{numbers}\n" for number in range(5)))
-    marks = read_landmarks(images / "lmk.csv")
-    assert extract(job(images, landmarks=marks), model, "f", ignore).bad_fits == 0
+    aligner = LandmarkAligner(read_landmarks(images / "lmk.csv"), read_list(images / "names.txt", images))
+    assert aligner.bad_fits == 0
+    extract(job(images, aligner=aligner), model, "f", ignore)
     face = align(picture(3), points, SIZE).astype(np.float64)
     # the patch behind the landmarks, not the whole picture
     np.testing.assert_allclose(
@@ -146,14 +148,14 @@ def test_faces_are_aligned_by_their_landmarks(images: Path, model: OnnxModel) ->
     )
 
 
-def test_landmarks_in_another_order_are_noticed_and_missing_ones_named(images: Path, model: OnnxModel) -> None:
+def test_landmarks_in_another_order_are_noticed_and_missing_ones_named(images: Path) -> None:
     numbers = ",".join(f"{number:.4f}" for number in TEMPLATE.T.ravel())
     (images / "lmk.csv").write_text("".join(f"p/{number}.png,{numbers}\n" for number in range(5)))
     marks = read_landmarks(images / "lmk.csv")
-    assert extract(job(images, landmarks=marks), model, "f", ignore).bad_fits == 5
+    assert LandmarkAligner(marks, read_list(images / "names.txt", images)).bad_fits == 5
     (images / "names.txt").write_text("p/0.png\np/9.png\n")
     with pytest.raises(DataError, match="no landmarks for 'p/9"):
-        extract(job(images, landmarks=marks), model, "f", ignore)
+        LandmarkAligner(marks, read_list(images / "names.txt", images))
 
 
 class _Killed(BaseException):
@@ -194,20 +196,66 @@ def test_parts_of_another_job_are_not_mixed_in(images: Path, model: OnnxModel) -
         extract(job(images), model, "f", ignore)
 
 
-def test_fingerprint_sees_list_files_and_options(images: Path, tmp_path: Path) -> None:
-    entries = read_list(images / "names.txt", images)
+def test_parts_of_another_list_are_not_mixed_in(images: Path, model: OnnxModel) -> None:
+    (images / "p" / "4.png").unlink()
+    with pytest.raises(DataError, match=r"4\.png"):  # after the folder for parts is there
+        extract(job(images), model, "f", ignore)
+    (images / "names.txt").write_text("p/0.png\n")
+    with pytest.raises(StorageError, match="Remove that folder"):
+        extract(job(images), model, "f", ignore)
+
+
+def test_fingerprint_sees_files_and_options(tmp_path: Path) -> None:
     one, two = tmp_path / "1", tmp_path / "2"
     one.write_text("1")
     two.write_text("2")
     prints = [
-        job_fingerprint(entries, [one], Preprocessing()),
-        job_fingerprint(entries[1:], [one], Preprocessing()),
-        job_fingerprint(entries, [two], Preprocessing()),
-        job_fingerprint(entries, [one, two], Preprocessing()),
-        job_fingerprint(entries, [one], Preprocessing(flip=True)),
+        fingerprint([one], {"flip": False}),
+        fingerprint([two], {"flip": False}),
+        fingerprint([one, two], {"flip": False}),
+        fingerprint([one], {"flip": True}),
     ]
     assert len(set(prints)) == len(prints)
-    assert prints[0] == job_fingerprint(entries, [one], Preprocessing())
+    assert prints[0] == fingerprint([one], {"flip": False})
+
+
+class SeesNoFaceIn:
+    """An aligner that finds no face in some images, and leaves those of ``dropped`` out."""
+
+    def __init__(self, unseen: set[str], dropped: set[str]) -> None:
+        self.unseen = unseen
+        self.dropped = dropped
+        self.asked: list[str] = []
+
+    def face(self, entry: Any, image: np.ndarray, size: int) -> AlignedFace:
+        self.asked.append(entry.id)
+        if entry.id in self.dropped:
+            return AlignedFace(None, found=False)
+        return AlignedFace(image.astype(np.float32), found=entry.id not in self.unseen)
+
+
+def test_images_without_a_face_are_named_and_kept_or_left_out(images: Path, model: OnnxModel) -> None:
+    aligner = SeesNoFaceIn({"p/1.png"}, {"p/3.png"})
+    done = extract(job(images, aligner=aligner), model, "f", ignore)
+    assert done == ExtractionSummary(4, 3, (), ("p/1.png", "p/3.png"))
+    assert list(vectors_of(images / "net.npz")) == ["p/0.png", "p/1.png", "p/2.png", "p/4.png"]
+
+
+def test_a_longer_list_goes_on_from_the_vectors_that_are_there(images: Path, model: OnnxModel) -> None:
+    entries = read_list(images / "names.txt", images)
+    aligner = SeesNoFaceIn(set(), {"p/1.png"})
+    extract(job(images, aligner=aligner, entries=entries[:2]), model, "f", ignore)
+    done = extract(job(images, aligner=aligner, extend=True), model, "f", ignore)
+    assert aligner.asked == [entry.id for entry in entries]  # each once
+    assert done == ExtractionSummary(4, 3, (), ("p/1.png",))
+    assert extract(job(images, aligner=aligner, extend=True), model, "f", ignore) == done
+    assert len(aligner.asked) == 5
+    np.testing.assert_allclose(vectors_of(images / "net.npz")["p/0.png"], expected(0), atol=1e-5)
+    with pytest.raises(DataError, match="another network"):
+        extract(job(images, aligner=aligner, extend=True), model, "g", ignore)
+    np.savez(images / "net.npz", image=np.array(["p/0.png"]), vectors=np.ones((1, 3)))
+    with pytest.raises(DataError, match="not what an extraction writes"):
+        extract(job(images, aligner=aligner, extend=True), model, "f", ignore)
 
 
 @pytest.mark.parametrize("damage", ["gone", "empty", "text", "cut"])
