@@ -27,6 +27,8 @@ EXTRA_OF_MODULE = {
     "ray": "ray",
     "onnxruntime": "extract",
     "PIL": "extract",
+    "dlib": "faces",
+    "face_recognition_models": "faces",
     "mcgrad": "multicalibration",
 }
 """By the name under which a module is imported."""
@@ -38,6 +40,7 @@ EXTRA_OF_COMMAND = {
     "fairfr sync": "run",
     "fairfr ui": "run",
     "fairfr extract": "extract",
+    "fairfr faces": "faces",
     "fairfr calibrate fit": "run",
     "fairfr calibrate score": "files",
     "fairfr calibrate threshold": "files",
