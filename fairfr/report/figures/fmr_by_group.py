@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from fairfr.core.names import ENOUGH_FALSE_MATCHES
 from fairfr.core.text import escape_mathtext
-from fairfr.core.types import F64, Bool
 from fairfr.metrics.fpr_levels import ALL_FPR_LEVELS
-from fairfr.metrics.roc_metrics import OperatingPoint
 from fairfr.numerics.bootstrap import draw_bootstrap, resampling_units
-from fairfr.numerics.error_rates import DrawnSubset, ErrorRate, error_rate
 from fairfr.report.figures.reliability import COLOURS, LARGE, MARKERS, MEDIUM, SMALL
+from fairfr.report.group_fmr import GroupFmr, group_fmr, impostors_by_group
 from fairfr.report.quantity import group_heading
 from fairfr.report.tables.grid import FITTED, TIED
 from fairfr.report.tables.layout import Layout
@@ -32,7 +30,6 @@ OF_FACES = ("ac_hinge", "ac_cohort")
 MOST_METHODS = 8
 MOST_GROUPS = len(COLOURS)
 LEGEND = "95 % intervals; hollow: fewer than ten false matches"
-CONFIDENCE = 0.95
 DRAWS = 200
 PANEL_WIDTH = 3.3
 LABEL_WIDTH = 0.9
@@ -42,26 +39,13 @@ LEAST_WIDTH = 4.8
 TICKS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100)
 
 
-class MethodRates(NamedTuple):
-    """One method's line: FMR of each group over the wanted FMR, its interval, and the false matches behind it.
-
-    All have shape (n_groups,); NaN where a group has no impostor pairs.
-    """
-
-    label: str
-    rate: F64
-    low: F64
-    high: F64
-    false_matches: F64
-
-
-def fmr_by_group_figure(panels: Mapping[str, Sequence[MethodRates]], groups: Sequence[str], title: str) -> Figure:
+def fmr_by_group_figure(panels: Mapping[str, Mapping[str, GroupFmr]], groups: Sequence[str], title: str) -> Figure:
     """Draw panels of plain numbers.
 
     Parameters
     ----------
-    panels : mapping of str to sequence of MethodRates
-        The lines of each panel, by its heading; all panels have the same methods.
+    panels : mapping of str to mapping of str to GroupFmr
+        The lines of each panel, by its heading and the method's label; all panels have the same methods.
     groups : sequence of str, length n_groups
         Names of the groups, at most ``MOST_GROUPS``.
     title : str
@@ -106,10 +90,10 @@ def group_handles(groups: Sequence[str]) -> list[Line2D]:
     return handles
 
 
-def draw_fmr_by_group(axes: Axes, heading: str, lines: Sequence[MethodRates]) -> None:
+def draw_fmr_by_group(axes: Axes, heading: str, lines: Mapping[str, GroupFmr]) -> None:
     """Draw one panel."""
     axes.set_title(heading, fontsize=MEDIUM)
-    ends = np.concatenate([[1.0], *(np.concatenate([line.rate, line.low, line.high]) for line in lines)])
+    ends = np.concatenate([[1.0], *(np.concatenate([line.rate, line.low, line.high]) for line in lines.values())])
     ends = ends[np.isfinite(ends) & (ends > 0)]
     left = max(float(ends.min()) / 1.3, 0.01)
     axes.set_xscale("log")
@@ -118,9 +102,9 @@ def draw_fmr_by_group(axes: Axes, heading: str, lines: Sequence[MethodRates]) ->
     axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
     axes.minorticks_off()
     axes.axvline(1, color="0.3", linewidth=0.8)
-    for place, line in enumerate(lines):
+    for place, line in enumerate(lines.values()):
         _draw_line(axes, place, line, left)
-    axes.set_yticks(range(len(lines)), [escape_mathtext(line.label) for line in lines], fontsize=MEDIUM)
+    axes.set_yticks(range(len(lines)), [escape_mathtext(label) for label in lines], fontsize=MEDIUM)
     axes.set_ylim(len(lines) - 0.5, -0.5)
     axes.set_xlabel("FMR of the group / wanted FMR", fontsize=SMALL)
     axes.tick_params(axis="x", labelsize=SMALL)
@@ -130,7 +114,7 @@ def draw_fmr_by_group(axes: Axes, heading: str, lines: Sequence[MethodRates]) ->
     axes.set_axisbelow(True)
 
 
-def _draw_line(axes: Axes, place: int, line: MethodRates, left: float) -> None:
+def _draw_line(axes: Axes, place: int, line: GroupFmr, left: float) -> None:
     """The groups of one method below each other, so that their intervals can be told apart."""
     for number, y in enumerate(place + np.linspace(-0.28, 0.28, len(line.rate))):
         if np.isnan(line.rate[number]):
@@ -162,7 +146,7 @@ def setting_figure(layout: Layout, setting: Setting) -> Figure | None:
     return fmr_by_group_figure(panels, [group_heading(level) for level in first.levels], title)
 
 
-def rates_by_level(shown: Sequence[tuple[str, RunScores]]) -> dict[str, list[MethodRates]]:
+def rates_by_level(shown: Sequence[tuple[str, RunScores]]) -> dict[str, dict[str, GroupFmr]]:
     """The lines of a panel for each wanted rate that has enough impostors, by its heading.
 
     Nothing without groups, or with more than can be told apart. ``shown`` are labels and scores of the same pairs.
@@ -174,16 +158,17 @@ def rates_by_level(shown: Sequence[tuple[str, RunScores]]) -> dict[str, list[Met
     levels = [level for level, alpha in ALL_FPR_LEVELS.items() if alpha * impostors >= ENOUGH_FALSE_MATCHES]
     if not levels:
         return {}
-    groups = _drawn_groups(first)
-    panels: dict[str, list[MethodRates]] = {}
+    drawn = draw_bootstrap(resampling_units(*first.images, first.same, first.identities), DRAWS)
+    groups = impostors_by_group(drawn, first.same, first.pair_groups(), len(first.levels))
+    panels: dict[str, dict[str, GroupFmr]] = {}
     for level in levels:
         alpha = ALL_FPR_LEVELS[level]
-        heading = f"at FMR {level} ({alpha * impostors:,.0f} false matches)"
-        panels[heading] = []
+        lines = {}
         for label, scores in shown:
             if scores.run.is_tied(level):
                 label = f"{label} {TIED}"
-            panels[heading].append(_method_rates(label, scores, groups, alpha))
+            lines[label] = group_fmr(scores.same, scores.ranking_values, groups, alpha)
+        panels[f"at FMR {level} ({alpha * impostors:,.0f} false matches)"] = lines
     return panels
 
 
@@ -199,33 +184,3 @@ def _shown(layout: Layout, setting: Setting) -> list[tuple[str, RunScores]]:
         found = [one for one in found if one[0] in METHODS]
         found.sort(key=lambda one: METHODS.index(one[0]))
     return [(label, scores) for _, label, scores in found[:MOST_METHODS]]
-
-
-def _drawn_groups(scores: RunScores) -> list[tuple[Bool, DrawnSubset]]:
-    """The impostor pairs of each group, (p,), and how often each counts in each draw: the same for all methods."""
-    units = resampling_units(*scores.images, scores.same, scores.identities)
-    drawn = draw_bootstrap(units, DRAWS)
-    codes = scores.pair_groups()
-    found = []
-    for code in range(len(scores.levels)):
-        inside = (codes == code) & ~scores.same
-        found.append((inside, DrawnSubset(drawn, np.flatnonzero(inside))))
-    return found
-
-
-def _method_rates(
-    label: str, scores: RunScores, groups: Sequence[tuple[Bool, DrawnSubset]], alpha: float
-) -> MethodRates:
-    """At the lowest threshold whose FMR over all pairs does not exceed ``alpha``."""
-    values = scores.ranking_values
-    threshold = OperatingPoint.from_pairs(scores.same, values, alpha, "conservative").thresholds[0]
-    rates = [_rate(subset, values[inside] >= threshold) for inside, subset in groups]
-    bounds = np.array([rate.bounds for rate in rates]).reshape(-1, 2) / alpha
-    value = np.array([rate.value for rate in rates]) / alpha
-    matches = np.array([rate.errors for rate in rates], dtype=np.float64)
-    return MethodRates(label, value, bounds[:, 0], bounds[:, 1], matches)
-
-
-def _rate(subset: DrawnSubset, is_accepted: Bool) -> ErrorRate:
-    """A rate with its interval, as ``fairfr calibrate threshold`` prints it."""
-    return error_rate(subset, is_accepted, CONFIDENCE)

@@ -28,6 +28,10 @@ UNDEFINED = "\u2013"
 """Stands where there is a run but no number."""
 TIED = "\u2021"
 """Follows a number at a false positive rate that no threshold meets."""
+TIED_WORDS = (
+    f"{TIED} No threshold meets the rate, because in some fold more impostors share the highest value than it allows: "
+    "numbers are interpolated and not compared."
+)
 UNSTEADY = "\u00b0"
 """Follows a number that rests on fewer than ten false matches."""
 
@@ -84,8 +88,8 @@ def number_entry(
 
 
 def tied_entry(entry: Entry) -> Entry:
-    """The same number, marked as one at a rate that no threshold meets."""
-    if not entry.text:
+    """The same number, marked as one at a rate that no threshold meets; what is no number stays as it is."""
+    if entry.value is None:
         return entry
     return replace(entry, spread=TIED + entry.spread, tied=True)
 

@@ -11,7 +11,7 @@ from fairfr.core.names import ENOUGH_FALSE_MATCHES
 from fairfr.core.run_key import variant_text
 from fairfr.core.text import plural
 from fairfr.metrics.fpr_levels import ALL_FPR_LEVELS
-from fairfr.report.tables.grid import TIED, UNDEFINED, Grid, Missing, Note, Section, number_entry
+from fairfr.report.tables.grid import TIED_WORDS, UNDEFINED, Grid, Missing, Note, Section, number_entry
 from fairfr.report.tables.layout import Layout, experiment_command, missing_run_commands
 from fairfr.report.tables.order import MethodRow, Setting
 from fairfr.stored.run import Run
@@ -189,11 +189,7 @@ class TableNotes:
                 each.append(f"FPR={alpha}: {', '.join(tied)}")
         if not each:
             return None
-        text = (
-            f"{TIED} No threshold meets the rate, because in some fold more impostors share the highest value than it "
-            f"allows: numbers are interpolated and not compared. TPR of all pairs at {'; '.join(each)}."
-        )
-        return Note("ties", text, severity="warning")
+        return Note("ties", f"{TIED_WORDS} TPR of all pairs at {'; '.join(each)}.", severity="warning")
 
     def _tie(self, row: MethodRow, run: Run, alpha: str) -> str:
         metric = f"tpr_at_fpr_{alpha}"

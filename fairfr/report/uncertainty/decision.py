@@ -58,8 +58,8 @@ class Difference:
 class GroupChange(NamedTuple):
     """What a method does to one group at a wanted false match rate, ``level`` as it is spelled, beside the reference.
 
-    ``false_matches`` of the method and of the reference; ``fmr`` and ``fmr_by`` the intervals of the method's rate and
-    of its difference; ``fnmr_by`` that of the difference in false non-matches.
+    ``false_matches`` of the method and of the reference; ``fmr`` is the interval of the method's rate alone, ``fmr_by``
+    that of its difference, ``fnmr_by`` that of the difference in false non-matches.
     """
 
     group: str
@@ -171,7 +171,7 @@ def advise(trial: Trial, successor: Trial | None, n_genuine: int) -> str:
 
 def _untold(groups: Sequence[GroupChange]) -> str:
     if not groups:
-        return "the data has no groups, or too few impostors, to tell whether one pays for it"
+        return "no group can be judged: the data has no groups, too few impostors, or a rate that no threshold meets"
     return f"no group has {ENOUGH_FALSE_MATCHES} false matches to tell whether one pays for it"
 
 

@@ -15,6 +15,7 @@ from fairfr.report.quantity import group_words
 from fairfr.report.tables.grid import Entry, Line, Note, Section, Spanner, Tone, number_entry
 from fairfr.report.tables.order import MethodRow
 from fairfr.report.uncertainty.decision import CANDIDATES, SAFE, Difference, GroupChange, Trial, advise, sentence
+from fairfr.report.uncertainty.rate_tables import open_range
 from fairfr.report.uncertainty.setting_bootstrap import SettingBootstrap
 
 DECIDING_LEVELS = ("1e-3", "1e-2")
@@ -63,12 +64,17 @@ def _difference(name: str, higher: bool, digits: int, values: F64, band: F64) ->
 
 
 def _measured(found: SettingBootstrap, row: MethodRow, reference: MethodRow) -> Iterator[tuple[str, bool, int, F64]]:
-    """Each measure with its direction, digits and difference: of the data, then of each draw."""
+    """Each measure with its direction, digits and difference: of the data, then of each draw.
+
+    Methods that rank the pairs of every fold alike do not differ in what only the order decides. A rate that no
+    threshold meets is not compared: NaN.
+    """
+    alike = found.rank_alike(row, reference)
     for metric, name, higher in (("brier", "Brier score", False), ("auroc", "AUROC", True)):
         ours, drawn = found.value(row, metric, "all")
         theirs, other = found.value(reference, metric, "all")
         change = np.append(ours - theirs, drawn - other)
-        if metric == "auroc" and found.rank_alike(row, reference):
+        if metric == "auroc" and alike:
             change = np.zeros(len(change))
         yield name, higher, 4, change
     levels = deciding_levels(found)
@@ -79,10 +85,15 @@ def _measured(found: SettingBootstrap, row: MethodRow, reference: MethodRow) -> 
     worst = [
         np.fmax.reduce(rates[f"fpr_at_fpr_{level}"], axis=1) / found.levels[level] for rates in (ours_at, theirs_at)
     ]
-    yield f"worst group's FMR over {level}", False, 2, worst[0] - worst[1]
     gaps = [100 * gap_of_groups(rates[f"tpr_at_own_fpr_{level}"]) for rates in (ours_at, theirs_at)]
     with np.errstate(invalid="ignore"):
-        yield "gap of TPR at equal FMR, points", False, 1, gaps[0] - gaps[1]
+        changes = [worst[0] - worst[1], gaps[0] - gaps[1]]
+    if found.is_tied(level, row, reference):
+        changes = [np.full(1 + found.draws, np.nan)] * 2
+    elif alike:
+        changes = [np.zeros(1 + found.draws)] * 2
+    yield f"worst group's FMR over {level}", False, 2, changes[0]
+    yield "gap of TPR at equal FMR, points", False, 1, changes[1]
 
 
 def decision_columns(by_label: dict[str, tuple[Difference, ...]]) -> tuple[Spanner, ...]:
@@ -105,10 +116,10 @@ def decision_section(
 
 
 def _entries(one: Difference) -> list[Entry]:
-    ends = [f"{end:+.{one.digits}f}" for end in (*one.interval, *one.band)]
     tone = TONES.get(one.verdict, "plain")
-    difference = number_entry(one.by, one.digits, sign="+", spread=f" [{ends[0]}, {ends[1]}]", tone=tone)
-    return [difference, Entry(f"[{ends[2]}, {ends[3]}]"), Entry(one.verdict)]
+    interval, band = (open_range(*ends, one.digits, "+") for ends in (one.interval, one.band))
+    difference = number_entry(one.by, one.digits, sign="+", spread=f" {interval}", tone=tone)
+    return [difference, Entry(band), Entry(one.verdict)]
 
 
 def decision_sentences(
@@ -138,10 +149,13 @@ def _advice(found: SettingBootstrap, by_label: dict[str, tuple[Difference, ...]]
 
 
 def _changes(found: SettingBootstrap, row: MethodRow, reference: MethodRow) -> tuple[GroupChange, ...]:
-    """What happens to each group at each deciding rate."""
+    """What happens to each group at each deciding rate that both methods meet."""
     ours, theirs = (found.rates[one.label] for one in (row, reference))
     changes = []
     for level in deciding_levels(found):
+        if found.is_tied(level, row, reference):
+            continue
+        alone = found.fmr[row.label][level]
         fmr, other = (rates[f"fpr_at_fpr_{level}"] for rates in (ours, theirs))
         lost = theirs[f"tpr_at_fpr_{level}"] - ours[f"tpr_at_fpr_{level}"]
         for g, group in enumerate(found.groups):
@@ -149,7 +163,7 @@ def _changes(found: SettingBootstrap, row: MethodRow, reference: MethodRow) -> t
                 group=group_words(group),
                 level=level,
                 false_matches=(float(fmr[0, g] * found.impostors[g]), float(other[0, g] * found.impostors[g])),
-                fmr=interval_to_infinity(fmr[1:, g]),
+                fmr=(float(alone.low[g]) * found.levels[level], float(alone.high[g]) * found.levels[level]),
                 fmr_by=interval_to_infinity(fmr[1:, g] - other[1:, g]),
                 fnmr_by=interval_to_infinity(lost[1:, g]),
             )

@@ -9,8 +9,8 @@ import numpy as np
 
 from fairfr.core.types import F64
 from fairfr.numerics.bootstrap import BOOTSTRAP_METRICS, percentile_interval
-from fairfr.report.quantity import higher_is_better
-from fairfr.report.tables.grid import Entry, Line, Note, Section, Tone, number_entry
+from fairfr.report.quantity import Quantity, higher_is_better
+from fairfr.report.tables.grid import Entry, Line, Note, Section, Tone, number_entry, tied_entry
 from fairfr.report.tables.layout import is_called
 from fairfr.report.tables.order import BASELINE, MethodRow
 from fairfr.report.uncertainty.setting_bootstrap import SettingBootstrap
@@ -54,12 +54,16 @@ def row_called(name: str, found: SettingBootstrap) -> MethodRow | None:
 
 def _comparison_line(found: SettingBootstrap, a: MethodRow, b: MethodRow, metric: str) -> Line:
     alike = metric in RANKED and found.rank_alike(a, b)
+    alpha = Quantity(metric, "all").alpha
+    tied = alpha is not None and found.is_tied(alpha, a, b)
     entries: list[Entry] = []
     for place in PLACES:
         ours, drawn = found.value(a, metric, place)
         theirs, other = found.value(b, metric, place)
-        entries += _difference_entries(ours - theirs, drawn - other, bool(higher_is_better(metric)), alike)
+        entries += _difference_entries(ours - theirs, drawn - other, bool(higher_is_better(metric)), alike or tied)
         entries.append(_of_fold_means(found, a, b, metric, place))
+    if tied:
+        entries = [tied_entry(entry) for entry in entries]
     return Line(a.label, tuple(entries), found.runs[a.label].needs_groups)
 
 
@@ -70,10 +74,10 @@ def _of_fold_means(found: SettingBootstrap, a: MethodRow, b: MethodRow, metric: 
     return number_entry(means[0] - means[1], DIGITS, sign="+")
 
 
-def _difference_entries(difference: float, drawn: F64, higher: bool, alike: bool) -> list[Entry]:
+def _difference_entries(difference: float, drawn: F64, higher: bool, unmarked: bool) -> list[Entry]:
     """The difference, its interval, and in which share of the draws (draws,) it is for the better.
 
-    It is marked where the interval leaves out zero as it is printed, unless both methods rank ``alike`` in every fold.
+    It is marked where the interval leaves out zero as it is printed, unless it is to stay ``unmarked``.
     """
     known = drawn[~np.isnan(drawn)]
     if isnan(difference) or len(known) == 0:
@@ -82,7 +86,7 @@ def _difference_entries(difference: float, drawn: F64, higher: bool, alike: bool
     gain = known if higher else -known
     share = float(np.mean(gain > 0) + np.mean(gain == 0) / 2)
     tone: Tone = "plain"
-    if not alike and (low > 0 or high < 0):
+    if not unmarked and (low > 0 or high < 0):
         tone = "improved" if (low > 0) == higher else "degraded"
     return [
         number_entry(difference, DIGITS, sign="+", tone=tone),

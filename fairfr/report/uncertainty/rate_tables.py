@@ -7,6 +7,7 @@ says by how much; the gap between two fixed groups, best and worst for the refer
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from math import isfinite
 
 import numpy as np
@@ -16,7 +17,7 @@ from fairfr.core.types import F64, Bool
 from fairfr.numerics.bootstrap import interval_to_infinity
 from fairfr.numerics.rates_of_draws import gap_of_groups, ratio_of_groups
 from fairfr.report.quantity import group_heading
-from fairfr.report.tables.grid import Entry, Line, Note, Section, Spanner, Tone, number_entry
+from fairfr.report.tables.grid import Entry, Line, Note, Section, Spanner, Tone, number_entry, tied_entry
 from fairfr.report.tables.order import MethodRow
 from fairfr.report.uncertainty.setting_bootstrap import SettingBootstrap
 
@@ -31,7 +32,8 @@ AT_ONE_THRESHOLD = Note(
     "each group has a threshold of its own. Highest minus lowest is biased upwards by noise: the mean of the draws "
     "minus the point shows by how much, and the same two groups, best and worst for the method that is compared with, "
     'have no such bias. A draw without a group, or without a false match in it, counts as infinitely large: "> x" is '
-    "an interval without an upper end. Coloured: the interval leaves out zero.",
+    "an interval without an upper end. Beside an FMR stands its own interval, as fairfr calibrate threshold prints it. "
+    "Coloured: the interval as printed leaves out zero, and both methods rank the pairs of a fold differently.",
 )
 FEW_FALSE_MATCHES = Note(
     "few_false_matches_of_group",
@@ -93,6 +95,15 @@ def _gap_line(found: SettingBootstrap, row: MethodRow, reference: MethodRow, lev
         best, worst = _best_and_worst(theirs[name])
         change = ours[name] - theirs[name]
         entries.append(_entry(100 * (change[:, best] - change[:, worst]), 1, sign="+", better_below=0.0))
+    return _line(found, row, reference, level, entries)
+
+
+def _line(found: SettingBootstrap, row: MethodRow, reference: MethodRow, level: str, entries: list[Entry]) -> Line:
+    """What can be compared is; not where the rate is not met, or where both methods rank alike in every fold."""
+    if found.is_tied(level, row, reference):
+        entries = [tied_entry(replace(entry, tone="plain")) for entry in entries]
+    elif found.rank_alike(row, reference):
+        entries = [replace(entry, tone="plain") for entry in entries]
     return Line(row.label, tuple(entries), found.runs[row.label].needs_groups)
 
 
@@ -125,15 +136,18 @@ def _group_line(found: SettingBootstrap, row: MethodRow, reference: MethodRow, l
     fmr, other = (rates[f"fpr_at_fpr_{level}"] for rates in (ours, theirs))
     lost = theirs[f"tpr_at_fpr_{level}"] - ours[f"tpr_at_fpr_{level}"]
     few = _few(found, fmr, other)
+    alone = found.fmr[row.label][level]
     entries = []
     for g in part:
-        entries.append(_entry(fmr[:1, g] / found.levels[level], 2, mark=bool(few[g])))
+        rate = _entry(fmr[:1, g] / found.levels[level], 2, mark=bool(few[g]))
+        span = f"{rate.spread} {open_range(alone.low[g], alone.high[g], 2)}"
+        entries.append(replace(rate, spread=span))
         if row == reference:
             entries += [Entry(), Entry()]
         else:
             entries.append(_entry(_over(fmr[:, g], other[:, g]), 2, mark=bool(few[g])))
             entries.append(_entry(100 * lost[:, g], 1, sign="+", better_below=0.0))
-    return Line(row.label, tuple(entries), found.runs[row.label].needs_groups)
+    return _line(found, row, reference, level, entries)
 
 
 def _few(found: SettingBootstrap, fmr: F64, other: F64) -> Bool:
@@ -153,7 +167,7 @@ def _over(rates: F64, other: F64) -> F64:
 def _entry(values: F64, digits: int, *, sign: str = "", better_below: float | None = None, mark: bool = False) -> Entry:
     """The data's value ``values[0]`` with the interval of the draws after it, if there are any.
 
-    ``better_below``: coloured where the whole interval lies on one side of this number.
+    ``better_below``: coloured where the whole interval, as printed, lies on one side of this number.
     """
     point = float(values[0])
     drawn = values[1:]
@@ -162,7 +176,7 @@ def _entry(values: F64, digits: int, *, sign: str = "", better_below: float | No
         tail = FEW
     tone: Tone = "plain"
     if len(drawn):
-        low, high = interval_to_infinity(drawn)
+        low, high = (round(end, digits) for end in interval_to_infinity(drawn))
         if better_below is not None and (low > better_below or high < better_below):
             tone = "improved" if high < better_below else "degraded"
         tail += f" {open_range(low, high, digits, sign)}"

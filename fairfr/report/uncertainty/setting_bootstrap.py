@@ -22,6 +22,7 @@ from fairfr.numerics.bootstrap import (
     resampling_units,
 )
 from fairfr.numerics.rates_of_draws import Rates, rates_of_draws
+from fairfr.report.group_fmr import GroupFmr, group_fmr, impostors_by_group
 from fairfr.report.tables.layout import Layout
 from fairfr.report.tables.order import MethodRow, Setting, rows_of
 from fairfr.stored.run import Run
@@ -41,8 +42,8 @@ class SettingBootstrap:
     ``units`` is the number of identities that were drawn from, ``known`` the share of images whose identity the data
     tells. ``groups`` are those that can be the worst one; ``incomparable`` are methods
     that scored other pairs. ``ranks`` is a digest of how a method ranks the pairs inside each fold. ``impostors``
-    (groups,) counts each group's; ``rates`` are its error rates at the wanted ``levels``, empty if they were not asked
-    for.
+    (groups,) counts each group's; ``rates`` are its error rates at the wanted ``levels``, and ``fmr`` its FMR by level
+    with the interval of that rate alone. Both are empty if they were not asked for.
     """
 
     rows: tuple[MethodRow, ...]
@@ -58,6 +59,7 @@ class SettingBootstrap:
     impostors: I64
     levels: dict[str, float]
     rates: dict[str, Rates]
+    fmr: dict[str, dict[str, GroupFmr]]
 
     @property
     def first(self) -> Run:
@@ -74,6 +76,10 @@ class SettingBootstrap:
     def rank_alike(self, a: MethodRow, b: MethodRow) -> bool:
         """Whether two methods rank the pairs of every fold alike: only their maps differ."""
         return self.ranks[a.label] == self.ranks[b.label]
+
+    def is_tied(self, level: str, *rows: MethodRow) -> bool:
+        """Whether no threshold of one of these methods meets the wanted rate."""
+        return any(self.runs[row.label].is_tied(level) for row in rows)
 
     def value(self, row: MethodRow, metric: str, place: str) -> tuple[float, F64]:
         """The pooled value of ``all`` pairs or of the ``worst`` group, and those of the draws, (draws,)."""
@@ -125,9 +131,14 @@ def bootstrap_runs(
     drawn = draw_bootstrap(resampling_units(*first.images, first.same, first.identities), draws)
     levels = _rate_levels(first.same)
     rates: list[Rates] = []
+    fmr: dict[str, dict[str, GroupFmr]] = {}
     if with_rates:
         values = np.stack([scores.ranking_values for scores in shared.values()])
         rates = rates_of_draws(drawn.multiplicity, drawn.ends, first.same, values, group, levels)
+        inside = impostors_by_group(drawn, first.same, group, len(groups))
+        for row, of_row in zip(shared, values, strict=True):
+            at = {level: group_fmr(first.same, of_row, inside, fpr) for level, fpr in levels.items()}
+            fmr[row.label] = at
     return SettingBootstrap(
         rows=tuple(shared),
         runs={row.label: scores.run for row, scores in shared.items()},
@@ -142,6 +153,7 @@ def bootstrap_runs(
         impostors=np.bincount(group[~first.same & (group >= 0)], minlength=len(groups)),
         levels=levels,
         rates={row.label: of_row for row, of_row in zip(shared, rates, strict=with_rates)},
+        fmr=fmr,
     )
 
 

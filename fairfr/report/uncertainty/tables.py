@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from typing import TypeAlias
 
 from fairfr.core.names import ENOUGH_FALSE_MATCHES
@@ -19,8 +20,20 @@ from fairfr.numerics.bootstrap import (
     simultaneous_intervals,
     worst_group_interval,
 )
-from fairfr.report.quantity import group_heading, higher_is_better
-from fairfr.report.tables.grid import DECISION, Entry, Grid, Line, Note, Section, Spanner, mark_best, number_entry
+from fairfr.report.quantity import Quantity, group_heading, higher_is_better
+from fairfr.report.tables.grid import (
+    DECISION,
+    TIED_WORDS,
+    Entry,
+    Grid,
+    Line,
+    Note,
+    Section,
+    Spanner,
+    mark_best,
+    number_entry,
+    tied_entry,
+)
 from fairfr.report.tables.order import MethodRow
 from fairfr.report.tables.setting_tables import MOST_GROUPS
 from fairfr.report.tables.table_notes import raw_brier
@@ -143,11 +156,19 @@ def _grid(
         corner=("Method",),
         spanners=spanners,
         sections=sections,
-        notes=(note, *_notes(found)),
+        notes=(note, *_ties(sections), *_notes(found)),
         about=(_about(found), *raw_brier(used)),
         source=result.source,
         chapter=CHAPTER,
     )
+
+
+def _ties(sections: tuple[Section, ...]) -> Iterator[Note]:
+    """What the mark at a rate that no threshold meets says, where there is one."""
+    lines = chain.from_iterable(section.lines for section in sections)
+    entries = chain.from_iterable(line.entries for line in lines)
+    if any(entry.tied for entry in entries):
+        yield Note("ties", TIED_WORDS, severity="warning")
 
 
 def _means_grid(found: SettingBootstrap) -> Grid:
@@ -182,7 +203,15 @@ def _means_line(found: SettingBootstrap, row: MethodRow, metric: str) -> Line:
         ]
     bounds = simultaneous_intervals(found.measured[row.label].groups(metric)[1])
     entries.append(Entry(range_text(*worst_group_interval(bounds, bool(higher_is_better(metric))))))
-    return Line(row.label, tuple(entries), run.needs_groups)
+    return Line(row.label, _marked(entries, found, metric, row), run.needs_groups)
+
+
+def _marked(entries: list[Entry], found: SettingBootstrap, metric: str, row: MethodRow) -> tuple[Entry, ...]:
+    """The numbers of one method; those at a rate that no threshold meets are marked."""
+    alpha = Quantity(metric, "all").alpha
+    if alpha is None or not found.is_tied(alpha, row):
+        return tuple(entries)
+    return tuple(map(tied_entry, entries))
 
 
 def _groups_grids(found: SettingBootstrap) -> Iterator[Grid]:
@@ -206,7 +235,7 @@ def _groups_line(part: slice, found: SettingBootstrap, row: MethodRow, metric: s
         number_entry(float(value), DIGITS, spread=f" {range_text(low, high)}")
         for value, (low, high) in zip(pooled[part], bounds, strict=True)
     ]
-    return Line(row.label, tuple(entries), found.runs[row.label].needs_groups)
+    return Line(row.label, _marked(entries, found, metric, row), found.runs[row.label].needs_groups)
 
 
 def _differences_grid(found: SettingBootstrap, sections: tuple[Section, ...]) -> Grid:

@@ -15,7 +15,8 @@ from fairfr.core.findings import Finding
 from fairfr.metrics.ties import ties_code
 from fairfr.paper.order import ORDER
 from fairfr.report.figures.draw import draw_figures
-from fairfr.report.figures.fmr_by_group import MethodRates, fmr_by_group_figure, setting_figure
+from fairfr.report.figures.fmr_by_group import fmr_by_group_figure, setting_figure
+from fairfr.report.group_fmr import GroupFmr
 from fairfr.report.tables.layout import Layout
 from fairfr.stored.run import Run
 from fairfr.stored.runs import SelectedRuns
@@ -39,13 +40,13 @@ def dots(axes: Axes) -> list[tuple[float, str]]:
     return [(x, face) for _, x, face in sorted(found)]
 
 
-def rates(label: str, *rate: float, matches: tuple[float, ...]) -> MethodRates:
+def rates(*rate: float, matches: tuple[float, ...]) -> GroupFmr:
     value = np.array(rate)
-    return MethodRates(label, value, value / 2, value * 2 + 0.1, np.array(matches))
+    return GroupFmr(value, value / 2, value * 2 + 0.1, np.array(matches))
 
 
 def test_plain_arrays_give_a_dot_for_each_group_hollow_below_ten_false_matches() -> None:
-    lines = [rates("Raw", 2.0, 0.5, matches=(20, 9)), rates("Mine", 1.1, np.nan, matches=(10, np.nan))]
+    lines = {"Raw": rates(2.0, 0.5, matches=(20, 9)), "Mine": rates(1.1, np.nan, matches=(10, np.nan))}
     figure = fmr_by_group_figure({"at 1e-3": lines}, ["women", "men"], "Title")
     (axes,) = figure.axes
     found = dots(axes)
@@ -57,7 +58,7 @@ def test_plain_arrays_give_a_dot_for_each_group_hollow_below_ten_false_matches()
 
 
 def test_a_group_without_a_false_match_is_an_arrow_at_the_edge() -> None:
-    figure = fmr_by_group_figure({"x": [rates("Raw", 0.0, 1.0, matches=(0, 30))]}, ["a", "b"], "Title")
+    figure = fmr_by_group_figure({"x": {"Raw": rates(0.0, 1.0, matches=(0, 30))}}, ["a", "b"], "Title")
     (axes,) = figure.axes
     arrow = next(line for line in axes.lines if line.get_marker() == "<")
     assert float(np.asarray(arrow.get_xdata())[0]) == pytest.approx(axes.get_xlim()[0])

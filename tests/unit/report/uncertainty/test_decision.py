@@ -138,7 +138,7 @@ def test_where_no_group_can_be_judged_nothing_is_recommended() -> None:
         "Whether to take AC-Hinge instead of Beta is undetermined: its Brier score is lower, but no group has 10 false "
         "matches to tell whether one pays for it."
     )
-    assert "the data has no groups" in advice(TRIAL._replace(groups=()))
+    assert "no group can be judged: the data has no groups" in advice(TRIAL._replace(groups=()))
 
 
 def test_a_successor_has_to_pass_the_same_against_the_first() -> None:

@@ -6,10 +6,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from made_runs import change
 
+from fairfr.core.findings import Finding
+from fairfr.metrics.ties import ties_code
 from fairfr.paper.order import ORDER
 from fairfr.report.tables.layout import Layout
-from fairfr.report.uncertainty.decision_table import SYNTHETIC, decision_sentences, differences
+from fairfr.report.uncertainty.decision_table import SYNTHETIC, decision_section, decision_sentences, differences
 from fairfr.report.uncertainty.difference_lines import row_called
 from fairfr.report.uncertainty.setting_bootstrap import BootstrapCache, SettingBootstrap
 from fairfr.stored.run import Run
@@ -83,7 +86,26 @@ def test_nothing_is_recommended_from_synthetic_data(fake_run: Any) -> None:
     assert said(found_in(runs, "synthetic"), "beta")[-1] == SYNTHETIC
 
 
-def test_methods_that_rank_alike_are_equal_in_auroc(fake_run: Any) -> None:
-    found = found_in([fake_run("beta"), fake_run("mine")], "synthetic")  # noise goes by the length of the name
-    assert "equal in Brier score" in said(found, "beta")[0] and "AUROC" in said(found, "beta")[0]
-    assert "better" not in said(found, "beta")[0] and "worse in" not in said(found, "beta")[0]
+def test_methods_that_rank_alike_are_equal_in_all_that_the_order_decides(fake_run: Any) -> None:
+    runs = [fake_run("beta", n_pairs=3000), fake_run("mine", n_pairs=3000)]  # noise goes by the length of the name
+    (sentence, _) = said(found_in(runs, "synthetic"), "beta")
+    equal = sentence.partition("equal in ")[2]
+    for measure in ("Brier score", "AUROC", "worst group's FMR over 1e-2", "gap of TPR at equal FMR"):
+        assert measure in equal
+    assert "better" not in sentence and "worse in" not in sentence and "undetermined" not in sentence
+
+
+def test_a_rate_that_no_threshold_meets_decides_nothing(fake_run: Any) -> None:
+    runs = [
+        fake_run("beta", noise=0.8, n_pairs=3000, source="files", dataset="mine"),
+        fake_run("ac_hinge", noise=0.3, n_pairs=3000, source="files", dataset="mine"),
+    ]
+    change(runs[1], metric_warnings=[Finding(ties_code("tpr_at_fpr_1e-2"), "warning", "tied").as_dict()])
+    found = found_in(runs)
+    sentence, advice = said(found, "beta")
+    assert sentence.endswith("undetermined: worst group's FMR over 1e-2, gap of TPR at equal FMR, points.")
+    assert advice.startswith("Whether to take Ac_Hinge instead of Beta is undetermined")
+    beta = row_called("beta", found)
+    assert beta is not None
+    entries = decision_section(found, differences(found, beta), beta).lines[0].entries
+    assert not any("nan" in entry.shown or "inf" in entry.shown for entry in entries)

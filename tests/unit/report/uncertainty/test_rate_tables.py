@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from made_runs import change, run_of
+from scipy.stats import binomtest
 
+from fairfr.core.findings import Finding
+from fairfr.metrics.ties import ties_code
 from fairfr.paper.order import ORDER
 from fairfr.report.tables.grid import Grid
 from fairfr.report.tables.layout import Layout
 from fairfr.report.uncertainty.rate_tables import FEW, _entry, open_range
 from fairfr.report.uncertainty.setting_bootstrap import BootstrapCache
 from fairfr.report.uncertainty.tables import uncertainty_tables
+from fairfr.store.result_file import checksums
 from fairfr.stored.run import Run
 from fairfr.stored.runs import SelectedRuns
 
@@ -60,10 +67,10 @@ def test_values_and_differences_are_those_of_the_stored_scores(fake_run: Any) ->
                 assert times.value == pytest.approx(ours[group][0] / theirs[group][0])
             assert lost.value == pytest.approx(100 * (theirs[group][1] - ours[group][1]))
         _, _, gap, by, _, fixed, own, own_by, _, own_fixed = line(grids["one_threshold"], section, "Ac_Hinge")
-        for at, value, change, two in ((1, gap, by, fixed), (2, own, own_by, own_fixed)):
+        for at, value, minus, two in ((1, gap, by, fixed), (2, own, own_by, own_fixed)):
             rates, others = ([100 * of[group][at] for group in GROUPS] for of in (ours, theirs))
             assert value.value == pytest.approx(max(rates) - min(rates))
-            assert change.value == pytest.approx(max(rates) - min(rates) - max(others) + min(others))
+            assert minus.value == pytest.approx(max(rates) - min(rates) - max(others) + min(others))
             best, worst = int(np.argmax(others)), int(np.argmin(others))
             assert two.value == pytest.approx((rates[best] - rates[worst]) - (others[best] - others[worst]))
 
@@ -77,8 +84,52 @@ def test_a_method_against_itself_under_another_name_changes_nothing(fake_run: An
 
 def test_rates_on_few_false_matches_are_marked(fake_run: Any) -> None:
     grids = tables([fake_run("beta"), fake_run("ac_hinge")])
-    assert {entry.spread for entry in line(grids["one_threshold_groups"], 1, "Beta")[::3]} == {FEW}
+    assert all(entry.spread.startswith(FEW) for entry in line(grids["one_threshold_groups"], 1, "Beta")[::3])
     assert any(note.text.startswith(FEW) for note in grids["one_threshold_groups"].notes)
+
+
+def test_beside_each_rate_stands_its_own_interval_at_least_as_wide_as_the_exact_one(fake_run: Any) -> None:
+    runs = [fake_run("beta", n_pairs=3000), fake_run("ac_hinge", n_pairs=3000)]
+    entries = line(tables(runs)["one_threshold_groups"], 0, "Beta")[::3]
+    frame = pd.read_parquet(Path(str(runs[0].folder)) / "scores.parquet")
+    impostors = frame[~frame["same"]]
+    refused = impostors["score"].nlargest(int(0.01 * len(impostors)) + 1).iloc[-1]
+    for group, entry in zip(GROUPS, entries, strict=True):
+        score = impostors["score"][impostors["kind"].astype(str) == group]
+        exact = binomtest(int((score > refused).sum()), len(score)).proportion_ci(method="exact")
+        low, high = (float(end) for end in re.findall(r"\[(.*), (.*)\]", entry.spread)[0])
+        assert low <= round(100 * exact.low, 2) and high >= round(100 * exact.high, 2)
+
+
+def test_a_rate_that_no_threshold_meets_is_marked_and_not_compared(fake_run: Any) -> None:
+    """Four impostors of each hundred share the highest score: rates there are interpolated, and would look alike."""
+    runs = [fake_run("beta", n_pairs=3000, noise=0.8), fake_run("ac_hinge", n_pairs=3000, noise=0.2)]
+    compared = tables(runs)
+    change(runs[1], metric_warnings=[Finding(ties_code("tpr_at_fpr_1e-2"), "warning", "tied").as_dict()])
+    grids = tables(runs)
+    for id in ("one_threshold", "one_threshold_groups"):
+        assert any(entry.tone != "plain" for entry in line(compared[id], 0, "Ac_Hinge"))
+        entries = line(grids[id], 0, "Ac_Hinge")
+        assert {entry.tone for entry in entries} == {"plain"}
+        assert all("\u2021" in entry.shown for entry in entries if entry.value is not None)
+        assert not any(entry.tied for entry in line(grids[id], 1, "Ac_Hinge"))
+        assert any(note.text.startswith("\u2021") for note in grids[id].notes)
+
+
+def test_nothing_is_coloured_where_two_methods_rank_every_fold_alike(fake_run: Any) -> None:
+    """One map for each fold: the pooled order differs from that of the score, in no fold does it."""
+    runs = [fake_run("beta", n_pairs=3000), fake_run("mine", n_pairs=3000)]
+    assert runs[1].folder is not None
+    path = runs[1].folder / "scores.parquet"
+    frame = pd.read_parquet(path)
+    frame["score"] = frame["score"] + frame["fold"].map({"a": 0.0, "b": 3.0, "c": 6.0}).astype(float)
+    frame.to_parquet(path)
+    runs[1] = run_of({**runs[1].result.to_json(), "files": checksums(runs[1].folder)}, runs[1].folder)
+    grids = tables(runs)
+    for id in ("one_threshold", "one_threshold_groups"):
+        entries = line(grids[id], 0, "Mine")
+        assert any(entry.spread and "+0.0, +0.0" not in entry.spread for entry in entries)
+        assert {entry.tone for entry in entries} == {"plain"}
 
 
 def test_the_rarest_rate_is_shown_only_where_it_expects_ten_false_matches(fake_run: Any) -> None:
@@ -107,5 +158,6 @@ def test_only_an_interval_on_one_side_is_coloured() -> None:
     assert _entry(np.array([0.5, 0.4, 0.6]), 1, better_below=1.0).tone == "improved"
     assert _entry(np.array([2.0, 1.4, 2.6]), 1, better_below=1.0).tone == "degraded"
     assert _entry(np.array([2.0, 0.4, 2.6]), 1, better_below=1.0).tone == "plain"
+    assert _entry(np.array([-0.1, -0.3, -0.04]), 1, better_below=0.0).tone == "plain"  # [-0.3, -0.0]
     undefined = _entry(np.array([np.inf, 1.4, np.inf]), 1)
     assert undefined.text == "> 1.4" and undefined.value is None

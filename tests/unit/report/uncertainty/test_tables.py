@@ -9,6 +9,8 @@ import pandas as pd
 import pytest
 from made_runs import change, layout_of, run_of
 
+from fairfr.core.findings import Finding
+from fairfr.metrics.ties import ties_code
 from fairfr.paper.numbers import BootstrapNumbers, RunNumbers
 from fairfr.paper.printed import AUROC
 from fairfr.report.tables.grid import Grid, Line
@@ -95,9 +97,23 @@ def test_methods_that_rank_alike_inside_folds_are_not_marked_as_different(fake_r
 @pytest.mark.parametrize(("shift", "tone"), [(4e-5, "plain"), (6e-5, "improved"), (-6e-5, "degraded")])
 def test_a_difference_is_marked_only_where_its_printed_interval_leaves_out_zero(shift: float, tone: str) -> None:
     drawn = np.full(100, shift)
-    entries = _difference_entries(shift, drawn, higher=True, alike=False)
+    entries = _difference_entries(shift, drawn, higher=True, unmarked=False)
     assert entries[0].tone == tone
-    assert _difference_entries(shift, drawn, higher=True, alike=True)[0].tone == "plain"
+    assert _difference_entries(shift, drawn, higher=True, unmarked=True)[0].tone == "plain"
+
+
+def test_tpr_that_no_threshold_meets_is_marked_and_not_compared(fake_run: Any) -> None:
+    runs = [fake_run("baseline", noise=0.8), fake_run("ac_hinge", noise=0.2)]
+    tied = Finding(ties_code("tpr_at_fpr_1e-3"), "warning", "tied")
+    change(runs[1], metric_warnings=[tied.as_dict()])
+    grids = tables(runs, STRICT)
+    for id in ("uncertainty", "uncertainty_groups", "differences"):
+        by_metric = {section.heading.split(",")[0]: section for section in grids[f"{id}_rfw_facenet"].sections}
+        line = next(one for one in by_metric["TPR@1e-3"].lines if one.label == "Ac_Hinge")
+        assert not any(entry.bold or entry.tone != "plain" for entry in line.entries)
+        assert all(entry.tied for entry in line.entries if entry.value is not None)
+        assert not any(entry.tied for entry in by_metric["Brier"].lines[-1].entries)
+        assert [note.text for note in grids[f"{id}_rfw_facenet"].notes if note.code == "ties"]
 
 
 def test_claims_are_drawn_from_the_run_that_the_reading_takes(gst_and_its_variant: list[Run]) -> None:
