@@ -12,11 +12,11 @@ import numpy as np
 
 from fairfr.paper.comparison import CHAPTER, Compared, compare_all_forms, spearman
 from fairfr.paper.numbers import RunNumbers
-from fairfr.paper.order import DATASETS, DENSITY_LOO, HEADLINE, HEADLINE_BACKBONES, ROWS
+from fairfr.paper.order import ADAPTIVE, DATASETS, DENSITY_LOO, HEADLINE, HEADLINE_BACKBONES, ROWS
 from fairfr.paper.printed import AUROC, QUANTITIES, TPR, WORST_AUROC, WORST_BRIER, WORST_TPR
 from fairfr.report.quantity import LIFTED, Quantity
 from fairfr.report.tables.grid import Entry, Grid, Line, Note, Section, Spanner, number_entry
-from fairfr.report.tables.order import MethodRow
+from fairfr.report.tables.order import BASELINE, MethodRow
 from fairfr.report.tables.table_notes import raw_brier
 from fairfr.stored.run import Run
 from fairfr.stored.runs import SelectedRuns
@@ -27,6 +27,7 @@ FITTED_FIGURES: Mapping[str, tuple[Quantity, ...]] = {
 }
 DIGITS = 3
 MISSES = 3  # of each quantity, named below the table
+OWN = frozenset(row.id for row in ADAPTIVE)
 LABEL = {row.id: row.label for row in ROWS}
 
 
@@ -77,6 +78,7 @@ def prediction(runs: SelectedRuns) -> list[Grid]:
                     "Differences of LU-AUROC and LD-TPR are in groups. The mean over all methods and the rank "
                     "correlations take the AC-Density of the text.",
                 ),
+                *_turned(compared),
                 Note("largest", f"{_largest(compared)}.", "Largest misses, ours / printed"),
             ),
             about=(
@@ -136,6 +138,34 @@ def _correlation(compared: Sequence[Compared]) -> Entry:
     return number_entry(rho, 2)
 
 
+def _turned(compared: Sequence[Compared]) -> Iterator[Note]:
+    """Which printed comparisons with the Baseline have the other sign here: a simulation may not be read for them."""
+    of_baseline = {_place(one): one for one in compared if one.published.method == BASELINE.id}
+    beside = [one for one in compared if one.published.method != BASELINE.id and _place(one) in of_baseline]
+    turned: list[str] = []
+    own: list[str] = []
+    for one in beside:
+        baseline = of_baseline[_place(one)]
+        here = round((one.ours.printed or 0.0) - (baseline.ours.printed or 0.0), DIGITS)
+        in_print = round(one.published.value - baseline.published.value, DIGITS)
+        if here * in_print < 0:
+            said = f"{_row_and_setting(one)}, {one.published.quantity.label} {here:+.3f} / {in_print:+.3f}"
+            turned.append(said)
+            if one.published.method in OWN:
+                own.append(said)
+    if turned:
+        text = (
+            f"{len(turned)} of {len(beside)} printed differences to the Baseline have the other sign here. Of the "
+            f"paper's own methods (ours / printed): {'; '.join(own) or 'none'}."
+        )
+        yield Note("turned", text, severity="warning")
+
+
+def _place(one: Compared) -> tuple[Quantity, str, str]:
+    printed = one.published
+    return printed.quantity, printed.dataset, printed.backbone
+
+
 def _largest(compared: Sequence[Compared]) -> str:
     """The largest misses of each rate."""
     said = []
@@ -149,6 +179,9 @@ def _largest(compared: Sequence[Compared]) -> str:
 
 
 def _named(one: Compared) -> str:
+    return f"{_row_and_setting(one)} {one.ours.shown} / {one.published.text}"
+
+
+def _row_and_setting(one: Compared) -> str:
     printed = one.published
-    where = f"{DATASETS[printed.dataset]} {HEADLINE_BACKBONES[printed.backbone]}"
-    return f"{LABEL[printed.method]} on {where} {one.ours.shown} / {printed.text}"
+    return f"{LABEL[printed.method]} on {DATASETS[printed.dataset]} {HEADLINE_BACKBONES[printed.backbone]}"
