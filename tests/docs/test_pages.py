@@ -64,6 +64,16 @@ def test_links_lead_somewhere(page: Path) -> None:
         assert not heading or heading in anchors(target), f"{page.name}: {link}"
 
 
+FIRST_SCREEN = ("Question", "Answer", "How sure", "Do this", "Repeat it")
+
+
+@pytest.mark.parametrize("page", sorted((ROOT / "docs" / "lab").glob("*.md")), ids=lambda path: path.stem)
+def test_notes_of_the_lab_begin_with_an_answer_and_how_sure_it_is(page: Path) -> None:
+    first_screen = page.read_text(encoding="utf-8").splitlines()[:25]
+    leads = [re.match(r"\*\*([\w ]+)\.\*\*", line) for line in first_screen]
+    assert [lead[1] for lead in leads if lead] == list(FIRST_SCREEN)
+
+
 @pytest.mark.parametrize("name", ["pipeline", "data", "running", "tables", "methods", "lab/real_faces", "lab/studies"])
 def test_pages_for_users_begin_with_where_their_words_are_explained(name: str) -> None:
     page = (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
