@@ -9,9 +9,10 @@ import argparse
 import filecmp
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,7 +21,7 @@ from fairfr.core.findings import Finding
 from fairfr.core.names import SIDES
 from fairfr.core.run_key import check_path_name
 from fairfr.core.text import escape_control_chars, plural, shorten_list
-from fairfr.core.types import F64, I32, UNKNOWN, Bool, PlaceholderIds
+from fairfr.core.types import F64, I32, UNKNOWN, PlaceholderIds
 from fairfr.data.files import TABLE_ENDINGS
 from fairfr.data.images_file import MAX_GROUPS_OF_COLUMN, ImageTable
 from fairfr.data.pairs_file import LabelledPairs, fold_codes, index_of
@@ -35,6 +36,9 @@ from fairfr.data.validation import (
     similar_value_findings,
 )
 from fairfr.pairs.overlap import folds_per_value, pair_keys
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 MIN_PAIRS = 20  # inside a group: with fewer its share of genuine pairs says little
 MAX_NAMED_LEVELS = 12  # folds, or levels of an attribute, named in the summary
@@ -193,7 +197,6 @@ def summarise_import(data: ImportedSet) -> str:
     return "\n".join([*lines, *(f"note: {note}" for note in data.notes)])
 
 
-ROWS_PER_CHUNK = 100_000  # rows turned into text at a time
 TABLES = ("images", "pairs")
 
 
@@ -229,13 +232,8 @@ def write_neutral(data: ImportedSet, folder: Path, force: bool = False) -> str:
     try:
         partial.mkdir(parents=True)
         if data.has_ids:
-            _write_table(partial / "images.csv", ["image", "identity", *data.images.attributes], _image_columns(data))
-            _write_table(partial / "pairs.csv", ["fold", "left", "right", "same", *data.scores], _pair_columns(data))
-        else:
-            sides: list[str] = []
-            for name in data.images.attributes:
-                sides.extend(name + side for side in SIDES)
-            _write_table(partial / "pairs.csv", ["fold", "same", *data.scores, *sides], _rows_without_ids(data))
+            _write_table(partial / "images.csv", _images_table(data))
+        _write_table(partial / "pairs.csv", _pairs_table(data))
         if not folder.exists():
             partial.rename(folder)
             return "written"
@@ -273,63 +271,42 @@ def _put_in(partial: Path, folder: Path, force: bool) -> str:
     return "replaced" if there else "written"
 
 
-def _write_table(path: Path, header: list[str], chunks: Iterator[Sequence[Sequence[str]]]) -> None:
-    """Write ``chunks``, each a list of columns of cells that are spelled as in the file."""
+def _write_table(path: Path, table: pd.DataFrame) -> None:
     with path.open("w", encoding="utf-8", newline="") as handle:
-        handle.write(",".join(map(_cell, header)) + "\n")
-        for columns in chunks:
-            handle.writelines(",".join(cells) + "\n" for cells in zip(*columns, strict=True))
+        table.to_csv(handle, index=False, lineterminator="\n")
         handle.flush()
         os.fsync(handle.fileno())
 
 
-def _cell(value: str) -> str:
-    """A text as csv spells it. Done once for each distinct id: csv.writer looks at every cell of a million rows."""
-    if any(mark in value for mark in ',"\r\n'):
-        return '"' + value.replace('"', '""') + '"'
-    return value
+def _categorical(column: CodedColumn) -> pd.Categorical:
+    """The column for pandas: texts are spelled once for each distinct value, and unknown is blank."""
+    import pandas as pd
+
+    return pd.Categorical.from_codes(column.codes, pd.Index(column.values, dtype=object))
 
 
-def _spelled(column: CodedColumn) -> list[str]:
-    values = [*map(_cell, column.values), ""]  # code -1 (unknown) is the last
-    return [values[code] for code in column.codes.tolist()]
+def _images_table(data: ImportedSet) -> pd.DataFrame:
+    import pandas as pd
+
+    columns = {"identity": CodedColumn(data.images.identity, data.people), **data.images.attributes}
+    spelled = {name: _categorical(column) for name, column in columns.items()}
+    return pd.DataFrame({"image": list(data.images.ids), **spelled})
 
 
-def _image_columns(data: ImportedSet) -> Iterator[list[list[str]]]:
-    identity = CodedColumn(data.images.identity, data.people)
-    attributes = data.images.attributes.values()
-    yield [list(map(_cell, data.images.ids)), *(_spelled(column) for column in (identity, *attributes))]
+def _pairs_table(data: ImportedSet) -> pd.DataFrame:
+    """The pairs; where images have no ids, their attributes are in columns of the pairs."""
+    import pandas as pd
 
-
-def _pair_columns(data: ImportedSet) -> Iterator[list[list[str]]]:
     pairs = data.pairs
-    ids = tuple(map(_cell, data.images.ids))
-    for start in range(0, len(pairs), ROWS_PER_CHUNK):
-        part = slice(start, start + ROWS_PER_CHUNK)
-        yield [
-            _spelled(CodedColumn(pairs.fold.codes[part], pairs.fold.values)),
-            [ids[image] for image in pairs.left[part].tolist()],
-            [ids[image] for image in pairs.right[part].tolist()],
-            _label_cells(pairs.same[part]),
-            *(list(map(repr, values[part].tolist())) for values in data.scores.values()),
-        ]
-
-
-def _label_cells(same: Bool) -> list[str]:
-    return [str(label) for label in same.astype(np.int64).tolist()]
-
-
-def _rows_without_ids(data: ImportedSet) -> Iterator[list[list[str]]]:
-    pairs = data.pairs
-    for start in range(0, len(pairs), ROWS_PER_CHUNK):
-        part = slice(start, start + ROWS_PER_CHUNK)
-        sides = []
-        for column in data.images.attributes.values():
-            for ends in (pairs.left[part], pairs.right[part]):
-                sides.append(_spelled(CodedColumn(column.codes[ends], column.values)))
-        yield [
-            _spelled(CodedColumn(pairs.fold.codes[part], pairs.fold.values)),
-            _label_cells(pairs.same[part]),
-            *(list(map(repr, values[part].tolist())) for values in data.scores.values()),
-            *sides,
-        ]
+    columns: dict[str, Any] = {"fold": _categorical(pairs.fold)}
+    if data.has_ids:
+        ids = tuple(data.images.ids)
+        columns["left"] = _categorical(CodedColumn(pairs.left, ids))
+        columns["right"] = _categorical(CodedColumn(pairs.right, ids))
+    columns["same"] = pairs.same.astype(np.int8)
+    columns.update(data.scores)
+    if not data.has_ids:
+        for name, column in data.images.attributes.items():
+            for side, ends in zip(SIDES, (pairs.left, pairs.right), strict=True):
+                columns[name + side] = _categorical(CodedColumn(column.codes[ends], column.values))
+    return pd.DataFrame(columns)

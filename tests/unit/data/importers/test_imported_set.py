@@ -104,7 +104,7 @@ def test_interrupted_while_writing(
     def stop(*_: object) -> None:
         raise interruption
 
-    monkeypatch.setattr(module, "_pair_columns", stop)
+    monkeypatch.setattr(module, "_pairs_table", stop)
     with pytest.raises(interruption):
         write_neutral(data, out / "set", force=True)
     assert contents(tmp_path) == before
