@@ -21,7 +21,7 @@ from fairfr.commands._messages import run_and_print
 
 KINDS = {
     "rfw": ("fairfr.data.importers.rfw", "RFW's pair lists, or a table made from them"),
-    "bfw": ("fairfr.data.importers.bfw", "BFW's datatable"),
+    "bfw": ("fairfr.data.importers.published_tables", "BFW's datatable"),
     "lfw": ("fairfr.data.importers.lfw", "LFW's pairs.txt, and groups for its people"),
     "table": ("fairfr.data.importers.own_table", "your own tables of pairs and images, in your own columns"),
     "within-groups": ("fairfr.data.importers.within_groups", "new pairs inside the groups of a set that is here"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -68,7 +68,7 @@ class LabelledPairs:
 
 def label_pairs(table: TextTable, left: I32, right: I32) -> LabelledPairs:
     """Add ``same`` and ``fold`` of each row of ``table`` to its two images ``left`` and ``right`` (rows,)."""
-    same = read_labels(table, "same", lambda value: LABELS.get(value.lower()))
+    same = _read_labels(table)
     has_folds = "fold" in table.names
     fold = one_fold(table.n_rows)
     if has_folds:
@@ -130,14 +130,14 @@ def fold_codes(pairs: LabelledPairs) -> tuple[I16, tuple[str, ...]]:
     return number[pairs.fold.codes], tuple(values[code] for code in present)
 
 
-def read_labels(table: TextTable, name: str, meaning: Callable[[str], bool | None]) -> Bool:
-    """The labels (rows,) in column ``name``; ``meaning`` of a cell is None where it is not a label."""
-    column = table.required_text(name)
-    labels = [meaning(value) for value in column.values]
+def _read_labels(table: TextTable) -> Bool:
+    """Whether each row (rows,) is of one person."""
+    column = table.required_text("same")
+    labels = [LABELS.get(value.lower()) for value in column.values]
     for code, (value, label) in enumerate(zip(column.values, labels, strict=True)):
         if label is None:
             raise DataError(
-                f"{table.path}, {table.first_location(column.codes == code)}: {name} is {value!r}. "
+                f"{table.path}, {table.first_location(column.codes == code)}: same is {value!r}. "
                 "Write 1 (or true) for pairs of one person, 0 (or false) for others."
             )
     return np.array(labels, dtype=bool)[column.codes]

@@ -486,7 +486,7 @@ KINDS: dict[str, Kind] = {
     "LFW's pairs and groups": Kind(make_lfw, read_lfw),
     "RFW's lists": Kind(make_rfw, _imported("rfw", "", "--root")),
     "RFW as a table": Kind(make_rfw_table, _imported("rfw", "rfw.csv", "--table")),
-    "BFW's datatable": Kind(make_bfw, _imported("bfw", "bfw.csv", "--table")),
+    "BFW's datatable": Kind(make_bfw, _imported("published_tables", "bfw.csv", "--table")),
     "configuration": Kind(make_config, read_config, odd_config, 100),
     "run folders": Kind(make_runs, read_run_folder),
     "lists and landmarks": Kind(make_extraction, read_extraction),

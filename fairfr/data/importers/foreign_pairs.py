@@ -1,133 +1,31 @@
-"""Pairs in other people's files: tables in their own columns, and the lists of LFW and RFW.
+"""Lists of pairs such as those of LFW and RFW: ``person n1 n2`` is one person, ``person1 n1 person2 n2`` are two.
 
-Tables are csv files, read as text and then interpreted. In a list ``person n1 n2`` is one person and
-``person1 n1 person2 n2`` are two. Nothing in a line of a list names its fold: a fold is a block of genuine pairs
-followed by as many impostors. So a list is only accepted when all its blocks are whole and equal; one lost line would
-put pairs into the wrong folds.
+Nothing in a line names its fold: a fold is a block of genuine pairs followed by as many impostors. So a list is only
+accepted when all its blocks are whole and equal; one lost line would put pairs into the wrong folds.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from fairfr.core.errors import DataError
 from fairfr.core.findings import Finding
-from fairfr.core.types import F64, Bool
 from fairfr.data.files import DataFile
-from fairfr.data.importers.conversion import refuse_pickled_table
-from fairfr.data.importers.imported_set import image_codes, map_values, to_column
-from fairfr.data.pairs_file import LABELS, LabelledPairs, read_labels
-from fairfr.data.text_table import MAX_CELL, CodedColumn, TextTable, check_utf8, csv_header, read_table
-from fairfr.pairs.vectors import invalid_cosines
-
-
-def read_foreign_table(path: Path) -> TextTable:
-    """All columns of the file but row numbers."""
-    refuse_pickled_table(path)
-    if path.suffix.lower() != ".csv":
-        raise DataError(f"{path} does not end in .csv. Export it as csv, or rename it with the correct extension.")
-    file = DataFile.at(path)
-    data = file.read()
-    check_utf8(path, data)
-    wanted = [name for name in csv_header(path, data) if not is_row_number(name)]
-    return read_table(file, wanted)
-
-
-def is_row_number(name: str) -> bool:
-    """Whether a column of this name is pandas' index rather than data."""
-    return name.strip() in ("", "ID", "index", "level_0") or name.startswith("Unnamed:")
-
-
-def pick_column(table: TextTable, *names: str) -> str:
-    """The one of these names that the table uses for a column."""
-    there = [name for name in names if name in table.arrays]
-    if len(there) > 1:
-        raise DataError(f"{table.path} has both '{there[0]}' and '{there[1]}'. Remove one: they mean the same.")
-    if not there:
-        remedy = "Add it or correct its name."
-        if len(names) > 1:
-            remedy = f"It may also be called {' or '.join(names[1:])}."
-        table.require(names[0], remedy=remedy)
-    return there[0]
-
-
-def read_foreign_labels(table: TextTable) -> Bool:
-    """The labels (p,), whether they are numbers, words or truth values."""
-    return read_labels(table, pick_column(table, "same", "label"), lambda value: LABELS.get(value.strip().lower()))
-
-
-def read_folds(table: TextTable) -> CodedColumn:
-    """The folds (p,), as whole numbers: ``1``, ``"1"`` and ``1.0`` are the same fold."""
-    column = table.required_text(pick_column(table, "fold"))
-    for code, value in enumerate(column.values):
-        if not re.fullmatch(r"\s*\d{1,9}(\.0*)?\s*", value, re.ASCII):
-            raise DataError(
-                f"{table.path}, {table.first_location(column.codes == code)}: fold is {value!r}, "
-                "but folds are whole numbers. Correct it."
-            )
-    return map_values(column, lambda value: str(int(float(value))))
-
-
-def read_scores(table: TextTable, structure: Collection[str]) -> tuple[dict[str, F64], list[Finding]]:
-    """Cosines (p,) by column: every column of numbers that ``structure`` does not name; and notes on the others."""
-    scores = {}
-    notes = []
-    for name in table.arrays:
-        if name in structure:
-            continue
-        values, odd = _cosines(table, name)
-        if odd:
-            text = f"{table.path}: column '{name}' is left out: {odd}."
-            notes.append(Finding("column-left-out", "note", text))
-        else:
-            scores[name] = values
-    return scores, notes
-
-
-def size_findings(table: TextTable, official: int) -> list[Finding]:
-    """Hints that the file was cut short where it cannot be seen: after a whole line, or inside the last cell."""
-    notes = []
-    if table.n_rows != official:
-        text = f"{table.path} has {table.n_rows:,} rows; the released lists have {official:,} pairs."
-        notes.append(Finding("unusual-size", "note", text, {"rows": table.n_rows, "released": official}))
-    if table.path.suffix.lower() == ".csv" and not table.file.read().endswith((b"\n", b"\r")):
-        notes.append(truncated_finding(table.path))
-    return notes
+from fairfr.data.importers.imported_set import image_codes, to_column
+from fairfr.data.pairs_file import LabelledPairs
+from fairfr.data.text_table import MAX_CELL, TextTable, check_utf8
 
 
 def truncated_finding(path: Path) -> Finding:
     """A text may have been cut inside its last line."""
     return Finding("no-line-end", "note", f"{path}: its last line has no line end. Is the file complete?")
-
-
-def _cosines(table: TextTable, name: str) -> tuple[F64, str]:
-    """The numbers of a column, and why they are not cosines (blank if they are)."""
-    nothing = np.empty(0)
-    if not _is_number(table.arrays[name][0].as_py()):
-        return nothing, "it does not contain numbers"
-    values = table.numbers(name)  # a column that starts with a number must go on with numbers
-    wrong = invalid_cosines(values)
-    if wrong.any():
-        row = int(np.argmax(wrong))
-        return nothing, f"{values[row]:g} in {table.location(row)} is not a cosine (-1..1)"
-    if np.isin(values, (0, 1)).all():
-        return nothing, "it contains only 0 and 1, as labels do"
-    return values, ""
-
-
-def _is_number(cell: Any) -> bool:
-    try:
-        float(cell)
-    except (TypeError, ValueError):
-        return False
-    return True
 
 
 OFFICIAL = (10, 600)  # folds, and pairs in each

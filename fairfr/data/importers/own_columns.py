@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -47,22 +47,52 @@ def delimiter_of(data: bytes) -> str:
 
 
 class OwnColumns:
-    """The columns of one file, and what was found to be wrong in them."""
+    """The columns of one file, and what was found to be wrong in them.
+
+    ``names`` has the file's own name of each column. A preset gives columns other names (``take``), and adds columns
+    that it makes from those of the file (``put``); messages call them as the file does.
+    """
 
     def __init__(self, table: TextTable) -> None:
         self.table = table
         self.names = {name.strip(): name for name in table.names}
+        self._read: dict[str, CodedColumn] = {}
         self._problems: list[str] = []
         self._missing: list[str] = []
 
     def has(self, name: str) -> bool:
         return name in self.names
 
+    def called(self, name: str) -> str:
+        """What the file calls this column."""
+        return self.names[name].strip()
+
+    def take(self, name: str, source: str) -> None:
+        """Let ``name`` be the file's column ``source``."""
+        self.names[name] = source
+
+    def put(self, name: str, column: CodedColumn, source: str) -> None:
+        """Add a ``column`` that was made from ``source``."""
+        self._read[name] = column
+        self.names[name] = source
+
+    def meanings(self, name: str, meaning: Callable[[str], str], complaint: str) -> CodedColumn:
+        """A column with each value replaced by its ``meaning``; a value without one is a problem, a blank is not."""
+        column = self.text(name, "")
+        assert column is not None
+        found = map_values(column, meaning)
+        odd = (found.codes == UNKNOWN) & (column.codes != UNKNOWN)
+        if odd.any():
+            value = column.values[column.codes[np.argmax(odd)]]
+            self._rows_with(odd, f"'{self.called(name)}' is {value!r}, {complaint}")
+        return found
+
     def problem(self, text: str, rows: Sequence[int] = ()) -> None:
         """Something to correct, in these rows (none: in the file as a whole)."""
         if len(rows):
             text = f"{self.table.places(rows)}: {text}"
-        self._problems.append(text)
+        if text not in self._problems:
+            self._problems.append(text)
 
     def text(self, name: str, option: str) -> CodedColumn | None:
         """A column as text without blanks around its values; None where the file does not have it.
@@ -72,13 +102,15 @@ class OwnColumns:
         if name not in self.names:
             self._miss(name, option)
             return None
-        return map_values(self.table.text(self.names[name]), str.strip)
+        if name not in self._read:
+            self._read[name] = map_values(self.table.text(self.names[name]), str.strip)
+        return self._read[name]
 
     def required_text(self, name: str, option: str) -> CodedColumn | None:
         """A column in which nothing may be blank."""
         column = self.text(name, option)
         if column is not None:
-            self._rows_with(column.codes == UNKNOWN, f"'{name}' is blank. Fill it in or remove the row.")
+            self._rows_with(column.codes == UNKNOWN, f"'{self.called(name)}' is blank. Fill it in or remove the row.")
         return column
 
     def image_ids(self, name: str, option: str) -> CodedColumn | None:
@@ -103,7 +135,9 @@ class OwnColumns:
         ]
         if not wanted.intersection(words):
             values = shorten_list(column.values, MAX_NAMED_VALUES)
-            self.problem(f"no row of '{name}' says that a pair is of one person. Its values are: {values}. {_SAY}")
+            self.problem(
+                f"no row of '{self.called(name)}' says that a pair is of one person. Its values are: {values}. {_SAY}"
+            )
         else:
             self._unclear_labels(name, column, unclear)
         same = np.array([*(word in wanted for word in words), False])  # the last is that of a blank
@@ -176,11 +210,10 @@ class OwnColumns:
 
     def _unclear_labels(self, name: str, column: CodedColumn, unclear: Sequence[int]) -> None:
         for code in unclear[:MAX_NAMED_VALUES]:
-            self._rows_with(column.codes == code, f"'{name}' is {column.values[code]!r}. {_SAY}")
+            self._rows_with(column.codes == code, f"'{self.called(name)}' is {column.values[code]!r}. {_SAY}")
         if len(unclear) > MAX_NAMED_VALUES:
-            self.problem(
-                f"'{name}' has {plural(len(unclear) - MAX_NAMED_VALUES, 'other value')} that are no labels either."
-            )
+            others = plural(len(unclear) - MAX_NAMED_VALUES, "other value")
+            self.problem(f"'{self.called(name)}' has {others} that are no labels either.")
 
 
 _SAY = "Use 1/0, yes/no or genuine/impostor, or name the value of pairs of one person: --same COL=VALUE."

@@ -103,7 +103,8 @@ def read_identity(file: OwnColumns, ends: Ends, arguments: argparse.Namespace) -
 
 def _of_images(file: OwnColumns, ends: Ends, columns: list[str], option: str) -> CodedColumn | None:
     """What one or two columns of the pairs say about each image; None if they are not there."""
-    sides = [file.text(column.strip(), option) for column in columns]
+    columns = [column.strip() for column in columns]
+    sides = [file.text(column, option) for column in columns]
     there = [side for side in sides if side is not None]
     if len(there) < len(sides):
         return None
@@ -113,8 +114,9 @@ def _of_images(file: OwnColumns, ends: Ends, columns: list[str], option: str) ->
     codes, contradicts = resolve_mentions(len(ends.ids), both, said)
     if contradicts.any():
         image = int(both[np.argmax(contradicts)])
+        called = ", ".join(map(file.called, columns))
         rows = np.unique(np.flatnonzero((both == image) & (said != UNKNOWN)) % file.table.n_rows)
-        file.problem(f"image '{ends.ids[image]}' has several values in {', '.join(columns)}.", rows.tolist())
+        file.problem(f"image '{ends.ids[image]}' has several values in {called}.", rows.tolist())
     return CodedColumn(codes, values)
 
 

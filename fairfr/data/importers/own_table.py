@@ -74,11 +74,16 @@ def run(arguments: argparse.Namespace) -> str:
 
 
 def read_own_table(arguments: argparse.Namespace) -> ImportedSet:
-    """The set that the two tables describe; DataError with all their problems."""
+    """The set that the two tables describe."""
     pairs = OwnColumns(open_own(arguments.pairs))
     images = None
     if arguments.images is not None:
         images = OwnColumns(open_own(arguments.images))
+    return read_columns(pairs, images, arguments)
+
+
+def read_columns(pairs: OwnColumns, images: OwnColumns | None, arguments: argparse.Namespace) -> ImportedSet:
+    """The set that the ``arguments`` make of these columns; DataError with all problems of both files."""
     same = pairs.labels(*name_and_value(arguments.same))
     fold = _fold(pairs, arguments)
     scores = _scores(pairs, arguments)

@@ -14,7 +14,8 @@ import pytest
 from fairfr.core.errors import DataError
 from fairfr.data.importers import rfw
 from fairfr.data.importers.imported_set import write_neutral
-from fairfr.data.importers.rfw import ETHNICITIES, read_rfw, read_rfw_table
+from fairfr.data.importers.published_tables import ETHNICITIES, read_rfw_table
+from fairfr.data.importers.rfw import read_rfw
 
 
 def frame() -> pd.DataFrame:
@@ -103,30 +104,30 @@ UNHARMED: dict[str, Callable[[Path], object]] = {
     "crlf": saved(lambda t: t, lineterminator="\r\n"),
     "byte order mark": saved(lambda t: t, encoding="utf-8-sig"),
     "quotes": saved(lambda t: t, quoting=csv.QUOTE_ALL),
+    "semicolons": saved(lambda t: t, sep=";"),
 }
 REFUSED: dict[str, tuple[Callable[[Path], object], str]] = {
     "truncated": (text(lambda whole: whole[:-20]), "line 17: .* cells where the header has 9"),
-    "semicolons": (saved(lambda t: t, sep=";"), "Separate the columns by commas"),
     "utf 16": (text(str, "utf-16"), "UTF-16"),
     "latin 1": (text(lambda whole: whole.replace("m.00a", "m\xe9"), "latin-1"), "line 2: byte 0xe9"),
-    "another ethnicity": (saved(cell("ethnicity", "White")), "line 4: ethnicity is 'White'; RFW has African"),
+    "another ethnicity": (saved(cell("ethnicity", "White")), "line 4: 'ethnicity' is 'White', but RFW has African"),
     "no ethnicity": (saved(lambda t: t.drop(columns="ethnicity")), "no column 'ethnicity'.*two ethnicities"),
     "blank person": (saved(cell("id2", None)), "line 4: 'id2' is blank"),
-    "no number": (saved(cell("num2", "x")), "line 4: num2 is 'x', not a number"),
-    "half a number": (saved(cell("num2", 1.5)), r"line 4: num2 is '1\.5', not a number"),
-    "path for a person": (saved(cell("id1", "a/b")), "line 4: id1 is 'a/b', not a person"),
+    "no number": (saved(cell("num2", "x")), "line 4: 'num2' is 'x', not a number"),
+    "half a number": (saved(cell("num2", 1.5)), r"line 4: 'num2' is '1\.5', not a number"),
+    "path for a person": (saved(cell("id1", "a/b")), "line 4: 'id1' is 'a/b', not a person"),
     "no persons": (saved(lambda t: t.drop(columns="id1")), "no column 'id1'"),
     "no numbers": (saved(lambda t: t.drop(columns="num2")), "no column 'num2'"),
     "path of another person": (
         saved(lambda t: cell("path1", "African/m.1/m.2_0001.jpg")(with_paths(t))),
-        r"line 4: path1 is 'African/m\.1/m\.2_0001\.jpg', not 'African/<person>",
+        r"line 4: 'path1' is 'African/m\.1/m\.2_0001\.jpg', not 'African/<person>",
     ),
     "path of another ethnicity": (
         saved(lambda t: cell("path1", "Asian/m.1/m.1_0001.jpg")(with_paths(t))),
-        "line 4: path1 is 'Asian/",
+        "line 4: 'path1' is 'Asian/",
     ),
-    "path without number": (saved(lambda t: cell("path2", "African/m.1/m.1.jpg")(with_paths(t))), "line 4: path2"),
-    "label in words": (saved(cell("same", "Genuine")), "line 4: same is 'Genuine'"),
+    "path without number": (saved(lambda t: cell("path2", "African/m.1/m.1.jpg")(with_paths(t))), "line 4: 'path2'"),
+    "label in words": (saved(cell("same", "perhaps")), "line 4: 'same' is 'perhaps'"),
     "0 bytes": (text(lambda _: ""), "0 bytes"),
     "a folder": (replaced_by(Path.mkdir), "is a folder"),
     "symlink loop": (replaced_by(lambda path: path.symlink_to(path)), "cannot be read"),
@@ -150,7 +151,7 @@ def test_damaged_tables_are_refused(damage: Callable[[Path], object], message: s
 
 def test_unknown_ending(tmp_path: Path) -> None:
     (tmp_path / "rfw.xlsx").write_bytes(b"PK\x03\x04")
-    with pytest.raises(DataError, match=r"does not end in \.csv"):
+    with pytest.raises(DataError, match=r"is not a csv"):
         read_rfw_table(tmp_path / "rfw.xlsx")
 
 

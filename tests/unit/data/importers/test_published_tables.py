@@ -13,9 +13,8 @@ import pandas as pd
 import pytest
 
 from fairfr.core.errors import DataError
-from fairfr.data.importers import bfw
-from fairfr.data.importers.bfw import read_bfw
 from fairfr.data.importers.imported_set import count_import, write_neutral
+from fairfr.data.importers.published_tables import add_arguments, find_bfw, read_bfw, run
 from fairfr.data.locate import locate
 from fairfr.data.settings import BackboneSettings, DatasetSettings
 
@@ -133,6 +132,8 @@ UNHARMED: dict[str, Callable[[Path], Path]] = {
     "crlf": saved(lambda t: t, lineterminator="\r\n"),
     "byte order mark": saved(lambda t: t, encoding="utf-8-sig"),
     "quotes": saved(lambda t: t, quoting=csv.QUOTE_ALL),
+    "semicolons": saved(lambda t: t, sep=";"),
+    "tabs": saved(lambda t: t, sep="\t"),
 }
 
 
@@ -162,20 +163,24 @@ def replaced_by(make: Callable[[Path], object]) -> Callable[[Path], Path]:
 
 REFUSED: dict[str, tuple[Callable[[Path], Path], str]] = {
     "truncated": (text(lambda whole: whole[:-30]), "line 23: .* cells where the header has 16"),
-    "semicolons": (saved(lambda t: t, sep=";"), "Separate the columns by commas"),
-    "tabs": (saved(lambda t: t, sep="\t"), "Separate the columns by commas"),
     "latin 1": (text(lambda whole: whole.replace("n000002", "n\xe9"), "latin-1"), "line 2: byte 0xe9 is not UTF-8"),
     "utf 16": (text(str, "utf-16"), "UTF-16"),
-    "label 2": (saved(cell("label", 2)), "line 5: label is '2'"),
+    "label 2": (saved(cell("label", 2)), "line 5: 'label' is '2'"),
     "blank label": (saved(cell("label", None)), "line 5: 'label' is blank"),
     "blank fold": (saved(cell("fold", None)), "line 5: 'fold' is blank"),
-    "half a fold": (saved(cell("fold", 1.5)), r"line 5: fold is '1.5', but folds are whole"),
-    "fold in words": (saved(cell("fold", "test")), "line 5: fold is 'test'"),
+    "half a fold": (saved(cell("fold", 1.5)), r"line 5: 'fold' is '1.5', but folds are whole"),
+    "fold in words": (saved(cell("fold", "test")), "line 5: 'fold' is 'test'"),
     "one fold": (saved(lambda t: t.assign(fold=1)), "one fold only"),
     "missing image": (saved(cell("p2", None)), "line 5: 'p2' is blank"),
-    "image with itself": (saved(cell("p2", "asian_females/n000002/0001_01.jpg", 0)), "line 2: image .* with itself"),
-    "another group": (saved(cell("att1", "black_males", 1)), "line .*: image 'asian_females/n000002/0001_01.jpg' is"),
-    "no group": (saved(cell("att1", "green_females")), "line 5: att1 is 'green_females', which names no ethnicity"),
+    "image with itself": (
+        saved(cell("p2", "asian_females/n000002/0001_01.jpg", 0)),
+        "line 2: an image is paired with itself",
+    ),
+    "another group": (
+        saved(cell("att1", "black_males", 1)),
+        "11 and 12: image 'asian_females/n000002/0001_01.jpg' has several values in att1, att2",
+    ),
+    "no group": (saved(cell("att1", "green_females")), "line 5: 'att1' is 'green_females', which names no ethnicity"),
     "score in words": (saved(cell("vgg16", "high")), "line 5: 'vgg16' must be a number, found 'high'"),
     "two vocabularies": (saved(lambda t: t.assign(path1=t["p1"])), "both 'path1' and 'p1'"),
     "no labels": (saved(lambda t: t.drop(columns="label")), "no column 'same'.* also be called label"),
@@ -203,7 +208,7 @@ def test_a_pickle_is_converted_by_the_two_lines_in_the_message(table: Path) -> N
     frame().to_pickle(table.with_suffix(".pkl"))
     table.unlink()
     with pytest.raises(DataError, match=r"bfw-v0\.1\.5-datatable\.pkl is a pickle") as error:
-        read_bfw(bfw.find_table(table.parent))
+        read_bfw(find_bfw(table.parent))
     exec("\n".join(str(error.value).splitlines()[-2:]), {})
     assert table.read_bytes() == expected
 
@@ -249,6 +254,14 @@ def test_paths_with_backslashes(table: Path) -> None:
     assert (found.identities, found.mixed) == (16, {"ethnicity": 6, "gender": 4})
 
 
+def test_all_problems_come_in_one_message(table: Path) -> None:
+    whole = cell("att1", "green_females")(cell("fold", "test", 6)(frame()))
+    whole.to_csv(table, index=False)
+    with pytest.raises(DataError, match=r"has 2 problems:(.*\n)+  line 8: 'fold' is 'test'") as error:
+        read_bfw(table)
+    assert "line 5: 'att1' is 'green_females', which names no ethnicity" in str(error.value)
+
+
 def test_blank_groups_are_unknown(table: Path) -> None:
     whole = frame()
     whole.loc[whole["att1"] == "asian_females", "att1"] = None
@@ -279,8 +292,8 @@ def test_table_is_found_below_the_root(table: Path, tmp_path: Path) -> None:
     (tmp_path / "meta").mkdir()
     table.rename(tmp_path / "meta" / table.name)
     parser = ArgumentParser()
-    bfw.add_arguments(parser)
-    told = bfw.run(parser.parse_args(["--root", str(tmp_path), "--out", str(tmp_path / "data")]))
+    add_arguments(parser)
+    told = run(parser.parse_args(["--root", str(tmp_path), "--out", str(tmp_path / "data")]))
     assert "score columns: vgg16, senet50" in told
     with pytest.raises(DataError, match="has no meta/bfw"):
-        bfw.find_table(tmp_path / "data")
+        find_bfw(tmp_path / "data")
