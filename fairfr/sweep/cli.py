@@ -13,12 +13,12 @@ from fairfr.sweep.interrupt import InterruptHandler
 from fairfr.sweep.job import EXIT_FAILED
 from fairfr.sweep.terminal import Terminal
 
-INTERRUPTED = "interrupted. Finished cells are kept; the same command goes on from there."
+INTERRUPTED = "interrupted (exit code {code}). Finished cells are kept; the same command goes on from there."
 
 
 def guarded(main: Callable[[], Any], arguments: Sequence[str], conf: Path) -> None:
     """Run Hydra's main so that a user's mistake ends in one message and a non-zero exit code."""
-    interrupt = InterruptHandler(lambda: Terminal().error(INTERRUPTED))
+    interrupt = InterruptHandler(lambda code: Terminal().error(INTERRUPTED.format(code=code)))
     try:
         sys.argv[1:] = prepare(arguments, conf)
         main()
@@ -28,5 +28,4 @@ def guarded(main: Callable[[], Any], arguments: Sequence[str], conf: Path) -> No
     except (SystemExit, KeyboardInterrupt) as ending:
         if isinstance(ending, SystemExit) and not interrupt.came:  # Ray turns a SIGTERM into a SystemExit
             raise
-        interrupt.tell()
-        sys.exit(interrupt.exit_code)
+        interrupt.end()

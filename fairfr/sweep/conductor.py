@@ -205,13 +205,14 @@ class Conductor:
         with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as report:
             is_failed = not self._bring_sweep(record, outcomes, Path(report)) or is_failed
             refusal = self._mirror.finish(AFTER_CTRL_C if status == "KILLED" else None)
+        code = 0 if refusal is None else EXIT_NOT_LOGGED
+        if is_failed:
+            code = EXIT_FAILED
         if refusal is None:
             self._terminal.mlflow_hint(str(self._out_root), self._mirror.uri)
-        else:
-            self._terminal.not_mirrored(refusal, self._out_root, self._mirror.uri)
-        if is_failed:
-            return EXIT_FAILED
-        return 0 if refusal is None else EXIT_NOT_LOGGED
+        elif status != "KILLED":  # the same command, which is all that is to be done, brings MLflow what it lacks
+            self._terminal.not_mirrored(refusal, self._out_root, self._mirror.uri, code)
+        return code
 
     def _bring_sweep(self, record: SweepRecord, outcomes: Sequence[CellOutcome], report: Path) -> bool:
         """Finish the parent run in MLflow; returns whether its report could be made, if one is wanted."""

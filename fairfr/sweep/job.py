@@ -126,8 +126,9 @@ def _finish_logging(mirror: Mirror, code: int, out_root: str, terminal: Terminal
     """Wait for MLflow, and say where the run can be seen or why it is not there; returns the exit code."""
     refusal = mirror.finish()
     if refusal is not None:
-        terminal.not_mirrored(refusal, Path(out_root), mirror.uri)
-        return code or EXIT_NOT_LOGGED
+        code = code or EXIT_NOT_LOGGED
+        terminal.not_mirrored(refusal, Path(out_root), mirror.uri, code)
+        return code
     if code == 0:
         terminal.mlflow_hint(out_root, mirror.uri)
     return code

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from fairfr.core.errors import FairfrError
 from fairfr.core.run_result import RunResult
-from fairfr.store.mlflow.client import MlflowError, mlflow_errors, store_uri
+from fairfr.store.mlflow.client import MlflowError, import_mlflow, mlflow_errors, store_uri
 from fairfr.store.mlflow.describe import measured_at
 from fairfr.store.mlflow.ledger import Ledger
 from fairfr.store.mlflow.log import MlflowWriter, id_as_new, whole_result
@@ -71,6 +71,7 @@ class Mirror:
         self._measured: dict[tuple[str, ...], str] = {}  # when, of each run that was given, by its place
         self._tasks: queue.SimpleQueue[Task | None] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
+        self._is_imported = threading.Event()
         self._n_tasks = 0
         self._refusal: str | None = None
 
@@ -114,9 +115,13 @@ class Mirror:
     def finish(self, limit: float | None = None) -> str | None:
         """Wait until all is logged, ``store.patience`` or ``limit`` seconds in all; returns why something was not.
 
-        Without anything to log there is no wait. Nothing can be logged afterwards.
+        Without anything to log there is no wait but for the end of MLflow's import, which would not survive the end of
+        the process. Nothing can be logged afterwards.
         """
-        if self._thread is None or self._n_tasks == 0:
+        if self._thread is None:
+            return None
+        if self._n_tasks == 0:
+            self._is_imported.wait()
             return None
         seconds = self._store.patience if limit is None else limit
         self._tasks.put(None)
@@ -176,6 +181,10 @@ class Mirror:
         """What the thread does until ``finish`` is called or the first refusal."""
         try:
             with mlflow_errors(self.uri):
+                try:
+                    import_mlflow(self._store.patience / 4)
+                finally:
+                    self._is_imported.set()
                 writer = MlflowWriter(self._store, self._out_root)
                 task = self._tasks.get()
                 while task is not None:

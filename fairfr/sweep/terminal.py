@@ -160,8 +160,11 @@ class Terminal:
             self._console.print(Text.assemble(("which to take: ", "bold"), escape_control_chars(said)), soft_wrap=True)
         return counts["failed"] + counts[NOT_RUN]
 
-    def not_mirrored(self, reason: str, out_root: Path, uri: str) -> None:
-        """The one message about an MLflow that did not take the results: they are safe, and how it gets them."""
+    def not_mirrored(self, reason: str, out_root: Path, uri: str, code: int) -> None:
+        """The one message about an MLflow that did not take the results: they are safe, and how it gets them.
+
+        ``code``: with which the command ends, for this reason or for another.
+        """
         self.error(reason)
         options = shlex.join(["--out-root", str(out_root), *([] if uri == default_uri(out_root) else ["--uri", uri])])
         self._console.print(
@@ -170,7 +173,7 @@ class Terminal:
                 escape_control_chars(
                     f"the numbers are safe in {out_root / 'runs'}. When MLflow is back, bring it up to them "
                 ),
-                "(this is exit code 3):\n    ",
+                f"(this is exit code {code}):\n    ",
                 escape_control_chars(f"python scripts/sync_mlflow.py {options}   or   fairfr sync {options}"),
             ),
             soft_wrap=True,

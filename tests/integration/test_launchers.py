@@ -150,6 +150,7 @@ def test_a_sweep_that_is_stopped_takes_its_workers_with_it_and_says_how_to_go_on
     assert "Traceback" not in text, text
     if how != signal.SIGKILL:
         assert text.count("the same command goes on from there") == 1 and "2 not run" in text, text
+        assert text.count("exit code") == 1 and f"exit code {code}" in text, text
 
 
 @pytest.fixture

@@ -132,9 +132,12 @@ def test_a_refusal_is_said_with_what_to_do_and_costs_exit_code_3(
     assert logger.closed == [], "nothing more is tried"
     said = capsys.readouterr().out
     assert said.count("no room") == 1 and "the numbers are safe" in said and "fairfr sync" in said
+    assert "exit code 3" in said
 
 
-def test_a_cell_without_a_result_counts_more_than_a_refusal(tmp_path: Path) -> None:
+def test_a_cell_without_a_result_counts_more_than_a_refusal(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     def work(job: int) -> None:
         if job == 0:
             end_job(tmp_path, job)
@@ -142,6 +145,7 @@ def test_a_cell_without_a_result_counts_more_than_a_refusal(tmp_path: Path) -> N
             end_job(tmp_path, job, folder=None, status="failed", error="why")
 
     assert run(tmp_path, Recorder("MlflowError: no room"), 2, work) == EXIT_FAILED
+    assert "exit code 1" in capsys.readouterr().out
 
 
 def test_ctrl_c_frees_the_lock_that_workers_wait_for_and_mlflow_has_half_a_second(
@@ -162,6 +166,18 @@ def test_ctrl_c_frees_the_lock_that_workers_wait_for_and_mlflow_has_half_a_secon
     assert logger.limits == [0.5] and logger.closed[0].status == "KILLED"
     said = capsys.readouterr().out
     assert "2 not run" in said and "seed=1: stopped by you." in said and "seed=2: did not start." in said
+
+
+def test_after_ctrl_c_there_is_one_way_to_go_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The same command, which brings MLflow what it lacks as well: how else that could be done is not said."""
+
+    def work(job: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run(tmp_path, Recorder("MlflowError: logging was not finished within 0.5 s."), 1, work)
+    said = capsys.readouterr().out
+    assert "1 not run" in said and "MlflowError" not in said and "sync" not in said and "exit code" not in said
 
 
 def test_a_full_disk_is_one_message_and_the_summary(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,4 +1,4 @@
-"""An interruption is told once and ends the process, also one that would not listen."""
+"""An interruption is told once and ends the process, also one that would not listen, before Python tears it down."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ pytestmark = pytest.mark.kill
 
 ROOT = Path(__file__).parents[3]
 START = """
-import sys, time
+import atexit, sys, time
 from fairfr.sweep import interrupt
 interrupt.GRACE = 0.2
-interruption = interrupt.InterruptHandler(lambda: print("told", flush=True))
+interruption = interrupt.InterruptHandler(lambda code: print("told", code))
+atexit.register(print, "threads are stopped wherever they are", flush=True)
 
 def wait():
     print("ready", flush=True)
@@ -32,11 +33,9 @@ ORDERLY = """
 try:
     wait()
 except KeyboardInterrupt:
-    interruption.tell()
-    interruption.tell()
     assert interruption.came
-    print("ended in order", flush=True)
-    sys.exit(interruption.exit_code)
+    print("ended in order")
+    interruption.end()
 """
 
 
@@ -49,9 +48,9 @@ def start(code: str) -> subprocess.Popen[str]:
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-@pytest.mark.parametrize(("kind", "said"), [(DEAF, "told\n"), (ORDERLY, "told\nended in order\n")])
+@pytest.mark.parametrize(("kind", "said"), [(DEAF, "told {}\n"), (ORDERLY, "ended in order\ntold {}\n")])
 def test_it_ends_with_the_code_that_shells_know(number: signal.Signals, code: int, kind: str, said: str) -> None:
     process = start(kind)
     process.send_signal(number)
     out, _ = process.communicate(timeout=60)
-    assert (out, process.returncode) == (said, code)
+    assert (out, process.returncode) == (said.format(code), code)

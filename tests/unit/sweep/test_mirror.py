@@ -98,6 +98,7 @@ def mlflow(monkeypatch: pytest.MonkeyPatch) -> type[StandIn]:
     clean = {"opened": 0, "asked": [], "refuses": {}, "silent": None, "runs": {}, "sweeps": {}}
     fresh = type("Fresh", (StandIn,), clean)
     monkeypatch.setattr(module, "MlflowWriter", fresh)
+    monkeypatch.setattr(module, "import_mlflow", lambda timeout: None)
     monkeypatch.setattr(module, "write_sweep_report", lambda *arguments: None)
     return fresh
 
@@ -317,6 +318,24 @@ def test_without_anything_to_log_nothing_is_waited_for(tmp_path: Path) -> None:
     made.start()
     made.start()
     assert made.finish() is None
+
+
+@pytest.mark.usefixtures("silent")
+def test_the_process_does_not_end_while_mlflow_is_being_imported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Python would stop the thread inside a C++ library, which aborts the process."""
+    goes_on, has_ended = threading.Event(), threading.Event()
+
+    def import_slowly(timeout: float) -> None:
+        goes_on.wait()
+        has_ended.set()
+
+    monkeypatch.setattr(module, "import_mlflow", import_slowly)
+    made = mirror(tmp_path)
+    made.start()
+    threading.Timer(0.05, goes_on.set).start()
+    assert made.finish() is None and has_ended.is_set()
 
 
 @pytest.mark.usefixtures("silent")
