@@ -57,10 +57,7 @@ def prepare(arguments: Sequence[str], conf: Path) -> list[str]:
         os.environ["COMP_LINE"] = flag_first(os.environ["COMP_LINE"])
     if "://" in (parsed.config_path or ""):  # a whole set of configurations inside another package
         return [*flags, *parsed.overrides]
-    try:
-        overrides = [] if parsed.shell_completion else OverridesParser.create().parse_overrides(parsed.overrides)
-    except OverrideParseException as error:  # it shows what was typed
-        raise ConfigError(mask_passwords(str(error))) from None
+    overrides = [] if parsed.shell_completion else _parse(parsed.overrides)
     check_own_methods(conf, _user_folders(parsed, overrides), _chosen_methods(overrides))
     with _configurations(parsed, overrides, conf) as known:
         known.add_imported()
@@ -69,6 +66,22 @@ def prepare(arguments: Sequence[str], conf: Path) -> list[str]:
             if override.key_or_group == "out_root":
                 check_out_root(override.value())
     return [*flags, *parsed.overrides]
+
+
+def _parse(typed: Sequence[str]) -> list[Override]:
+    """Overrides as Hydra reads them. Its message does not always show what was typed, and never without passwords."""
+    parser = OverridesParser.create()
+    overrides = []
+    for override in typed:
+        try:
+            overrides += parser.parse_overrides([override])
+        except OverrideParseException as error:
+            reason = mask_passwords(str(error).partition("\n")[0])
+            raise ConfigError(
+                f"{mask_passwords(override)} cannot be read ({reason}). A value with special characters needs quotes of "
+                "its own inside those of the shell: \"key='value'\"."
+            ) from None
+    return overrides
 
 
 def _parser() -> argparse.ArgumentParser:

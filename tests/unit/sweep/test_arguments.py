@@ -192,3 +192,12 @@ def test_what_hydra_prints_itself_holds_no_password(flags: tuple[str, ...]) -> N
     typed = "store.tracking_uri='http://bob:hunter2@server:5000'"
     assert "hunter2" not in " ".join(prepare([*flags, typed], CONF))
     assert "hunter2" in " ".join(prepare([typed], CONF)), "a run needs it"
+
+
+@pytest.mark.parametrize("sign", ["=", "{", "!", "("])
+def test_what_hydra_cannot_read_is_named_without_its_password(sign: str) -> None:
+    with pytest.raises(ConfigError) as found:
+        prepare(["dataset=lfw", f"store.tracking_uri=http://bob:hun{sign}ter2@server:5000"], CONF)
+    message = str(found.value)
+    assert "store.tracking_uri=http://bob:***@server:5000 cannot be read" in message and "\n" not in message
+    assert "hun" not in message and "ter2" not in message
