@@ -30,7 +30,7 @@ from fairfr.library.image_pairs import (
 )
 from fairfr.library.prior import check_prior, log_likelihood_ratio, with_prior
 from fairfr.library.thresholds import On, chosen
-from fairfr.library.unlike import Unlike
+from fairfr.library.out_of_distribution import Unlike
 from fairfr.numerics.direction import reversed_auroc
 from fairfr.pairs.table import PairTable
 from fairfr.pairs.view import PairView

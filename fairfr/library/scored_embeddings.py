@@ -17,7 +17,7 @@ from fairfr.data.pairs_file import index_of
 from fairfr.data.text_table import CodedColumn
 from fairfr.library.image_pairs import ImageLabels, ImagePairs, to_verification_set
 from fairfr.library.model import Model
-from fairfr.library.unlike import Unlike
+from fairfr.library.out_of_distribution import Unlike
 from fairfr.pairs.table import PairTable
 from fairfr.pairs.vectors import unit_rows
 
