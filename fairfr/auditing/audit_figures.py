@@ -9,10 +9,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fairfr.auditing.group_rates import FEW, MeasuredRates, OneKind, Subset
+from fairfr.auditing.group_rates import FEW, MeasuredRates, Subset
 from fairfr.auditing.sample import Sample
 from fairfr.core.text import escape_control_chars
 from fairfr.core.types import F64, Bool
+from fairfr.numerics.error_rates import OneKind
 from fairfr.numerics.rate_bounds import Errors, rate_interval
 
 WIDTH = 520

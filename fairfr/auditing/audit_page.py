@@ -11,10 +11,11 @@ import numpy as np
 
 from fairfr import __version__
 from fairfr.auditing.audit_figures import ReliabilityBin, audit_figures, reliability_bins, reliability_figure
-from fairfr.auditing.group_rates import CURRENT, KINDS, GroupRates, Level, Rate, largest_ratio, threshold_at
+from fairfr.auditing.group_rates import CURRENT, KINDS, GroupRates, Level, Rate, largest_ratio
 from fairfr.auditing.probabilities import SCORE, GroupCalibration, Probabilities
 from fairfr.auditing.sentences import AuditFinding, Wording, percent, rounded_down, times_of
 from fairfr.core.text import escape_control_chars, plural
+from fairfr.numerics.error_rates import threshold_at
 from fairfr.numerics.rate_bounds import Errors
 
 if TYPE_CHECKING:

@@ -5,21 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Literal, TypeAlias
 
 import numpy as np
 
 from fairfr.auditing.sample import Sample
 from fairfr.core.names import ALL
-from fairfr.core.types import F64, I64, Bool
-from fairfr.numerics.allowed_false_matches import People, fewest_impostors
+from fairfr.core.types import F64, Bool
+from fairfr.numerics.allowed_false_matches import fewest_impostors
+from fairfr.numerics.error_rates import OneKind, threshold_at
 from fairfr.numerics.rate_bounds import (
     CONFIDENCE,
     IF_PEOPLE_VARY,
     Errors,
     at_least_times,
-    people_spread,
     rate_interval,
     spread_at_one,
     times_more_needed,
@@ -88,47 +87,6 @@ class AtLeast:
     phi_at_one: float | None = None
 
 
-class OneKind:
-    """The genuine pairs or the impostors of a group: their errors at any threshold."""
-
-    def __init__(self, similarity: F64, people: People | None, genuine: bool) -> None:
-        self.people = people
-        self.genuine = genuine
-        self._values = similarity
-
-    def __len__(self) -> int:
-        return len(self._values)
-
-    @cached_property
-    def _order(self) -> I64:
-        """Those that are most wrong first."""
-        wrongness = self._values
-        if not self.genuine:
-            wrongness = -wrongness
-        return np.argsort(wrongness, kind="stable")
-
-    @cached_property
-    def ascending(self) -> F64:
-        """The similarities, lowest first."""
-        in_order = self._values[self._order]
-        if self.genuine:
-            return in_order
-        return in_order[::-1]
-
-    def errors_at(self, threshold: float | None) -> Errors:
-        """Impostors that are accepted, or genuine pairs that are not; a threshold of None accepts nothing."""
-        below = len(self)
-        if threshold is not None:
-            below = int(np.searchsorted(self.ascending, threshold, side="left"))
-        wrong = len(self) - below
-        if self.genuine:
-            wrong = below
-        found = Errors(wrong, len(self))
-        if self.people is None or len(self) == 0:
-            return found
-        return replace(found, spread=people_spread(self.people, self._order, wrong))
-
-
 @dataclass(frozen=True)
 class Subset:
     """One group's pairs, or all."""
@@ -165,9 +123,7 @@ class Subset:
         """So many impostors are needed at the least to judge a level; None if it can be judged."""
         if isinstance(level, str) or len(self.impostors) == 0:
             return None
-        needed = math.ceil(math.log(1 - CONFIDENCE) / math.log1p(-level))
-        if self.impostors.people is not None:
-            needed = fewest_impostors(self.impostors.people, level, CONFIDENCE)
+        needed = fewest_impostors(self.impostors.people, level, CONFIDENCE)
         if fmr.interval[0] <= level and len(self.impostors) < needed:
             return needed
         return None
@@ -228,31 +184,6 @@ def _subsets(sample: Sample, same: Bool) -> Iterator[Subset]:
     for grouping in sample.groupings:
         for code, level in enumerate(grouping.levels):
             yield Subset.of(sample, same, grouping.inside == code, grouping.id, level)
-
-
-def threshold_at(impostors: F64, observed: F64, level: float) -> float | None:
-    """The lowest observed similarity from which at most a share ``level`` of the impostors is accepted.
-
-    Parameters
-    ----------
-    impostors : ndarray of float, shape (n_impostors,)
-        Similarities in ascending order.
-    observed : ndarray of float, shape (n_values,)
-        The different similarities of all pairs, in ascending order.
-    level : float
-        The wanted false match rate.
-
-    Returns
-    -------
-    float or None
-        None where even the highest similarity is that of too many impostors.
-    """
-    n = len(impostors)
-    accepted = n - np.searchsorted(impostors, observed, side="left")
-    fits = accepted / n <= level
-    if not fits.any():
-        return None
-    return float(observed[int(np.argmax(fits))])
 
 
 def largest_ratio(groups: Sequence[GroupRates], kind: Kind, people_known: bool) -> AtLeast | None:

@@ -65,8 +65,9 @@ def _fit_arguments(parser: argparse.ArgumentParser) -> None:
 def _score_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--model", type=Path, required=True, help="from fit, or from model.save")
-    add("--pairs", type=Path, required=True, help="csv or parquet with columns left and right")
-    add("--embeddings", type=Path, help="npz with image (n,) and vectors (n, d); without: --pairs has a column cosine")
+    add("--pairs", type=Path, required=True, help="csv or parquet with columns left and right; others are passed on")
+    add("--embeddings", type=Path, help="npz with image (n,) and vectors (n, d); without: --pairs has scores")
+    add("--score", metavar="COL", help="the column of scores in --pairs, without --embeddings (default: cosine)")
     add("--images", type=Path, help="csv or parquet with image and the groups (or identity) that the method needs")
     add("--out", type=Path, required=True, help=".parquet or .csv; an interrupted call goes on where it was")
     add("--prior", type=float, metavar="P", help="share of genuine pairs here: their probability, and a column llr")
@@ -77,7 +78,8 @@ def _score_arguments(parser: argparse.ArgumentParser) -> None:
 def _threshold_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--model", type=Path, required=True, help="from fairfr calibrate fit")
-    add("--fmr", type=float, nargs="+", required=True, help="wanted false match rate, such as 1e-3; or several")
+    add("--fmr", type=float, nargs="+", default=[], help="wanted false match rate, such as 1e-3; or several")
+    add("--threshold", type=float, metavar="T", help="a threshold in use: the rates at it")
     add("--confidence", type=float, default=0.95, help="of the intervals (default: 0.95)")
     add("--on", choices=("probability", "score"), default="probability", help="what is compared (default: %(default)s)")
     add(
@@ -86,7 +88,7 @@ def _threshold_arguments(parser: argparse.ArgumentParser) -> None:
         default="both",
         help="count a pair for a group if both images, or the left one, belong to it",
     )
-    add("--draws", type=int, default=1000, help="of the bootstrap over identities (default: 1000)")
+    add("--draws", type=int, help=argparse.SUPPRESS)  # of scripts from when intervals were drawn
     add("--out-root", type=Path, default=Path("outputs"), help="where runs/ is (default: outputs)")
     add("--run", type=Path, metavar="DIR", help="the run's folder, if it was moved")
     add("--keep", action="store_true", help="write it, with the rates, into the model's file: model.threshold(fmr=...)")
@@ -182,7 +184,7 @@ def score(options: argparse.Namespace) -> str:
     from fairfr.commands._score_bar import ScoringProgress
     from fairfr.library.scoring import ScoreOptions, score_pairs
 
-    names = ("model", "pairs", "out", "embeddings", "images", "threads", "block", "prior")
+    names = ("model", "pairs", "out", "embeddings", "images", "threads", "block", "prior", "score")
     with ScoringProgress() as bar:
         rows = score_pairs(ScoreOptions(**{name: getattr(options, name) for name in names}), bar)
     done = f"{options.out}: {plural(rows, 'pair')} scored"
@@ -194,21 +196,22 @@ def score(options: argparse.Namespace) -> str:
 def threshold(options: argparse.Namespace) -> str:
     """The operating point."""
     from fairfr.library.model_file import keep_thresholds
-    from fairfr.library.threshold_report import ThresholdRequest, as_dict, find_threshold, held_out_scores
-    from fairfr.library.threshold_text import kept_text, threshold_text
+    from fairfr.library.threshold import ThresholdRequest, find_threshold, held_out_scores, kept_text, threshold_text
 
-    rates = [ThresholdRequest(fmr, options.confidence, options.on, options.rule, options.draws) for fmr in options.fmr]
+    as_asked = {"confidence": options.confidence, "on": options.on, "rule": options.rule}
+    wanted = [ThresholdRequest(fmr, **as_asked) for fmr in options.fmr]
+    if options.threshold is not None or not wanted:
+        if options.keep:
+            raise ConfigError("--keep is for thresholds that are found for a rate: name --fmr, and no --threshold.")
+        wanted.insert(0, ThresholdRequest(threshold=options.threshold, **as_asked))
     scores = held_out_scores(options.model, options.out_root, options.run)
-    pages, entries = [], []
-    for wanted in rates:
-        found = find_threshold(scores, wanted)
-        pages.append(threshold_text(found, wanted, scores))
-        entries.append(as_dict(found, wanted, scores))
+    found = [find_threshold(scores, one) for one in wanted]
+    pages = [threshold_text(one) for one in found]
     if options.keep:
-        keep_thresholds(options.model, entries)
-        pages.append(kept_text(options.model, entries))
+        keep_thresholds(options.model, found)
+        pages.append(kept_text(options.model, found))
     if options.json:
-        return json.dumps(entries[0] if len(entries) == 1 else entries, indent=1)
+        return json.dumps(found[0] if len(found) == 1 else found, indent=1)
     return "\n\n".join(pages)
 
 

@@ -28,9 +28,9 @@ from fairfr.library.image_pairs import (
     to_verification_set,
     unit_vectors,
 )
-from fairfr.library.prior import check_prior, log_likelihood_ratio, with_prior
-from fairfr.library.thresholds import On, chosen
 from fairfr.library.out_of_distribution import Unlike
+from fairfr.library.prior import check_prior, log_likelihood_ratio, with_prior
+from fairfr.library.threshold import On, chosen
 from fairfr.numerics.direction import reversed_auroc
 from fairfr.pairs.table import PairTable
 from fairfr.pairs.view import PairView

@@ -10,7 +10,7 @@ from fairfr.core.errors import DataError
 from fairfr.core.text import escape_control_chars
 from fairfr.library.face_vectors import holds_text
 from fairfr.library.model_file import describe
-from fairfr.library.thresholds import Kept
+from fairfr.library.threshold import Threshold
 
 NOTHING_KNOWN = (
     "held out      nothing noted: the model was fitted through the library. What it does on pairs that it has not seen "
@@ -56,10 +56,12 @@ def _lines(about: Mapping[str, Any]) -> Iterator[str]:
     yield from _held_out(about.get("origin"))
 
 
-def _thresholds(kept: Sequence[Kept]) -> Iterator[str]:
+def _thresholds(kept: Sequence[Threshold]) -> Iterator[str]:
     for entry in kept:
         plain, confident = _limit(entry["threshold"]), _limit(entry["confident_threshold"])
         sure = f"{100 * entry['confidence']:g} % confident"
+        if entry.get("identities") == "unknown":
+            sure = f"{100 * entry['confidence']:g} % if pairs are independent"
         yield f"threshold     {entry['on']} for FMR {entry['wanted_fmr']:g}: {confident} ({sure}), {plain} (plain)"
 
 

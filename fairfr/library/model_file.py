@@ -13,7 +13,7 @@ The header's metadata has one key, ``fairfr``, with the JSON of
     holds        face_vectors: how many training vectors are among the arrays (fairfr.library.face_vectors)
     score_range  lowest and highest possible score of a model of other scores than cosines; absent: cosines
     origin       where the model comes from, such as the run that held pairs out; absent if nothing was noted
-    thresholds   those that fairfr calibrate threshold --keep found (fairfr.library.thresholds); absent if none
+    thresholds   those that fairfr calibrate threshold --keep found (fairfr.library.threshold); absent if none
     versions     of Python and of the packages that fitted it
     arrays       dtype and shape of each array
     state        the fitted attributes (fairfr.core.serialization), and overlay: the map from score to probability
@@ -42,7 +42,7 @@ from fairfr.library.image_pairs import ImageLabels, ImagePairs, to_verification_
 from fairfr.library.method_classes import as_model, method_targets, model_class
 from fairfr.library.method_state import decode_method, encode_method, parameters_of
 from fairfr.library.model import Model
-from fairfr.library.thresholds import Kept, checked, merged
+from fairfr.library.threshold import Threshold, checked, merged
 from fairfr.numerics.beta import BetaMap
 from fairfr.pairs.table import PairTable
 
@@ -81,7 +81,7 @@ def save(model: Model, path: Path) -> None:
     _write(path, *_describe(model))
 
 
-def keep_thresholds(path: Path, new: list[Kept]) -> None:
+def keep_thresholds(path: Path, new: list[Threshold]) -> None:
     """Add thresholds to a saved model, or replace those for the same rates; all else in the file stays as it is."""
     header = read_header(path)
     about = read_description(path, header)

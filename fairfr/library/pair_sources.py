@@ -15,10 +15,15 @@ START = 2**16
 
 
 class PairReader:
-    """A csv or parquet file whose ``columns`` are read as text (``numbers``: as numbers)."""
+    """A csv or parquet file whose ``columns`` are read as text (``numbers``: as numbers), and all others as they are.
+
+    Nested columns are left out: csv cannot have them.
+    """
 
     def __init__(self, file: DataFile, columns: Sequence[str], numbers: Sequence[str] = ()) -> None:
-        self.path, self.columns, self.numbers = file.path, tuple(columns), frozenset(numbers)
+        self.path = file.path
+        self._needed = tuple(columns)
+        self._numbers = frozenset(numbers)
         with self.path.open("rb") as handle:
             start = handle.read(START)
         if not start:
@@ -26,10 +31,16 @@ class PairReader:
         self._is_parquet = sniff_format(start) == "a parquet file"
         if not self._is_parquet and sniff_format(start) is not None:
             raise DataError(f"{self.path} is {sniff_format(start)}, but pairs come as csv or parquet.")
-        names = self._parquet().schema_arrow.names if self._is_parquet else csv_header(self.path, start)
-        for name in self.columns:
-            if name not in names:
-                raise DataError(f"{self.path} has no column '{name}'.{did_you_mean(name, names)}")
+        if self._is_parquet:
+            self._names = tuple(self._parquet().schema_arrow.names)
+        else:
+            self._names = csv_header(self.path, start)
+        for name in self._needed:
+            if name not in self._names:
+                raise DataError(f"{self.path} has no column '{name}'.{did_you_mean(name, self._names)}")
+        twice = [name for name in self._names if self._names.count(name) > 1]
+        if twice:
+            raise DataError(f"{self.path} has {len(twice)} columns called '{twice[0]}'. Remove or rename one.")
 
     def count(self) -> int:
         """About how many pairs there are, for a progress bar: exact unless a csv has empty or folded lines."""
@@ -61,8 +72,8 @@ class PairReader:
         try:
             if self._is_parquet:
                 schema = pa.schema(list(self._types().items()))
-                for batch in self._parquet().iter_batches(rows, columns=list(self.columns)):
-                    yield from pa.Table.from_batches([batch]).select(self.columns).cast(schema).to_batches()
+                for batch in self._parquet().iter_batches(rows, columns=schema.names):
+                    yield from pa.Table.from_batches([batch]).select(schema.names).cast(schema).to_batches()
             else:
                 yield from self._open_csv()
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError) as error:
@@ -78,14 +89,27 @@ class PairReader:
             read_options=csv.ReadOptions(block_size=BYTES),
             parse_options=csv.ParseOptions(newlines_in_values=True),
             convert_options=csv.ConvertOptions(
-                include_columns=list(self.columns), column_types=self._types(), strings_can_be_null=False
+                include_columns=list(self._names), column_types=self._types(), strings_can_be_null=False
             ),
         )
 
     def _types(self) -> dict[str, Any]:
+        """The type of each column that is read, those that are needed first."""
         import pyarrow as pa
 
-        return {name: pa.float64() if name in self.numbers else pa.string() for name in self.columns}
+        types = {name: pa.string() for name in self._needed}
+        types |= {name: pa.float64() for name in self._needed if name in self._numbers}
+        for name in self._names:
+            if name in types:
+                continue
+            kind = pa.string()
+            if self._is_parquet:
+                kind = self._parquet().schema_arrow.field(name).type
+            if pa.types.is_dictionary(kind):
+                kind = kind.value_type
+            if not pa.types.is_nested(kind):
+                types[name] = kind
+        return types
 
     def _parquet(self) -> Any:
         import pyarrow as pa

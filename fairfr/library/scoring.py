@@ -24,6 +24,8 @@ from fairfr.pairs.vectors import invalid_cosines
 BLOCK = 2**18
 """Pairs at a time: some hundred MB at the most, whatever the method."""
 ENDINGS = (".parquet", ".csv")
+RESULTS = ("score", "probability", "llr")
+"""Columns that are written; those that the pairs file has under these names become ``given_score`` and so on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +40,7 @@ class ScoreOptions:
     threads: int | None = None
     block: int = BLOCK
     prior: float | None = None
+    score: str | None = None
 
 
 class Progress:
@@ -116,7 +119,7 @@ def _tell_unlike(scorer: Scorer, progress: Progress) -> None:
 
 
 def _shape(wanted: ScoreOptions) -> dict[str, Any]:
-    return {"block": wanted.block, "ending": wanted.out.suffix, "prior": wanted.prior}
+    return {"block": wanted.block, "ending": wanted.out.suffix, "prior": wanted.prior, "score": wanted.score}
 
 
 def _check(wanted: ScoreOptions) -> None:
@@ -143,8 +146,11 @@ class _Pairs:
         vectors: ScoredEmbeddings | None,
         scorer: Scorer | None,
     ) -> None:
-        columns = ("left", "right") if vectors is not None else ("cosine",)
-        self._file = PairReader(file, columns, numbers=("cosine",))
+        self._score = wanted.score or "cosine"
+        columns: tuple[str, ...] = (self._score,)
+        if vectors is not None:
+            columns = ("left", "right")
+        self._file = PairReader(file, columns, numbers=(self._score,))
         self._model, self._vectors, self.scorer = model, vectors, scorer
         self._block, self._prior = wanted.block, wanted.prior
         self.n_blocks = -(-self._file.count() // wanted.block)
@@ -163,17 +169,19 @@ class _Pairs:
         else:
             left, right = (self._rows(block, side, first) for side in ("left", "right"))
             score, probability = self.scorer(left, right)
+        taken = [f"given_{name}" if name in RESULTS else name for name in block.column_names]
+        block = block.rename_columns(taken)
         for name, values in result_columns(self._model, score, probability, self._prior).items():
             block = block.append_column(name, [values])
         return block
 
     def _cosines(self, block: Any, first: int) -> Any:
-        given = block["cosine"].to_numpy()
+        given = block[self._score].to_numpy()
         wrong = invalid_cosines(on_cosine_scale(given, self._model.score_range_))
         if wrong.any():
             row = int(np.argmax(wrong))
             raise DataError(
-                f"{self._file.path}, {row_location(self._file.path, first + row)}: cosine is {given[row]:g}"
+                f"{self._file.path}, {row_location(self._file.path, first + row)}: {self._score} is {given[row]:g}"
                 f"{refused_score_text(given[row], self._model.score_range_)}"
             )
         return given
@@ -197,12 +205,15 @@ class _Pairs:
 
 def _pairs(model: Model, files: dict[str, DataFile], wanted: ScoreOptions, threads: int) -> _Pairs:
     if "embeddings" in files:
+        if wanted.score is not None:
+            raise ConfigError("--score is for pairs with scores alone: leave out --embeddings, or --score.")
         vectors = ScoredEmbeddings.read(files["embeddings"], model)
         scorer = Scorer(model, vectors, files.get("images"), threads)
         return _Pairs(files["pairs"], model, wanted, vectors, scorer)
     if model.needs:
         raise UnmetNeedError(
             f"{type(model).__name__} needs {', '.join(sorted(model.needs))}: name the vectors, --embeddings FILE.npz. "
-            "Cosines alone (a column 'cosine' in the pairs file) are enough for methods such as Platt and Beta."
+            "Scores alone (a column 'cosine' in the pairs file, or --score COL) are enough for methods such as Platt "
+            "and Beta."
         )
     return _Pairs(files["pairs"], model, wanted, None, None)

@@ -83,14 +83,16 @@ class Shared:
     same_two: float
 
 
-def most_allowed(people: People, order: I64, rate: float, confidence: float) -> int:
+def most_allowed(people: People | None, order: I64, rate: float, confidence: float) -> int:
     """The largest number of false matches that keeps ``rate``; -1 where not even none does.
 
-    ``order`` (n,): the impostors, highest score first.
+    ``order`` (n,): the impostors, highest score first. ``people`` None: pairs count as independent.
     """
     n = len(order)
     k = np.arange(int(rate * n) + 2)
-    spread = excess(people, order, rate, confidence)
+    spread = None
+    if people is not None:
+        spread = excess(people, order, rate, confidence)
     if spread is None:
         fits = _binomial(k, n, rate) <= 1 - confidence
     else:
@@ -99,10 +101,11 @@ def most_allowed(people: People, order: I64, rate: float, confidence: float) -> 
     return int(np.count_nonzero(fits)) - 1
 
 
-def fewest_impostors(people: People, rate: float, confidence: float) -> int:
+def fewest_impostors(people: People | None, rate: float, confidence: float) -> int:
     """So many impostors are needed at the least: about 3 / rate at 95 %, or 3.7 / rate where pairs share people."""
-    shares = people.everything.ordered.sum() + people.everything.same_two > 0
-    tail = (1 - confidence) / 2 if shares else 1 - confidence
+    tail = 1 - confidence
+    if people is not None and people.everything.ordered.sum() + people.everything.same_two > 0:
+        tail /= 2
     return int(np.ceil(np.log(tail) / np.log1p(-rate)))
 
 

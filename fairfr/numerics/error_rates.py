@@ -1,88 +1,97 @@
-"""Error rates at a threshold, and how far off they may be.
+"""The genuine pairs or the impostors of a group: their errors at any threshold, and the threshold of a wanted rate.
 
-Two intervals are given, because pairs share people. The exact binomial one (Clopper and Pearson 1934) takes pairs for
-independent. It holds although the threshold was set on the same pairs: between the k-th and the next largest of n
-impostors the true rate lies between a Beta(k, n - k + 1) and a Beta(k + 1, n - k) variable, whose quantiles are its
-ends. The bootstrap over identities takes pairs that share a person together. The wider end counts on each side.
+``fairfr.numerics.rate_bounds`` says how far off the rate of such errors may be.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import math
+from dataclasses import replace
+from functools import cached_property
 
 import numpy as np
 
-from fairfr.core.types import F64, I64, Bool
-from fairfr.numerics.bootstrap import BootstrapDraws, percentile_interval
-
-NAN = float("nan")
-
-
-class ErrorRate(NamedTuple):
-    """``errors`` of ``pairs``, with bounds: exact binomial, and over identities (NaN where the draws say nothing)."""
-
-    errors: int
-    pairs: int
-    binomial: tuple[float, float]
-    clustered: tuple[float, float]
-
-    @property
-    def value(self) -> float:
-        return self.errors / self.pairs if self.pairs else NAN
-
-    @property
-    def bounds(self) -> tuple[float, float]:
-        """The wider of both on each side."""
-        return float(np.fmin(self.binomial[0], self.clustered[0])), float(np.fmax(self.binomial[1], self.clustered[1]))
+from fairfr.core.types import F64, I64
+from fairfr.numerics.allowed_false_matches import People
+from fairfr.numerics.rate_bounds import Errors, people_spread
 
 
-def clopper_pearson(errors: int, pairs: int, confidence: float) -> tuple[float, float]:
-    """Exact two-sided bounds of a share; (0, 1) where there are no pairs."""
-    from scipy.special import betaincinv
+class OneKind:
+    """Genuine pairs, or impostors: their errors at any threshold.
 
-    tail, low, high = (1 - confidence) / 2, 0.0, 1.0
-    if errors > 0:
-        low = float(betaincinv(errors, pairs - errors + 1, tail))
-    if errors < pairs:
-        high = float(betaincinv(errors + 1, pairs - errors, 1 - tail))
-    return low, high
+    Parameters
+    ----------
+    similarity : ndarray of float, shape (n_pairs,)
+        Higher for more similar images.
+    people : People or None
+        Who is met in the pairs; None if that is not known: pairs count as independent.
+    genuine : bool
+        Which of both they are.
+    """
+
+    def __init__(self, similarity: F64, people: People | None, genuine: bool) -> None:
+        self.people = people
+        self.genuine = genuine
+        self._values = similarity
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    @cached_property
+    def most_wrong_first(self) -> I64:
+        """The pairs, those first that are nearest to an error."""
+        wrongness = self._values
+        if not self.genuine:
+            wrongness = -wrongness
+        return np.argsort(wrongness, kind="stable")
+
+    @cached_property
+    def ascending(self) -> F64:
+        """The similarities, lowest first."""
+        in_order = self._values[self.most_wrong_first]
+        if self.genuine:
+            return in_order
+        return in_order[::-1]
+
+    def errors_at(self, threshold: float | None) -> Errors:
+        """Impostors that are accepted, or genuine pairs that are not; a threshold of None accepts nothing."""
+        below = len(self)
+        if threshold is not None:
+            below = int(np.searchsorted(self.ascending, threshold, side="left"))
+        wrong = len(self) - below
+        if self.genuine:
+            wrong = below
+        found = Errors(wrong, len(self))
+        if self.people is None or len(self) == 0:
+            return found
+        return replace(found, spread=people_spread(self.people, self.most_wrong_first, wrong))
+
+
+def threshold_at(impostors: F64, observed: F64, level: float) -> float | None:
+    """The lowest observed similarity from which at most a share ``level`` of the impostors is accepted.
+
+    Parameters
+    ----------
+    impostors : ndarray of float, shape (n_impostors,)
+        Similarities in ascending order.
+    observed : ndarray of float, shape (n_values,)
+        The different similarities of all pairs, in ascending order.
+    level : float
+        The wanted false match rate.
+
+    Returns
+    -------
+    float or None
+        None where even the highest similarity is that of too many impostors.
+    """
+    n = len(impostors)
+    accepted = n - np.searchsorted(impostors, observed, side="left")
+    fits = accepted / n <= level
+    if not fits.any():
+        return None
+    return float(observed[int(np.argmax(fits))])
 
 
 def pairs_needed(rate: float, confidence: float) -> int:
-    """So many pairs without an error prove a rate below ``rate``: about 3 / rate at 95 % (the rule of three)."""
-    return int(np.ceil(np.log(1 - confidence) / np.log1p(-rate)))
-
-
-class DrawnSubset:
-    """Some pairs (q,) and how often each counts in each draw: only what is asked for is spelled out."""
-
-    def __init__(self, draws: BootstrapDraws, chosen: I64) -> None:
-        self.multiplicity = draws.multiplicity
-        self._a, self._b = draws.ends[:, chosen]
-        self.totals = np.array([self.weights(i).sum() for i in range(len(draws.multiplicity))], dtype=np.float64)
-
-    def __len__(self) -> int:
-        return len(self._a)
-
-    def weights(self, draw: int, at: I64 | slice = slice(None)) -> I64:
-        """How often the pairs ``at`` (m,) count in one draw, (m,): a pair across two identities by the product."""
-        count, a, b = self.multiplicity[draw].astype(np.int64), self._a[at], self._b[at]
-        weights: I64 = np.where(a == b, count[a], count[a] * count[b])
-        return weights
-
-    def shares(self, at: I64) -> F64:
-        """The share of the pairs ``at`` among all in each draw, (draws,); NaN where nothing was drawn."""
-        chosen = np.array([self.weights(i, at).sum() for i in range(len(self.totals))], dtype=np.float64)
-        shares: F64 = np.divide(chosen, self.totals, out=np.full(len(chosen), NAN), where=self.totals > 0)
-        return shares
-
-
-def error_rate(subset: DrawnSubset, error: Bool, confidence: float) -> ErrorRate:
-    """The rate of ``error`` (q,) over the pairs of ``subset`` (q,)."""
-    at = np.flatnonzero(error)
-    bounds = clopper_pearson(len(at), len(subset), confidence)
-    # no draw shows an error that no pair has: there the draws say nothing
-    says = 0 < len(at) < len(subset)
-    return ErrorRate(
-        len(at), len(subset), bounds, percentile_interval(subset.shares(at), confidence) if says else (NAN, NAN)
-    )
+    """So many independent pairs without an error prove a rate below ``rate``: about 3 / rate at 95 %."""
+    return math.ceil(math.log(1 - confidence) / math.log1p(-rate))

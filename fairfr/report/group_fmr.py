@@ -7,14 +7,15 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from fairfr.core.types import F64, I16, Bool
+from fairfr.core.types import F64, I16, I64, Bool
 from fairfr.metrics.roc_metrics import OperatingPoint
-from fairfr.numerics.bootstrap import BootstrapDraws
-from fairfr.numerics.error_rates import DrawnSubset, ErrorRate, error_rate
+from fairfr.numerics.allowed_false_matches import People
+from fairfr.numerics.error_rates import OneKind
+from fairfr.numerics.rate_bounds import rate_interval
+from fairfr.stored.scores import RunScores
 
-CONFIDENCE = 0.95
-Impostors: TypeAlias = tuple[Bool, DrawnSubset]
-"""Which pairs are a group's impostors, (p,), and how often each of these counts in each draw."""
+Impostors: TypeAlias = tuple[I64, People | None]
+"""The rows of a group's impostor pairs, and who is met in them; None where people are not known."""
 
 
 class GroupFmr(NamedTuple):
@@ -29,25 +30,23 @@ class GroupFmr(NamedTuple):
     false_matches: F64
 
 
-def impostors_by_group(drawn: BootstrapDraws, same: Bool, group: I16, n_groups: int) -> list[Impostors]:
+def impostors_by_group(scores: RunScores, group: I16, n_groups: int) -> list[Impostors]:
     """The impostor pairs of each group; ``group`` (p,) is 0 .. n_groups - 1, or another number for none."""
     found = []
     for code in range(n_groups):
-        inside = (group == code) & ~same
-        found.append((inside, DrawnSubset(drawn, np.flatnonzero(inside))))
+        rows = np.flatnonzero((group == code) & ~scores.same)
+        found.append((rows, scores.people_of(rows)))
     return found
 
 
 def group_fmr(same: Bool, values: F64, groups: Sequence[Impostors], alpha: float) -> GroupFmr:
-    """At the lowest threshold whose FMR over all pairs does not exceed ``alpha``; ``same`` and ``values`` are (p,)."""
+    """At the lowest threshold whose FMR over all pairs does not exceed ``alpha``; ``same`` and ``values`` are (p,).
+
+    The intervals are those of ``fairfr calibrate threshold`` and ``fairfr audit``.
+    """
     threshold = OperatingPoint.from_pairs(same, values, alpha, "conservative").thresholds[0]
-    rates = [_rate(subset, values[inside] >= threshold) for inside, subset in groups]
-    bounds = np.array([rate.bounds for rate in rates]).reshape(-1, 2) / alpha
-    value = np.array([rate.value for rate in rates]) / alpha
-    matches = np.array([rate.errors for rate in rates], dtype=np.float64)
+    found = [OneKind(values[rows], people, genuine=False).errors_at(threshold) for rows, people in groups]
+    bounds = np.array([rate_interval(errors) for errors in found]).reshape(-1, 2) / alpha
+    value = np.array([errors.rate for errors in found]) / alpha
+    matches = np.array([errors.errors for errors in found], dtype=np.float64)
     return GroupFmr(value, bounds[:, 0], bounds[:, 1], matches)
-
-
-def _rate(subset: DrawnSubset, is_accepted: Bool) -> ErrorRate:
-    """A rate with its interval, as ``fairfr calibrate threshold`` prints it."""
-    return error_rate(subset, is_accepted, CONFIDENCE)

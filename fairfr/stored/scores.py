@@ -12,11 +12,15 @@ import numpy as np
 import numpy.typing as npt
 
 from fairfr.core.types import F64, I16, I32, I64, UNKNOWN, PairRule, pair_groups
+from fairfr.numerics.allowed_false_matches import People
+from fairfr.numerics.bootstrap import identities
 from fairfr.store.parquet_files import SCORES_FILE, DictionaryColumn, ScoreFile
 from fairfr.store.result_file import DamagedRunError, check_files
 from fairfr.stored.run import SOURCE_LABEL, Run
 
 log = logging.getLogger("fairfr")
+ENOUGH_KNOWN = 0.95
+"""People are known if so many of all sides of pairs name one."""
 _whole: set[Path] = set()  # folders whose scores were compared with their checksum
 
 
@@ -47,6 +51,24 @@ class RunScores(ScoreFile):
         if self.run.reading.ranks_by_probability and self.run.gives_probability:
             return self.probability
         return self.score
+
+    @cached_property
+    def people(self) -> tuple[I64, I64] | None:
+        """Who is on both images of each pair, (p,) each; None if fewer than 95 % of the sides name somebody.
+
+        An image without an identity shows the person of those that genuine pairs link it to, or one of its own.
+        """
+        if self.identities is None or np.mean([side >= 0 for side in self.identities]) < ENOUGH_KNOWN:
+            return None
+        left, right = self.images
+        person = identities(left, right, self.same, self.identities)
+        return person[left], person[right]
+
+    def people_of(self, rows: I64) -> People | None:
+        """Who is met in some of the pairs; None if that is not known."""
+        if self.people is None:
+            return None
+        return People.of(self.people[0][rows], self.people[1][rows])
 
     @property
     def levels(self) -> tuple[str, ...]:

@@ -10,7 +10,6 @@ import numpy as np
 from fairfr.core.names import ENOUGH_FALSE_MATCHES
 from fairfr.core.text import escape_mathtext
 from fairfr.metrics.fpr_levels import ALL_FPR_LEVELS
-from fairfr.numerics.bootstrap import draw_bootstrap, resampling_units
 from fairfr.report.figures.reliability import COLOURS, LARGE, MARKERS, MEDIUM, SMALL
 from fairfr.report.group_fmr import GroupFmr, group_fmr, impostors_by_group
 from fairfr.report.quantity import group_heading
@@ -30,7 +29,6 @@ OF_FACES = ("ac_hinge", "ac_cohort")
 MOST_METHODS = 8
 MOST_GROUPS = len(COLOURS)
 LEGEND = "95 % intervals; hollow: fewer than ten false matches"
-DRAWS = 200
 PANEL_WIDTH = 3.3
 LABEL_WIDTH = 0.9
 ROW_HEIGHT = 0.42
@@ -143,6 +141,8 @@ def setting_figure(layout: Layout, setting: Setting) -> Figure | None:
     title = f"False matches at one threshold\n{escape_mathtext(setting_label(first.run))}"
     if layout.runs.source == "synthetic":
         title += f"\n{FITTED}"
+    if first.people is None:
+        title += "\npairs as if independent: it is not known who is on the images"
     return fmr_by_group_figure(panels, [group_heading(level) for level in first.levels], title)
 
 
@@ -158,8 +158,7 @@ def rates_by_level(shown: Sequence[tuple[str, RunScores]]) -> dict[str, dict[str
     levels = [level for level, alpha in ALL_FPR_LEVELS.items() if alpha * impostors >= ENOUGH_FALSE_MATCHES]
     if not levels:
         return {}
-    drawn = draw_bootstrap(resampling_units(*first.images, first.same, first.identities), DRAWS)
-    groups = impostors_by_group(drawn, first.same, first.pair_groups(), len(first.levels))
+    groups = impostors_by_group(first, first.pair_groups(), len(first.levels))
     panels: dict[str, dict[str, GroupFmr]] = {}
     for level in levels:
         alpha = ALL_FPR_LEVELS[level]

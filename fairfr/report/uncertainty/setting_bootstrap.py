@@ -135,7 +135,7 @@ def bootstrap_runs(
     if with_rates:
         values = np.stack([scores.ranking_values for scores in shared.values()])
         rates = rates_of_draws(drawn.multiplicity, drawn.ends, first.same, values, group, levels)
-        inside = impostors_by_group(drawn, first.same, group, len(groups))
+        inside = impostors_by_group(first, group, len(groups))
         for row, of_row in zip(shared, values, strict=True):
             at = {level: group_fmr(first.same, of_row, inside, fpr) for level, fpr in levels.items()}
             fmr[row.label] = at

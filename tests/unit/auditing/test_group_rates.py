@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from fairfr.auditing.group_rates import differentials, largest_ratio, measure_rates, needed_times, threshold_at
+from fairfr.auditing.group_rates import differentials, largest_ratio, measure_rates, needed_times
 from fairfr.auditing.sample import Coded, Grouping, Sample
 from fairfr.numerics.rate_bounds import at_least_times
 
@@ -40,15 +40,6 @@ def test_the_threshold_of_a_level_is_the_lowest_score_that_keeps_it(level: float
     if expected is None:
         assert found.rows[0].fmr.errors.errors == 0
         assert found.rows[0].fnmr.errors.errors == 4, "nothing is accepted"
-
-
-def test_thresholds_in_a_loop() -> None:
-    rng = np.random.default_rng(0)
-    impostors = np.sort(np.round(rng.normal(size=300), 1))
-    observed = np.unique(np.append(impostors, np.round(rng.normal(2, 1, 200), 1)))
-    for level in (0.5, 0.1, 0.01, 0.001):
-        fits = [value for value in observed if np.mean(impostors >= value) <= level]
-        assert threshold_at(impostors, observed, level) == min(fits, default=None)
 
 
 def test_impostor_like_is_one_where_genuine_pairs_are_impostors() -> None:

@@ -153,7 +153,7 @@ def test_a_prior_gives_its_probability_and_the_likelihood_ratio(scene: Any) -> N
     score_pairs(wanted(scene, block=100, prior=0.01), again)
     assert again.before == 0  # what was scored without it is not used
     found = read(scene / "scores.parquet")
-    assert list(found) == ["left", "right", "score", "probability", "llr"]
+    assert list(found) == ["left", "right", "note", "score", "probability", "llr"]
     close(found["probability"], scene.model.probability(scene.vectors, scene.pairs, prior=0.01))
     np.testing.assert_allclose(found["llr"], scene.model.llr(scene.vectors, scene.pairs), rtol=1e-9)
     with pytest.raises(DataError, match=r"prior is 1\.5"):
@@ -234,3 +234,43 @@ def test_images_unlike_those_of_training_are_told(tmp_path: Path) -> None:
     assert "of 450 images" in plain and "warning" not in plain
     assert warning.startswith("warning: ") and "unlabelled images of these people in the cohort" in warning
     assert said["same", "ACHinge"] == said["other", "ACHinge"] == []
+
+
+@pytest.mark.parametrize("out", ["scores.csv", "scores.parquet"])
+@pytest.mark.parametrize("source", ["new.csv", "new.parquet"])
+def test_other_columns_are_passed_on(scene: Any, source: str, out: str) -> None:
+    table = scene.table().assign(age=np.arange(500), score=0.5, kind=pd.Categorical(["x", "y"] * 250))
+    if source == "new.csv":
+        table.to_csv(scene / source, index=False)
+    else:
+        table.assign(nested=[[1]] * 500).to_parquet(scene / source)
+    score_pairs(wanted(scene, out, pairs=scene / source, block=90), Heard())
+    found = read(scene / out)
+    assert list(found) == ["left", "right", "note", "age", "given_score", "kind", "score", "probability"]
+    assert found["note"].tolist() == ["a, b"] * 500
+    assert found["age"].astype(int).tolist() == list(range(500))
+    assert found["given_score"].astype(float).tolist() == [0.5] * 500
+    assert found["kind"].tolist() == ["x", "y"] * 250
+    close(found["score"], scene.model.decision_function(scene.vectors, scene.pairs))
+
+
+def test_scores_may_have_any_name(scene: Any) -> None:
+    cosine = np.linspace(-1, 1, 41)
+    model = fairfr.Platt().fit_scores(np.linspace(-0.2, 0.9, 50), np.arange(50) % 3 < np.arange(50) / 25)
+    model.save(scene / "platt.fairfr")
+    pd.DataFrame({"cosine": 0.0, "mine": cosine}).to_csv(scene / "mine.csv", index=False)
+    given = {"model": scene / "platt.fairfr", "pairs": scene / "mine.csv", "embeddings": None, "score": "mine"}
+    score_pairs(wanted(scene, "s.csv", **given), Heard())
+    found = read(scene / "s.csv")
+    close(found["probability"], model.probability_scores(cosine))
+    assert found["mine"].tolist() == pytest.approx(cosine.tolist())
+    with pytest.raises(DataError, match=r"no column 'min'\. Did you mean 'mine'"):
+        score_pairs(wanted(scene, "t.csv", **given | {"score": "min"}), Heard())
+    with pytest.raises(FairfrError, match="leave out --embeddings, or --score"):
+        score_pairs(wanted(scene, score="left"), Heard())
+
+
+def test_two_columns_of_one_name_are_refused(scene: Any) -> None:
+    (scene / "new.csv").write_text("left,right,a,a\nx,y,1,2\n")
+    with pytest.raises(DataError, match="2 columns called 'a'"):
+        score_pairs(wanted(scene), Heard())
