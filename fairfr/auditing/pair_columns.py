@@ -14,8 +14,8 @@ from fairfr.auditing.sample import Coded, Columns, Grouping
 from fairfr.core.errors import DataError, did_you_mean
 from fairfr.core.types import F64, I32, I64, UNKNOWN
 from fairfr.data.files import DataFile
-from fairfr.data.importers.own_columns import DIFFERENT_WORDS, SAME_WORDS, delimiter_of
-from fairfr.data.text_table import TextTable, check_utf8, read_table
+from fairfr.data.importers.own_columns import DIFFERENT_WORDS, SAME_WORDS
+from fairfr.data.text_table import TextTable, delimiter_of, read_table
 
 SCORES = ("score", "similarity", "cosine")
 DISTANCES = ("distance", "dist")
@@ -54,12 +54,7 @@ def read_columns(path: Path, wanted: ColumnNames) -> tuple[Columns, DataFile]:
         The columns as they are, not yet checked; and the file with the digest of its bytes.
     """
     file = DataFile.at(path)
-    delimiter = ","
-    if path.suffix.lower() != ".parquet":
-        data = file.read()
-        check_utf8(path, data)
-        delimiter = delimiter_of(data)
-        del data
+    delimiter = delimiter_of(file)
     header = read_table(file, (), delimiter)
     found = _Header(path, header.names, wanted)
     table = read_table(file, found.used, delimiter)

@@ -331,6 +331,17 @@ def check_utf8(path: Path, data: bytes) -> None:
         ) from None
 
 
+def delimiter_of(file: DataFile) -> str:
+    """What separates the cells of a text: the mark that its first line has most of. A comma stands for parquet."""
+    if file.path.suffix.lower() == ".parquet":
+        return ","
+    data = file.read()
+    check_utf8(file.path, data)
+    lines = io.TextIOWrapper(io.BytesIO(data), "utf-8-sig")
+    header = next((line for line in lines if line.strip()), "")
+    return max(SEPARATORS, key=header.count)
+
+
 def records(data: bytes, delimiter: str = ",") -> Iterator[tuple[int, list[str]]]:
     """(line on which it starts, cells) of each record, empty lines skipped."""
     text = io.TextIOWrapper(io.BytesIO(data), "utf-8-sig", newline="")

@@ -29,7 +29,8 @@ from fairfr.data.importers.imported_set import (
     to_column,
     write_and_summarise,
 )
-from fairfr.data.text_table import TextTable, check_utf8, csv_header, read_table
+from fairfr.data.importers.own_columns import open_own
+from fairfr.data.text_table import TextTable, check_utf8
 
 PICTURES = ("lfw", "lfw-deepfunneled", "lfw_funneled", "lfwa")  # folders of images beside the list
 
@@ -166,7 +167,7 @@ def person_key(name: str) -> str:
 
 def read_side_table(path: Path) -> GroupLabels:
     """A csv of ``image`` (or ``person``, ``identity``, ``name``) and attributes; blank or "unknown" is unknown."""
-    table = _all_columns(path)
+    table = open_own(path)
     by = next((name for name in ("image", *PERSON_COLUMNS) if name in table.names), None)
     if by is None:
         table.require("image", remedy="Add a column 'image' or 'person' that says whom a row is about.")
@@ -186,7 +187,7 @@ def read_side_table(path: Path) -> GroupLabels:
 
 def read_fairface(path: Path) -> GroupLabels:
     """FairFace's predictions: race4 as ethnicity, and gender. Images whose faces disagree are unknown."""
-    table = _all_columns(path, {"face_name_align", *FAIRFACE})
+    table = open_own(path)
     table.require("face_name_align")
     attributes = {}
     notes: list[Finding] = []
@@ -271,16 +272,6 @@ def _score(path: Path, number: int, cell: str) -> float:
     if not np.isfinite(value):
         raise DataError(f"{path}, line {number}: {cell[:20]!r} is not a score. Restore the file.")
     return value
-
-
-def _all_columns(path: Path, wanted: set[str] | None = None) -> TextTable:
-    file = DataFile.at(path)
-    data = file.read()
-    check_utf8(path, data)
-    names = csv_header(path, data)
-    if wanted is None:
-        return read_table(file, [name for name in names if name.strip()])
-    return read_table(file, wanted)
 
 
 def _face_key(name: str) -> str:

@@ -15,7 +15,7 @@ from fairfr.core.types import F64, UNKNOWN, Bool
 from fairfr.data.files import DataFile
 from fairfr.data.importers.conversion import refuse_pickled_table
 from fairfr.data.importers.imported_set import map_values
-from fairfr.data.text_table import SEPARATORS, CodedColumn, TextTable, check_utf8, read_table
+from fairfr.data.text_table import CodedColumn, TextTable, delimiter_of, read_table
 from fairfr.pairs.vectors import COSINE_TOLERANCE
 
 SAME_WORDS = frozenset({"1", "1.0", "true", "yes", "y", "same", "genuine", "match", "mated"})
@@ -32,18 +32,9 @@ def open_own(path: Path) -> TextTable:
     """All columns of a parquet file or of a text with commas, semicolons or tabs between cells."""
     refuse_pickled_table(path)
     file = DataFile.at(path)
-    if path.suffix.lower() == ".parquet":
-        return read_table(file, read_table(file, ()).names)
-    data = file.read()
-    check_utf8(path, data)
-    delimiter = delimiter_of(data)
-    return read_table(file, read_table(file, (), delimiter).names, delimiter)
-
-
-def delimiter_of(data: bytes) -> str:
-    """What separates the cells of a text: the mark that its first line has most of."""
-    header = next((line for line in data.decode("utf-8-sig").splitlines() if line.strip()), "")
-    return max(SEPARATORS, key=header.count)
+    delimiter = delimiter_of(file)
+    named = [name for name in read_table(file, (), delimiter).names if name.strip()]
+    return read_table(file, named, delimiter)
 
 
 class OwnColumns:

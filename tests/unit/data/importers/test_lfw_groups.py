@@ -116,7 +116,6 @@ REFUSED: dict[str, tuple[Callable[[Path], GroupLabels], bytes, str]] = {
     "side: two answers": (read_side_table, (SIDE + "Bob_1,female\n").encode(), "line 3: gender of 'Bob_1' is 'female'"),
     "side: no attribute": (read_side_table, b"image\nBob_0001.jpg\n", "no attribute besides 'image'"),
     "side: no key": (read_side_table, b"photo,gender\nBob_0001.jpg,male\n", "no column 'image'"),
-    "side: semicolons": (read_side_table, SIDE.replace(",", ";").encode(), "Separate the columns by commas"),
     "side: blank key": (read_side_table, b"image,gender\n,male\n", "line 2: 'image' is blank"),
     "side: truncated": (read_side_table, b"image,gender\nBob_0001.jpg", "line 2: 1 cells where the header has 2"),
     "side: reserved": (read_side_table, b"image,gender\nBob_0001.jpg,a|b\n", "reserved"),
