@@ -21,7 +21,6 @@ from fairfr.core.findings import Finding
 from fairfr.core.types import F64
 from fairfr.data.files import DataFile
 from fairfr.data.images_file import read_attribute
-from fairfr.data.importers.foreign_pairs import label_lists, missing_image_findings, read_pair_list
 from fairfr.data.importers.imported_set import (
     ImportedSet,
     add_output_arguments,
@@ -30,6 +29,7 @@ from fairfr.data.importers.imported_set import (
     write_and_summarise,
 )
 from fairfr.data.importers.own_columns import open_own
+from fairfr.data.importers.pair_lists import label_lists, missing_image_findings, read_pair_list
 from fairfr.data.text_table import TextTable, check_utf8
 
 PICTURES = ("lfw", "lfw-deepfunneled", "lfw_funneled", "lfwa")  # folders of images beside the list

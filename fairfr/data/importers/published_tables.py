@@ -22,7 +22,6 @@ from fairfr.core.findings import Finding
 from fairfr.core.text import plural
 from fairfr.core.types import F64, UNKNOWN, Bool
 from fairfr.data.importers import own_table
-from fairfr.data.importers.foreign_pairs import truncated_finding
 from fairfr.data.importers.imported_set import (
     ImportedSet,
     add_output_arguments,
@@ -32,6 +31,7 @@ from fairfr.data.importers.imported_set import (
     write_and_summarise,
 )
 from fairfr.data.importers.own_columns import OwnColumns, open_own, refuse_problems
+from fairfr.data.importers.pair_lists import truncated_finding
 from fairfr.data.text_table import CodedColumn, TextTable
 from fairfr.pairs.vectors import invalid_cosines
 

@@ -11,7 +11,6 @@ from pathlib import Path
 
 from fairfr.core.errors import DataError
 from fairfr.core.findings import Finding
-from fairfr.data.importers.foreign_pairs import PairList, label_lists, missing_image_findings, read_pair_list
 from fairfr.data.importers.imported_set import (
     ImportedSet,
     add_output_arguments,
@@ -19,6 +18,7 @@ from fairfr.data.importers.imported_set import (
     to_column,
     write_and_summarise,
 )
+from fairfr.data.importers.pair_lists import PairList, label_lists, missing_image_findings, read_pair_list
 from fairfr.data.importers.published_tables import ETHNICITIES, image_id, read_rfw_table
 
 PLACES = ("txts", "test/txts", "RFW/test/txts", ".")  # where the lists may be, seen from the folder that was named

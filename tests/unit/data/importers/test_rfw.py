@@ -12,8 +12,8 @@ from fairfr.commands.import_ import main
 from fairfr.core.errors import DataError
 from fairfr.data.files import DataFile
 from fairfr.data.images_file import read_images
-from fairfr.data.importers.foreign_pairs import read_pair_list
 from fairfr.data.importers.imported_set import count_import, summarise_import, write_neutral
+from fairfr.data.importers.pair_lists import read_pair_list
 from fairfr.data.importers.published_tables import ETHNICITIES
 from fairfr.data.importers.rfw import read_rfw
 from fairfr.data.neutral_layout import read_pairs
