@@ -84,7 +84,8 @@ def identities(left: I64, right: I64, same: Bool, codes: tuple[I32, I32] | None 
 def resampling_units(left: I64, right: I64, same: Bool, codes: tuple[I32, I32] | None = None) -> I32:
     """What is drawn as a whole: the units of each pair's two ends, (2, p). See the module's docstring."""
     person = identities(left, right, same, codes)
-    a, b = person[left], person[right]
+    a = person[left]
+    b = person[right]
     pairs_of = np.bincount(a, minlength=person.max() + 1) + np.bincount(b[a != b], minlength=person.max() + 1)
     alone = (a != b) & ((pairs_of[a] == 1) | (pairs_of[b] == 1))
     unit = connected_components(len(pairs_of), a[alone], b[alone])
