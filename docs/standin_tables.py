@@ -15,10 +15,10 @@ from fairfr.paper.order import DATASETS, HEADLINE, HEADLINE_BACKBONES, ROWS
 from fairfr.paper.prediction import compared_with_print, is_fitted, prediction
 from fairfr.paper.printed import QUANTITIES
 from fairfr.report.figures.draw import save
-from fairfr.report.tables.layout import Layout
 from fairfr.report.writers import markdown
 from fairfr.stored.reading import PAPER_READING
-from fairfr.stored.runs import SelectedRuns, read_runs
+from fairfr.stored.results import shown_results
+from fairfr.stored.runs import read_runs
 
 PICTURE = Path(__file__).with_name("standin_prediction.png")
 
@@ -27,11 +27,11 @@ def main() -> None:
     """Print the table of misses, and ours beside print for each metric."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("out_root", type=Path)
-    results, _ = read_runs(parser.parse_args().out_root)
-    runs = SelectedRuns(results, "synthetic", reading=PAPER_READING)
-    for grid in prediction(runs):
+    runs, _ = read_runs(parser.parse_args().out_root)
+    results = shown_results(runs, "synthetic", reading=PAPER_READING, order=PAPER.order)
+    for grid in prediction(results):
         sys.stdout.write(markdown.render(grid))
-    compared = compared_with_print(runs)
+    compared = compared_with_print(results)
     settings = [s for s in HEADLINE if any((c.published.dataset, c.published.backbone) == s for c in compared)]
     for quantity in QUANTITIES.values():
         cells = {}
@@ -48,7 +48,7 @@ def main() -> None:
             if any(texts):
                 sys.stdout.write(f"| {row.label} | {' | '.join(texts)} |\n")
     with tempfile.TemporaryDirectory() as folder:
-        figure = PAPER.figures(Layout(runs, PAPER.order))["prediction"]
+        figure = PAPER.figures(results)["prediction"]
         save(figure, Path(folder) / "prediction")
         shutil.copy(Path(folder) / "prediction.png", PICTURE)
 

@@ -17,12 +17,13 @@ from fairfr.paper.comparison import (
     synthetic_warning,
 )
 from fairfr.paper.order import DATASETS, GROUP_AWARE_IDS, HEADLINE, HEADLINE_BACKBONES, ROWS
-from fairfr.paper.printed import QUANTITIES, TABLE_NAMES, WORST_BRIER, PrintedNumber, printed_headline
+from fairfr.paper.printed import QUANTITIES, TABLE_NAMES, PrintedNumber, printed_headline
 from fairfr.report.quantity import LIFTED, Quantity
 from fairfr.report.tables.grid import Entry, Grid, Line, Note, Section, Spanner
-from fairfr.report.tables.layout import Layout
-from fairfr.report.tables.order import MethodRow
-from fairfr.report.tables.table_notes import TableNotes
+from fairfr.report.tables.notes import RunsOfTable
+from fairfr.report.tables.places import Place
+from fairfr.stored.order import MethodRow
+from fairfr.stored.results import Results
 
 COLUMNS = ("ours", "paper", "difference")
 ONE_PRINTED = Note(
@@ -32,20 +33,20 @@ ONE_PRINTED = Note(
 )
 
 
-def companions(layout: Layout) -> list[Grid]:
+def companions(results: Results) -> list[Grid]:
     """One table for each headline quantity: a panel for each data set, three columns for each backbone.
 
     Data sets, backbones and methods without a number of ours are left out, and so are tables without any: there is
     nothing to compare, which the summary says.
     """
-    compared = compare_all_forms(layout.runs)
+    compared = compare_all_forms(results)
     covered = {key[0] for key in compared}
     return [
-        _companion(name, quantity, compared, layout) for name, quantity in QUANTITIES.items() if quantity in covered
+        _companion(name, quantity, compared, results) for name, quantity in QUANTITIES.items() if quantity in covered
     ]
 
 
-def _companion(name: str, quantity: Quantity, compared: Mapping[Key, Compared], layout: Layout) -> Grid:
+def _companion(name: str, quantity: Quantity, compared: Mapping[Key, Compared], results: Results) -> Grid:
     own = {printed_key(p): p for p in printed_headline() if p.quantity == quantity}
     printed = own | {printed_key(p): p for p in other_forms() if p.quantity == quantity}
     here = [key for key in printed if key in compared]
@@ -69,21 +70,13 @@ def _companion(name: str, quantity: Quantity, compared: Mapping[Key, Compared], 
         sections=tuple(sections),
         notes=(_summary([compared[key] for key in own if key in compared], len(own)), ONE_PRINTED),
         about=(
-            *synthetic_warning(layout.runs),
+            *synthetic_warning(results),
             f"Difference: ours - paper; marked beyond {TOLERANCE[quantity]:g}{unit}.",
         ),
         chapter=CHAPTER,
     )
-    provenance = TableNotes(
-        layout,
-        rows,
-        HEADLINE,
-        alphas=frozenset(filter(None, [quantity.alpha])),
-        by_group=quantity.group != "all",
-        wanted=_rows_among(method for _, _, _, method in printed),
-        exact=True,
-        group_brier=quantity == WORST_BRIER,
-    )
+    wanted = _rows_among(method for _, _, _, method in printed)
+    provenance = RunsOfTable(results, rows, HEADLINE, [Place("", quantity=quantity)], wanted, exact=True)
     return provenance.annotate(bare)
 
 

@@ -26,10 +26,10 @@ from fairfr.paper.printed import (
 )
 from fairfr.report.quantity import LIFTED, Quantity
 from fairfr.report.tables.grid import Entry, Grid, Line, Note, Section, Spanner, Tone, fraction_entry, number_entry
-from fairfr.report.tables.layout import Layout
-from fairfr.report.tables.order import Setting
-from fairfr.report.tables.table_notes import TableNotes
-from fairfr.stored.runs import SelectedRuns
+from fairfr.report.tables.notes import RunsOfTable
+from fairfr.report.tables.places import Place
+from fairfr.stored.order import Setting
+from fairfr.stored.results import Results
 
 # What another seed, k-means start or embedding file moves. TPR at 1e-3 rests on about one false match in an RFW fold.
 TOLERANCE = {
@@ -77,17 +77,17 @@ class Compared:
         return number_entry(self.difference, digits, sign="+", tone=tone)
 
 
-def compare_with_printed(runs: SelectedRuns) -> list[Compared]:
+def compare_with_printed(runs: Results) -> list[Compared]:
     """Every headline number of the paper for which there is a run that gives it."""
     return _compare(runs, printed_headline())
 
 
-def compare_all_forms(runs: SelectedRuns) -> dict[Key, Compared]:
+def compare_all_forms(runs: Results) -> dict[Key, Compared]:
     """As ``compare_with_printed``, also the second form of a method, under that form's id."""
     return {printed_key(c.published): c for c in _compare(runs, [*printed_headline(), *other_forms()])}
 
 
-def _compare(runs: SelectedRuns, printed: Sequence[PrintedNumber]) -> list[Compared]:
+def _compare(runs: Results, printed: Sequence[PrintedNumber]) -> list[Compared]:
     numbers = RunNumbers(runs)
     found = (_ours(numbers, published) for published in printed)
     return [compared for compared in found if compared is not None]
@@ -155,16 +155,16 @@ def _ranks(values: Sequence[float]) -> F64:
     return ranks
 
 
-def synthetic_warning(runs: SelectedRuns) -> tuple[str, ...]:
+def synthetic_warning(runs: Results) -> tuple[str, ...]:
     """What a caption must say when our side was not computed on faces."""
     if runs.source == "files":
         return ()
     return ("This compares a SIMULATION with the paper: agreement or difference says nothing about its results.",)
 
 
-def coverage(layout: Layout) -> Grid:
+def coverage(results: Results) -> Grid:
     """A row for each headline quantity, and one for all."""
-    compared = compare_with_printed(layout.runs)
+    compared = compare_with_printed(results)
     by_quantity: dict[Quantity, list[Compared]] = {quantity: [] for quantity in QUANTITIES.values()}
     for one in compared:
         by_quantity[one.published.quantity].append(one)
@@ -197,16 +197,15 @@ def coverage(layout: Layout) -> Grid:
         ),
         sections=sections,
         about=(
-            *synthetic_warning(layout.runs),
+            *synthetic_warning(results),
             f"{len(compared)} of its {len(printed_headline())} headline numbers are covered.",
             "Right: rank correlation (Spearman) of the methods' values, ours and the paper's, in each column.",
         ),
         notes=tuple(notes),
         chapter=CHAPTER,
     )
-    alphas = frozenset(quantity.alpha for quantity in QUANTITIES.values() if quantity.alpha is not None)
-    provenance = TableNotes(layout, ROWS, HEADLINE, alphas, exact=True, group_brier=True)
-    return provenance.annotate(bare)
+    numbers = [Place("", quantity=quantity) for quantity in QUANTITIES.values()]
+    return RunsOfTable(results, ROWS, HEADLINE, numbers, exact=True).annotate(bare)
 
 
 def _spanner(dataset: str, shown: Sequence[Setting]) -> Spanner:

@@ -15,35 +15,35 @@ from fairfr.paper.studies import STUDIES
 from fairfr.report.paper_spec import Paper
 from fairfr.report.study_runs import StudyRuns
 from fairfr.report.tables.grid import Grid
-from fairfr.report.tables.layout import Layout
 from fairfr.report.uncertainty.setting_bootstrap import BootstrapCache
 from fairfr.stored.reading import PAPER_READING
+from fairfr.stored.results import Results
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def _tables(layout: Layout) -> Iterator[Grid]:
+def _tables(results: Results) -> Iterator[Grid]:
     """Tables 1 to 4, the appendix, ours against the paper's, and what the stand-ins predict."""
-    yield from main_tables(layout)
-    yield from appendix_tables(layout)
-    yield coverage(layout)
-    yield from companions(layout)
-    if layout.runs.source == "synthetic":
-        yield from prediction(layout.runs)
+    yield from main_tables(results)
+    yield from appendix_tables(results)
+    yield coverage(results)
+    yield from companions(results)
+    if results.source == "synthetic":
+        yield from prediction(results)
 
 
-def _claims(layout: Layout, bootstraps: BootstrapCache | None, studies: Mapping[str, StudyRuns]) -> Iterable[Grid]:
-    return [claims(layout, bootstraps, studies)]
+def _claims(results: Results, bootstraps: BootstrapCache | None, studies: Mapping[str, StudyRuns]) -> Iterable[Grid]:
+    return [claims(results, bootstraps, studies)]
 
 
-def _figures(layout: Layout) -> dict[str, Figure]:
+def _figures(results: Results) -> dict[str, Figure]:
     """``prediction``, of stand-ins."""
     from fairfr.paper.figures import prediction_figure
 
-    if layout.runs.source != "synthetic":
+    if results.source != "synthetic":
         return {}
-    figure = prediction_figure(compared_with_print(layout.runs))
+    figure = prediction_figure(compared_with_print(results))
     if figure is None:
         return {}
     return {"prediction": figure}

@@ -13,19 +13,17 @@ import numpy as np
 
 from fairfr.core.types import F64
 from fairfr.numerics.bootstrap import BOOTSTRAP_METRICS
-from fairfr.paper.order import BACKBONES, DATASETS, ROWS, SCORE_ONLY
+from fairfr.paper.order import BACKBONES, DATASETS, ORDER, ROWS, SCORE_ONLY
 from fairfr.paper.printed import printed_headline, printed_study
 from fairfr.paper.studies import STUDIES
-from fairfr.report.quantity import LIFTED, Quantity
+from fairfr.report.quantity import LIFTED, NO_IMPROVEMENT, LiftedGroups, Quantity, lifted_groups
 from fairfr.report.study_runs import StudyRuns
 from fairfr.report.study_table import PrintedRow
-from fairfr.report.tables.columns import NO_IMPROVEMENT, LiftedGroups, lifted_groups
 from fairfr.report.tables.grid import number_entry
-from fairfr.report.tables.order import BASELINE, MethodRow, Setting
 from fairfr.report.uncertainty.setting_bootstrap import BootstrapCache, SettingBootstrap
-from fairfr.stored.reading import Reading
+from fairfr.stored.order import BASELINE, MethodRow, Setting
+from fairfr.stored.results import Results
 from fairfr.stored.run import Run
-from fairfr.stored.runs import SelectedRuns
 
 DIGITS = 3
 GROUP_DIGITS = 2  # of percentages, as the paper prints per-group values
@@ -98,10 +96,9 @@ class RunNumbers:
     exact = False
     absent = "missing run"
 
-    def __init__(self, runs: SelectedRuns, studies: Mapping[str, StudyRuns] = MappingProxyType({})) -> None:
+    def __init__(self, runs: Results, studies: Mapping[str, StudyRuns] = MappingProxyType({})) -> None:
         self._runs = runs
         self._studies = studies
-        self._reading = runs.reading
 
     def value(self, quantity: Quantity, dataset: str, backbone: str, method: str) -> float | None:
         result = self.result(dataset, backbone, method)
@@ -173,12 +170,8 @@ class RunNumbers:
 
     def result(self, dataset: str, backbone: str, method: str) -> Run | None:
         """The run that this reading takes for a row of the paper's tables (or for any other method)."""
-        return self._runs.get(dataset, backbone, _method(method, self._reading))
-
-
-def _method(id: str, reading: Reading) -> str:
-    """The method that a row of the paper's tables asks for, by the row's id; any other id is a method's own."""
-    return next((row.method(reading) for row in ROWS if row.id == id), id)
+        asked = ORDER.method(method, self._runs.reading)
+        return self._runs.find({"setting": (dataset, backbone), "method": asked})
 
 
 def require_number(numbers: Numbers, quantity: Quantity, dataset: str, backbone: str, method: str) -> float:
@@ -267,7 +260,7 @@ class BootstrapNumbers:
 
 def _row(found: SettingBootstrap, id: str) -> MethodRow | None:
     """The row with the run that the reading takes for this id; no plain method in place of a paper's variant."""
-    return found.row_of_method(_method(id, found.first.reading))
+    return found.row_of_method(ORDER.method(id, found.first.reading))
 
 
 def _group_draws(found: SettingBootstrap, metric: str, method: str) -> dict[str, F64]:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from itertools import product
 
-from fairfr.report.tables.grid import Note
-from fairfr.report.tables.order import BASELINE, MethodRow, Setting, TableOrder
+from fairfr.stored.order import BASELINE, MethodRow, Setting, TableOrder
 from fairfr.stored.reading import PAPER_READING, reading_of
 from fairfr.stored.run import Run
 
@@ -54,10 +53,9 @@ _NOT_PRINTED = (("rfw", "arcface_fairface"), ("bfw", "arcface_fairface"))  # the
 SETTINGS: tuple[Setting, ...] = tuple(
     setting for setting in product(DATASETS, BACKBONES) if setting not in _NOT_PRINTED
 )
-TWO_FORMS = Note(
-    "two_forms",
+TWO_FORMS = (
     "AC-Density is the form of the paper's text, in which a training pair is its own nearest neighbour; AC-Density "
-    "(LOO) leaves it out. It is unclear which of the two the paper reports, so both are shown and either may be bold.",
+    "(LOO) leaves it out. It is unclear which of the two the paper reports, so both are shown and either may be bold."
 )
 ORDER = TableOrder(
     blocks=(("", LABEL_FREE), (GROUP_AWARE_HEADING, GROUP_AWARE), ("", ADAPTIVE)),

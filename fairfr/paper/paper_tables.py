@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from fairfr.paper.order import (
@@ -17,12 +18,12 @@ from fairfr.paper.order import (
     SETTINGS,
 )
 from fairfr.report.quantity import LIFTED
-from fairfr.report.tables.columns import Column, alphas_of, column, has_group_brier, lifted
-from fairfr.report.tables.grid import Entry, Grid, Line, Note, Section, Spanner, mark_best
-from fairfr.report.tables.layout import Layout, SettingColumn
-from fairfr.report.tables.order import BASELINE, MethodRow, rows_of
+from fairfr.report.tables.grid import Entry, Grid, Line, Note, Section, Spanner
+from fairfr.report.tables.notes import BEST, RunsOfTable
+from fairfr.report.tables.places import Place, at_setting, line, number, row_places, sections
 from fairfr.report.tables.setting_tables import backbone_tables, per_group
-from fairfr.report.tables.table_notes import BEST, TableNotes
+from fairfr.stored.order import BASELINE, MethodRow, rows_of
+from fairfr.stored.results import Results
 
 WITHOUT_PROBABILITY = ("baseline", "falcon", "fsn", "demonorm")
 BACKBONE_PARTS: dict[str, tuple[tuple[str, ...], ...]] = {
@@ -38,122 +39,116 @@ COMPETE = (
     "AC-Linear and one form of AC-Density, that of the text above, the other below."
 )
 SPANNERS = tuple(Spanner(label, tuple(HEADLINE_BACKBONES.values())) for label in DATASETS.values())
+COLUMNS = tuple(at_setting(HEADLINE_BACKBONES[backbone], (dataset, backbone)) for dataset, backbone in HEADLINE)
 CHAPTER = "The paper's tables"
 
 
-def main_tables(layout: Layout) -> Iterator[Grid]:
+def main_tables(results: Results) -> Iterator[Grid]:
     """Tables 1 to 4."""
-    tpr = column("TPR@1e-3", "tpr_at_fpr_1e-3")
-    yield headline_table(layout, "table1_tpr", "Global TPR at FPR=1e-3 (the paper's Table 1)", [tpr])
+    tpr = number("TPR@1e-3", "tpr_at_fpr_1e-3")
+    yield headline_table(results, "table1_tpr", "Global TPR at FPR=1e-3 (the paper's Table 1)", [tpr])
     yield headline_table(
-        layout,
+        results,
         "table2_worst_group",
         "Worst-group AUROC and worst-group Brier score (the paper's Table 2)",
         [
-            column("Panel A: worst-group AUROC, higher is better", "auroc", "worst"),
-            column("Panel B: worst-group Brier score, lower is better", "brier", "worst"),
+            number("Panel A: worst-group AUROC, higher is better", "auroc", "worst"),
+            number("Panel B: worst-group Brier score, lower is better", "brier", "worst"),
         ],
     )
     yield headline_table(
-        layout,
+        results,
         "table3_lu_auroc",
         "LU-AUROC, K/N groups lifted (the paper's Table 3)",
-        [lifted("LU-AUROC", "auroc")],
+        [number("LU-AUROC", "auroc", LIFTED)],
         "K counts the groups, worst Baseline AUROC first, whose AUROC strictly improves on the Baseline before the "
         "first that does not; N the groups with a value.",
         without=("baseline",),
     )
-    yield win_table(layout)
+    yield win_table(results)
 
 
-def appendix_tables(layout: Layout) -> Iterator[Grid]:
+def appendix_tables(results: Results) -> Iterator[Grid]:
     """In the paper's order."""
-    yield from _aggregates(layout)
-    for dataset in dict.fromkeys(dataset for dataset, _ in layout.settings):
-        yield from _by_dataset(layout, dataset)
+    yield from _aggregates(results)
+    for dataset in dict.fromkeys(dataset for dataset, _ in results.settings):
+        yield from _by_dataset(results, dataset)
 
 
-def _aggregates(layout: Layout) -> Iterator[Grid]:
+def _aggregates(results: Results) -> Iterator[Grid]:
     yield headline_table(
-        layout,
+        results,
         "appendix_brier",
         "Brier score of methods with a probability of their own",
-        [column("Brier", "brier")],
-        without=(*WITHOUT_PROBABILITY, *(row.id for row in layout.others if not _native(layout, row))),
+        [number("Brier", "brier")],
+        without=(*WITHOUT_PROBABILITY, *(row.id for row in results.others if not _native(results, row))),
     )
-    worst = column("Worst-group TPR@1e-3", "tpr_at_fpr_1e-3", "worst")
-    yield headline_table(layout, "appendix_worst_tpr", "Worst-group TPR at FPR=1e-3", [worst])
-    yield headline_table(layout, "appendix_auroc", "Global AUROC", [column("AUROC", "auroc")])
+    worst = number("Worst-group TPR@1e-3", "tpr_at_fpr_1e-3", "worst")
+    yield headline_table(results, "appendix_worst_tpr", "Worst-group TPR at FPR=1e-3", [worst])
+    yield headline_table(results, "appendix_auroc", "Global AUROC", [number("AUROC", "auroc")])
     yield transposed_table(
-        layout,
+        results,
         "appendix_ld_tpr",
         "LD-TPR@0.1, K/N groups lifted",
-        lifted("LD-TPR@0.1", "tpr_at_fpr_1e-3"),
+        number("LD-TPR@0.1", "tpr_at_fpr_1e-3", LIFTED),
         "As LU-AUROC, with groups ordered and compared by TPR at the global threshold of FPR=1e-3.",
     )
 
 
-def _native(layout: Layout, row: MethodRow) -> bool:
-    found = (layout.run(setting, row) for setting in layout.settings)
-    return any(run.gives_probability for run in found if run is not None)
+def _native(results: Results, row: MethodRow) -> bool:
+    return any(run.gives_probability for run in results.every({"row": row.label}))
 
 
-def _by_dataset(layout: Layout, dataset: str) -> Iterator[Grid]:
+def _by_dataset(results: Results, dataset: str) -> Iterator[Grid]:
     """Accuracy and calibration, then gaps, a panel for each backbone; split into parts as in the paper."""
-    for number, part in enumerate(BACKBONE_PARTS.get(dataset, ()), start=1):
-        settings = tuple((dataset, backbone) for backbone in part if (dataset, backbone) in layout.settings)
+    for position, part in enumerate(BACKBONE_PARTS.get(dataset, ()), start=1):
+        settings = tuple((dataset, backbone) for backbone in part if (dataset, backbone) in results.settings)
         if settings:
-            yield from backbone_tables(layout, settings, str(number), CHAPTER)
+            yield from backbone_tables(results, settings, str(position), CHAPTER)
 
 
 def headline_table(
-    layout: Layout,
+    results: Results,
     id: str,
     title: str,
-    panels: Sequence[Column],
+    panels: Sequence[Place],
     about: str = "",
     *,
     without: Sequence[str] = (),
 ) -> Grid:
     """One panel for each quantity; several are headed by their names."""
-    blocks = layout.blocks(HEADLINE, without=without)
-    sections: list[Section] = []
+    blocks = results.blocks(HEADLINE, without=without)
+    found: list[Section] = []
     direction = ""
     for panel in panels:
-        places = [SettingColumn(setting, panel) for setting in HEADLINE]
-        if len(panels) > 1:
-            sections.extend(layout.sections(places, blocks, panel.heading))
-        else:
-            sections.extend(layout.sections(places, blocks))
+        if len(panels) == 1:
             direction = direction_note(panel)
+            panel = replace(panel, heading="")
+        found += sections(results, row_places(blocks), COLUMNS, panel)
     rows = rows_of(blocks)
-    if any(panel.group == LIFTED for panel in panels):
+    if any(panel.quantity is not None and panel.quantity.group == LIFTED for panel in panels):
         rows = (BASELINE, *rows)
-    by_group = any(panel.group != "all" for panel in panels)
-    provenance = TableNotes(layout, rows, HEADLINE, alphas_of(panels), by_group, group_brier=has_group_brier(panels))
-    grid = Grid(id, title, ("Method",), SPANNERS, tuple(sections), about=(about, direction, BEST), chapter=CHAPTER)
-    return provenance.annotate(grid)
+    grid = Grid(id, title, ("Method",), SPANNERS, tuple(found), about=(about, direction, BEST), chapter=CHAPTER)
+    return RunsOfTable(results, rows, HEADLINE, panels).annotate(grid)
 
 
-def transposed_table(layout: Layout, id: str, title: str, column: Column, about: str) -> Grid:
+def transposed_table(results: Results, id: str, title: str, panel: Place, about: str) -> Grid:
     """A row for each setting and a column for each label-free method but the Baseline, as the paper prints LD-TPR."""
-    others = tuple(row for row in rows_of(layout.blocks(HEADLINE)) if row in layout.others)
+    others = tuple(row for row in rows_of(results.blocks(HEADLINE)) if row in results.others)
     rows = tuple(row for row in (*LABEL_FREE, *ADAPTIVE, *others) if row is not BASELINE)
-    places = [SettingColumn(setting, column) for setting in HEADLINE]
-    lines = [layout.line(row, places) for row in rows]
-    marked = mark_best(lines, [column.higher_is_better] * len(HEADLINE))
+    (section,) = sections(results, row_places([("", rows)]), COLUMNS, replace(panel, heading=""))
     by_setting = {}
     for position, setting in enumerate(HEADLINE):
-        by_setting[setting] = tuple(line.entries[position] for line in marked)
-    sections = tuple(_data_set_section(by_setting, dataset) for dataset in DATASETS)
+        by_setting[setting] = tuple(one.entries[position] for one in section.lines)
+    turned = tuple(_data_set_section(by_setting, dataset) for dataset in DATASETS)
     names = []
-    for line in marked:
-        mark = "†" if line.dagger else ""
-        names.append(f"{line.label}{mark}")
-    provenance = TableNotes(layout, (BASELINE, *rows), HEADLINE, alphas_of([column]))
-    sentences = (about, direction_note(column), BEST.replace("column", "row"))
+    for one in section.lines:
+        mark = "†" if one.dagger else ""
+        names.append(f"{one.label}{mark}")
+    sentences = (about, direction_note(panel), BEST.replace("column", "row"))
     spanners = (Spanner("", tuple(names)),)
-    return provenance.annotate(Grid(id, title, ("Backbone",), spanners, sections, about=sentences, chapter=CHAPTER))
+    grid = Grid(id, title, ("Backbone",), spanners, turned, about=sentences, chapter=CHAPTER)
+    return RunsOfTable(results, (BASELINE, *rows), HEADLINE, [panel]).annotate(grid)
 
 
 def _data_set_section(by_setting: dict[tuple[str, str], tuple[Entry, ...]], dataset: str) -> Section:
@@ -161,7 +156,7 @@ def _data_set_section(by_setting: dict[tuple[str, str], tuple[Entry, ...]], data
     return Section(DATASETS[dataset], tuple(lines))
 
 
-def direction_note(column: Column) -> str:
+def direction_note(column: Place) -> str:
     """Which direction is good."""
     if column.higher_is_better is None:
         return ""
@@ -178,10 +173,10 @@ class Wins(NamedTuple):
     variants: Counter[str]
 
 
-def win_table(layout: Layout) -> Grid:
+def win_table(results: Results) -> Grid:
     """Three AC variants compete at a time, as in the paper: with each form of AC-Density once."""
-    counts = [count_wins(layout, metric, DENSITY) for metric in METRICS]
-    left_out = [count_wins(layout, metric, DENSITY_LOO) for metric in METRICS]
+    counts = [count_wins(results, metric, DENSITY) for metric in METRICS]
+    left_out = [count_wins(results, metric, DENSITY_LOO) for metric in METRICS]
     sections = (
         Section("", _lines(counts)),
         Section("AC-Density (LOO) in the place of AC-Density", _lines(left_out)),
@@ -202,7 +197,7 @@ def win_table(layout: Layout) -> Grid:
         about=(COMPETE,),
         chapter=CHAPTER,
     )
-    return TableNotes(layout, (*LABEL_FREE, *ADAPTIVE), SETTINGS).annotate(bare)
+    return RunsOfTable(results, (*LABEL_FREE, *ADAPTIVE), SETTINGS).annotate(bare)
 
 
 def _lines(counts: Sequence[Wins]) -> tuple[Line, ...]:
@@ -216,7 +211,7 @@ def _lines(counts: Sequence[Wins]) -> tuple[Line, ...]:
     return tuple(lines)
 
 
-def count_wins(layout: Layout, metric: str, form: MethodRow) -> Wins:
+def count_wins(results: Results, metric: str, form: MethodRow) -> Wins:
     """Wins of the AC variants; ``form`` is the AC-Density that competes.
 
     Groups without the LOO form do not count for it: it would be counted where it has not run.
@@ -225,7 +220,7 @@ def count_wins(layout: Layout, metric: str, form: MethodRow) -> Wins:
     adaptive = [row.label for row in ADAPTIVE if row is not other]
     at_best = groups = 0
     variants = Counter(dict.fromkeys(adaptive, 0))  # equal counts keep the paper's order
-    for printed in _printed(layout, metric, [row for row in (*LABEL_FREE, *ADAPTIVE) if row is not other]):
+    for printed in _printed(results, metric, [row for row in (*LABEL_FREE, *ADAPTIVE) if row is not other]):
         if form is DENSITY_LOO and form.label not in printed:
             continue
         if not printed.keys() & set(adaptive) or not printed.keys() - set(adaptive):
@@ -238,15 +233,16 @@ def count_wins(layout: Layout, metric: str, form: MethodRow) -> Wins:
     return Wins(at_best, groups, variants)
 
 
-def _printed(layout: Layout, metric: str, rows: Sequence[MethodRow]) -> Iterator[dict[str, float]]:
+def _printed(results: Results, metric: str, rows: Sequence[MethodRow]) -> Iterator[dict[str, float]]:
     """For each group of each setting: the printed value of each label-free row that has one."""
+    ((_, methods),) = row_places([("", rows)])
     for setting in SETTINGS:
-        some = layout.any_run(setting)
+        some = results.find({"setting": setting})
         if some is None:
             continue
-        places = [SettingColumn(setting, per_group(metric, group)) for group in some.groups]
-        every = [layout.line(row, places) for row in rows]
-        lines = [line for line in every if not line.dagger]
-        for position in range(len(places)):
-            numbers = {line.label: line.entries[position].printed for line in lines}
-            yield {label: number for label, number in numbers.items() if number is not None}
+        columns = [per_group(metric, group) for group in some.groups]
+        every = [line(results, row, columns, at_setting("", setting)) for row in methods]
+        lines = [one for one in every if not one.dagger]
+        for position in range(len(columns)):
+            numbers = {one.label: one.entries[position].printed for one in lines}
+            yield {label: printed for label, printed in numbers.items() if printed is not None}

@@ -16,10 +16,10 @@ from fairfr.paper.order import ADAPTIVE, DATASETS, DENSITY_LOO, HEADLINE, HEADLI
 from fairfr.paper.printed import AUROC, QUANTITIES, TPR, WORST_AUROC, WORST_BRIER, WORST_TPR
 from fairfr.report.quantity import LIFTED, Quantity
 from fairfr.report.tables.grid import Entry, Grid, Line, Note, Section, Spanner, number_entry
-from fairfr.report.tables.order import BASELINE, MethodRow
-from fairfr.report.tables.table_notes import raw_brier
+from fairfr.report.tables.notes import raw_brier
+from fairfr.stored.order import BASELINE, MethodRow
+from fairfr.stored.results import Results
 from fairfr.stored.run import Run
-from fairfr.stored.runs import SelectedRuns
 
 FITTED_FIGURES: Mapping[str, tuple[Quantity, ...]] = {
     "baseline": (AUROC, WORST_AUROC, TPR, WORST_TPR, WORST_BRIER),
@@ -36,12 +36,12 @@ def is_fitted(method: str, quantity: Quantity) -> bool:
     return quantity in FITTED_FIGURES.get(method, ())
 
 
-def compared_with_print(runs: SelectedRuns) -> list[Compared]:
+def compared_with_print(runs: Results) -> list[Compared]:
     """Every headline number of the paper beside ours, both forms of AC-Density against the one that is printed."""
     return list(compare_all_forms(runs).values())
 
 
-def prediction(runs: SelectedRuns) -> list[Grid]:
+def prediction(runs: Results) -> list[Grid]:
     """One table: mean absolute difference by method and metric, rank correlation by setting; none without numbers."""
     compared = compared_with_print(runs)
     if not compared:
@@ -102,7 +102,7 @@ def predicted(compared: Iterable[Compared], quantity: Quantity) -> list[Compared
     ]
 
 
-def _with_worst_brier(runs: SelectedRuns, compared: Iterable[Compared]) -> Iterator[tuple[MethodRow, Run]]:
+def _with_worst_brier(runs: Results, compared: Iterable[Compared]) -> Iterator[tuple[MethodRow, Run]]:
     """The runs whose worst-group Brier score is here."""
     numbers = RunNumbers(runs)
     rows = {row.id: row for row in ROWS}

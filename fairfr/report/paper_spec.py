@@ -9,24 +9,24 @@ from typing import TYPE_CHECKING, TypeAlias
 from fairfr.report.study import Study
 from fairfr.report.study_runs import StudyRuns
 from fairfr.report.tables.grid import Grid
-from fairfr.report.tables.layout import Layout
-from fairfr.report.tables.order import TableOrder
 from fairfr.report.uncertainty.setting_bootstrap import BootstrapCache
+from fairfr.stored.order import TableOrder
 from fairfr.stored.reading import STRICT, Reading
+from fairfr.stored.results import Results
 from fairfr.stored.run import Run
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-Claims: TypeAlias = Callable[[Layout, BootstrapCache | None, Mapping[str, StudyRuns]], Iterable[Grid]]
+Claims: TypeAlias = Callable[[Results, BootstrapCache | None, Mapping[str, StudyRuns]], Iterable[Grid]]
 
 
-def no_claims(layout: Layout, bootstraps: BootstrapCache | None, studies: Mapping[str, StudyRuns]) -> Iterable[Grid]:
+def no_claims(results: Results, bootstraps: BootstrapCache | None, studies: Mapping[str, StudyRuns]) -> Iterable[Grid]:
     """For a paper whose claims are not written down."""
     return ()
 
 
-def no_figures(layout: Layout) -> Mapping[str, Figure]:
+def no_figures(results: Results) -> Mapping[str, Figure]:
     """For a paper without figures of its own."""
     return {}
 
@@ -56,10 +56,10 @@ class Paper:
     reading: Reading
     order: TableOrder
     covers: Callable[[Run], bool]
-    tables: Callable[[Layout], Iterable[Grid]]
+    tables: Callable[[Results], Iterable[Grid]]
     claims: Claims = no_claims
     studies: tuple[Study, ...] = ()
-    figures: Callable[[Layout], Mapping[str, Figure]] = no_figures
+    figures: Callable[[Results], Mapping[str, Figure]] = no_figures
 
     @property
     def readings(self) -> tuple[Reading, ...]:

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from fairfr.core.names import ALL
 from fairfr.metrics.catalogue import METRIC_BY_ID, OverGroups, OwnTprAt, RateAt
 from fairfr.metrics.fpr_levels import ALL_FPR_LEVELS
+from fairfr.stored.run import Run
 
 IDENTIFIER = re.compile(r"[a-z0-9]+(_[a-z0-9]+)*")
 LIFTED = "lifted"
-"""In the place of a group: K/N, the worst-served groups that improve on the Baseline (``tables.columns``)."""
+"""In the place of a group: K/N, the worst-served groups that improve on the Baseline (``lifted_groups``)."""
+NO_IMPROVEMENT = 1e-12  # a difference that rounding makes
+"""Two maps that order pairs in the same way give the same AUROC up to rounding, which is not an improvement."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,3 +69,36 @@ def higher_is_better(metric: str) -> bool | None:
     if better is None:
         return None
     return better == "higher"
+
+
+class LiftedGroups(NamedTuple):
+    """K of N groups: the longest run of groups, worst first, that all improve on the Baseline."""
+
+    lifted: int
+    groups: int
+
+    def __str__(self) -> str:
+        return f"{self.lifted}/{self.groups}"
+
+
+def count_lifted(baseline: Mapping[str, float], method: Mapping[str, float]) -> LiftedGroups:
+    """Order groups by their Baseline value, worst first, and count those lifted before the first that is not.
+
+    Values are unrounded fold means, higher is better. N counts the groups that have a Baseline value; equals keep the
+    order in which they are given; a group without a value of the method is not lifted.
+    """
+    worst_first = sorted(baseline, key=lambda group: baseline[group])
+    lifted = 0
+    for group in worst_first:
+        if not method.get(group, float("-inf")) > baseline[group] + NO_IMPROVEMENT:
+            break
+        lifted += 1
+    return LiftedGroups(lifted, len(worst_first))
+
+
+def lifted_groups(run: Run, baseline: Run, metric: str) -> LiftedGroups | None:
+    """K/N of a run against the Baseline's run of the same setting; None where no group has a value."""
+    found = count_lifted(baseline.by_group(metric), run.by_group(metric))
+    if not found.groups:
+        return None
+    return found

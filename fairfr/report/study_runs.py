@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 from fairfr.core.types import Source
 from fairfr.stored.reading import Reading
 from fairfr.stored.run import Run
-from fairfr.stored.selection import made_by_installed_code, parameters_of
+from fairfr.stored.selection import made_by_installed_code
 
 Setting: TypeAlias = tuple[str, str]
 """A data set and a backbone."""
@@ -74,9 +74,9 @@ class StudyRuns:
     @staticmethod
     def value(run: Run, name: str) -> Any:
         """A parameter of a run, named by the last part of its key (``size`` of ``protocol.splitter.size``)."""
-        found = parameters_of(run)
+        found = run.parameters
         return next((value for key, value in found.items() if key == name or key.endswith(f".{name}")), None)
 
 
 def _configuration(run: Run) -> Any:
-    return (*run.cell[:2], run.result.method.id, repr(sorted(parameters_of(run).items(), key=str)))
+    return (*run.cell[:2], run.result.method.id, repr(sorted(run.parameters.items(), key=str)))

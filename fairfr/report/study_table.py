@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from fairfr.report.study_runs import StudyRuns
 from fairfr.report.tables.grid import Entry, Grid, Line, Note, Section, Spanner, number_entry
-from fairfr.report.tables.table_notes import short_key
+from fairfr.report.tables.notes import short_key
 from fairfr.stored.run import Number, Run
 
 CHAPTER = "Studies"

@@ -19,14 +19,14 @@ from fairfr.report.paper_spec import Paper
 from fairfr.report.study import runs_by_study
 from fairfr.report.study_runs import StudyRuns
 from fairfr.report.tables.grid import DECISION, SOURCE_LABEL, Grid, Note
-from fairfr.report.tables.layout import Layout, is_called
-from fairfr.report.tables.order import rows_of
 from fairfr.report.tables.setting_tables import tables_of_runs
 from fairfr.report.uncertainty.setting_bootstrap import BootstrapCache
 from fairfr.report.writers import csv, html, latex, markdown
+from fairfr.stored.order import is_called, rows_of
 from fairfr.stored.reading import Reading
+from fairfr.stored.results import Results, shown_results
 from fairfr.stored.run import Run
-from fairfr.stored.runs import SelectedRuns, SupersededRuns, runs_of_page
+from fairfr.stored.runs import SupersededRuns, runs_of_page
 from fairfr.stored.selection import OF_METHOD, Selection, options_that_show, values_not_listed
 
 
@@ -59,37 +59,36 @@ class Page(NamedTuple):
 
 
 def write_report(
-    results: Iterable[Run], out_root: Path, reading: Reading | None, wanted: ReportOptions, paper: Paper
+    runs: Iterable[Run], out_root: Path, reading: Reading | None, wanted: ReportOptions, paper: Paper
 ) -> list[Page]:
     """Write tables and figures below ``out_root``; returns the pages.
 
     ``reading``: of all runs, with a page for each data source. None: each setting in its own, the settings of the
     ``paper`` in its reading and all others strictly, with a page for each source and reading that has runs.
     """
-    results = list(results)
-    wanted = replace(wanted, selection=with_variant(wanted.against, wanted.selection, results))
+    every = list(runs)
+    wanted = replace(wanted, selection=with_variant(wanted.against, wanted.selection, every))
     readings = paper.readings
     if reading is not None:
         readings = (reading,)
-    found: list[tuple[Layout, list[Run]]] = []
+    found: list[tuple[Results, list[Run]]] = []
     for source in get_args(Source):
         for one in readings:
             belongs = None
             if reading is None:
                 belongs = partial(paper.reads, reading=one)
-            runs = SelectedRuns(results, source, wanted.selection, belongs, one)
-            found.append((Layout(runs, paper.order), runs_of_page(results, source, belongs)))
-    _check_against(wanted.against, [layout for layout, _ in found])
+            results = shown_results(every, source, wanted.selection, belongs, one, paper.order)
+            found.append((results, runs_of_page(every, source, belongs)))
+    _check_against(wanted.against, [results for results, _ in found])
     pages = []
-    for layout, of_this in found:
-        runs = layout.runs
-        of_all = runs_by_study(paper.studies, of_this, runs.source, layout.reading, wanted.selection)
+    for results, of_this in found:
+        of_all = runs_by_study(paper.studies, of_this, results.source, results.reading, wanted.selection)
         studies = {name: of for name, of in of_all.items() if wanted.studies is None or name in wanted.studies}
-        if len(runs) or studies:
+        if len(results) or studies:
             with translate_os_errors(out_root):
-                note = not_shown(wanted, of_this, runs.superseded, out_root, reading)
-                folder, grids = _write_page(layout, studies, out_root, wanted, note, paper)
-            pages.append(Page(folder, tuple(runs.superseded), tuple(_decisions(grids))))
+                note = not_shown(wanted, of_this, results.superseded, out_root, reading)
+                folder, grids = _write_page(results, studies, out_root, wanted, note, paper)
+            pages.append(Page(folder, tuple(results.superseded), tuple(_decisions(grids))))
     return pages
 
 
@@ -106,14 +105,14 @@ def with_variant(against: str | None, selection: Selection, results: Sequence[Ru
     return selection
 
 
-def _check_against(against: str | None, layouts: Sequence[Layout]) -> None:
+def _check_against(against: str | None, pages: Sequence[Results]) -> None:
     if against is None:
         return
     methods: set[str] = set()
     names: set[str] = set()
-    for layout in layouts:
-        methods.update(run.cell[2] for run in layout.runs)
-        for row in rows_of(layout.blocks(layout.settings, only_run=True)):
+    for results in pages:
+        methods.update(run.cell[2] for run in results)
+        for row in rows_of(results.blocks(results.settings, only_run=True)):
             names.update((row.id, row.label))
     if methods and not is_called(against, *methods, *names):
         known = ", ".join(sorted(methods))
@@ -164,25 +163,25 @@ def _do(runs: Sequence[Run], one: str, several: str) -> str:
 
 
 def _write_page(
-    layout: Layout,
+    results: Results,
     studies: Mapping[str, StudyRuns],
     out_root: Path,
     wanted: ReportOptions,
     note: Note | None,
     paper: Paper,
 ) -> tuple[Path, list[Grid]]:
-    source = layout.runs.source
-    reading = layout.reading
+    source = results.source
+    reading = results.reading
     place = Path(source, reading.name)
-    grids = all_tables(layout, studies, wanted, paper)
+    grids = all_tables(results, studies, wanted, paper)
     figures: list[Path] = []
     if wanted.figures:
         from fairfr.report.figures.draw import draw_figures, draw_studies, save
 
         target = out_root / "figures" / place
         target.mkdir(parents=True, exist_ok=True)
-        figures = draw_figures(layout, target)
-        for name, figure in paper.figures(layout).items():
+        figures = draw_figures(results, target)
+        for name, figure in paper.figures(results).items():
             figures += save(figure, target / name)
         figures += draw_studies(paper.studies, studies, target)
     folder = out_root / "tables" / place
@@ -198,7 +197,7 @@ def _decisions(grids: Iterable[Grid]) -> Iterator[tuple[str, tuple[str, ...]]]:
             yield grid.heading, said
 
 
-def all_tables(layout: Layout, studies: Mapping[str, StudyRuns], wanted: ReportOptions, paper: Paper) -> list[Grid]:
+def all_tables(results: Results, studies: Mapping[str, StudyRuns], wanted: ReportOptions, paper: Paper) -> list[Grid]:
     """What has run and the paper's tables, the claims, uncertainty on request, and the studies.
 
     Own data alone has no use for what the paper says: uncertainty, if it is asked for, comes first.
@@ -206,7 +205,7 @@ def all_tables(layout: Layout, studies: Mapping[str, StudyRuns], wanted: ReportO
     bootstraps = None
     uncertainty: list[Grid] = []
     if wanted.draws:
-        bootstraps = BootstrapCache(layout, wanted.draws, with_rates=wanted.against is not None)
+        bootstraps = BootstrapCache(results, wanted.draws, with_rates=wanted.against is not None)
         from fairfr.report.uncertainty.tables import uncertainty_tables
 
         uncertainty = uncertainty_tables(bootstraps, wanted.against)
@@ -214,12 +213,12 @@ def all_tables(layout: Layout, studies: Mapping[str, StudyRuns], wanted: ReportO
     for study in paper.studies:
         if study.name in studies:
             from_studies += study.tables(studies[study.name])
-    if not any(paper.covers(run) for run in chain(layout.runs, *studies.values())):
-        return [*uncertainty, *tables_of_runs(layout), *from_studies]
+    if not any(paper.covers(run) for run in chain(results, *studies.values())):
+        return [*uncertainty, *tables_of_runs(results), *from_studies]
     grids: list[Grid] = []
-    if len(layout.runs):
-        grids = [*tables_of_runs(layout), *paper.tables(layout)]
-    return [*grids, *paper.claims(layout, bootstraps, studies), *uncertainty, *from_studies]
+    if len(results):
+        grids = [*tables_of_runs(results), *paper.tables(results)]
+    return [*grids, *paper.claims(results, bootstraps, studies), *uncertainty, *from_studies]
 
 
 def write_tables(

@@ -17,9 +17,10 @@ from fairfr.core.types import Source
 from fairfr.store.parquet_files import METRICS_FILE
 from fairfr.store.result_file import DamagedRunError, check_files
 from fairfr.stored.reading import READINGS, Reading, reading_of
+from fairfr.stored.results import shown_results
 from fairfr.stored.run import Number, Run
-from fairfr.stored.runs import SelectedRuns, choose, read_runs
-from fairfr.stored.selection import Selection, made_by_installed_code, parameters_of
+from fairfr.stored.runs import choose, read_runs
+from fairfr.stored.selection import Selection, made_by_installed_code
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -136,7 +137,7 @@ def runs(out_root: str | os.PathLike[str] = "outputs") -> pd.DataFrame:
                 "finished": result.origin.finished,
                 "seconds": result.usage.seconds,
                 "why": reasons.get(_place(run), ""),
-                **{f"params.{key}": value for key, value in parameters_of(run).items() if key not in ID_KEYS},
+                **{f"params.{key}": value for key, value in run.parameters.items() if key not in ID_KEYS},
             }
         )
     frame = pd.DataFrame(rows)
@@ -212,7 +213,7 @@ def _chosen(
             if every:
                 found += [run.read(reading) for run in of_page if run.result.is_completed and selection.is_met(run)]
             else:
-                found += SelectedRuns(stored, source, selection, set(of_page).__contains__, reading)
+                found += shown_results(stored, source, selection, set(of_page).__contains__, reading)
     return sorted(found, key=lambda run: (run.result.source, run.result.run_key.path_parts))
 
 

@@ -6,7 +6,6 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
-from fairfr.report.tables.grid import Note
 from fairfr.stored.reading import STRICT, Reading
 
 Setting: TypeAlias = tuple[str, str]
@@ -62,7 +61,7 @@ class TableOrder:
         Methods that figures colour, called ``highlighted_label`` in their legend.
     duels : mapping of str to tuple of str
         Methods that are compared with another one than the Baseline where intervals are asked for, by that one's id.
-    row_notes : mapping of str to Note
+    row_notes : mapping of str to str
         What to say below a table that has a row of this id.
     experiments : mapping of tuple of (str, str) to str
         The named sweep that fills a table over exactly these settings.
@@ -78,13 +77,17 @@ class TableOrder:
     highlighted: tuple[MethodRow, ...] = ()
     highlighted_label: str = "highlighted"
     duels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    row_notes: Mapping[str, Note] = field(default_factory=dict)
+    row_notes: Mapping[str, str] = field(default_factory=dict)
     experiments: Mapping[tuple[Setting, ...], str] = field(default_factory=dict)
 
     @property
     def rows(self) -> tuple[MethodRow, ...]:
         """All rows of the blocks."""
         return rows_of(self.blocks)
+
+    def method(self, id: str, reading: Reading) -> str:
+        """The method that the row of this id asks for; any other id is a method's own."""
+        return next((row.method(reading) for row in self.rows if row.id == id), id)
 
     def sorted(self, settings: Collection[Setting]) -> tuple[Setting, ...]:
         """These settings: those of the order first, then others by name."""
@@ -98,3 +101,12 @@ def rows_of(blocks: Collection[Block]) -> tuple[MethodRow, ...]:
     for _, rows in blocks:
         found += rows
     return tuple(found)
+
+
+def is_called(wanted: str, *names: str) -> bool:
+    """Whether a method or variant that a person typed is one of these names, apart from capitals and blanks."""
+    return _bare(wanted) in map(_bare, names)
+
+
+def _bare(name: str) -> str:
+    return "".join(name.casefold().split())

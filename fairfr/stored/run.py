@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from copy import copy
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from fairfr.core.names import ALL
-from fairfr.core.run_key import Parameters, variant_label
+from fairfr.core.run_key import Parameters, flatten, variant_label
 from fairfr.core.run_result import MetricSummary, RunResult
 from fairfr.core.types import Source
 from fairfr.metrics.ties import ON_PROBABILITY, ties_code
@@ -18,6 +18,8 @@ from fairfr.stored.reading import STRICT, Reading
 SOURCE_LABEL: dict[Source, str] = {"synthetic": "SYNTHETIC stand-in, not faces", "files": "data files"}
 Place: TypeAlias = tuple[str, str, str, str]
 """Grouping, rule, group and metric, as they are stored."""
+NO_PARAMETERS = ("code", "data", "source", "results_version")
+"""What a configuration says beside parameters."""
 
 
 class Number(NamedTuple):
@@ -55,7 +57,7 @@ class Run:
 
     ``folder`` is its run folder, if it is at hand. ``config_dirs``: folders that name methods and protocols beside
     ours, whose code it is compared with. ``variant``: parameters that set it apart where it is shown beside runs of the
-    same method.
+    same method. ``row``: the label of the row that shows it.
     """
 
     def __init__(
@@ -70,6 +72,7 @@ class Run:
         self.reading = reading
         self.config_dirs = config_dirs
         self.variant: Parameters = {}
+        self.row = ""
 
     def read(self, reading: Reading) -> Run:
         """The same run in another reading."""
@@ -98,6 +101,32 @@ class Run:
     def differs(self) -> Parameters:
         """The parameters that are not as in the yaml."""
         return self.result.origin.differs
+
+    @cached_property
+    def parameters(self) -> Parameters:
+        """Every parameter by its name on the command line."""
+        configuration = self.result.origin.configuration
+        chosen = {key: value for key, value in configuration.items() if key not in NO_PARAMETERS}
+        return {**flatten(chosen), **self.differs}
+
+    def value(self, key: str) -> Any:
+        """What the run is: a ``dataset``, ``backbone``, ``setting`` (both), ``method``, ``row`` or ``protocol``.
+
+        Anything else is a parameter, named by the last parts of its key (``size`` or ``splitter.size``); None where it
+        has no such parameter.
+        """
+        dataset, backbone, method = self.cell
+        own = {
+            "dataset": dataset,
+            "backbone": backbone,
+            "setting": (dataset, backbone),
+            "method": method,
+            "row": self.row,
+            "protocol": self.result.protocol,
+        }
+        if key in own:
+            return own[key]
+        return next((value for name, value in self.parameters.items() if f".{name}".endswith(f".{key}")), None)
 
     @property
     def gives_probability(self) -> bool:

@@ -6,16 +6,14 @@ Default configurations of one setting, such as two groupings, compete for its ro
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
-from fairfr.core.errors import FairfrError
 from fairfr.core.run_key import DATASET_KEYS_OF_METHODS, Parameters, variant_text
 from fairfr.core.types import Source
 from fairfr.store.result_file import stored_runs
 from fairfr.stored.condition import DATA
-from fairfr.stored.reading import STRICT, Reading
 from fairfr.stored.run import Run
 from fairfr.stored.selection import (
     OF_STUDY,
@@ -23,76 +21,18 @@ from fairfr.stored.selection import (
     beyond_method,
     digest_of_data,
     fills_tables,
-    made_by_installed_code,
     options_for,
-    parameters_of,
     pick_run,
 )
 
-RESCORE = "fairfr rescore (in a checkout: python scripts/rescore.py)"
 LeftAside: TypeAlias = Literal["failed", "study", "variant", "configuration", "older"]
 """Why a run is not shown: see ``choose``, whose steps these are."""
-MAX_LISTED_CELLS = 5  # cells of each version in a message
-
 NO_PART = ("training_thresholds",)  # adds numbers to a run and changes none
 SHORT_DIGEST = 8
 
 
-class MixedMetricsError(FairfrError):
-    """Runs measured by different versions of the metrics."""
-
-
-class MixedResultsError(FairfrError):
-    """Runs that different versions of fairfr computed."""
-
-
-class SelectedRuns:
-    """One run for each cell, all of one data source. Runs of a study are no cells: they never fill a row.
-
-    ``belongs``: which runs are meant at all; None: every one. Each is read in the ``reading``.
-
-    ``shared`` are parameters that differ from the yaml in every one of them, ``superseded`` older configurations of a
-    setting, ``outdated`` the cells for which older runs of the same configuration were left out, ``stale`` those
-    whose run is known to be made by other code than is installed now. Raises MixedMetricsError and MixedResultsError.
-    """
-
-    def __init__(
-        self,
-        results: Iterable[Run],
-        source: Source,
-        selection: Selection | None = None,
-        belongs: Callable[[Run], bool] | None = None,
-        reading: Reading = STRICT,
-    ) -> None:
-        self.source = source
-        self.reading = reading
-        results = list(results)
-        chosen = choose(runs_of_page(results, source, belongs), results, selection or Selection())
-        self.shared = chosen.shared
-        self.superseded = chosen.superseded
-        self._by_cell = {cell: run.read(reading) for cell, run in chosen.shown.items()}
-        self.outdated = {run.cell for run, why in chosen.aside if why == "older"}
-        self.stale = {cell for cell, run in self._by_cell.items() if made_by_installed_code(run) is False}
-        _check_metrics(self)
-        _check_results(self)
-
-    def __len__(self) -> int:
-        return len(self._by_cell)
-
-    def __iter__(self) -> Iterator[Run]:
-        return iter(self._by_cell.values())
-
-    @property
-    def settings(self) -> tuple[tuple[str, str], ...]:
-        """Data sets with backbones that have runs, each once, by name."""
-        return tuple(sorted({result.cell[:2] for result in self}))
-
-    def get(self, dataset: str, backbone: str, method: str) -> Run | None:
-        return self._by_cell.get((dataset, backbone, method))
-
-
 class Chosen(NamedTuple):
-    """What of several runs is shown, by cell, and what is left aside and why; ``shared``: as in SelectedRuns."""
+    """What of several runs is shown, by cell, and what is left aside and why; ``shared``: as in Results."""
 
     shown: dict[tuple[str, str, str], Run]
     aside: list[tuple[Run, LeftAside]]
@@ -145,35 +85,6 @@ def read_runs(out_root: Path, config_dirs: tuple[Path, ...] = ()) -> tuple[list[
     return results, damaged
 
 
-def _check_metrics(runs: SelectedRuns) -> None:
-    """Numbers of one table must mean the same thing."""
-    by_version: dict[str, int] = defaultdict(int)
-    for result in runs:
-        version = "unknown" if result.result.metrics is None else result.result.metrics.version
-        by_version[str(version)] += 1
-    if len(by_version) > 1:
-        counts = ", ".join(f"{n} by version {version}" for version, n in sorted(by_version.items()))
-        raise MixedMetricsError(
-            f"the runs were measured by different versions of the metrics ({counts}). "
-            f"Recompute them without refitting: {RESCORE}"
-        )
-
-
-def _check_results(runs: SelectedRuns) -> None:
-    """A new version of the results means that numbers of the older one no longer stand for what they say."""
-    by_version: dict[Any, list[str]] = defaultdict(list)
-    for run in runs:
-        by_version[run.result.origin.configuration.get("results_version")].append(" x ".join(run.cell))
-    if len(by_version) > 1:
-        listed = "; ".join(
-            f"version {version}: {', '.join(cells[:MAX_LISTED_CELLS])}" for version, cells in by_version.items()
-        )
-        raise MixedResultsError(
-            f"the runs were computed by different versions of fairfr ({listed}). Run the older ones again, or remove "
-            "their folders."
-        )
-
-
 class SupersededRuns(NamedTuple):
     """Runs that a table does not show because a newer configuration has its setting.
 
@@ -219,7 +130,7 @@ def newest_configurations(runs: Sequence[Run]) -> tuple[list[Run], list[Supersed
 def configuration_of(run: Run) -> Parameters:
     """All that a setting's runs share, whatever their method: parameters that are not in its label, and the data."""
     apart = {*run.differs, *DATASET_KEYS_OF_METHODS, *NO_PART}
-    parameters = {key: value for key, value in _of_setting(run, parameters_of(run)).items() if key not in apart}
+    parameters = {key: value for key, value in _of_setting(run, run.parameters).items() if key not in apart}
     digest = digest_of_data(run)
     if digest:
         return {**parameters, DATA: digest}

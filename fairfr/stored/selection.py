@@ -15,7 +15,6 @@ from fairfr.core.run_key import (
     DATASET_KEYS_OF_METHODS,
     RESULTS_VERSION,
     Parameters,
-    flatten,
     override_text,
     shared_parameters,
     variant_text,
@@ -27,7 +26,6 @@ OF_METHOD = "method."
 OF_STUDY = ("study", "protocol", "train")
 MAX_LISTED_VARIANTS = 5  # variants named in a message
 PROTOCOL = "protocol"
-NOT_CHOSEN = ("code", "data", "source", "results_version")
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,13 +182,6 @@ def _is_named(key: str, names: Collection[str]) -> bool:
     return bool({key, key.partition(".")[0], key.rpartition(".")[2]} & set(names))
 
 
-def parameters_of(result: Run) -> Parameters:
-    """Every parameter of a run by its name on the command line."""
-    identity = result.result.origin.configuration
-    chosen = {key: value for key, value in identity.items() if key not in NOT_CHOSEN}
-    return {**flatten(chosen), **result.differs}
-
-
 def digest_of_data(result: Run) -> str:
     """The digest of the files, or of the stand-in, that a run was made from; empty where it is not known."""
     return str(result.result.origin.configuration.get(DATA, ""))
@@ -199,7 +190,7 @@ def digest_of_data(result: Run) -> str:
 def _all_parameters(result: Run) -> Parameters:
     """What ``--where`` can name: the parameters, the protocol by its name, and the data."""
     protocol = result.result.protocol
-    return {PROTOCOL: protocol, **parameters_of(result), DATA: digest_of_data(result)}
+    return {PROTOCOL: protocol, **result.parameters, DATA: digest_of_data(result)}
 
 
 def _known_keys(results: Iterable[Run]) -> Parameters:

@@ -9,12 +9,12 @@ from typing import Any
 from made_runs import run_of
 
 from fairfr.report.paper_spec import Paper
-from fairfr.report.tables.columns import column
 from fairfr.report.tables.grid import Grid, Spanner
-from fairfr.report.tables.layout import Layout, SettingColumn
-from fairfr.report.tables.order import BASELINE, MethodRow, TableOrder
+from fairfr.report.tables.places import at_setting, number, row_places, sections
 from fairfr.report.write import ReportOptions, write_report
+from fairfr.stored.order import BASELINE, MethodRow, TableOrder
 from fairfr.stored.reading import Reading
+from fairfr.stored.results import Results
 from fairfr.stored.run import Run
 
 SETTING = ("toys", "net")
@@ -24,11 +24,11 @@ READING = Reading("toy", rule="first", ranks_by_probability=False, raw_group_bri
 ORDER = TableOrder(blocks=(("", (SORTER, BASELINE)),), datasets={"toys": "Toys"}, settings=(SETTING,))
 
 
-def _tables(layout: Layout) -> Iterable[Grid]:
+def _tables(results: Results) -> Iterable[Grid]:
     """One table: the worst group's AUROC, in the paper's order of rows."""
-    places = [SettingColumn(SETTING, column("AUROC", "auroc", "worst"))]
-    sections = layout.sections(places, layout.blocks([SETTING]))
-    return [Grid("toy_table", "Toys", ("Method",), (Spanner("", ("worst AUROC",)),), sections)]
+    rows = row_places(results.blocks([SETTING]))
+    found = sections(results, rows, [number("worst AUROC", "auroc", "worst")], at_setting("", SETTING))
+    return [Grid("toy_table", "Toys", ("Method",), (Spanner("", ("worst AUROC",)),), found)]
 
 
 PAPER = Paper(READING, ORDER, covers=lambda run: run.cell[0] == "toys", tables=_tables)

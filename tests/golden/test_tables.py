@@ -9,12 +9,11 @@ import json
 from pathlib import Path
 
 import pytest
-from made_runs import run_of, tables_of
+from made_runs import results_of, run_of, tables_of
 
 from fairfr.report.tables.grid import Grid
 from fairfr.report.writers import csv, html, latex, markdown
 from fairfr.stored.reading import PAPER_READING, READINGS, Reading
-from fairfr.stored.runs import SelectedRuns
 
 FOLDER = Path(__file__).with_name("tables")
 FORMS = {"tex": latex.render, "md": markdown.render, "html": html.render, "csv": csv.render}
@@ -32,7 +31,7 @@ def tables(reading: Reading) -> dict[str, Grid]:
     stored = json.loads((FOLDER / "runs.json").read_text(encoding="utf-8"))
     for one in stored["runs"]:
         one["metrics"] = [dict(zip(stored["columns"], row, strict=True)) for row in one["metrics"]]
-    runs = SelectedRuns((run_of(one) for one in stored["runs"]), "synthetic", reading=reading)
+    runs = results_of((run_of(one) for one in stored["runs"]), "synthetic", reading)
     return {grid.id: grid for grid in tables_of(runs)}
 
 

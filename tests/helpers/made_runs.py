@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from fairfr.core.run_result import RunResult
+from fairfr.core.types import Source
 from fairfr.paper.order import ORDER
 from fairfr.paper.paper_tables import appendix_tables, main_tables
 from fairfr.report.tables.grid import Grid
-from fairfr.report.tables.layout import Layout
 from fairfr.report.tables.setting_tables import tables_of_runs
-from fairfr.stored.reading import Reading
+from fairfr.stored.reading import STRICT, Reading
+from fairfr.stored.results import Results, shown_results
 from fairfr.stored.run import Run
-from fairfr.stored.runs import SelectedRuns
-from fairfr.stored.selection import Selection
 
 BLANK: dict[str, Any] = {
     "key": "k",
@@ -41,20 +40,20 @@ def run_of(stored: Mapping[str, Any], folder: Path | None = None) -> Run:
 
 def change(run: Run, **keys: Any) -> None:
     """Give the result of a run other values of these keys."""
-    run.result = result_of({**run.result.to_json(), **keys})
+    changed = Run(result_of({**run.result.to_json(), **keys}), run.folder, run.reading, run.config_dirs)
+    run.__dict__ = changed.__dict__
 
 
-def in_reading(runs: SelectedRuns, reading: Reading) -> SelectedRuns:
-    """The same runs, read in another way."""
-    return SelectedRuns(runs, runs.source, Selection(everything=True), reading=reading)
+def results_of(runs: Iterable[Run], source: Source, reading: Reading = STRICT) -> Results:
+    """Those of the runs that tables show, in the paper's order."""
+    return shown_results(list(runs), source, reading=reading, order=ORDER)
 
 
-def layout_of(runs: SelectedRuns, reading: Reading) -> Layout:
+def in_reading(results: Results, reading: Reading) -> Results:
     """The same runs, read in another way, in the paper's order."""
-    return Layout(in_reading(runs, reading), ORDER)
+    return Results(results, results.source, reading, ORDER)
 
 
-def tables_of(runs: SelectedRuns) -> list[Grid]:
+def tables_of(results: Results) -> list[Grid]:
     """Data sets with backbones that have runs, then Tables 1 to 4 of the paper, then those of its appendix."""
-    layout = Layout(runs, ORDER)
-    return [*tables_of_runs(layout), *main_tables(layout), *appendix_tables(layout)]
+    return [*tables_of_runs(results), *main_tables(results), *appendix_tables(results)]

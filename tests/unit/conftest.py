@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import pytest
-from made_runs import change, run_of
+from made_runs import change, results_of, run_of
 
 from fairfr.core.findings import Finding
 from fairfr.core.run_key import RunKey
@@ -20,8 +20,8 @@ from fairfr.report.tables.grid import Entry, Grid, Line
 from fairfr.runner.record import jsonable, readable_groups
 from fairfr.store.parquet_files import write_scores
 from fairfr.store.result_file import checksums
+from fairfr.stored.results import Results
 from fairfr.stored.run import Run
-from fairfr.stored.runs import SelectedRuns
 
 Numbers: TypeAlias = Mapping[str, float | None]
 NEEDS_GROUPS = ("gst", "demonorm", "oracle")
@@ -103,11 +103,11 @@ def tied() -> Run:
 
 
 @pytest.fixture
-def runs() -> Callable[..., SelectedRuns]:
+def runs() -> Callable[..., Results]:
     """``runs(result, result, ...)``, of one data source."""
 
-    def make(*results: Run, source: Any = "files") -> SelectedRuns:
-        return SelectedRuns(results, source)
+    def make(*results: Run, source: Any = "files") -> Results:
+        return results_of(results, source)
 
     return make
 
@@ -214,7 +214,7 @@ def fake_run(tmp_path: Path) -> FakeRun:
 
 TPR = "tpr_at_fpr_1e-3"
 Make = Callable[..., Run]
-MakeRuns = Callable[..., SelectedRuns]
+MakeRuns = Callable[..., Results]
 
 
 @pytest.fixture
@@ -240,7 +240,7 @@ def bold_rows() -> Callable[[Grid, int], set[str]]:
 
 
 @pytest.fixture
-def lifted(result: Make, runs: MakeRuns) -> SelectedRuns:
+def lifted(result: Make, runs: MakeRuns) -> Results:
     def groups(asian: float, white: float) -> dict[str, dict[str, float]]:
         return {g: {"auroc": v, TPR: v / 2, "pauc": v} for g, v in (("asian", asian), ("white", white))}
 

@@ -13,7 +13,7 @@ from fairfr.paper.comparison import TOLERANCE
 from fairfr.paper.numbers import Numbers, require_number
 from fairfr.paper.order import HEADLINE
 from fairfr.paper.printed import WORST_AUROC, WORST_BRIER, printed_study
-from fairfr.report.tables.order import Setting
+from fairfr.stored.order import Setting
 
 # rows of the component ablation that carry the name of a headline setting
 SAME_NAME = {

@@ -33,7 +33,7 @@ from fairfr.paper.printed import (
     printed_headline,
 )
 from fairfr.report.quantity import Quantity
-from fairfr.report.tables.order import Setting
+from fairfr.stored.order import Setting
 
 LEAD = "lead over the best other label-free method"
 COLUMNS = "columns"

@@ -14,22 +14,24 @@ from fairfr.paper.claims import (
     appendix,
     contradictions,
     groups,
+    headline,
     limitations,
     other_sections,
-    results,
 )
 from fairfr.paper.claims.claim import Claim, Status, Verdict
 from fairfr.paper.comparison import synthetic_warning
 from fairfr.paper.numbers import BootstrapNumbers, MissingNumberError, Numbers, PrintedNumbers, RunNumbers
 from fairfr.paper.order import ROWS, SETTINGS
+from fairfr.paper.printed import WORST_BRIER
 from fairfr.report.study_runs import StudyRuns
 from fairfr.report.tables.grid import Entry, Grid, Line, Note, Section, Spanner, Tone
-from fairfr.report.tables.layout import Layout
-from fairfr.report.tables.table_notes import TableNotes
+from fairfr.report.tables.notes import RunsOfTable
+from fairfr.report.tables.places import Place
 from fairfr.report.uncertainty.setting_bootstrap import BootstrapCache
+from fairfr.stored.results import Results
 
 SECTIONS: dict[str, tuple[Claim, ...]] = {
-    "Results": results.CLAIMS,
+    "Results": headline.CLAIMS,
     "Groups, counts and figures of the text": groups.CLAIMS,
     "Abstract, related work, conclusion, Brier": other_sections.CLAIMS,
     "Additional checks of the appendix": appendix.CLAIMS,
@@ -106,7 +108,7 @@ def _in_draws(claim: Claim, point: Verdict, verdicts: list[Verdict], share: floa
 
 
 def claims(
-    layout: Layout,
+    results: Results,
     bootstraps: BootstrapCache | None = None,
     studies: Mapping[str, StudyRuns] = MappingProxyType({}),
 ) -> Grid:
@@ -114,8 +116,8 @@ def claims(
 
     With ``bootstraps`` the verdicts from our runs come with their intervals, wherever scores are at hand.
     """
-    judged = _judge_all(RunNumbers(layout.runs, studies), bootstraps)
-    provenance = TableNotes(layout, ROWS, SETTINGS, exact=True, group_brier=True)
+    judged = _judge_all(RunNumbers(results, studies), bootstraps)
+    provenance = RunsOfTable(results, ROWS, SETTINGS, [Place("", quantity=WORST_BRIER)], exact=True)
     sides: tuple[str, ...] = SIDES[:1]
     if provenance.used or studies:
         sides = SIDES
@@ -137,7 +139,7 @@ def claims(
         spanners=(Spanner("", ("claim",)), *(Spanner(side, ("verdict", "numbers")) for side in sides)),
         sections=tuple(sections),
         notes=(Note("tally", " ".join(tallies)), *of_runs, NO_GROUP_TABLES),
-        about=("The same arithmetic judges both.", *synthetic_warning(layout.runs)),
+        about=("The same arithmetic judges both.", *synthetic_warning(results)),
         chapter="Claims of the paper",
     )
     return provenance.annotate(bare, shrink=False)

@@ -22,7 +22,7 @@ from fairfr.paper.numbers import Numbers, require_number
 from fairfr.paper.order import HEADLINE
 from fairfr.paper.printed import AUROC, BRIER, TPR, WORST_AUROC, WORST_BRIER
 from fairfr.report.quantity import Quantity
-from fairfr.report.tables.order import Setting
+from fairfr.stored.order import Setting
 
 CELLS = len(AC) * len(HEADLINE)
 CELLS_WON = "cells won"

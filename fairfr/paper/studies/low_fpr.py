@@ -15,9 +15,9 @@ from fairfr.report.study import Study
 from fairfr.report.study_runs import Setting, StudyRuns
 from fairfr.report.study_table import CHAPTER
 from fairfr.report.tables.grid import Entry, Grid, Line, Note, Section, Spanner, number_entry
-from fairfr.report.tables.order import MethodRow
-from fairfr.report.tables.table_notes import short_key
+from fairfr.report.tables.notes import short_key
 from fairfr.report.uncertainty.setting_bootstrap import SettingBootstrap, bootstrap_runs
+from fairfr.stored.order import MethodRow
 from fairfr.stored.run import Run
 from fairfr.stored.scores import RunScores
 

@@ -17,9 +17,8 @@ from fairfr.report.figures.overview import overview_figure
 from fairfr.report.figures.reliability import FEWEST_PAIRS, reliability_figure, run_reliability_figure
 from fairfr.report.study import Study
 from fairfr.report.study_runs import StudyRuns
-from fairfr.report.tables.layout import Layout
+from fairfr.stored.results import Results
 from fairfr.stored.run import Run
-from fairfr.stored.runs import SelectedRuns
 from fairfr.stored.scores import RunScores, setting_label
 
 if TYPE_CHECKING:
@@ -34,7 +33,7 @@ SHIPPED = frozenset(METHODS.values())
 """The classes of the methods that come with fairfr."""
 
 
-def draw_figures(layout: Layout, folder: Path) -> list[Path]:
+def draw_figures(results: Results, folder: Path) -> list[Path]:
     """Write every figure that the runs allow, as PNG and PDF, and return the files.
 
     ``reliability_<dataset>_<backbone>`` needs a beta (else Platt) and an AC-Density (else AC-Linear) run with their
@@ -43,15 +42,14 @@ def draw_figures(layout: Layout, folder: Path) -> list[Path]:
     alone.
     """
     written: list[Path] = []
-    runs = layout.runs
-    for setting in layout.order.sorted(runs.settings):
-        by_group = setting_figure(layout, setting)
+    for setting in results.order.sorted(results.settings):
+        by_group = setting_figure(results, setting)
         if by_group is not None:
             written += save(by_group, folder / slug(f"fmr_by_group_{'_'.join(setting)}"))
-        score_only = _first_available(runs, setting, SCORE_ONLY)
-        adaptive = _first_available(runs, setting, ADAPTIVE)
-        for run in runs:
-            if run.cell[:2] == setting and is_own_method(run):
+        score_only = _first_available(results, setting, SCORE_ONLY)
+        adaptive = _first_available(results, setting, ADAPTIVE)
+        for run in results.every({"setting": setting}):
+            if is_own_method(run):
                 written += _draw_own(run, score_only, folder)
         if score_only is not None and adaptive is not None and score_only.levels:
             figure = reliability_figure(score_only, adaptive)
@@ -60,7 +58,7 @@ def draw_figures(layout: Layout, folder: Path) -> list[Path]:
                 log.warning("%s: no group has %d pairs, so there is no reliability figure", place, FEWEST_PAIRS)
                 continue
             written += save(figure, folder / slug(f"reliability_{'_'.join(setting)}"))
-    overview = overview_figure(layout)
+    overview = overview_figure(results)
     if overview is not None:
         written += save(overview, folder / "worst_group_auroc")
     return written
@@ -95,9 +93,9 @@ def draw_studies(studies: Iterable[Study], runs: Mapping[str, StudyRuns], folder
     return written
 
 
-def _first_available(runs: SelectedRuns, setting: tuple[str, str], methods: tuple[str, ...]) -> RunScores | None:
+def _first_available(results: Results, setting: tuple[str, str], methods: tuple[str, ...]) -> RunScores | None:
     for method in methods:
-        scores = RunScores.if_available(runs.get(*setting, method))
+        scores = RunScores.if_available(results.find({"setting": setting, "method": method}))
         if scores is not None:
             return scores
     return None

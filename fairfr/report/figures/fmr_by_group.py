@@ -14,8 +14,8 @@ from fairfr.report.figures.reliability import COLOURS, LARGE, MARKERS, MEDIUM, S
 from fairfr.report.group_fmr import GroupFmr, group_fmr, impostors_by_group
 from fairfr.report.quantity import group_heading
 from fairfr.report.tables.grid import FITTED, TIED
-from fairfr.report.tables.layout import Layout
-from fairfr.report.tables.order import Setting, rows_of
+from fairfr.stored.order import Setting, rows_of
+from fairfr.stored.results import Results
 from fairfr.stored.scores import RunScores, setting_label
 
 if TYPE_CHECKING:
@@ -129,9 +129,9 @@ def _draw_line(axes: Axes, place: int, line: GroupFmr, left: float) -> None:
         axes.plot(at, y, marker, color=colour, markerfacecolor=face, markersize=4.5, clip_on=False)
 
 
-def setting_figure(layout: Layout, setting: Setting) -> Figure | None:
+def setting_figure(results: Results, setting: Setting) -> Figure | None:
     """From the stored scores of a setting; None without scores, groups or enough impostor pairs."""
-    shown = _shown(layout, setting)
+    shown = _shown(results, setting)
     if not shown:
         return None
     first = shown[0][1]
@@ -139,7 +139,7 @@ def setting_figure(layout: Layout, setting: Setting) -> Figure | None:
     if not panels:
         return None
     title = f"False matches at one threshold\n{escape_mathtext(setting_label(first.run))}"
-    if layout.runs.source == "synthetic":
+    if results.source == "synthetic":
         title += f"\n{FITTED}"
     if first.people is None:
         title += "\npairs as if independent: it is not known who is on the images"
@@ -171,11 +171,11 @@ def rates_by_level(shown: Sequence[tuple[str, RunScores]]) -> dict[str, dict[str
     return panels
 
 
-def _shown(layout: Layout, setting: Setting) -> list[tuple[str, RunScores]]:
+def _shown(results: Results, setting: Setting) -> list[tuple[str, RunScores]]:
     """Which methods are drawn, with their scores, in the order of tables; all of them have the same pairs."""
     found: list[tuple[str, str, RunScores]] = []
-    for row in rows_of(layout.blocks([setting], only_run=True)):
-        scores = RunScores.if_available(layout.run(setting, row))
+    for row in rows_of(results.blocks([setting], only_run=True)):
+        scores = RunScores.if_available(results.find({"setting": setting, "row": row.label}))
         if scores is None or (found and not np.array_equal(scores.same, found[0][2].same)):
             continue
         found.append((row.id, row.label, scores))

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from fairfr.core.text import escape_mathtext
 from fairfr.report.tables.grid import source_title
-from fairfr.report.tables.layout import Layout
-from fairfr.report.tables.order import BASELINE, MethodRow, TableOrder, rows_of
+from fairfr.stored.order import BASELINE, MethodRow, TableOrder, rows_of
+from fairfr.stored.results import Results
 from fairfr.stored.run import Run
 
 if TYPE_CHECKING:
@@ -33,14 +33,14 @@ GREY = "0.45"
 Panel: TypeAlias = dict[MethodRow, Run]
 
 
-def overview_figure(layout: Layout) -> Figure | None:
+def overview_figure(results: Results) -> Figure | None:
     """Fold means with their std, and the Baseline as a line; None where no run has a worst group."""
     from matplotlib.figure import Figure
 
-    lines = _lines(layout)
+    lines = _lines(results)
     if not lines:
         return None
-    rows_of_line = [_rows_of(line, layout.order) for line in lines]
+    rows_of_line = [_rows_of(line, results.order) for line in lines]
     n_columns = max(len(line) for line in lines)
     height = FIGURE_MARGIN + sum(PANEL_MARGIN + ROW_HEIGHT * len(rows) for rows in rows_of_line)
     width = min(MOST_WIDTH, max(LEAST_WIDTH, LABEL_WIDTH + PANEL_WIDTH * n_columns))
@@ -49,21 +49,21 @@ def overview_figure(layout: Layout) -> Figure | None:
     grid = figure.subplots(len(lines), n_columns, squeeze=False, sharey="row", height_ratios=heights)
     for line, places, rows in zip(lines, grid, rows_of_line, strict=True):
         for panel, axes in zip(line, places, strict=False):
-            _draw_panel(axes, panel, rows, layout)
+            _draw_panel(axes, panel, rows, results)
         for axes in places[len(line) :]:
             axes.set_visible(False)
         _scale_alike(list(places[: len(line)]))
         _label_rows(places[0], rows, line)
-    _write_around(figure, layout)
+    _write_around(figure, results)
     return figure
 
 
-def _lines(layout: Layout) -> list[list[Panel]]:
+def _lines(results: Results) -> list[list[Panel]]:
     """The runs that have a worst group, by data set, then by backbone."""
     by_dataset: dict[str, list[Panel]] = {}
-    for setting in layout.settings:
-        rows = rows_of(layout.blocks([setting], only_run=True))
-        found = {row: layout.run(setting, row) for row in rows}
+    for setting in results.settings:
+        rows = rows_of(results.blocks([setting], only_run=True))
+        found = {row: results.find({"setting": setting, "row": row.label}) for row in rows}
         panel = {row: run for row, run in found.items() if run is not None and _has_worst(run)}
         if panel:
             by_dataset.setdefault(setting[0], []).append(panel)
@@ -80,7 +80,7 @@ def _rows_of(line: list[Panel], order: TableOrder) -> list[MethodRow]:
     return [*(row for row in order.rows if row in present), *sorted(present - set(order.rows))]
 
 
-def _draw_panel(axes: Axes, panel: Panel, rows: list[MethodRow], layout: Layout) -> None:
+def _draw_panel(axes: Axes, panel: Panel, rows: list[MethodRow], results: Results) -> None:
     some = next(iter(panel.values())).result
     axes.set_title(escape_mathtext(f"{some.dataset.label}\n{some.backbone.label}"), fontsize=SMALL)
     axes.tick_params(axis="x", labelsize=SMALL, length=2)
@@ -98,7 +98,7 @@ def _draw_panel(axes: Axes, panel: Panel, rows: list[MethodRow], layout: Layout)
         if row == BASELINE:
             axes.axvline(mean, color=GREY, linewidth=0.8, linestyle=(0, (4, 3)), zorder=1)
             colour = GREY
-        if row in layout.order.highlighted:
+        if row in results.order.highlighted:
             colour = VERMILION
         axes.plot([mean - std, min(1.0, mean + std)], [at, at], color=colour, linewidth=0.7, zorder=2)
         face = "white" if result.needs_groups else colour
@@ -133,16 +133,16 @@ def _label_rows(axes: Axes, rows: list[MethodRow], line: list[Panel]) -> None:
     axes.set_ylim(len(rows) - 0.4, -0.6)
 
 
-def _write_around(figure: Figure, layout: Layout) -> None:
+def _write_around(figure: Figure, results: Results) -> None:
     from matplotlib.lines import Line2D
 
-    source = layout.runs.source
-    title = f"Worst-group AUROC ({layout.reading} reading)"
+    source = results.source
+    title = f"Worst-group AUROC ({results.reading} reading)"
     if source == "synthetic":
         title += f"\n{source_title(source)}"
     figure.suptitle(title, fontsize=LARGE)
     kinds = (
-        (layout.order.highlighted_label, VERMILION, VERMILION),
+        (results.order.highlighted_label, VERMILION, VERMILION),
         ("other, label-free", BLUE, BLUE),
         ("† needs group labels", BLUE, "white"),
     )

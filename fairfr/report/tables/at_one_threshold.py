@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from itertools import chain
 
 from fairfr.core.names import ENOUGH_FALSE_MATCHES
 from fairfr.core.text import plural
 from fairfr.metrics.fpr_levels import ALL_FPR_LEVELS, is_measured_at
 from fairfr.report.quantity import Quantity, group_heading
-from fairfr.report.tables.columns import Column, column
 from fairfr.report.tables.grid import UNDEFINED, UNSTEADY, Entry, Grid, Note, Section, Spanner
-from fairfr.report.tables.layout import Layout, SettingColumn
-from fairfr.report.tables.order import Setting, rows_of
-from fairfr.report.tables.table_notes import BEST, TableNotes
+from fairfr.report.tables.notes import BEST, RunsOfTable
+from fairfr.report.tables.places import Form, Place, number, row_places, sections
+from fairfr.stored.order import Setting, rows_of
+from fairfr.stored.results import Results
 from fairfr.stored.run import Run
 
 MOST_GROUPS = 4
@@ -34,21 +35,14 @@ UNSTEADY_NOTE = Note(
 NO_FALSE_MATCH = Note("no_false_match", f"{UNDEFINED} under max/min: a group has no false match.")
 
 
-@dataclass(frozen=True, slots=True)
-class RateColumn(Column):
-    """A number at one threshold, marked where it rests on few false matches."""
-
-    def entry(self, run: Run, baseline: Run | None) -> Entry:
-        """As other columns; a ratio is undefined where a group has no false match."""
-        entry = Column.entry(self, run, baseline)
-        if not self.metric.startswith("fpr"):
-            return entry
-        matches = false_matches(run, self.group, str(self.quantity.alpha))
-        if not entry.text and 0 in matches:
-            return replace(entry, missing="no false match")
-        if entry.text and any(number < ENOUGH_FALSE_MATCHES for number in matches):
-            return replace(entry, spread=UNSTEADY + entry.spread)
-        return entry
+def mark_unsteady(entry: Entry, run: Run, quantity: Quantity) -> Entry:
+    """Mark a rate that rests on few false matches; a ratio is undefined where a group has none."""
+    matches = false_matches(run, quantity.group, str(quantity.alpha))
+    if not entry.text and 0 in matches:
+        return replace(entry, missing="no false match")
+    if entry.text and any(found < ENOUGH_FALSE_MATCHES for found in matches):
+        return replace(entry, spread=UNSTEADY + entry.spread)
+    return entry
 
 
 def false_matches(run: Run, group: str, level: str) -> list[float]:
@@ -56,10 +50,10 @@ def false_matches(run: Run, group: str, level: str) -> list[float]:
     rates = {}
     matches = {}
     for name in run.groups:
-        number = run.number(f"fpr_at_fpr_{level}", name)
-        if number is not None and number.pooled is not None:
-            rates[name] = number.pooled
-            matches[name] = number.pooled * number.n_diff
+        found = run.number(f"fpr_at_fpr_{level}", name)
+        if found is not None and found.pooled is not None:
+            rates[name] = found.pooled
+            matches[name] = found.pooled * found.n_diff
     if group in matches:
         return [matches[group]]
     if group == "worst" and rates:
@@ -67,79 +61,76 @@ def false_matches(run: Run, group: str, level: str) -> list[float]:
     return list(matches.values())
 
 
-def one_threshold_tables(layout: Layout, setting: Setting, chapter: str) -> Iterator[Grid]:
+def one_threshold_tables(results: Results, setting: Setting, chapter: str) -> Iterator[Grid]:
     """A panel for each FPR that the set is large enough for; nothing where the data knows no groups."""
-    some = layout.any_run(setting)
+    some = results.find({"setting": setting})
     if some is None or not some.groups:
         return
     groups = some.groups
     parts = [groups[start : start + MOST_GROUPS] for start in range(0, len(groups), MOST_GROUPS)]
     dataset, backbone = setting
-    for number, part in enumerate(parts, start=1):
+    for position, part in enumerate(parts, start=1):
         id = f"at_one_threshold_{dataset}_{backbone}"
-        title = f"At one threshold: {layout.label(backbone)} on {layout.label(dataset)}"
+        title = f"At one threshold: {results.label(backbone)} on {results.label(dataset)}"
         if len(parts) > 1:
-            id += f"_{number}"
-            title += f", part {number} of {len(parts)}"
-        yield _table(layout, setting, part, Grid(id, title, ("Method",), (), (), chapter=chapter))
+            id += f"_{position}"
+            title += f", part {position} of {len(parts)}"
+        yield _table(results, setting, part, Grid(id, title, ("Method",), (), (), chapter=chapter))
 
 
-def _table(layout: Layout, setting: Setting, groups: tuple[str, ...], bare: Grid) -> Grid:
-    some = layout.any_run(setting)
+def _table(results: Results, setting: Setting, groups: tuple[str, ...], bare: Grid) -> Grid:
+    some = results.find({"setting": setting})
     assert some is not None
     impostors = _impostors(some)
     levels = [level for level in ALL_FPR_LEVELS if is_measured_at(level, impostors)]
-    blocks = layout.blocks([setting], only_run=True)
-    sections: list[Section] = []
+    blocks = results.blocks([setting], only_run=True)
+    found: list[Section] = []
+    numbers: list[Place] = []
     for level in levels:
-        places = [SettingColumn(setting, one) for one in (*_false(level, groups), *_true(level, groups))]
-        sections += layout.sections(places, blocks, _heading(level, impostors))
+        columns = [*_false(level, groups), *_true(level, groups)]
+        panel = Place(_heading(level, impostors), {"setting": setting})
+        found += sections(results, row_places(blocks), columns, panel)
+        numbers += columns
     spanners = (
         Spanner(RATES, tuple(one.heading for one in _false("1e-3", groups))),
         Spanner("TPR, %", tuple(one.heading for one in _true("1e-3", groups))),
     )
-    notes = TableNotes(layout, rows_of(blocks), (setting,), frozenset(levels), wanted=layout.order.rows, pooled=True)
-    about = (BEST,)
-    return notes.annotate(
-        replace(
-            bare,
-            spanners=spanners,
-            sections=tuple(sections),
-            notes=tuple(_notes(levels, impostors, sections)),
-            about=about,
-        )
-    )
+    notes = tuple(_notes(levels, impostors, found))
+    filled = replace(bare, spanners=spanners, sections=tuple(found), notes=notes, about=(BEST,))
+    return RunsOfTable(results, rows_of(blocks), (setting,), numbers, wanted=results.order.rows).annotate(filled)
 
 
-def _false(level: str, groups: tuple[str, ...]) -> list[RateColumn]:
+def _false(level: str, groups: tuple[str, ...]) -> list[Place]:
     """False matches. A group's own rate is not bold: a low one may only mean that others are high."""
     metric = f"fpr_at_fpr_{level}"
-    per_wanted = 1 / ALL_FPR_LEVELS[level]
+    over_wanted = Form(digits=2, scale=1 / ALL_FPR_LEVELS[level], pooled=True, mark=mark_unsteady)
     columns = []
     for group in groups:
-        quantity = Quantity(metric, group)
-        heading = group_heading(group)
-        columns.append(RateColumn(heading, quantity, digits=2, scale=per_wanted, pooled=True, compared=False))
-    columns.append(RateColumn("worst", Quantity(metric, "worst"), digits=2, scale=per_wanted, pooled=True))
-    columns.append(RateColumn("max/min", Quantity(f"fpr_ratio_at_fpr_{level}", "gap"), digits=1, pooled=True))
+        own = replace(over_wanted, compared=False)
+        columns.append(Place(group_heading(group), quantity=Quantity(metric, group), form=own))
+    columns.append(Place("worst", quantity=Quantity(metric, "worst"), form=over_wanted))
+    ratio = Quantity(f"fpr_ratio_at_fpr_{level}", "gap")
+    columns.append(Place("max/min", quantity=ratio, form=Form(digits=1, pooled=True, mark=mark_unsteady)))
     return columns
 
 
-def _true(level: str, groups: tuple[str, ...]) -> list[Column]:
+def _true(level: str, groups: tuple[str, ...]) -> list[Place]:
     metric = f"tpr_at_fpr_{level}"
-    columns = [column("all", metric, percent=True, digits=1, pooled=True)]
+    rate = Form(digits=1, scale=100, pooled=True)
+    columns = [Place("all", quantity=Quantity(metric), form=rate)]
     for group in groups:
-        columns.append(column(group_heading(group), metric, group, percent=True, digits=1, pooled=True, compared=False))
-    columns.append(column("EO gap", f"eo_gap_at_fpr_{level}", "gap", digits=1, pooled=True))
-    columns.append(column("own gap", f"own_eo_gap_at_fpr_{level}", "gap", digits=1, pooled=True))
+        own = replace(rate, compared=False)
+        columns.append(Place(group_heading(group), quantity=Quantity(metric, group), form=own))
+    columns.append(number("EO gap", f"eo_gap_at_fpr_{level}", "gap", digits=1, pooled=True))
+    columns.append(number("own gap", f"own_eo_gap_at_fpr_{level}", "gap", digits=1, pooled=True))
     return columns
 
 
 def _impostors(run: Run) -> int:
-    number = run.number("auroc")
-    if number is None:
+    found = run.number("auroc")
+    if found is None:
         return 0
-    return number.n_diff
+    return found.n_diff
 
 
 def _heading(level: str, impostors: int) -> str:
@@ -149,7 +140,9 @@ def _heading(level: str, impostors: int) -> str:
 
 def _notes(levels: list[str], impostors: int, sections: list[Section]) -> Iterator[Note]:
     yield READ
-    entries = [entry for section in sections for line in section.lines for entry in line.entries]
+    entries: list[Entry] = []
+    for line in chain.from_iterable(section.lines for section in sections):
+        entries += line.entries
     if any(UNSTEADY in entry.spread for entry in entries):
         yield UNSTEADY_NOTE
     if any(entry.missing == "no false match" for entry in entries):

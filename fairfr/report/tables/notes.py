@@ -7,13 +7,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from fairfr.core.names import ENOUGH_FALSE_MATCHES
+from fairfr.core.names import ALL, ENOUGH_FALSE_MATCHES
 from fairfr.core.run_key import variant_text
 from fairfr.core.text import plural
 from fairfr.metrics.fpr_levels import ALL_FPR_LEVELS
 from fairfr.report.tables.grid import TIED_WORDS, UNDEFINED, Grid, Missing, Note, Section, number_entry
-from fairfr.report.tables.layout import Layout, experiment_command, missing_run_commands
-from fairfr.report.tables.order import MethodRow, Setting
+from fairfr.report.tables.missing_runs import experiment_command, missing_run_commands
+from fairfr.report.tables.places import Place
+from fairfr.stored.order import MethodRow, Setting
+from fairfr.stored.results import Results
 from fairfr.stored.run import Run
 
 BEST = "Bold: best method without group labels in each column, including ties after rounding."
@@ -25,29 +27,48 @@ DIGITS = 3
 
 
 @dataclass(frozen=True)
-class TableNotes:
-    """Which rows and settings a table has; from that follow its caption and its notes.
+class RunsOfTable:
+    """Which rows and settings a table has, and which ``numbers``; from that follow its caption and its notes.
 
     ``wanted``: the rows that a full table would have, if they are not those that it has. ``exact``: a plain method does
-    not fill the row of the paper's variant (comparisons with the paper). ``group_brier``: it has Brier
-    scores of groups. ``pooled``: its numbers are over all held-out pairs together, not means over folds.
+    not fill the row of the paper's variant (comparisons with the paper).
     """
 
-    layout: Layout
+    results: Results
     rows: tuple[MethodRow, ...]
     settings: tuple[Setting, ...]
-    alphas: frozenset[str] = frozenset()
-    by_group: bool = True
+    numbers: Sequence[Place] = ()
     wanted: tuple[MethodRow, ...] = ()
     exact: bool = False
-    group_brier: bool = False
-    pooled: bool = False
 
     def run(self, setting: Setting, row: MethodRow) -> Run | None:
         """The run that fills a row."""
         if self.exact:
-            return self.layout.runs.get(*setting, row.method(self.layout.reading))
-        return self.layout.run(setting, row)
+            return self.results.find({"setting": setting, "method": row.method(self.results.reading)})
+        return self.results.find({"setting": setting, "row": row.label})
+
+    @property
+    def alphas(self) -> list[str]:
+        """The false positive rates on which its numbers hang."""
+        found = {place.quantity.alpha for place in self.numbers if place.quantity is not None}
+        return sorted(alpha for alpha in found if alpha is not None)
+
+    @property
+    def is_by_group(self) -> bool:
+        """Whether some of its numbers are of groups; so it is taken to be where it says of none what they are."""
+        groups = {place.quantity.group for place in self.numbers if place.quantity is not None}
+        return groups != {ALL}
+
+    @property
+    def has_group_brier(self) -> bool:
+        """Whether one is a Brier score of groups, in the paper's reading that of the raw score for some."""
+        quantities = [place.quantity for place in self.numbers if place.quantity is not None]
+        return any(quantity.metric == "brier" and quantity.group != ALL for quantity in quantities)
+
+    @property
+    def is_pooled(self) -> bool:
+        """Whether its numbers are over all held-out pairs together, not means over folds."""
+        return any(place.form.pooled for place in self.numbers)
 
     @cached_property
     def used(self) -> list[tuple[MethodRow, Run]]:
@@ -64,32 +85,32 @@ class TableNotes:
 
         ``shrink``: where no run fills it, it is one line that says what would.
         """
-        source = self.layout.runs.source
+        source = self.results.source
         if shrink and not (self.used and grid.sections):
             return replace(grid, spanners=(), sections=(), notes=(self._unfilled(),), about=(), source=source)
         about = (*filter(None, grid.about), *self._about())
         return replace(grid, notes=self.notes(grid.sections, grid.notes), about=about, source=source)
 
     def _about(self) -> Iterator[str]:
-        shared = self.layout.runs.shared
+        shared = self.results.shared
         if shared:
             yield f"All runs with {variant_text(shared)}."
         if not self.used:
             yield "No run yet on the paper's data sets and backbones."
             return
-        yield f"{self.layout.reading.name.capitalize()} reading; {self._folds()}; {plural(len(self.used), 'run')}."
-        if self.group_brier:
+        yield f"{self.results.reading.name.capitalize()} reading; {self._folds()}; {plural(len(self.used), 'run')}."
+        if self.has_group_brier:
             yield from raw_brier(self.used)
 
     def _unfilled(self) -> Note:
         given = ""
-        if self.layout.runs.source == "files":
+        if self.results.source == "files":
             given = ", given their vectors"
         text = f"none of the paper's {len(self.settings)} settings has been run. To fill it{given}:"
-        experiment = self.layout.order.experiments.get(self.settings)
+        experiment = self.results.order.experiments.get(self.settings)
         typed: tuple[str, ...] = ()
         if experiment is not None:
-            typed = (experiment_command(self.layout, experiment, self.settings[0]),)
+            typed = (experiment_command(self.results, experiment, self.settings[0]),)
         return Note("unfilled", text, commands=typed, for_print=False)
 
     def notes(self, sections: Sequence[Section], extra: Sequence[Note] = ()) -> tuple[Note, ...]:
@@ -100,20 +121,21 @@ class TableNotes:
             for line in section.lines:
                 has_dagger = has_dagger or line.dagger
                 absent.update(entry.missing for entry in line.entries if not entry.text)
-        reading = self.layout.reading
+        reading = self.results.reading
         found: list[Note | None] = []
         if has_dagger:
             found.append(Note("dagger", DAGGER))
         found.extend(extra)
-        found.extend(self.layout.order.row_notes.get(row.id) for row in self.rows)
+        said = (self.results.order.row_notes.get(row.id) for row in self.rows)
+        found.extend(Note("row", text) for text in said if text is not None)
         found.append(Note("reading", reading.words, f"{reading.name.capitalize()} reading"))
         if not self.exact:
             found.append(self._replaced())
-        if self.by_group and not self.pooled:
+        if self.is_by_group and not self.is_pooled:
             found.append(self._few_pairs("too few pairs" in absent))
         if "no groups" in absent:
             found.append(Note("no_groups", f"{UNDEFINED}: data without groups has no group numbers."))
-        if not self.pooled:
+        if not self.is_pooled:
             found.append(self._few_negatives())
         found += [self._ties(), self._missing()]
         found += [*self._superseded(), self._outdated(), self._stale()]
@@ -124,14 +146,17 @@ class TableNotes:
     def _folds(self) -> str:
         counts: dict[str, set[int]] = defaultdict(set)
         for _, run in self.used:
-            counts[self.layout.label(run.cell[0])].add(run.n_folds)
+            counts[self.results.label(run.cell[0])].add(run.n_folds)
         each = ", ".join(f"{label} {' or '.join(map(str, sorted(n)))}" for label, n in counts.items())
-        if self.pooled:
+        if self.is_pooled:
             return f"all held-out pairs together (folds: {each})"
         return f"mean over held-out folds ({each})"
 
     def _replaced(self) -> Note | None:
-        rows = self.layout.replaced(self.rows, self.settings)
+        rows: dict[MethodRow, list[Setting]] = defaultdict(list)
+        for row, run in self.used:
+            if run.cell[2] != row.method(self.results.reading):
+                rows[row].append(run.cell[:2])
         if not rows:
             return None
         each = ", ".join(self._replacement(row, where) for row, where in rows.items())
@@ -143,7 +168,7 @@ class TableNotes:
         filled = [setting for setting in self.settings if self.run(setting, row) is not None]
         at = ""
         if not set(filled) <= set(where):
-            names = [" x ".join(map(self.layout.label, setting)) for setting in where]
+            names = [self.results.name(setting) for setting in where]
             at = f" on {', '.join(names)}"
         return f"{row.label} is {row.strict}{at} ({row.paper} has not run)"
 
@@ -163,11 +188,11 @@ class TableNotes:
     def _few_negatives(self) -> Note | None:
         """The paper's last appendix paragraph, for the numbers at hand."""
         few: dict[str, dict[str, float]] = defaultdict(dict)
-        for alpha in sorted(self.alphas):
+        for alpha in self.alphas:
             for _, run in self.used:
                 expected = ALL_FPR_LEVELS[alpha] * _negatives_in_a_fold(run)
                 if expected < ENOUGH_FALSE_MATCHES:
-                    few[alpha][self.layout.label(run.cell[0])] = expected
+                    few[alpha][self.results.label(run.cell[0])] = expected
         if not few:
             return None
         each = []
@@ -183,7 +208,7 @@ class TableNotes:
     def _ties(self) -> Note | None:
         """Rates that more impostors reach than they allow, because these share the highest value."""
         each = []
-        for alpha in sorted(self.alphas):
+        for alpha in self.alphas:
             tied = [self._tie(row, run, alpha) for row, run in self.used if run.is_tied(alpha)]
             if tied:
                 each.append(f"FPR={alpha}: {', '.join(tied)}")
@@ -193,7 +218,7 @@ class TableNotes:
 
     def _tie(self, row: MethodRow, run: Run, alpha: str) -> str:
         metric = f"tpr_at_fpr_{alpha}"
-        where = " x ".join(map(self.layout.label, run.cell[:2]))
+        where = self.results.name(run.cell[:2])
         value = number_entry(run.mean(metric), DIGITS).text
         by_score = number_entry(run.mean_by_score(metric), DIGITS).text
         instead = ""
@@ -202,12 +227,12 @@ class TableNotes:
         return f"{row.label} on {where} {value}{instead}"
 
     def _missing(self) -> Note | None:
-        wanted = [row for row in self.wanted or self.rows if row not in self.layout.others]
+        wanted = [row for row in self.wanted or self.rows if row not in self.results.others]
         absent = {}
         for setting in self.settings:
             rows = [row for row in wanted if self.run(setting, row) is None]
-            absent[setting] = [row.method(self.layout.reading) for row in rows]
-        typed = missing_run_commands(absent, self.layout)
+            absent[setting] = [row.method(self.results.reading) for row in rows]
+        typed = missing_run_commands(absent, self.results)
         if not typed:
             return None
         lead = NOT_RUN if self.wanted else EMPTY
@@ -215,24 +240,24 @@ class TableNotes:
 
     def _superseded(self) -> Iterator[Note]:
         settings = {run.cell[:2] for _, run in self.used}
-        for one in self.layout.runs.superseded:
+        for one in self.results.superseded:
             if one.setting in settings:
                 command = f"fairfr tables {one.options}"
                 text = f"{one} To show them:"
                 yield Note("passed_over", text, commands=(command,), severity="warning", for_print=False)
 
     def _outdated(self) -> Note | None:
-        outdated = {run.cell for _, run in self.used} & self.layout.runs.outdated
+        outdated = {run.cell for _, run in self.used} & self.results.outdated
         if not outdated:
             return None
         each = ", ".join(" x ".join(cell) for cell in sorted(outdated))
         return Note("outdated", each, "Older runs are left out", severity="warning", for_print=False)
 
     def _stale(self) -> Note | None:
-        shown = {run.cell for _, run in self.used} & self.layout.runs.stale
-        if not shown:
+        stale = {run.cell for _, run in self.used} & self.results.stale
+        if not stale:
             return None
-        each = ", ".join(" x ".join(cell) for cell in sorted(shown))
+        each = ", ".join(" x ".join(cell) for cell in sorted(stale))
         return Note("stale", each, "Made by other code than is installed now", severity="warning", for_print=False)
 
     def _keys(self) -> Note:

@@ -1,149 +1,208 @@
-"""A table's column: a quantity, what it is headed by, and how its numbers are printed; K/N, the groups lifted."""
+"""A table is panels x rows x columns of places: together they say of which run an entry is, and which number of it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias
 
-from fairfr.report.quantity import LIFTED, Quantity
-from fairfr.report.tables.grid import Entry, fraction_entry, number_entry, tied_entry
+from fairfr.core.names import ALL
+from fairfr.report.quantity import LIFTED, Quantity, lifted_groups
+from fairfr.report.tables.grid import Entry, Line, Section, fraction_entry, mark_best, number_entry, tied_entry
+from fairfr.stored.order import BASELINE, MethodRow, Setting
+from fairfr.stored.results import Results, Where
 from fairfr.stored.run import Run
-
-NO_IMPROVEMENT = 1e-12  # a difference that rounding makes
-"""Two maps that order pairs in the same way give the same AUROC up to rounding, which is not an improvement."""
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
-    """``percent`` multiplies by 100, ``spread`` adds the std over folds, where there are several.
+class Form:
+    """How a number is printed.
 
-    ``grouping``: whose groups are meant, if not those of the data set's own grouping. ``scale`` multiplies by another
-    number than 1 or 100. ``pooled``: the value over all held-out pairs together, not the mean over folds.
-    ``compared``: the best is bold, if the metric has a direction.
+    ``scale`` multiplies it, ``spread`` adds the std over folds where there are several. ``pooled``: the value over all
+    held-out pairs together, not the mean over folds. ``compared``: the best is bold, if the metric has a direction.
+    ``mark``: what a table adds to its entries.
+    """
+
+    digits: int = 3
+    scale: float = 1
+    spread: bool = False
+    pooled: bool = False
+    compared: bool = True
+    mark: Callable[[Entry, Run, Quantity], Entry] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What a panel, a row or a column says of its entries; what it leaves open, the others say.
+
+    Parameters
+    ----------
+    heading : str
+        Stands above or before them.
+    where : mapping
+        Of which run they are, as ``Results.find`` takes it.
+    quantity : Quantity or None
+        Which number of the run.
+    grouping : str or None
+        Whose groups are meant, if not those of the data set's own grouping.
+    form : Form
+        How the number is printed; it goes with the quantity.
     """
 
     heading: str
-    quantity: Quantity
-    digits: int = 3
-    percent: bool = False
-    spread: bool = False
+    where: Where = field(default_factory=dict)
+    quantity: Quantity | None = None
     grouping: str | None = None
-    scale: float | None = None
-    pooled: bool = False
-    compared: bool = True
+    form: Form = Form()
 
-    @property
-    def metric(self) -> str:
-        return self.quantity.metric
-
-    @property
-    def group(self) -> str:
-        return self.quantity.group
+    def within(self, outer: Place) -> Place:
+        """Both together."""
+        number = self
+        if self.quantity is None:
+            number = outer
+        return Place(
+            self.heading,
+            {**outer.where, **self.where},
+            number.quantity,
+            self.grouping or outer.grouping,
+            number.form,
+        )
 
     @property
     def higher_is_better(self) -> bool | None:
-        if not self.compared:
+        """None: nothing is bold."""
+        if self.quantity is None or not self.form.compared:
             return None
         return self.quantity.higher_is_better
 
-    def entry(self, run: Run, baseline: Run | None) -> Entry:
-        """What a run prints in this column; the Baseline's run of its setting is there for groups lifted."""
-        entry = self._number(run, baseline)
-        alpha = self.quantity.alpha
-        if alpha is not None and run.is_tied(alpha):
-            return tied_entry(entry)
-        return entry
 
-    def _number(self, run: Run, baseline: Run | None) -> Entry:
-        if self.group == LIFTED:
-            return self._lifted(run, baseline)
-        number = run.number(self.metric, self.group, self.grouping)
-        scale = self.scale or (100 if self.percent else 1)
-        entry = Entry(missing="too few pairs")
-        if number is not None:
-            value = number.mean
-            if self.pooled:
-                value = number.pooled
-            spread = ""
-            if self.spread and number.folds > 1 and number.std is not None:
-                spread = f"±{scale * number.std:.{self.digits}f}"
-            entry = number_entry(value, self.digits, scale=scale, spread=spread)
-        if not entry.text and self.group != "all" and not run.has_groups:
-            return Entry(missing="no groups")
-        return entry
-
-    def _lifted(self, run: Run, baseline: Run | None) -> Entry:
-        if baseline is None or run is baseline:
-            return Entry()
-        found = lifted_groups(run, baseline, self.metric)
-        if found is None and run.has_groups:
-            return Entry(missing="too few pairs")
-        if found is None:
-            return Entry(missing="no groups")
-        return fraction_entry(found.lifted, found.groups)
+Block: TypeAlias = tuple[str, Sequence[Place]]
+"""Rows under a heading ("" = none)."""
+EVERYWHERE = Place("")
 
 
-def column(heading: str, metric: str, group: str = "all", **form: Any) -> Column:
-    """``column("AUROC", "auroc", "worst", digits=2)``."""
-    return Column(heading, Quantity(metric, group), **form)
+def number(heading: str, metric: str, group: str = ALL, **form: Any) -> Place:
+    """``number("AUROC", "auroc", "worst", digits=2)``: a metric, and how it is printed."""
+    return Place(heading, quantity=Quantity(metric, group), form=Form(**form))
 
 
-def lifted(heading: str, metric: str) -> Column:
-    """K/N: groups of the worst-served prefix that improve on the Baseline."""
-    return Column(heading, Quantity(metric, LIFTED))
+def percent(heading: str, metric: str, group: str = ALL) -> Place:
+    """In percent with two decimals and its spread, as the paper's text quotes it."""
+    return number(heading, metric, group, digits=2, scale=100, spread=True)
 
 
-def alphas_of(columns: Sequence[Column]) -> frozenset[str]:
-    """The false positive rates on which these numbers hang."""
-    return frozenset(column.quantity.alpha for column in columns if column.quantity.alpha is not None)
+def at_setting(heading: str, setting: Setting) -> Place:
+    """A data set with a backbone."""
+    return Place(heading, {"setting": setting})
 
 
-def has_group_brier(columns: Iterable[Column]) -> bool:
-    """Whether one of them is a Brier score of groups, in the paper's reading that of the raw score for some."""
-    return any(column.metric == "brier" and column.group != "all" for column in columns)
+def row_places(blocks: Iterable[tuple[str, Iterable[MethodRow]]]) -> list[Block]:
+    """Blocks of methods as places, each in the row that shows it."""
+    found: list[Block] = []
+    for heading, rows in blocks:
+        found.append((heading, [Place(row.label, {"row": row.label}) for row in rows]))
+    return found
 
 
 RESULT_COLUMNS = (
-    column("AUROC", "auroc"),
-    column("TPR@1e-3", "tpr_at_fpr_1e-3"),
-    column("Brier", "brier"),
-    column("ECE", "ece_15"),
-    column("worst\nAUROC", "auroc", "worst"),
-    column("worst\nTPR@1e-3", "tpr_at_fpr_1e-3", "worst"),
-    column("worst\nBrier", "brier", "worst"),
+    number("AUROC", "auroc"),
+    number("TPR@1e-3", "tpr_at_fpr_1e-3"),
+    number("Brier", "brier"),
+    number("ECE", "ece_15"),
+    number("worst\nAUROC", "auroc", "worst"),
+    number("worst\nTPR@1e-3", "tpr_at_fpr_1e-3", "worst"),
+    number("worst\nBrier", "brier", "worst"),
 )
 """The few numbers by which runs are listed, in the terminal and elsewhere."""
 
 
-class LiftedGroups(NamedTuple):
-    """K of N groups: the longest run of groups, worst first, that all improve on the Baseline."""
-
-    lifted: int
-    groups: int
-
-    def __str__(self) -> str:
-        return f"{self.lifted}/{self.groups}"
-
-
-def count_lifted(baseline: Mapping[str, float], method: Mapping[str, float]) -> LiftedGroups:
-    """Order groups by their Baseline value, worst first, and count those lifted before the first that is not.
-
-    Values are unrounded fold means, higher is better. N counts the groups that have a Baseline value; equals keep the
-    order in which they are given; a group without a value of the method is not lifted.
-    """
-    worst_first = sorted(baseline, key=lambda group: baseline[group])
-    lifted = 0
-    for group in worst_first:
-        if not method.get(group, float("-inf")) > baseline[group] + NO_IMPROVEMENT:
-            break
-        lifted += 1
-    return LiftedGroups(lifted, len(worst_first))
-
-
-def lifted_groups(run: Run, baseline: Run, metric: str) -> LiftedGroups | None:
-    """K/N of a run against the Baseline's run of the same setting; None where no group has a value."""
-    found = count_lifted(baseline.by_group(metric), run.by_group(metric))
-    if not found.groups:
-        return None
+def entry(run: Run, place: Place, baseline: Run | None = None) -> Entry:
+    """What a run prints at a place; the Baseline's run of its setting is there for groups lifted."""
+    quantity = place.quantity
+    assert quantity is not None
+    if quantity.group == LIFTED:
+        found = _lifted(run, baseline, quantity.metric)
+    else:
+        found = _number(run, quantity, place)
+    if quantity.alpha is not None and run.is_tied(quantity.alpha):
+        found = tied_entry(found)
+    if place.form.mark is not None:
+        found = place.form.mark(found, run, quantity)
     return found
+
+
+def _number(run: Run, quantity: Quantity, place: Place) -> Entry:
+    form = place.form
+    found = run.number(quantity.metric, quantity.group, place.grouping)
+    printed = Entry(missing="too few pairs")
+    if found is not None:
+        value = found.mean
+        if form.pooled:
+            value = found.pooled
+        spread = ""
+        if form.spread and found.folds > 1 and found.std is not None:
+            spread = f"±{form.scale * found.std:.{form.digits}f}"
+        printed = number_entry(value, form.digits, scale=form.scale, spread=spread)
+    if not printed.text and quantity.group != ALL and not run.has_groups:
+        return Entry(missing="no groups")
+    return printed
+
+
+def _lifted(run: Run, baseline: Run | None, metric: str) -> Entry:
+    if baseline is None or run is baseline:
+        return Entry()
+    found = lifted_groups(run, baseline, metric)
+    if found is not None:
+        return fraction_entry(found.lifted, found.groups)
+    if run.has_groups:
+        return Entry(missing="too few pairs")
+    return Entry(missing="no groups")
+
+
+def line(results: Results, row: Place, columns: Sequence[Place], panel: Place = EVERYWHERE) -> Line:
+    """One row of entries. A method's dagger comes from what its runs declare, or from the order where there are none.
+
+    Nothing is printed where there is no run.
+    """
+    entries = []
+    declared = []
+    for column in columns:
+        place = column.within(row).within(panel)
+        run = results.find(place.where)
+        if run is None:
+            entries.append(Entry())
+            continue
+        baseline = None
+        if place.quantity is not None and place.quantity.group == LIFTED:
+            baseline = results.find({**place.where, "row": BASELINE.label})
+        entries.append(entry(run, place, baseline))
+        declared.append(run.needs_groups)
+    return Line(row.heading, tuple(entries), _has_dagger(results, row, declared))
+
+
+def _has_dagger(results: Results, row: Place, declared: Sequence[bool]) -> bool:
+    if "row" not in row.where:
+        return False
+    if declared:
+        return any(declared)
+    return row.where["row"] in [aware.label for aware in results.order.group_aware]
+
+
+def sections(
+    results: Results, blocks: Sequence[Block], columns: Sequence[Place], panel: Place = EVERYWHERE
+) -> tuple[Section, ...]:
+    """The rows of the blocks, the best label-free value of each column in bold; the panel's heading is the first."""
+    lines: list[Line] = []
+    for _, rows in blocks:
+        lines += [line(results, row, columns, panel) for row in rows]
+    marked = mark_best(lines, [column.within(panel).higher_is_better for column in columns])
+    found = []
+    start = 0
+    for heading, rows in blocks:
+        end = start + len(rows)
+        found.append(Section(heading, tuple(marked[start:end])))
+        start = end
+    if panel.heading and found:
+        heading = "; ".join(filter(None, (panel.heading, found[0].heading)))
+        found[0] = replace(found[0], heading=heading, panel=True)
+    return tuple(found)

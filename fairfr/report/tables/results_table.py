@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from fairfr.core.run_key import Parameters, variant_text
 from fairfr.core.run_result import RunResult
 from fairfr.core.text import escape_control_chars
-from fairfr.report.tables.columns import RESULT_COLUMNS
 from fairfr.report.tables.grid import FITTED, TIED, Entry, Line, mark_best
+from fairfr.report.tables.places import RESULT_COLUMNS, entry
 from fairfr.stored.reading import Reading, reading_shared_by
 from fairfr.stored.run import Run
 from fairfr.stored.selection import Selection
@@ -117,9 +117,7 @@ def results_table(stored: Sequence[RunResult], reading: Reading | None = None) -
 
 def _lines(runs: Sequence[Run]) -> list[Line]:
     """The rows as the report would print them: what is best and what has too few pairs is decided in one place."""
-    lines = [
-        Line(run.label, tuple(column.entry(run, None) for column in RESULT_COLUMNS), run.needs_groups) for run in runs
-    ]
+    lines = [Line(run.label, tuple(entry(run, column) for column in RESULT_COLUMNS), run.needs_groups) for run in runs]
     return mark_best(lines, [column.higher_is_better for column in RESULT_COLUMNS])
 
 

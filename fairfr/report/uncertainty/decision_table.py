@@ -13,10 +13,10 @@ from fairfr.numerics.bootstrap import interval_to_infinity, percentile_interval,
 from fairfr.numerics.rates_of_draws import gap_of_groups
 from fairfr.report.quantity import group_words
 from fairfr.report.tables.grid import Entry, Line, Note, Section, Spanner, Tone, number_entry
-from fairfr.report.tables.order import MethodRow
 from fairfr.report.uncertainty.decision import CANDIDATES, SAFE, Difference, GroupChange, Trial, advise, sentence
 from fairfr.report.uncertainty.rate_tables import open_range
 from fairfr.report.uncertainty.setting_bootstrap import SettingBootstrap
+from fairfr.stored.order import MethodRow
 
 DECIDING_LEVELS = ("1e-3", "1e-2")
 """Wanted rates at which groups are judged; measures take the rarest for which there are enough impostors."""

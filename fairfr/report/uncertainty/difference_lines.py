@@ -11,9 +11,8 @@ from fairfr.core.types import F64
 from fairfr.numerics.bootstrap import BOOTSTRAP_METRICS, percentile_interval
 from fairfr.report.quantity import Quantity, higher_is_better
 from fairfr.report.tables.grid import Entry, Line, Note, Section, Tone, number_entry, tied_entry
-from fairfr.report.tables.layout import is_called
-from fairfr.report.tables.order import BASELINE, MethodRow
 from fairfr.report.uncertainty.setting_bootstrap import SettingBootstrap
+from fairfr.stored.order import BASELINE, MethodRow, is_called
 
 DIGITS = 4
 PLACES = {"all": "All pairs", "worst": "Worst group"}

@@ -18,8 +18,8 @@ from fairfr.numerics.bootstrap import interval_to_infinity
 from fairfr.numerics.rates_of_draws import gap_of_groups, ratio_of_groups
 from fairfr.report.quantity import group_heading
 from fairfr.report.tables.grid import Entry, Line, Note, Section, Spanner, Tone, number_entry, tied_entry
-from fairfr.report.tables.order import MethodRow
 from fairfr.report.uncertainty.setting_bootstrap import SettingBootstrap
+from fairfr.stored.order import MethodRow
 
 FEW = "\u00b0"
 """Marks what rests on few false matches."""

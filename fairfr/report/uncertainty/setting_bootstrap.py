@@ -23,8 +23,8 @@ from fairfr.numerics.bootstrap import (
 )
 from fairfr.numerics.rates_of_draws import Rates, rates_of_draws
 from fairfr.report.group_fmr import GroupFmr, group_fmr, impostors_by_group
-from fairfr.report.tables.layout import Layout
-from fairfr.report.tables.order import MethodRow, Setting, rows_of
+from fairfr.stored.order import MethodRow, Setting, rows_of
+from fairfr.stored.results import Results
 from fairfr.stored.run import Run
 from fairfr.stored.scores import RunScores
 
@@ -90,8 +90,8 @@ class SettingBootstrap:
 class BootstrapCache:
     """The bootstrap of every setting in one reading, made when it is first asked for: tables and claims share it."""
 
-    def __init__(self, layout: Layout, draws: int, with_rates: bool = False) -> None:
-        self.layout = layout
+    def __init__(self, results: Results, draws: int, with_rates: bool = False) -> None:
+        self.results = results
         self.draws = draws
         self.with_rates = with_rates
         self._found: dict[Setting, SettingBootstrap | None] = {}
@@ -99,17 +99,17 @@ class BootstrapCache:
     def of(self, setting: Setting) -> SettingBootstrap | None:
         """None where there are no scores."""
         if setting not in self._found:
-            self._found[setting] = bootstrap_setting(self.layout, setting, self.draws, self.with_rates)
+            self._found[setting] = bootstrap_setting(self.results, setting, self.draws, self.with_rates)
         return self._found[setting]
 
 
 def bootstrap_setting(
-    layout: Layout, setting: Setting, asked: int, with_rates: bool = False
+    results: Results, setting: Setting, asked: int, with_rates: bool = False
 ) -> SettingBootstrap | None:
     """Measure every method of a data set and backbone whose scores are stored; None if there is none."""
     found = [
-        (row, RunScores.if_available(layout.run(setting, row)))
-        for row in rows_of(layout.blocks([setting], only_run=True))
+        (row, RunScores.if_available(results.find({"setting": setting, "row": row.label})))
+        for row in rows_of(results.blocks([setting], only_run=True))
     ]
     at_hand = [(row, scores) for row, scores in found if scores is not None]
     if not at_hand:

@@ -34,9 +34,8 @@ from fairfr.report.tables.grid import (
     number_entry,
     tied_entry,
 )
-from fairfr.report.tables.order import MethodRow
+from fairfr.report.tables.notes import raw_brier
 from fairfr.report.tables.setting_tables import MOST_GROUPS
-from fairfr.report.tables.table_notes import raw_brier
 from fairfr.report.uncertainty.decision_table import (
     SIMULTANEOUS,
     decision_columns,
@@ -62,6 +61,7 @@ from fairfr.report.uncertainty.rate_tables import (
     group_tables,
 )
 from fairfr.report.uncertainty.setting_bootstrap import ALPHA, BootstrapCache, SettingBootstrap
+from fairfr.stored.order import MethodRow
 
 MEANS = {
     "all": ("mean", "fold std", "pooled", "95 % interval"),
@@ -98,8 +98,8 @@ def uncertainty_tables(bootstraps: BootstrapCache, against: str | None = None) -
     with, by its id or label; None: the Baseline, and the duels of the order.
     """
     grids: list[Grid] = []
-    order = bootstraps.layout.order
-    for setting in order.sorted(bootstraps.layout.runs.settings):
+    order = bootstraps.results.order
+    for setting in order.sorted(bootstraps.results.settings):
         found = bootstraps.of(setting)
         if found is None:
             continue

@@ -6,13 +6,13 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any, TypeAlias
 
 import pytest
-from made_runs import run_of
+from made_runs import results_of, run_of
 
 from fairfr.paper.order import BACKBONES, DATASETS, GROUP_AWARE, HEADLINE, ROWS, SETTINGS
 from fairfr.paper.printed import LD_TPR, LU_AUROC, printed_headline
 from fairfr.report.quantity import LIFTED
+from fairfr.stored.results import Results
 from fairfr.stored.run import Run
-from fairfr.stored.runs import SelectedRuns
 
 GROUPS = {"rfw": 4, "bfw": 8, "lfw": 8}
 NATIVE = {"faircal", "frappe", "gst", "oracle", "ac_mlp", "ac_linear", "ac_density", "ac_density_loo"}
@@ -80,7 +80,7 @@ def make_run() -> Callable[..., Run]:
 
 
 @pytest.fixture(scope="session")
-def paper_runs() -> Callable[..., SelectedRuns]:
+def paper_runs() -> Callable[..., Results]:
     """``paper_runs(change={(cell): {(metric, group): value}}, without={cell}, source="files")``: the paper, as runs.
 
     Platt, which its headline tables do not have, is as the Baseline; both forms of AC-Density are as the printed one.
@@ -88,7 +88,7 @@ def paper_runs() -> Callable[..., SelectedRuns]:
 
     def make(
         change: Mapping[Cell, Values] | None = None, without: Collection[Cell] = (), source: Any = "files"
-    ) -> SelectedRuns:
+    ) -> Results:
         results = []
         for dataset, backbone in HEADLINE:
             for row in ROWS:
@@ -101,17 +101,17 @@ def paper_runs() -> Callable[..., SelectedRuns]:
             platt = (dataset, backbone, "platt")
             values = printed_values(dataset, backbone, "baseline") | dict((change or {}).get(platt, {}))
             results.append(make_result(platt, values, source))
-        return SelectedRuns(results, source)
+        return results_of(results, source)
 
     return make
 
 
 @pytest.fixture(scope="session")
-def group_runs() -> Callable[..., SelectedRuns]:
+def group_runs() -> Callable[..., Results]:
     """Runs of every label-free method on all 16 settings, with group values from ``value(setting, group, method)``."""
 
-    def make(value: Callable[[tuple[str, str], int, str], float], settings: Any = SETTINGS) -> SelectedRuns:
-        return SelectedRuns(
+    def make(value: Callable[[tuple[str, str], int, str], float], settings: Any = SETTINGS) -> Results:
+        return results_of(
             [
                 make_result(
                     (*setting, row.id),

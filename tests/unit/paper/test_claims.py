@@ -6,21 +6,21 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from made_runs import in_reading, layout_of, run_of, tables_of
+from made_runs import in_reading, results_of, run_of, tables_of
 
-from fairfr.paper.claims import appendix, groups, other_sections, results
+from fairfr.paper.claims import appendix, groups, headline, other_sections
 from fairfr.paper.claims.claim import Verdict
 from fairfr.paper.claims.judging import CLAIMS, claims, judge
 from fairfr.paper.numbers import PrintedNumbers, RunNumbers
 from fairfr.paper.order import HEADLINE, PAPER_ROWS, SETTINGS
 from fairfr.stored.reading import PAPER_READING, READINGS, Reading
-from fairfr.stored.runs import SelectedRuns
+from fairfr.stored.results import Results
 
 PRINTED = {claim.id: judge(claim, PrintedNumbers())._replace(figure=None) for claim in CLAIMS}
-ON_TABLES = (*results.CLAIMS, *other_sections.CLAIMS)
+ON_TABLES = (*headline.CLAIMS, *other_sections.CLAIMS)
 
 
-def ours(runs: SelectedRuns, claim_id: str, reading: Reading = PAPER_READING) -> Verdict:
+def ours(runs: Results, claim_id: str, reading: Reading = PAPER_READING) -> Verdict:
     """The verdict in words, without the figure behind it."""
     (claim,) = [claim for claim in CLAIMS if claim.id == claim_id]
     return judge(claim, RunNumbers(in_reading(runs, reading)))._replace(figure=None)
@@ -87,16 +87,14 @@ def test_every_claim_of_the_additional_checks_is_borne_out_by_its_table() -> Non
 
 
 @pytest.mark.parametrize("reading", READINGS.values())
-def test_runs_with_the_papers_numbers_get_its_verdicts(
-    paper_runs: Callable[..., SelectedRuns], reading: Reading
-) -> None:
+def test_runs_with_the_papers_numbers_get_its_verdicts(paper_runs: Callable[..., Results], reading: Reading) -> None:
     runs = paper_runs()
     more_to_say = ("score-only", "often-probability")  # Platt has run, and is printed nowhere
     on_tables = [claim.id for claim in ON_TABLES if claim.id not in more_to_say]
     assert {id: ours(runs, id, reading) for id in on_tables} == {id: PRINTED[id] for id in on_tables}
 
 
-def test_platt_must_rank_as_the_baseline(paper_runs: Callable[..., SelectedRuns]) -> None:
+def test_platt_must_rank_as_the_baseline(paper_runs: Callable[..., Results]) -> None:
     assert PRINTED["score-only"].status == "undetermined"
     assert ours(paper_runs(), "score-only").status == "holds"
     runs = paper_runs(change={("lfw", "adaface", "platt"): {("auroc", "worst"): 0.9}})
@@ -106,7 +104,7 @@ def test_platt_must_rank_as_the_baseline(paper_runs: Callable[..., SelectedRuns]
 
 
 def test_probabilities_are_compared_with_calibrators_not_with_a_raw_cosine(
-    paper_runs: Callable[..., SelectedRuns],
+    paper_runs: Callable[..., Results],
 ) -> None:
     # a Platt map that beats every AC variant everywhere leaves nothing, whatever the Baseline's raw score does
     strong = {(*s, "platt"): {("brier", "worst"): 0.01} for s in HEADLINE}
@@ -115,14 +113,14 @@ def test_probabilities_are_compared_with_calibrators_not_with_a_raw_cosine(
     assert "AC-MLP 0 of 9, AC-Linear 0 of 9, AC-Density 0 of 9; 0 of 27 cells" in found.detail
 
 
-def test_tpr_is_judged_on_means(paper_runs: Callable[..., SelectedRuns]) -> None:
+def test_tpr_is_judged_on_means(paper_runs: Callable[..., Results]) -> None:
     high = {(*s, "ac_linear"): {("tpr_at_fpr_1e-3", "all"): 0.95} for s in HEADLINE}
     assert ours(paper_runs(change=high), "tpr-strong").status == "does not hold"  # AC-Density is below the Baseline
     both = high | {(*s, "ac_density"): {("tpr_at_fpr_1e-3", "all"): 0.9} for s in HEADLINE}
     assert ours(paper_runs(change=both), "tpr-strong").status == "holds"
 
 
-def test_runs_may_hold_a_claim_with_other_figures(paper_runs: Callable[..., SelectedRuns]) -> None:
+def test_runs_may_hold_a_claim_with_other_figures(paper_runs: Callable[..., Results]) -> None:
     cell = ("rfw", "magface", "ac_density")
     better = paper_runs(change={cell: {("auroc", "worst"): 0.999}})
     assert ours(better, "worst-auroc-mean").status == "holds"
@@ -134,7 +132,7 @@ def test_runs_may_hold_a_claim_with_other_figures(paper_runs: Callable[..., Sele
     assert ours(worse, "linear-lfw").status == "does not hold"
 
 
-def test_ties_are_decided_on_printed_values(paper_runs: Callable[..., SelectedRuns]) -> None:
+def test_ties_are_decided_on_printed_values(paper_runs: Callable[..., Results]) -> None:
     # 0.9591 and AC-Density's 0.959 print alike: a tie, which leaves AC-Density among the best
     tie = paper_runs(change={("rfw", "magface", "faircal"): {("auroc", "worst"): 0.9591}})
     assert ours(tie, "density-six").status == "holds"
@@ -145,26 +143,26 @@ def test_ties_are_decided_on_printed_values(paper_runs: Callable[..., SelectedRu
     )
 
 
-def test_levels_of_runs(paper_runs: Callable[..., SelectedRuns]) -> None:
+def test_levels_of_runs(paper_runs: Callable[..., Results]) -> None:
     # AC-Linear on RFW MagFace: its best group falls below Baseline's, 3/4
     runs = paper_runs(change={("rfw", "magface", "ac_linear"): {("auroc", "g3"): 0.1}})
     assert ours(runs, "linear-five") == Verdict("does not hold", "AC-Linear 4 of 9; next FALCON and AC-Density 4")
     assert ours(runs, "linear-rest") == Verdict("does not hold", "4 of the remaining 5 columns; behind in: RFW MagFace")
 
 
-def test_as_many_is_not_more_than_any_other(paper_runs: Callable[..., SelectedRuns]) -> None:
+def test_as_many_is_not_more_than_any_other(paper_runs: Callable[..., Results]) -> None:
     lifted = {("auroc", f"g{i}"): 0.99 for i in range(8)}  # FALCON's fifth setting
     runs = paper_runs(change={("lfw", "adaface", "falcon"): lifted})
     assert ours(runs, "linear-five") == Verdict("does not hold", "AC-Linear 5 of 9; next FALCON 5")
 
 
-def test_a_lone_winner_is_no_tie(paper_runs: Callable[..., SelectedRuns]) -> None:
+def test_a_lone_winner_is_no_tie(paper_runs: Callable[..., Results]) -> None:
     runs = paper_runs(change={("lfw", "adaface", "ac_linear"): {("brier", "all"): 0.02}})
     assert "LFW AdaFace: AC-Linear" in ours(runs, "brier-columns").detail
 
 
 @pytest.mark.parametrize("missing", [row.id for row in PAPER_ROWS])
-def test_a_missing_run_leaves_claims_open(paper_runs: Callable[..., SelectedRuns], missing: str) -> None:
+def test_a_missing_run_leaves_claims_open(paper_runs: Callable[..., Results], missing: str) -> None:
     runs = paper_runs(without={("bfw", "adaface", missing)})
     label = next(row.label for row in PAPER_ROWS if row.id == missing)
     open_claims = [c for c in ON_TABLES if ours(runs, c.id).status == "undetermined"]
@@ -176,16 +174,16 @@ def test_a_missing_run_leaves_claims_open(paper_runs: Callable[..., SelectedRuns
 
 
 def test_no_runs_no_verdict() -> None:
-    runs = SelectedRuns([], "files")
+    runs = results_of([], "files")
     assert {ours(runs, claim.id).status for claim in CLAIMS} == {"undetermined"}
 
 
-def test_raw_scores_show_where_an_overlay_was_promised(paper_runs: Callable[..., SelectedRuns]) -> None:
+def test_raw_scores_show_where_an_overlay_was_promised(paper_runs: Callable[..., Results]) -> None:
     low = {(*s, m): {("brier", "worst"): 0.2} for s in HEADLINE for m in ("baseline", "falcon", "fsn", "demonorm")}
     assert ours(paper_runs(change=low), "overlay").status == "undetermined"
 
 
-def test_wins_of_groups(group_runs: Callable[..., SelectedRuns]) -> None:
+def test_wins_of_groups(group_runs: Callable[..., Results]) -> None:
     def value(setting: tuple[str, str], group: int, method: str) -> float:
         if setting[0] == "rfw":  # 20 groups: FairCal
             return 0.9 if method == "faircal" else 0.8
@@ -206,7 +204,7 @@ def test_wins_of_groups(group_runs: Callable[..., SelectedRuns]) -> None:
     assert ours(few, "wins-pauc").status == "does not hold"
 
 
-def test_error_of_the_worst_group(group_runs: Callable[..., SelectedRuns]) -> None:
+def test_error_of_the_worst_group(group_runs: Callable[..., Results]) -> None:
     def value(setting: tuple[str, str], group: int, method: str) -> float:
         before = 0.90 + 0.01 * group
         return before + (0.03 if group == 0 else -0.001) if method == "ac_density" else before
@@ -218,25 +216,25 @@ def test_error_of_the_worst_group(group_runs: Callable[..., SelectedRuns]) -> No
     assert ours(perfect, "asian-magface").status == "undetermined"
 
 
-def test_counts_come_from_the_runs(paper_runs: Callable[..., SelectedRuns]) -> None:
+def test_counts_come_from_the_runs(paper_runs: Callable[..., Results]) -> None:
     runs = paper_runs()  # 600 negatives over two folds, in every group
     assert ours(runs, "negatives-lfw") == Verdict("holds", "300 in a fold")
     assert ours(runs, "parameters").status == "undetermined"
-    mlp: Any = runs.get("rfw", "arcface_r100", "ac_mlp")
+    mlp: Any = runs.find({"setting": ("rfw", "arcface_r100"), "method": "ac_mlp"})
     told = run_of({**mlp.result.to_json(), "fit_report": {"0": {"parameters": 527361}}})
-    assert ours(SelectedRuns([told], "files"), "parameters") == Verdict("holds", "527,361")
+    assert ours(results_of([told], "files"), "parameters") == Verdict("holds", "527,361")
     other = run_of({**mlp.result.to_json(), "fit_report": {"0": {"parameters": 5}}})
-    assert ours(SelectedRuns([other], "files"), "parameters") == Verdict("does not hold", "5")
+    assert ours(results_of([other], "files"), "parameters") == Verdict("does not hold", "5")
 
 
-def test_arithmetic_is_no_matter_for_runs(paper_runs: Callable[..., SelectedRuns]) -> None:
+def test_arithmetic_is_no_matter_for_runs(paper_runs: Callable[..., Results]) -> None:
     for claim in groups.CLAIMS:
         if claim.arithmetic:
             assert ours(paper_runs(), claim.id).status == "undetermined"
 
 
-def test_the_grid_has_a_line_for_each_claim(paper_runs: Callable[..., SelectedRuns]) -> None:
-    grid = claims(layout_of(paper_runs(source="synthetic"), PAPER_READING))
+def test_the_grid_has_a_line_for_each_claim(paper_runs: Callable[..., Results]) -> None:
+    grid = claims(in_reading(paper_runs(source="synthetic"), PAPER_READING))
     lines = [line for section in grid.sections for line in section.lines]
     assert grid.id == "claims" and len(lines) == len(CLAIMS)
     assert all(len(line.entries) == len(grid.columns) for line in lines)
@@ -257,7 +255,7 @@ def test_the_grid_has_a_line_for_each_claim(paper_runs: Callable[..., SelectedRu
 
 
 def test_without_runs_only_the_printed_tables_are_judged() -> None:
-    grid = claims(layout_of(SelectedRuns([], "files"), PAPER_READING))
+    grid = claims(in_reading(results_of([], "files"), PAPER_READING))
     assert [spanner.heading for spanner in grid.spanners] == ["", "Printed tables"]
     assert len(list(grid.lines())) == len(CLAIMS)
     assert not {"in_kind", "no_intervals", "keys"} & {note.code for note in grid.notes}

@@ -7,18 +7,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-from made_runs import in_reading, layout_of
+from made_runs import in_reading, results_of
 
 from fairfr.paper.claims.claim import Claim, Verdict, verdict
 from fairfr.paper.claims.judging import claims, judge, judge_draws
 from fairfr.paper.numbers import BootstrapNumbers, Numbers, RunNumbers, require_number
 from fairfr.paper.printed import AUROC, LU_AUROC, WORST_AUROC, WORST_BRIER
-from fairfr.report.quantity import Quantity
-from fairfr.report.tables.columns import count_lifted
+from fairfr.report.quantity import Quantity, count_lifted
 from fairfr.report.uncertainty.setting_bootstrap import BootstrapCache
 from fairfr.stored.reading import PAPER_READING
 from fairfr.stored.run import Run
-from fairfr.stored.runs import SelectedRuns
 
 CELL = ("rfw", "facenet")
 DRAWS = 200
@@ -36,9 +34,9 @@ def ahead(quantity: Quantity) -> Claim:
 
 
 def judged(claim: Claim, results: list[Run]) -> Verdict:
-    runs = SelectedRuns(results, "synthetic")
+    runs = results_of(results, "synthetic")
     point = judge(claim, RunNumbers(in_reading(runs, PAPER_READING)))
-    return judge_draws(claim, point, BootstrapNumbers(BootstrapCache(layout_of(runs, PAPER_READING), DRAWS)))
+    return judge_draws(claim, point, BootstrapNumbers(BootstrapCache(in_reading(runs, PAPER_READING), DRAWS)))
 
 
 @pytest.mark.parametrize("quantity", [AUROC, WORST_AUROC, WORST_BRIER])
@@ -63,12 +61,12 @@ def test_an_interval_that_includes_the_boundary_cannot_be_told(fake_run: Any) ->
 def test_without_scores_the_verdict_stands_as_it_is(fake_run: Any) -> None:
     good, bad = fake_run("ac_density", noise=0.2), fake_run("faircal", noise=0.9)
     found = judged(ahead(WORST_AUROC), [good, Run(bad.result)])
-    assert found == judge(ahead(WORST_AUROC), RunNumbers(SelectedRuns([good, bad], "synthetic", reading=PAPER_READING)))
+    assert found == judge(ahead(WORST_AUROC), RunNumbers(results_of([good, bad], "synthetic", PAPER_READING)))
 
 
 def test_draws_move_the_fold_mean_as_they_move_the_pooled_value(fake_run: Any) -> None:
     result = fake_run("ac_density")
-    bootstraps = BootstrapCache(layout_of(SelectedRuns([result], "synthetic"), PAPER_READING), DRAWS)
+    bootstraps = BootstrapCache(in_reading(results_of([result], "synthetic"), PAPER_READING), DRAWS)
     numbers = BootstrapNumbers(bootstraps)
     found = bootstraps.of(CELL)
     assert found is not None
@@ -86,7 +84,7 @@ def test_draws_move_the_fold_mean_as_they_move_the_pooled_value(fake_run: Any) -
 
 def test_levels_of_a_draw_are_those_of_its_groups(fake_run: Any) -> None:
     results = [fake_run("baseline", noise=0.6), fake_run("ac_linear", noise=0.5)]
-    numbers = BootstrapNumbers(BootstrapCache(layout_of(SelectedRuns(results, "synthetic"), PAPER_READING), DRAWS))
+    numbers = BootstrapNumbers(BootstrapCache(in_reading(results_of(results, "synthetic"), PAPER_READING), DRAWS))
     seen = set()
     for draw in range(DRAWS):
         numbers.draw = draw
@@ -105,9 +103,9 @@ def test_settings_with_fewer_draws_bound_those_of_a_claim(fake_run: Any, monkeyp
 
 
 def test_the_page_says_whether_there_are_intervals(fake_run: Any) -> None:
-    runs = SelectedRuns([fake_run("baseline"), fake_run("platt")], "synthetic")
-    assert any("fairfr tables --uncertainty" in note.commands for note in claims(layout_of(runs, PAPER_READING)).notes)
-    layout = layout_of(runs, PAPER_READING)
+    runs = results_of([fake_run("baseline"), fake_run("platt")], "synthetic")
+    assert any("fairfr tables --uncertainty" in note.commands for note in claims(in_reading(runs, PAPER_READING)).notes)
+    layout = in_reading(runs, PAPER_READING)
     grid = claims(layout, BootstrapCache(layout, 20))
     assert any("judged again on each draw" in note.text for note in grid.notes)
     assert np.all([len(line.entries) == 5 for section in grid.sections for line in section.lines])

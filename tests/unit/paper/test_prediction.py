@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 from fairfr.paper.prediction import prediction
 from fairfr.report.tables.grid import Note
+from fairfr.stored.results import Results
 from fairfr.stored.run import Run
-from fairfr.stored.runs import SelectedRuns
 
 MakeRun = Callable[..., Run]
-MakeRuns = Callable[..., SelectedRuns]
+MakeRuns = Callable[..., Results]
 
 
 def turned(make_run: MakeRun, runs: MakeRuns, tpr: float) -> list[Note]:

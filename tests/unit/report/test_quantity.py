@@ -6,7 +6,6 @@ import pytest
 
 from fairfr.metrics.catalogue import METRICS
 from fairfr.report.quantity import LIFTED, Quantity, group_heading
-from fairfr.report.tables.columns import RESULT_COLUMNS
 
 
 @pytest.mark.parametrize(
@@ -31,15 +30,6 @@ def test_every_metric_of_the_catalogue_is_a_quantity() -> None:
         quantity = Quantity(metric.id)
         assert quantity.higher_is_better is {"higher": True, "lower": False, None: None}[metric.better]
         assert (quantity.alpha is not None) == ("_fpr_1e-" in metric.id)
-
-
-def test_results_list_the_whole_and_the_worst_group() -> None:
-    assert [(column.metric, column.group) for column in RESULT_COLUMNS if column.group == "worst"] == [
-        ("auroc", "worst"),
-        ("tpr_at_fpr_1e-3", "worst"),
-        ("brier", "worst"),
-    ]
-    assert [column.higher_is_better for column in RESULT_COLUMNS] == [True, True, False, False, True, True, False]
 
 
 def test_names_of_groups_are_made_readable_and_stay_apart() -> None:

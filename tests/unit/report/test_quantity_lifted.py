@@ -7,7 +7,7 @@ from collections.abc import Callable
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairfr.report.tables.columns import count_lifted, lifted_groups
+from fairfr.report.quantity import count_lifted, lifted_groups
 from fairfr.stored.reading import PAPER_READING
 from fairfr.stored.run import Run
 

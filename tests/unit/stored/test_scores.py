@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from made_runs import results_of
 
 from fairfr.paper.order import ORDER
 from fairfr.store.parquet_files import DictionaryColumn, ScoreFile, write_scores
 from fairfr.stored.reading import PAPER_READING, STRICT
 from fairfr.stored.run import Run
-from fairfr.stored.runs import SelectedRuns
 from fairfr.stored.scores import RunScores, ScoresInMemory, setting_label
 
 
@@ -91,7 +91,7 @@ def test_missing_scores_are_told_from_present_ones(fake_run: Any) -> None:
 
 
 def test_settings_stand_in_the_papers_order_and_others_last(fake_run: Any) -> None:
-    runs = SelectedRuns([fake_run("beta", dataset=dataset) for dataset in ("aaa", "lfw", "rfw")], "synthetic")
+    runs = results_of([fake_run("beta", dataset=dataset) for dataset in ("aaa", "lfw", "rfw")], "synthetic")
     assert ORDER.sorted(runs.settings) == (("rfw", "facenet"), ("lfw", "facenet"), ("aaa", "facenet"))
 
 

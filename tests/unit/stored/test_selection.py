@@ -14,8 +14,9 @@ from made_runs import change, tables_of
 from fairfr.core.errors import ConfigError
 from fairfr.core.provenance import run_code
 from fairfr.core.run_key import RESULTS_VERSION
+from fairfr.paper.order import ORDER
+from fairfr.stored.results import MixedVersionsError, Results, shown_results
 from fairfr.stored.run import Run
-from fairfr.stored.runs import MixedMetricsError, MixedResultsError, SelectedRuns
 from fairfr.stored.selection import Selection, made_by_installed_code, options_that_show, values_not_listed
 
 TARGET = "fairfr.methods.ac_density.ACDensity"
@@ -57,15 +58,15 @@ def run(result: Make) -> Make:
     return make
 
 
-def rows(found: SelectedRuns) -> dict[str, float | None]:
+def rows(found: Results) -> dict[str, float | None]:
     grid = next(grid for grid in tables_of(found) if grid.id == "appendix_auroc")
     return {
         line.label: line.entries[2].value for section in grid.sections for line in section.lines if line.entries[2].text
     }
 
 
-def chosen(*results: Run, where: tuple[str, ...] = ()) -> SelectedRuns:
-    return SelectedRuns(results, "files", Selection.where(where))
+def chosen(*results: Run, where: tuple[str, ...] = ()) -> Results:
+    return shown_results(results, "files", Selection.where(where), order=ORDER)
 
 
 def test_only_default_configurations_fill_the_tables(run: Make) -> None:
@@ -116,7 +117,9 @@ def test_a_key_that_no_run_has_is_an_error(run: Make) -> None:
 
 
 def test_a_sweep_shows_all_its_cells(run: Make) -> None:
-    found = SelectedRuns([run(0.9), run(0.99, k=500), run(0.98, seed=1)], "files", Selection(everything=True))
+    found = shown_results(
+        [run(0.9), run(0.99, k=500), run(0.98, seed=1)], "files", selection=Selection(everything=True), order=ORDER
+    )
     assert rows(found) == {"AC-Density": 0.9, "AC-Density (k=500)": 0.99, "AC-Density (seed=1)": 0.98}
 
 
@@ -267,7 +270,7 @@ def test_a_run_that_was_named_by_a_key_which_no_longer_counts_does_not_compete(r
 def test_results_of_different_versions_do_not_stand_in_one_table(run: Make, result: Make) -> None:
     old, new = run(0.9), result("baseline", overall={"auroc": 0.5})
     change(new, identity={"results_version": RESULTS_VERSION - 1})
-    with pytest.raises(MixedResultsError, match=rf"version {RESULTS_VERSION - 1}: rfw x magface x baseline"):
+    with pytest.raises(MixedVersionsError, match=rf"version {RESULTS_VERSION - 1}: rfw x magface x baseline"):
         chosen(old, new)
 
 
@@ -280,7 +283,7 @@ def test_metrics_of_different_versions_do_not_stand_in_one_table(run: Make, resu
     old, new = run(0.9), result("baseline", overall={"auroc": 0.5})
     change(old, metrics_version="1-a")
     change(new, metrics_version="2-b")
-    with pytest.raises(MixedMetricsError, match=r"fairfr rescore .*scripts/rescore\.py"):
+    with pytest.raises(MixedVersionsError, match=r"fairfr rescore .*scripts/rescore\.py"):
         chosen(old, new)
 
 
@@ -289,12 +292,12 @@ def test_a_condition_that_only_runs_of_the_other_source_meet_is_no_mistake(run: 
     change(there, source="synthetic")
     change(there, differs={"dataset.standin.scale": 0.2})
     chosen_by = Selection.where(["standin.scale=0.2"])
-    assert len(SelectedRuns([here, there], "files", chosen_by)) == 0
-    assert [found.result.key for found in SelectedRuns([here, there], "synthetic", chosen_by)] == ["key-0.8"]
+    assert len(shown_results([here, there], "files", selection=chosen_by)) == 0
+    assert [found.result.key for found in shown_results([here, there], "synthetic", selection=chosen_by)] == ["key-0.8"]
     by_method = Selection.where(["k=500"])
     change(there, differs={"method.estimator.k": 500})
     change(here, identity={**here.result.origin.configuration, "method": {"id": "ac_density"}})
-    assert len(SelectedRuns([here, there], "files", by_method)) == 1, (
+    assert len(shown_results([here, there], "files", selection=by_method)) == 1, (
         "a field of methods adds rows, and takes none away"
     )
 

@@ -135,9 +135,7 @@ def test_a_refusal_is_said_with_what_to_do_and_costs_exit_code_3(
     assert "exit code 3" in said
 
 
-def test_a_cell_without_a_result_counts_more_than_a_refusal(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_cell_without_a_result_counts_more_than_a_refusal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     def work(job: int) -> None:
         if job == 0:
             end_job(tmp_path, job)

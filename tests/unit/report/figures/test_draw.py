@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from made_runs import change, layout_of, run_of
+from made_runs import change, in_reading, results_of, run_of
 from matplotlib.figure import Figure
 
 from fairfr.core.text import escape_mathtext
@@ -17,7 +17,6 @@ from fairfr.report.figures.overview import overview_figure
 from fairfr.report.figures.reliability import equal_mass_bins, reliability_figure
 from fairfr.stored.reading import PAPER_READING, STRICT
 from fairfr.stored.run import Run
-from fairfr.stored.runs import SelectedRuns
 from fairfr.stored.scores import RunScores
 
 ROOT = Path(__file__).parents[4]
@@ -28,8 +27,8 @@ def names(paths: list[Path]) -> list[str]:
 
 
 def test_figures_are_written_as_png_and_pdf(fake_run: Any, tmp_path: Path) -> None:
-    runs = SelectedRuns([fake_run(method) for method in ("baseline", "beta", "ac_density")], "synthetic")
-    written = draw_figures(layout_of(runs, PAPER_READING), tmp_path / "new" / "figures")
+    runs = results_of([fake_run(method) for method in ("baseline", "beta", "ac_density")], "synthetic")
+    written = draw_figures(in_reading(runs, PAPER_READING), tmp_path / "new" / "figures")
     assert names(written) == [
         "reliability_rfw_facenet.png",
         "reliability_rfw_facenet.pdf",
@@ -47,7 +46,7 @@ def test_drawing_leaves_matplotlib_as_it_was(fake_run: Any, tmp_path: Path) -> N
 
     before = dict(mpl.rcParams)
     draw_figures(
-        layout_of(SelectedRuns([fake_run("platt"), fake_run("ac_linear")], "synthetic"), STRICT),
+        in_reading(results_of([fake_run("platt"), fake_run("ac_linear")], "synthetic"), STRICT),
         tmp_path / "figures",
     )
     assert dict(mpl.rcParams) == before
@@ -72,7 +71,7 @@ def test_beta_and_density_are_preferred(
     monkeypatch.setattr("fairfr.report.figures.draw.reliability_figure", note)
     monkeypatch.setattr("fairfr.report.figures.draw.overview_figure", lambda layout: None)
     draw_figures(
-        layout_of(SelectedRuns([fake_run(method) for method in methods], "synthetic"), PAPER_READING),
+        in_reading(results_of([fake_run(method) for method in methods], "synthetic"), PAPER_READING),
         tmp_path / "figures",
     )
     assert chosen == wanted
@@ -80,21 +79,21 @@ def test_beta_and_density_are_preferred(
 
 def test_what_cannot_be_drawn_is_left_out(fake_run: Any, tmp_path: Path) -> None:
     beta, density = fake_run("beta"), fake_run("ac_density")
-    only_results = SelectedRuns([Run(beta.result), Run(density.result)], "synthetic")
-    assert names(draw_figures(layout_of(only_results, PAPER_READING), tmp_path / "a")) == [
+    only_results = results_of([Run(beta.result), Run(density.result)], "synthetic")
+    assert names(draw_figures(in_reading(only_results, PAPER_READING), tmp_path / "a")) == [
         "worst_group_auroc.png",
         "worst_group_auroc.pdf",
     ]
     without_groups = run_of({**beta.result.to_json(), "data": {**beta.result.to_json()["data"], "grouping": None}})
-    assert draw_figures(layout_of(SelectedRuns([without_groups], "synthetic"), PAPER_READING), tmp_path / "b") == []
-    assert draw_figures(layout_of(SelectedRuns([], "synthetic"), PAPER_READING), tmp_path / "c") == []
+    assert draw_figures(in_reading(results_of([without_groups], "synthetic"), PAPER_READING), tmp_path / "b") == []
+    assert draw_figures(in_reading(results_of([], "synthetic"), PAPER_READING), tmp_path / "c") == []
 
 
 @pytest.mark.parametrize(("source", "said"), [("synthetic", True), ("files", False)])
 def test_titles_name_reading_and_stand_in(fake_run: Any, source: Any, said: bool) -> None:
     beta, density = fake_run("beta", source=source), fake_run("ac_density", source=source)
     reliability = reliability_figure(RunScores(beta), RunScores(density)).get_suptitle()
-    overview = overview_figure(layout_of(SelectedRuns([density], source), STRICT))
+    overview = overview_figure(in_reading(results_of([density], source), STRICT))
     assert overview is not None and "RFW x FaceNet" in reliability
     for title in (reliability, overview.get_suptitle()):
         assert "strict reading" in title and ("synthetic" in title.lower()) == said
@@ -103,7 +102,7 @@ def test_titles_name_reading_and_stand_in(fake_run: Any, source: Any, said: bool
 
 def test_the_overview_marks_group_aware_methods(fake_run: Any) -> None:
     figure = overview_figure(
-        layout_of(SelectedRuns([fake_run("baseline"), fake_run("gst_paper")], "synthetic"), PAPER_READING)
+        in_reading(results_of([fake_run("baseline"), fake_run("gst_paper")], "synthetic"), PAPER_READING)
     )
     assert figure is not None
     axes = figure.axes[0]
@@ -119,7 +118,7 @@ def test_the_overview_has_every_method_that_has_run_and_no_empty_row(fake_run: A
         fake_run("baseline", dataset="lfw"),
         fake_run("fsn", dataset="lfw"),
     ]
-    figure = overview_figure(layout_of(SelectedRuns(runs, "synthetic"), PAPER_READING))
+    figure = overview_figure(in_reading(results_of(runs, "synthetic"), PAPER_READING))
     assert figure is not None
     shown = [[text.get_text() for text in axes.get_yticklabels()] for axes in figure.axes]
     assert shown == [["Baseline", "Platt"], ["Baseline", "FSN"]]
@@ -128,7 +127,7 @@ def test_the_overview_has_every_method_that_has_run_and_no_empty_row(fake_run: A
 def test_no_panel_shows_values_that_cannot_be(fake_run: Any) -> None:
     near_one, wide = fake_run("baseline", noise=0.05), fake_run("platt", noise=1.5)
     change(wide, backbone={"id": "other", "label": "Other"})
-    figure = overview_figure(layout_of(SelectedRuns([near_one, wide], "synthetic"), PAPER_READING))
+    figure = overview_figure(in_reading(results_of([near_one, wide], "synthetic"), PAPER_READING))
     assert figure is not None
     limits = [axes.get_xlim() for axes in figure.axes]
     assert len(limits) == 2 and max(high for _, high in limits) < 1.05
@@ -137,10 +136,10 @@ def test_no_panel_shows_values_that_cannot_be(fake_run: Any) -> None:
 
 @pytest.mark.parametrize("noise", [0.05, 0.4, 1.5])
 def test_axes_have_at_least_three_ticks(fake_run: Any, noise: float) -> None:
-    runs = SelectedRuns([fake_run(m, noise=noise) for m in ("baseline", "beta", "ac_density")], "synthetic")
+    runs = results_of([fake_run(m, noise=noise) for m in ("baseline", "beta", "ac_density")], "synthetic")
     figures = [
-        overview_figure(layout_of(runs, PAPER_READING)),
-        reliability_figure(*(RunScores(runs.get("rfw", "facenet", m)) for m in ("beta", "ac_density"))),
+        overview_figure(in_reading(runs, PAPER_READING)),
+        reliability_figure(*(RunScores(runs.find({"method": m})) for m in ("beta", "ac_density"))),
     ]
     for axes in (axes for figure in figures if figure is not None for axes in figure.axes):
         low, high = axes.get_xlim()
@@ -177,8 +176,8 @@ def test_a_set_of_small_groups_has_no_reliability_figure_and_says_so(
     fake_run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr("fairfr.report.figures.reliability.FEWEST_PAIRS", 601)  # the set has 600 pairs
-    runs = SelectedRuns([fake_run(method) for method in ("beta", "ac_density")], "synthetic")
-    assert names(draw_figures(layout_of(runs, PAPER_READING), tmp_path / "figures")) == [
+    runs = results_of([fake_run(method) for method in ("beta", "ac_density")], "synthetic")
+    assert names(draw_figures(in_reading(runs, PAPER_READING), tmp_path / "figures")) == [
         "worst_group_auroc.png",
         "worst_group_auroc.pdf",
     ]
@@ -191,7 +190,7 @@ def test_names_are_not_formulas(fake_run: Any, tmp_path: Path, name: str) -> Non
     for run in runs:
         for noun in ("dataset", "backbone", "method"):
             change(run, **{noun: {**run.result.to_json()[noun], "label": name}})
-    written = draw_figures(layout_of(SelectedRuns(runs, "synthetic"), PAPER_READING), tmp_path / "figures")
+    written = draw_figures(in_reading(results_of(runs, "synthetic"), PAPER_READING), tmp_path / "figures")
     assert len(written) == 4
 
 
@@ -209,20 +208,19 @@ def test_a_user_s_method_has_a_reliability_figure_of_its_own(fake_run: Any, tmp_
     ours = fake_run("ac_linear")
     change(ours, identity={"method": {"estimator": {"_target_": "fairfr.methods.ac_linear.ACLinear"}}})
     alone = {
-        path.stem
-        for path in draw_figures(layout_of(SelectedRuns([own, ours], "synthetic"), STRICT), tmp_path / "alone")
+        path.stem for path in draw_figures(in_reading(results_of([own, ours], "synthetic"), STRICT), tmp_path / "alone")
     }
     assert "reliability_rfw_facenet_mine" in alone and "reliability_rfw_facenet_ac_linear" not in alone
     beside = {
         path.name
         for path in draw_figures(
-            layout_of(SelectedRuns([own, ours, fake_run("beta")], "synthetic"), STRICT), tmp_path / "b"
+            in_reading(results_of([own, ours, fake_run("beta")], "synthetic"), STRICT), tmp_path / "b"
         )
     }
     assert {"reliability_rfw_facenet_mine.png", "reliability_rfw_facenet.png"} <= beside
     without_groups = fake_run("other", grouping=None, groups={})
     change(without_groups, identity={"method": {"estimator": {"_target_": "my_package.Other"}}})
-    drawn = draw_figures(layout_of(SelectedRuns([without_groups], "synthetic"), STRICT), tmp_path / "c")
+    drawn = draw_figures(in_reading(results_of([without_groups], "synthetic"), STRICT), tmp_path / "c")
     assert {path.name for path in drawn} == {"reliability_rfw_facenet_other.png", "reliability_rfw_facenet_other.pdf"}
 
 

@@ -7,27 +7,25 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from made_runs import change
+from made_runs import change, results_of
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from fairfr.core.findings import Finding
 from fairfr.metrics.ties import ties_code
-from fairfr.paper.order import ORDER
 from fairfr.report.figures.draw import draw_figures
 from fairfr.report.figures.fmr_by_group import fmr_by_group_figure, setting_figure
 from fairfr.report.group_fmr import GroupFmr
-from fairfr.report.tables.layout import Layout
+from fairfr.stored.results import Results
 from fairfr.stored.run import Run
-from fairfr.stored.runs import SelectedRuns
 from fairfr.stored.scores import RunScores
 
 FakeRun = Callable[..., Run]
 SETTING = ("rfw", "facenet")
 
 
-def layout_of(*runs: Run) -> Layout:
-    return Layout(SelectedRuns(runs, "synthetic"), ORDER)
+def results_from(*runs: Run) -> Results:
+    return results_of(runs, "synthetic")
 
 
 def dots(axes: Axes) -> list[tuple[float, str]]:
@@ -68,7 +66,7 @@ def test_a_group_without_a_false_match_is_an_arrow_at_the_edge() -> None:
 def test_what_is_drawn_is_counted_from_the_scores(fake_run: FakeRun) -> None:
     run = fake_run("baseline", n_pairs=6000)
     scores = RunScores(run)
-    figure = setting_figure(layout_of(run), SETTING)
+    figure = setting_figure(results_from(run), SETTING)
     assert figure is not None
     (axes,) = figure.axes  # 1e-3 would be three false matches
     impostors = scores.score[~scores.same]
@@ -88,7 +86,7 @@ def test_intervals_are_those_of_the_threshold_report(fake_run: FakeRun) -> None:
 
     run = fake_run("baseline", n_pairs=6000)
     scores = RunScores(run)
-    figure = setting_figure(layout_of(run), SETTING)
+    figure = setting_figure(results_from(run), SETTING)
     assert figure is not None
     (axes,) = figure.axes
     inside = (scores.pair_groups("both") == 0) & ~scores.same
@@ -102,34 +100,34 @@ def test_intervals_are_those_of_the_threshold_report(fake_run: FakeRun) -> None:
 
 def test_methods_of_faces_are_shown_beside_the_score_and_beta(fake_run: FakeRun) -> None:
     runs = [fake_run(method, n_pairs=3000) for method in ("ac_cohort", "platt", "baseline", "ac_linear", "beta")]
-    figure = setting_figure(layout_of(*runs), SETTING)
+    figure = setting_figure(results_from(*runs), SETTING)
     assert figure is not None
     shown = [label.get_text() for label in figure.axes[0].get_yticklabels()]
     assert shown == ["Baseline", "Beta", "Ac\\_Cohort"] or shown == ["Baseline", "Beta", "Ac_Cohort"]
-    without = setting_figure(layout_of(*(run for run in runs if run.cell[2] != "ac_cohort")), SETTING)
+    without = setting_figure(results_from(*(run for run in runs if run.cell[2] != "ac_cohort")), SETTING)
     assert without is not None
     assert len(without.axes[0].get_yticklabels()) == 4
 
 
 def test_too_few_impostors_or_no_scores_have_no_figure(fake_run: FakeRun) -> None:
-    assert setting_figure(layout_of(fake_run("baseline")), SETTING) is None
+    assert setting_figure(results_from(fake_run("baseline")), SETTING) is None
     run = fake_run("beta", n_pairs=3000)
     run.folder = None
-    assert setting_figure(layout_of(run), SETTING) is None
+    assert setting_figure(results_from(run), SETTING) is None
 
 
 def test_a_rate_that_no_threshold_meets_is_marked(fake_run: FakeRun) -> None:
     run = fake_run("baseline", n_pairs=3000)
     change(run, metric_warnings=[Finding(ties_code("tpr_at_fpr_1e-2"), "warning", "tied").as_dict()])
-    figure = setting_figure(layout_of(run), SETTING)
+    figure = setting_figure(results_from(run), SETTING)
     assert figure is not None
     assert figure.axes[0].get_yticklabels()[0].get_text().endswith("\u2021")
 
 
 def test_the_figure_of_a_stand_in_says_so_and_is_written(fake_run: FakeRun, tmp_path: Path) -> None:
     runs = [fake_run(method, n_pairs=3000) for method in ("baseline", "beta", "ac_density")]
-    figure = setting_figure(layout_of(*runs), SETTING)
+    figure = setting_figure(results_from(*runs), SETTING)
     assert isinstance(figure, Figure)
     assert "SYNTHETIC" in figure.get_suptitle()
-    names = [path.name for path in draw_figures(layout_of(*runs), tmp_path)]
+    names = [path.name for path in draw_figures(results_from(*runs), tmp_path)]
     assert "fmr_by_group_rfw_facenet.png" in names

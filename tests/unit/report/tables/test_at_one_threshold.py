@@ -11,10 +11,10 @@ from made_runs import run_of, tables_of
 from fairfr.core.types import ScoreFrame
 from fairfr.metrics.cell_metrics import PairGroups, compute_metrics, summarise
 from fairfr.metrics.ties import tied_at_the_top
+from fairfr.stored.results import Results
 from fairfr.stored.run import Run
-from fairfr.stored.runs import SelectedRuns
 
-MakeRuns = Callable[..., SelectedRuns]
+MakeRuns = Callable[..., Results]
 Find = Callable[..., Any]
 ID = "at_one_threshold_mine_mynet"
 N = 4000

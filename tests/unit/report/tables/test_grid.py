@@ -12,11 +12,11 @@ from made_runs import in_reading, tables_of
 from fairfr.report.tables.grid import Entry, Grid, Line, Note, Section, Spanner
 from fairfr.report.writers import csv, html, latex, markdown
 from fairfr.stored.reading import PAPER_READING
+from fairfr.stored.results import Results
 from fairfr.stored.run import Run
-from fairfr.stored.runs import SelectedRuns
 
 Make = Callable[..., Run]
-MakeRuns = Callable[..., SelectedRuns]
+MakeRuns = Callable[..., Results]
 Find = Callable[..., Any]
 TPR, RFW_MAGFACE = "tpr_at_fpr_1e-3", 2
 

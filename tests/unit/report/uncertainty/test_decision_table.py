@@ -6,21 +6,18 @@ from typing import Any
 
 import numpy as np
 import pytest
-from made_runs import change
+from made_runs import change, results_of
 
 from fairfr.core.findings import Finding
 from fairfr.metrics.ties import ties_code
-from fairfr.paper.order import ORDER
-from fairfr.report.tables.layout import Layout
 from fairfr.report.uncertainty.decision_table import SYNTHETIC, decision_section, decision_sentences, differences
 from fairfr.report.uncertainty.difference_lines import row_called
 from fairfr.report.uncertainty.setting_bootstrap import BootstrapCache, SettingBootstrap
 from fairfr.stored.run import Run
-from fairfr.stored.runs import SelectedRuns
 
 
 def found_in(runs: list[Run], source: Any = "files", draws: int = 200) -> SettingBootstrap:
-    cache = BootstrapCache(Layout(SelectedRuns(runs, source), ORDER), draws, with_rates=True)
+    cache = BootstrapCache(results_of(runs, source), draws, with_rates=True)
     found = cache.of((runs[0].result.dataset.id, "facenet"))
     assert found is not None
     return found

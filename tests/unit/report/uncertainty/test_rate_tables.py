@@ -9,26 +9,23 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from made_runs import change, run_of
+from made_runs import change, results_of, run_of
 from scipy.stats import binomtest
 
 from fairfr.core.findings import Finding
 from fairfr.metrics.ties import ties_code
-from fairfr.paper.order import ORDER
 from fairfr.report.tables.grid import Grid
-from fairfr.report.tables.layout import Layout
 from fairfr.report.uncertainty.rate_tables import FEW, _entry, open_range
 from fairfr.report.uncertainty.setting_bootstrap import BootstrapCache
 from fairfr.report.uncertainty.tables import uncertainty_tables
 from fairfr.store.result_file import checksums
 from fairfr.stored.run import Run
-from fairfr.stored.runs import SelectedRuns
 
 GROUPS = ("one", "two_parts", "three")
 
 
 def tables(runs: list[Run], against: str | None = "beta", draws: int = 60) -> dict[str, Grid]:
-    cache = BootstrapCache(Layout(SelectedRuns(runs, "synthetic"), ORDER), draws, with_rates=True)
+    cache = BootstrapCache(results_of(runs, "synthetic"), draws, with_rates=True)
     return {grid.id.removesuffix("_rfw_facenet"): grid for grid in uncertainty_tables(cache, against)}
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from made_runs import change, layout_of, run_of
+from made_runs import change, in_reading, results_of, run_of
 
 from fairfr.core.findings import Finding
 from fairfr.metrics.ties import ties_code
@@ -20,7 +20,6 @@ from fairfr.report.uncertainty.tables import uncertainty_tables
 from fairfr.store.result_file import checksums
 from fairfr.stored.reading import PAPER_READING, STRICT, Reading
 from fairfr.stored.run import Run
-from fairfr.stored.runs import SelectedRuns
 
 DRAWS = 20
 
@@ -36,7 +35,7 @@ def gst_and_its_variant(fake_run: Any) -> list[Run]:
 
 
 def cache(runs: list[Run], reading: Reading) -> BootstrapCache:
-    return BootstrapCache(layout_of(SelectedRuns(runs, "synthetic"), reading), DRAWS)
+    return BootstrapCache(in_reading(results_of(runs, "synthetic"), reading), DRAWS)
 
 
 def labels(lines: tuple[Line, ...]) -> list[str]:
@@ -119,7 +118,7 @@ def test_tpr_that_no_threshold_meets_is_marked_and_not_compared(fake_run: Any) -
 def test_claims_are_drawn_from_the_run_that_the_reading_takes(gst_and_its_variant: list[Run]) -> None:
     place = ("rfw", "facenet", "gst")
     drawn = BootstrapNumbers(cache(gst_and_its_variant, PAPER_READING)).value(AUROC, *place)
-    ours = RunNumbers(SelectedRuns(gst_and_its_variant, "synthetic", reading=PAPER_READING)).value(AUROC, *place)
+    ours = RunNumbers(results_of(gst_and_its_variant, "synthetic", PAPER_READING)).value(AUROC, *place)
     assert drawn == pytest.approx(ours, abs=0.03)
     without_variant = cache(gst_and_its_variant[:2], PAPER_READING)
     assert BootstrapNumbers(without_variant).value(AUROC, *place) is None

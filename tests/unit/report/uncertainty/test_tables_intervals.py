@@ -6,19 +6,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-from made_runs import layout_of, run_of
+from made_runs import in_reading, results_of, run_of
 
 from fairfr.numerics.bootstrap import (
     simultaneous_intervals,
 )
-from fairfr.paper.order import ORDER
 from fairfr.report.tables.grid import Grid
-from fairfr.report.tables.layout import Layout
 from fairfr.report.uncertainty.setting_bootstrap import BootstrapCache, bootstrap_setting
 from fairfr.report.uncertainty.tables import uncertainty_tables
 from fairfr.stored.reading import PAPER_READING, READINGS, Reading
 from fairfr.stored.run import Run
-from fairfr.stored.runs import SelectedRuns
 
 CELL = ("rfw", "facenet")
 
@@ -35,7 +32,7 @@ def test_data_without_groups_has_uncertainty_too(fake_run: Any) -> None:
 def tables(results: list[Run], reading: Reading = PAPER_READING, draws: int = 100) -> dict[str, Grid]:
     return {
         grid.id: grid
-        for grid in uncertainty_tables(BootstrapCache(layout_of(SelectedRuns(results, "synthetic"), reading), draws))
+        for grid in uncertainty_tables(BootstrapCache(in_reading(results_of(results, "synthetic"), reading), draws))
     }
 
 
@@ -132,9 +129,7 @@ def test_the_tables_say_who_was_drawn(fake_run: Any, keep: int, said: str) -> No
 def test_identities_that_join_several_components_are_fewer_units(fake_run: Any) -> None:
     apart, joined = (
         bootstrap_setting(
-            Layout(
-                SelectedRuns([fake_run(m, known_people=120, per_person=n)], "synthetic", reading=PAPER_READING), ORDER
-            ),
+            results_of([fake_run(m, known_people=120, per_person=n)], "synthetic", PAPER_READING),
             CELL,
             10,
         )
