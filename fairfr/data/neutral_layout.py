@@ -17,7 +17,6 @@ from fairfr.core.types import (
     I32,
     I64,
     UNKNOWN,
-    Bool,
     EmbeddingSet,
     Grouping,
     Pairs,
@@ -46,10 +45,10 @@ from fairfr.data.validation import (
     group_findings,
     identity_findings,
     levels_for_unknown,
+    reversed_scores,
     similar_value_findings,
     without_groups,
 )
-from fairfr.numerics.direction import reversed_auroc
 from fairfr.pairs.vectors import COSINE_RANGE, invalid_cosines, unit_rows
 
 
@@ -255,7 +254,7 @@ def load_scores(spec: DatasetSpec, pairs: DataFile, images: DataFile | None) -> 
     found = check_pairs(labelled, image_table.ids)
     data = build_set(spec, *drop_unused_images(image_table, labelled), cosine, found)
     return replace(
-        data, warnings=(*data.warnings, *reversed_scores(table, column, cosine, data.same, len(data.images)))
+        data, warnings=(*data.warnings, *reversed_scores(table.path, column, cosine, data.same, len(data.images)))
     )
 
 
@@ -294,20 +293,6 @@ def _read_cosine(table: TextTable, column: str) -> F64:
             "--score COL --range LOW HIGH."
         )
     return np.clip(cosine, *COSINE_RANGE)
-
-
-def reversed_scores(table: TextTable, column: str, cosine: F64, same: Bool, n_images: int) -> list[Finding]:
-    """A finding if a column of cosines (p,) over ``n_images`` images looks like distances, or the labels swapped."""
-    area = reversed_auroc(cosine, same, n_images)
-    if area is None:
-        return []
-    text = (
-        f"{table.path}: '{column}' is lower for pairs of one person than for others (AUROC {area:.3f}). Scores must be "
-        "higher for more similar images. Are these distances, or does 'same' have its labels swapped? A cosine "
-        "distance d is written 1 - d (fairfr import table --distance does), a euclidean one of vectors of length 1 "
-        "as 1 - d^2 / 2."
-    )
-    return [Finding("reversed-scores", "serious", text)]
 
 
 def _images_of(table: TextTable, with_ids: bool) -> tuple[tuple[str, ...] | PlaceholderIds, I32, I32]:

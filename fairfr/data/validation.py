@@ -12,9 +12,10 @@ import numpy as np
 from fairfr.core.errors import DataError, name_groups
 from fairfr.core.findings import Finding
 from fairfr.core.text import plural, shorten_list
-from fairfr.core.types import I16, I32, UNKNOWN, Bool, Grouping, Pairs
+from fairfr.core.types import F64, I16, I32, UNKNOWN, Bool, Grouping, Pairs, VerificationSet
 from fairfr.data.images_file import ImageTable
 from fairfr.data.pairs_file import LabelledPairs
+from fairfr.numerics.direction import reversed_auroc
 from fairfr.pairs.overlap import folds_per_value, pair_keys
 
 MAX_NAMED_GROUPS = 4  # groups named in one sentence
@@ -237,3 +238,29 @@ def group_findings(pairs: Pairs, same: Bool, groupings: Iterable[Grouping], min_
         )
         found.append(Finding("group-too-small", "warning", text, {"groups": len(thin), "of": len(grouping.levels)}))
     return found
+
+
+def reversed_scores(path: Path, column: str, cosine: F64, same: Bool, n_images: int) -> list[Finding]:
+    """A finding if a column of cosines (p,) over ``n_images`` images looks like distances, or the labels swapped."""
+    area = reversed_auroc(cosine, same, n_images)
+    if area is None:
+        return []
+    text = (
+        f"{path}: '{column}' is lower for pairs of one person than for others (AUROC {area:.3f}). Scores must be "
+        "higher for more similar images. Are these distances, or does 'same' have its labels swapped? A cosine "
+        "distance d is written 1 - d (fairfr import table --distance does), a euclidean one of vectors of length 1 "
+        "as 1 - d^2 / 2."
+    )
+    return [Finding("reversed-scores", "serious", text)]
+
+
+def reversed_cosines(data: VerificationSet, cosine: F64) -> list[Finding]:
+    """A finding if the cosines (p,) of vectors say the opposite of the labels."""
+    area = reversed_auroc(cosine, data.same, len(data.images))
+    if area is None:
+        return []
+    text = (
+        f"{data.id}, {data.backbone}: the cosines of the vectors are lower for pairs of one person than for others "
+        f"(AUROC {area:.3f}). Are the labels swapped, or do the vectors belong to other images?"
+    )
+    return [Finding("reversed-cosines", "serious", text)]

@@ -14,19 +14,23 @@ HALF = 0.5
 
 
 def reversed_auroc(values: F64, same: Bool, n_images: int) -> float | None:
-    """The AUROC of ``values`` (p,) where impostors clearly rank above genuine pairs, else None.
+    """The AUROC of ``values`` (p,) where impostors clearly rank above genuine pairs, else None."""
+    if same.all() or not same.any():
+        return None
+    auroc = auroc_of(roc_curve(same, values))
+    if is_reversed(auroc, same, n_images):
+        return auroc
+    return None
 
-    Clearly: the whole 99 % interval lies below one half. Pairs share ``n_images`` images, so at most half as many pairs
-    say something of their own.
+
+def is_reversed(auroc: float, same: Bool, n_images: int) -> bool:
+    """Whether an AUROC of pairs ``same`` (p,) is clearly below one half: the whole 99 % interval is.
+
+    Pairs share ``n_images`` images, so at most half as many pairs say something of their own.
     """
     n_same = int(np.count_nonzero(same))
     independent = min(n_same, len(same) - n_same, n_images // 2)
-    if independent == 0:
-        return None
-    auroc = auroc_of(roc_curve(same, values))
-    if upper_limit(auroc, independent) < HALF:
-        return auroc
-    return None
+    return independent > 0 and upper_limit(auroc, independent) < HALF
 
 
 def upper_limit(auroc: float, n: int) -> float:

@@ -11,7 +11,7 @@ import numpy as np
 from fairfr.core.calibrator import rng_for
 from fairfr.core.findings import Finding
 from fairfr.core.types import F64, I64, Bool, Prediction, ScoreFrame, VerificationSet
-from fairfr.numerics.direction import HALF, upper_limit
+from fairfr.numerics.direction import is_reversed
 from fairfr.numerics.roc import auroc_of, roc_curve
 from fairfr.pairs.table import PairTable
 
@@ -83,9 +83,7 @@ def ranking_findings(method: str, frame: ScoreFrame, cosine: F64, n_images: int)
     auroc = _mean_auroc(frame, frame.score)
     if auroc is None:
         return []
-    n_same = int(np.count_nonzero(frame.same))
-    independent = min(n_same, len(frame.same) - n_same, n_images // 2)
-    if upper_limit(auroc, independent) < HALF:
+    if is_reversed(auroc, frame.same, n_images):
         text = (
             f"{method} ranks held-out impostors above genuine pairs: its AUROC is {auroc:.3f}, clearly below 0.5. "
             "A higher score must mean more similar: is its sign wrong, or are the labels swapped?"

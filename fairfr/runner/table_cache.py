@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from fairfr.core.findings import Finding
 from fairfr.data.locate import LocatedData
 
 if TYPE_CHECKING:
@@ -45,29 +44,15 @@ class TableCache:
         return table
 
     def _load(self, located: LocatedData, threads: int) -> PairTable:
+        from fairfr.data.validation import reversed_cosines
         from fairfr.pairs.table import PairTable
 
         table = PairTable(located.load(), threads)
-        table.data = replace(table.data, warnings=(*table.data.warnings, *_reversed(table)))
+        if table.data.embeddings is not None:  # of a column of scores, reading it has said so already
+            found = reversed_cosines(table.data, table.cosine)
+            table.data = replace(table.data, warnings=(*table.data.warnings, *found))
         self._kept.append(_Kept(located, threads, table))
         return table
-
-
-def _reversed(table: PairTable) -> list[Finding]:
-    """Vectors that say the opposite of the labels; of a column of scores, reading it has said so already."""
-    from fairfr.numerics.direction import reversed_auroc
-
-    data = table.data
-    if data.embeddings is None:
-        return []
-    area = reversed_auroc(table.cosine, data.same, len(data.images))
-    if area is None:
-        return []
-    text = (
-        f"{data.id}, {data.backbone}: the cosines of the vectors are lower for pairs of one person than for others "
-        f"(AUROC {area:.3f}). Are the labels swapped, or do the vectors belong to other images?"
-    )
-    return [Finding("reversed-cosines", "serious", text)]
 
 
 table_cache = TableCache()

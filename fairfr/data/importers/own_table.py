@@ -22,9 +22,9 @@ from fairfr.data.images_file import MAX_GROUPS_OF_COLUMN
 from fairfr.data.importers.imported_set import ImportedSet, add_output_arguments, check_import, write_and_summarise
 from fairfr.data.importers.own_columns import OwnColumns, open_own, refuse_problems
 from fairfr.data.importers.own_images import STRUCTURE, Ends, name_and_value, read_attributes, read_identity
-from fairfr.data.neutral_layout import reversed_scores
 from fairfr.data.pairs_file import LabelledPairs, index_of
 from fairfr.data.text_table import CodedColumn
+from fairfr.data.validation import reversed_scores
 from fairfr.pairs.deal import deal, linked_units
 from fairfr.pairs.overlap import infer_identities
 from fairfr.pairs.vectors import COSINE_RANGE
@@ -111,7 +111,7 @@ def read_columns(pairs: OwnColumns, images: OwnColumns | None, arguments: argpar
     whom = [people[code] for code in identity.codes.tolist()]
     data = check_import(arguments.images or arguments.pairs, ends.ids, whom, attributes, labelled)
     for name, cosine in scores.items():
-        notes += reversed_scores(pairs.table, name, cosine, same, len(ends.ids))
+        notes += reversed_scores(pairs.table.path, name, cosine, same, len(ends.ids))
     return replace(data, scores=scores, notes=(*data.notes, *notes))
 
 
