@@ -23,12 +23,13 @@ from fairfr.paper.order import DENSITY
 from fairfr.report.tables import results_table as tables
 from fairfr.report.tables.grid import Entry
 from fairfr.report.uncertainty.decision import CANDIDATES, SAFE
+from fairfr.runner.cell_bar import CellBar, make_bars
 from fairfr.store.mlflow.client import default_uri
 from fairfr.store.result_file import try_read_result
 from fairfr.store.sweep_record import NOT_RUN, CellOutcome
 from fairfr.stored.reading import Reading, reading_of
 from fairfr.stored.run import Run
-from fairfr.sweep.progress import CellBar, SweepBars, make_bars
+from fairfr.sweep.progress import SweepBars
 
 WIDTH_WITHOUT_TERMINAL = 120
 

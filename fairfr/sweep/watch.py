@@ -9,9 +9,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from fairfr.runner.cell_bar import CellState, time_left
 from fairfr.store.result_file import try_read_result
 from fairfr.store.sweep_record import CellOutcome, read_outcome
-from fairfr.sweep.progress import CellState, SweepBars, read_state, time_left
+from fairfr.sweep.progress import SweepBars, read_state
 from fairfr.sweep.terminal import Terminal
 
 INTERVAL = 0.25  # seconds between two looks into the sweep's folder

@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 from omegaconf import DictConfig, OmegaConf
 
+from fairfr.runner.cell_bar import CellState
 from fairfr.store.sweep_record import CellOutcome, SweepRecord, write_outcome
 from fairfr.sweep import conductor, watch
 from fairfr.sweep.conductor import Conductor
 from fairfr.sweep.job import EXIT_FAILED, EXIT_NOT_LOGGED
-from fairfr.sweep.progress import CellState
 from fairfr.sweep.terminal import Terminal
 from fairfr.sweep.workers import CONDUCTOR_LOCK, WorkerBudget
 

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from fairfr.core.findings import Finding
-from fairfr.sweep.progress import PROGRESS_FILE, CellState, ProgressFile, read_state
+from fairfr.runner.cell_bar import CellState
+from fairfr.sweep.progress import PROGRESS_FILE, ProgressFile, read_state
 
 FINDING = Finding("repeated-pairs", "warning", "a pair is listed twice", {"pairs": 1})
 
@@ -41,10 +42,3 @@ def test_a_file_that_cannot_be_written_or_read_stops_nobody(tmp_path: Path) -> N
 def test_a_state_is_readable_json(tmp_path: Path) -> None:
     ProgressFile(tmp_path, "a cell").warn(FINDING)
     assert json.loads((tmp_path / PROGRESS_FILE).read_text())["findings"][0]["code"] == "repeated-pairs"
-
-
-def test_time_left_counts_only_folds_that_were_computed() -> None:
-    assert CellState("", 0.0).seconds_left(50.0) is None
-    assert CellState("", 0.0, folds=10, done=4, resumed=4).seconds_left(50.0) is None, "resumed ones took no time"
-    assert CellState("", 0.0, folds=10, done=6, resumed=4).seconds_left(50.0) == 4 * 25.0
-    assert CellState("", 0.0, folds=10, done=10, is_stored=True).seconds_left(50.0) == 0.0

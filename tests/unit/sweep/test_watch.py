@@ -12,9 +12,10 @@ from rich.console import Console
 
 from fairfr.core.findings import Finding
 from fairfr.core.run_result import RunResult
+from fairfr.runner.cell_bar import CellState, make_bars, time_left
 from fairfr.store.result_file import write_result
 from fairfr.store.sweep_record import CellOutcome, write_outcome
-from fairfr.sweep.progress import PROGRESS_FILE, CellState, SweepBars, make_bars, time_left
+from fairfr.sweep.progress import PROGRESS_FILE, SweepBars
 from fairfr.sweep.terminal import Terminal
 from fairfr.sweep.watch import SweepWatcher
 
