@@ -3,8 +3,9 @@
 As a library: ``fairfr.ACLinear(C=1.0).fit(embeddings, pairs, same)`` and every other method likewise (``dir(fairfr)``
 lists them); ``.probability(embeddings, pairs)``, ``.save(path)``, ``fairfr.load(path)``.
 
-``fairfr.results()`` and ``fairfr.runs()`` are the numbers and the parameters of stored runs, as pandas data frames.
-``fairfr.metrics`` has the metrics for arrays.
+``fairfr.compare({"beta": fairfr.Beta(), ...}, embeddings, pairs, same)`` fits and scores several methods on held-out
+pairs. ``fairfr.results()`` and ``fairfr.runs()`` are the numbers and the parameters of stored runs, as pandas data
+frames. ``fairfr.metrics`` has the metrics for arrays.
 
 A mistake in what is handed over is a ``fairfr.FairfrError``: ``DataError`` (also a ``ValueError``), ``ConfigError`` and
 so on. What should be known all the same is a ``fairfr.FairfrWarning``, for Python's filters of warnings.
@@ -33,6 +34,7 @@ _MORE = {
     "PairClassifier": "fairfr.library.pair_classifier",
     "as_model": "fairfr.library.method_classes",
     "audit": "fairfr.auditing.audit",
+    "compare": "fairfr.comparing.compare",
     "load": "fairfr.library.model_file",
     "results": "fairfr.stored.frame",
     "runs": "fairfr.stored.frame",

@@ -3,6 +3,7 @@ from typing import Literal
 
 from fairfr import metrics as metrics
 from fairfr.auditing.audit import audit as audit
+from fairfr.comparing.compare import compare as compare
 from fairfr.core.errors import ConfigError as ConfigError
 from fairfr.core.errors import DataError as DataError
 from fairfr.core.errors import FairfrError as FairfrError

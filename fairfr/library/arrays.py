@@ -119,14 +119,14 @@ def check_score_range(values: Any) -> ScoreRange | None:
     return low, high
 
 
-def check_names(values: Any, n: int, what: str) -> StrArray:
-    """One name for each of n images, blank where it is unknown (None, NaN, blank).
+def check_names(values: Any, n: int, what: str, of: str = "images") -> StrArray:
+    """One name for each of n images (or what they are ``of``), blank where it is unknown (None, NaN, blank).
 
     Whole numbers are the same name however they are stored: pandas makes 7 into 7.0 where others are missing.
     """
     array = as_numpy(values)
     if array.shape != (n,):
-        raise DataError(f"{what} must have one name for each of the {n:,} images, found shape {array.shape}.")
+        raise DataError(f"{what} must have one name for each of the {n:,} {of}, found shape {array.shape}.")
     if array.dtype.kind == "U":
         return np.char.strip(array)
     return np.array([_name(item) for item in array.tolist()], dtype=np.str_)

@@ -9,7 +9,10 @@ import numpy as np
 
 from fairfr.core.errors import DataError, FairfrWarning
 from fairfr.core.types import VerificationSet
+from fairfr.library import arrays
+from fairfr.numerics.direction import reversed_auroc
 from fairfr.pairs.overlap import pair_keys
+from fairfr.pairs.table import PairTable
 
 MOST_NAMED = 3
 CALLER = 4  # of fit and of prediction, seen from a warning here
@@ -45,6 +48,24 @@ def check_training_pairs(data: VerificationSet) -> None:
     _warn(
         f"{_plural(len(later))} repeated (first: pairs[{later[first]}] repeats pairs[{earlier[first]}]). "
         "All are kept, so that they count several times."
+    )
+
+
+def check_direction(table: PairTable, score_range: arrays.ScoreRange | None) -> None:
+    """DataError where impostors clearly rank above genuine pairs: no calibrator can be meant to learn that."""
+    data = table.data
+    area = reversed_auroc(table.cosine, data.same, len(data.images))
+    if area is None:
+        return
+    found = f"pairs of two people are more similar than pairs of one (AUROC {area:.3f}, clearly below 0.5)"
+    if data.embeddings is not None:
+        raise DataError(f"{found}: are the labels swapped? same is True or 1 for pairs of one person.")
+    convert = f"Convert them: {arrays.DISTANCES}."
+    if score_range is not None:
+        convert = f"Pass {sum(score_range):g} - d."
+    raise DataError(
+        f"{found}: are these distances, or are the labels swapped? Scores must be higher for more similar images. "
+        f"{convert} same is True or 1 for pairs of one person."
     )
 
 

@@ -25,11 +25,12 @@ from fairfr.core.types import (
     VerificationSet,
     cross_groupings,
 )
+from fairfr.data.images_file import resolve_mentions
 from fairfr.library import arrays
 from fairfr.pairs.vectors import fingerprints, unit_rows
 
 PerImage: TypeAlias = Any
-"""(n,) of anything that has a name. Row by row: a tuple (left, right) of (p,) each, or (p,) for both images."""
+"""(n,) of anything that has a name. By pair: a tuple (left, right) of (p,) each, or (p,) for both images."""
 
 MAX_LEVELS = 32_000  # group codes are int16
 HERE = "the given data"
@@ -86,7 +87,28 @@ class ImagePairs:
         if self.two_sided:
             sides = values if isinstance(values, tuple) and len(values) == 2 else (values, values)
             return np.concatenate([arrays.check_names(side, self.given // 2, what) for side in sides])
+        if isinstance(values, tuple) and len(values) == 2 and np.ndim(values[0]) == 1:
+            return self._names_of_pairs(values, what)
+        if len(self.pairs) == len(values) != self.given:
+            return self._names_of_pairs((values, values), what)
         return arrays.check_names(values, self.given, what)[self.chosen]
+
+    def _names_of_pairs(self, sides: tuple[PerImage, PerImage], what: str) -> StrArray:
+        """The name of each image, (n,), from those of the left and of the right images of pairs, (p,) each."""
+        left, right = (arrays.check_names(side, len(self.pairs), what, "pairs") for side in sides)
+        said = np.concatenate([left, right])
+        ends = np.concatenate([self.pairs.left, self.pairs.right])
+        levels, codes = _coded(said)
+        of_image, contradicts = resolve_mentions(len(self.chosen), ends, codes.astype(np.int32))
+        if contradicts.any():
+            mention = int(np.argmax(contradicts))
+            image = ends[mention]
+            said_here = f"{str(said[mention])!r} in pairs[{mention % len(self.pairs)}]"
+            raise DataError(
+                f"{what} calls image {self.chosen[image]} {said_here} and {levels[of_image[image]]!r} in another pair. "
+                "Names belong to images: pass one for each image, or (left, right), one for each side of the pairs."
+            )
+        return np.array([*levels, ""], dtype=np.str_)[of_image]
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,12 @@ from fairfr.core.errors import ConfigError, DataError, FairfrWarning, UnmetNeedE
 from fairfr.core.extras import explain_missing_extra
 from fairfr.core.types import F32, F64, UNKNOWN, Bool, Need, VerificationSet
 from fairfr.library import arrays, face_vectors
-from fairfr.library.given_pairs import check_training_pairs, warn_of_new_groups, warn_of_small_groups
+from fairfr.library.given_pairs import (
+    check_direction,
+    check_training_pairs,
+    warn_of_new_groups,
+    warn_of_small_groups,
+)
 from fairfr.library.image_pairs import (
     ImageLabels,
     ImagePairs,
@@ -31,7 +36,6 @@ from fairfr.library.image_pairs import (
 from fairfr.library.out_of_distribution import Unlike
 from fairfr.library.prior import check_prior, log_likelihood_ratio, with_prior
 from fairfr.library.threshold import On, chosen
-from fairfr.numerics.direction import reversed_auroc
 from fairfr.pairs.table import PairTable
 from fairfr.pairs.view import PairView
 
@@ -266,10 +270,10 @@ class Model:
         from fairfr.numerics.beta import fit_overlay
 
         data = table.data
-        _check_direction(table, score_range)
+        check_direction(table, score_range)
         digest = data_digest(data)
         ctx = replace(ctx, salt=digest)
-        method = self._made()
+        method = self.new_method()
         view = PairView(table, np.arange(data.n_pairs), method.needs, type(self).__name__)
         with explain_missing_extra(type(self).__name__):
             method.fit(view, data.same, ctx)
@@ -314,8 +318,8 @@ class Model:
         vectors = data.embeddings.vectors if cohort is None else np.concatenate([data.embeddings.vectors, cohort])
         return {face_vectors.KEY: face_vectors.count_face_vectors(arrays.values(), vectors, data.pairs)}
 
-    def _made(self) -> Calibrator:
-        """The method itself, unfitted; wrong parameters are named as they are written here."""
+    def new_method(self) -> Calibrator:
+        """The method itself, unfitted, with these parameters; wrong ones are named as they are written here."""
         given = {name: v.item() if isinstance(v, np.generic) else v for name, v in self.get_params().items()}
         try:
             made: Calibrator = from_mapping(self.method_class, given)
@@ -725,24 +729,6 @@ def _check_levels(data: VerificationSet) -> None:
     if len(set(levels)) < len(levels):
         twice = next(level for level in levels if levels.count(level) > 1)
         raise DataError(f"two different groups of {data.grouping} would both be called '{twice}'. Rename one.")
-
-
-def _check_direction(table: PairTable, score_range: arrays.ScoreRange | None) -> None:
-    """DataError where impostors clearly rank above genuine pairs: no calibrator can be meant to learn that."""
-    data = table.data
-    area = reversed_auroc(table.cosine, data.same, len(data.images))
-    if area is None:
-        return
-    found = f"pairs of two people are more similar than pairs of one (AUROC {area:.3f}, clearly below 0.5)"
-    if data.embeddings is not None:
-        raise DataError(f"{found}: are the labels swapped? same is True or 1 for pairs of one person.")
-    convert = f"Convert them: {arrays.DISTANCES}."
-    if score_range is not None:
-        convert = f"Pass {sum(score_range):g} - d."
-    raise DataError(
-        f"{found}: are these distances, or are the labels swapped? Scores must be higher for more similar images. "
-        f"{convert} same is True or 1 for pairs of one person."
-    )
 
 
 def _counts(data: VerificationSet, needs: frozenset[Need], id: str | None) -> dict[str, Any]:

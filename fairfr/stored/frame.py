@@ -29,6 +29,7 @@ RUN_COLUMNS = ("source", "dataset", "backbone", "method", "label", "study", "pro
 NUMBER_COLUMNS = ("grouping", "group", "metric")
 NUMBERS = Number._fields[1:]
 STORED = ["grouping", "rule", "group", "stored"]
+NOT_SHOWN = ["rule", "stored"]
 TEXTS = dict.fromkeys((*RUN_COLUMNS[:-1], *NUMBER_COLUMNS), "str")
 FLOATS = dict.fromkeys(("mean", "std", "pooled"), "float64")
 COUNTS = dict.fromkeys(("folds", "folds_total", "n_same", "n_diff"), "int64")
@@ -79,19 +80,16 @@ def results(
     >>> found.pivot(index="method", columns=["dataset", "backbone"], values="mean")  # doctest: +SKIP
     """
     with explain_missing_extra("fairfr.results"):
-        import pandas as pd
+        import pandas as pd  # noqa: F401
 
     wanted = Wanted(_as_list(metrics), _as_list(groups), every)
     stored = _read(out_root)
     chosen = _chosen(stored, _readings(reading), reading is None, Selection.where(_as_list(where) or ()), every)
-    columns: dict[str, list[Any]] = {name: [] for name in (*RUN_COLUMNS, *NUMBER_COLUMNS, *FLOATS, *COUNTS, *STORED)}
-    for run in chosen:
-        _add_rows(columns, run, wanted)
+    frame = tidy_frame(chosen, wanted)
     wanted.check()
-    frame = pd.DataFrame(columns).astype({**TEXTS, **FLOATS, **COUNTS, "current": "boolean"})
     if folds:
         frame = _with_folds(frame, chosen)
-    frame = frame.drop(columns=["rule", "stored"])
+    frame = frame.drop(columns=NOT_SHOWN)
     versions = {run.result.metrics.version for run in chosen if run.result.metrics is not None}
     frame.attrs = {
         **_attributes(out_root),
@@ -143,6 +141,16 @@ def runs(out_root: str | os.PathLike[str] = "outputs") -> pd.DataFrame:
     frame = pd.DataFrame(rows)
     frame.attrs = _attributes(out_root)
     return frame
+
+
+def tidy_frame(chosen: Iterable[Run], wanted: Wanted) -> pd.DataFrame:
+    """A row for each number that is wanted of each run in its reading, with its place in the run (``STORED``)."""
+    import pandas as pd
+
+    columns: dict[str, list[Any]] = {name: [] for name in (*RUN_COLUMNS, *NUMBER_COLUMNS, *FLOATS, *COUNTS, *STORED)}
+    for run in chosen:
+        _add_rows(columns, run, wanted)
+    return pd.DataFrame(columns).astype({**TEXTS, **FLOATS, **COUNTS, "current": "boolean"})
 
 
 class Wanted:

@@ -1,0 +1,89 @@
+"""Paired differences between methods as a table: what "At one threshold" and the tables of intervals show."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from fairfr.core.names import ALL, GAP, WORST
+from fairfr.core.types import F64
+from fairfr.numerics.bootstrap import BOOTSTRAP_METRICS, interval_to_infinity
+from fairfr.numerics.rates_of_draws import gap_of_groups, ratio_of_groups
+from fairfr.report.tables.order import MethodRow
+from fairfr.report.uncertainty.decision import Difference
+from fairfr.report.uncertainty.decision_table import deciding_levels, differences
+from fairfr.report.uncertainty.setting_bootstrap import SettingBootstrap
+
+Measure: TypeAlias = tuple[str, str]
+"""Metric and group."""
+UNDECIDED = {"band_low": float("nan"), "band_high": float("nan"), "verdict": ""}
+RATES = ("fpr_at_fpr", "tpr_at_fpr", "tpr_at_own_fpr")
+
+
+def difference_rows(found: SettingBootstrap, reference: MethodRow) -> Iterator[dict[str, Any]]:
+    """A row for each measure of each other method."""
+    theirs = dict(_measures(found, reference))
+    judged = differences(found, reference)
+    for row in found.rows:
+        if row == reference:
+            continue
+        verdicts = dict(_verdicts(found, judged[row.label]))
+        for measure, ours in _measures(found, row):
+            with np.errstate(invalid="ignore"):
+                change = ours - theirs[measure]
+            low, high = interval_to_infinity(change[1:])
+            yield {
+                "method": row.label,
+                "against": reference.label,
+                "metric": measure[0],
+                "group": measure[1],
+                "value": ours[0],
+                "reference": theirs[measure][0],
+                "difference": change[0],
+                "low": low,
+                "high": high,
+                **verdicts.get(measure, UNDECIDED),
+            }
+
+
+def _measures(found: SettingBootstrap, row: MethodRow) -> Iterator[tuple[Measure, F64]]:
+    """Each measure of a method, (1 + draws,): of the data, then of each draw."""
+    for metric in BOOTSTRAP_METRICS:
+        for place in (ALL, WORST):
+            value, drawn = found.value(row, metric, place)
+            yield (metric, place), np.append(value, drawn)
+        values, of_draws = found.measured[row.label].groups(metric)
+        for g, group in enumerate(found.groups):
+            yield (metric, group), np.append(values[g], of_draws[:, g])
+    if not found.groups:
+        return
+    for level in found.levels:
+        yield from _at_one_threshold(found, row, level)
+
+
+def _at_one_threshold(found: SettingBootstrap, row: MethodRow, level: str) -> Iterator[tuple[Measure, F64]]:
+    """Rates of the groups at one wanted rate, and how far they lie apart."""
+    rates = {name: found.rates[row.label][f"{name}_{level}"] for name in RATES}
+    for name, of_groups in rates.items():
+        metric = f"{name}_{level}"
+        if metric not in BOOTSTRAP_METRICS:
+            for g, group in enumerate(found.groups):
+                yield (metric, group), of_groups[:, g]
+    yield (f"fpr_at_fpr_{level}", WORST), np.fmax.reduce(rates["fpr_at_fpr"], axis=1)
+    yield (f"fpr_ratio_at_fpr_{level}", GAP), ratio_of_groups(rates["fpr_at_fpr"])
+    yield (f"eo_gap_at_fpr_{level}", GAP), gap_of_groups(rates["tpr_at_fpr"])
+    yield (f"own_eo_gap_at_fpr_{level}", GAP), gap_of_groups(rates["tpr_at_own_fpr"])
+
+
+def _verdicts(found: SettingBootstrap, judged: Sequence[Difference]) -> Iterator[tuple[Measure, dict[str, Any]]]:
+    """What the simultaneous band says of the measures that decide, in the units of ``_measures``."""
+    units: dict[Measure, float] = {("brier", ALL): 1.0, ("auroc", ALL): 1.0}
+    levels = deciding_levels(found)
+    if levels:
+        units[f"fpr_at_fpr_{levels[0]}", WORST] = found.levels[levels[0]]
+        units[f"own_eo_gap_at_fpr_{levels[0]}", GAP] = 0.01
+    for (measure, unit), one in zip(units.items(), judged, strict=True):
+        low, high = one.band
+        yield measure, {"band_low": unit * low, "band_high": unit * high, "verdict": one.verdict}
