@@ -103,7 +103,7 @@ class ComparedMethods:
             wanted = Wanted(_as_list(metrics), _as_list(groups), every=True)
             found = tidy_frame([scores.run for scores in self.runs.values()], wanted)
         wanted.check()
-        found["current"] = True
+        found["current"] = found["current"].fillna(True)  # computed just now
         return found.drop(columns=NOT_SHOWN)
 
     def scores(self) -> pd.DataFrame:

@@ -319,7 +319,13 @@ class Model:
         return {face_vectors.KEY: face_vectors.count_face_vectors(arrays.values(), vectors, data.pairs)}
 
     def new_method(self) -> Calibrator:
-        """The method itself, unfitted, with these parameters; wrong ones are named as they are written here."""
+        """The method itself with these parameters, unfitted; ConfigError for a wrong one.
+
+        Returns
+        -------
+        Calibrator
+            An object of ``method_class``.
+        """
         given = {name: v.item() if isinstance(v, np.generic) else v for name, v in self.get_params().items()}
         try:
             made: Calibrator = from_mapping(self.method_class, given)

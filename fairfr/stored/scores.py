@@ -114,7 +114,9 @@ class ScoresInMemory(RunScores):
     @cached_property
     def fits(self) -> tuple[I64, list[str]]:
         """As those of a file."""
-        return self.words("fit" if "fit" in self._columns else "split")
+        if "fit" in self._columns:
+            return self.words("fit")
+        return self.words("split")
 
     def words(self, name: str) -> tuple[I64, list[Any]]:
         """A column of text as positions (p,) in a list of its distinct words; -1 where it is blank."""

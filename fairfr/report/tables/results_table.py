@@ -57,7 +57,9 @@ class ResultsTable:
 
     def caption(self, left_out: Sequence[str] = (), best: str = "bold", notes: Sequence[str] = ()) -> str:
         """What the marks mean, and what is left out; ``best`` marks the best number, ``notes`` are others' lines."""
-        entries = [entry for line in self.lines for entry in line.entries]
+        entries: list[Entry] = []
+        for line in self.lines:
+            entries += line.entries
         marks = []
         if any(entry.bold for entry in entries):
             marks.append(f"{best}: best method that sees no group labels")
@@ -117,12 +119,16 @@ def results_table(stored: Sequence[RunResult], reading: Reading | None = None) -
 
 def _lines(runs: Sequence[Run]) -> list[Line]:
     """The rows as the report would print them: what is best and what has too few pairs is decided in one place."""
-    lines = [Line(run.label, tuple(entry(run, column) for column in RESULT_COLUMNS), run.needs_groups) for run in runs]
+    lines = []
+    for run in runs:
+        entries = [entry(run, column) for column in RESULT_COLUMNS]
+        lines.append(Line(run.label, tuple(entries), run.needs_groups))
     return mark_best(lines, [column.higher_is_better for column in RESULT_COLUMNS])
 
 
 def _about(runs: Sequence[Run], reading: Reading, shared: Parameters) -> str:
-    folds = " or ".join(str(n) for n in sorted({run.n_folds for run in runs if run.n_folds}))
+    counts = {run.n_folds for run in runs if run.n_folds}
+    folds = " or ".join(map(str, sorted(counts)))
     about = f"mean over {folds or 'the'} held-out folds, {reading} reading"
     if shared:
         about += f", {escape_control_chars(variant_text(shared))}"
