@@ -15,9 +15,7 @@ from fairfr.core.findings import Finding
 from fairfr.core.text import escape_control_chars
 from fairfr.core.types import VerificationSet
 from fairfr.library.model import Model
-from fairfr.library.threshold_report import ThresholdReport, ThresholdRequest, find_threshold
-from fairfr.library.threshold_text import threshold_text
-from fairfr.library.thresholds import On
+from fairfr.library.threshold import On, Threshold, ThresholdRequest, find_threshold, threshold_text
 from fairfr.report.tables.order import BASELINE, MethodRow
 from fairfr.report.tables.results_table import results_table
 from fairfr.report.uncertainty.decision import SAFE
@@ -42,24 +40,22 @@ class FoundThreshold:
 
     Attributes
     ----------
-    value : float
-        Accept from it upwards: it has the wanted false match rate on these pairs, which new pairs may exceed. Infinite
+    value : float or None
+        Accept from it upwards: it has the wanted false match rate on these pairs, which new pairs may exceed. None
         where too many impostors share the highest value.
     confident : float or None
         Keeps the rate with the wanted confidence; None where there are too few pairs for any.
-    report : ThresholdReport
-        Both with the error rates of all pairs and of each group, and their intervals.
-    text : str
-        The page.
+    rates : dict
+        Both with the error rates of all pairs and of each group, and their intervals, as
+        ``fairfr calibrate threshold --json`` prints them.
     """
 
-    value: float
+    value: float | None
     confident: float | None
-    report: ThresholdReport = field(repr=False)
-    text: str = field(repr=False)
+    rates: Threshold = field(repr=False)
 
     def __str__(self) -> str:
-        return self.text
+        return threshold_text(self.rates)
 
 
 @dataclass(frozen=True, repr=False)
@@ -150,9 +146,7 @@ class ComparedMethods:
 
     # -- thresholds ----------------------------------------------------------------------------------------------------
 
-    def threshold(
-        self, method: str, fmr: float, *, confidence: float = 0.95, on: On = "probability", draws: int = 1000
-    ) -> FoundThreshold:
+    def threshold(self, method: str, fmr: float, *, confidence: float = 0.95, on: On = "probability") -> FoundThreshold:
         """The threshold for a wanted false match rate, as ``fairfr calibrate threshold`` finds it.
 
         Parameters
@@ -165,20 +159,13 @@ class ComparedMethods:
             With which ``confident`` keeps the rate.
         on : {"probability", "score"}
             What is compared with it.
-        draws : int, default 1000
-            How many bootstrap draws of people the intervals have.
 
         Returns
         -------
         FoundThreshold
         """
-        scores = self._scores_of(method)
-        wanted = ThresholdRequest(fmr, confidence, on, draws=draws)
-        found = find_threshold(scores, wanted)
-        confident = None
-        if found.confident is not None:
-            confident = found.confident.value
-        return FoundThreshold(found.plain.value, confident, found, threshold_text(found, wanted, scores))
+        found = find_threshold(self._scores_of(method), ThresholdRequest(fmr, confidence, on))
+        return FoundThreshold(found["threshold"], found["confident_threshold"], found)
 
     # -- figures -------------------------------------------------------------------------------------------------------
 

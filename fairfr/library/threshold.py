@@ -118,7 +118,7 @@ def find_threshold(scores: RunScores, wanted: ThresholdRequest) -> Threshold:
         "run": result.key,
         "source": result.source,
         "title": " x ".join((result.dataset.label, result.backbone.label, result.method.label)),
-        "folds": len(result.data.folds),
+        "folds": scores.run.n_folds,
         "on": wanted.on,
         "wanted_fmr": wanted.fmr,
         "confidence": wanted.confidence,

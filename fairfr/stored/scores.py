@@ -100,7 +100,8 @@ class ScoresInMemory(RunScores):
     @cached_property
     def images(self) -> tuple[I64, I64]:
         """As those of a file, numbered by their sorted ids."""
-        left, right = self._columns["left"], self._columns["right"]
+        left = self._columns["left"]
+        right = self._columns["right"]
         assert isinstance(left, DictionaryColumn) and isinstance(right, DictionaryColumn)
         number = np.unique(np.asarray(left.values), return_inverse=True)[1]
         return number[left.codes], number[right.codes]
