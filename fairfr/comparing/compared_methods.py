@@ -16,12 +16,12 @@ from fairfr.core.text import escape_control_chars
 from fairfr.core.types import VerificationSet
 from fairfr.library.model import Model
 from fairfr.library.threshold import On, Threshold, ThresholdRequest, find_threshold, threshold_text
-from fairfr.report.tables.order import BASELINE, MethodRow
 from fairfr.report.tables.results_table import results_table
 from fairfr.report.uncertainty.decision import SAFE
 from fairfr.report.uncertainty.decision_table import decision_sentences, differences
 from fairfr.report.uncertainty.setting_bootstrap import SettingBootstrap, bootstrap_runs
 from fairfr.stored.frame import NOT_SHOWN, Wanted, tidy_frame
+from fairfr.stored.order import BASELINE, MethodRow
 from fairfr.stored.reading import STRICT
 from fairfr.stored.scores import ScoresInMemory
 

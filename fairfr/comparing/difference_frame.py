@@ -11,10 +11,10 @@ from fairfr.core.names import ALL, GAP, WORST
 from fairfr.core.types import F64
 from fairfr.numerics.bootstrap import BOOTSTRAP_METRICS, interval_to_infinity
 from fairfr.numerics.rates_of_draws import gap_of_groups, ratio_of_groups
-from fairfr.report.tables.order import MethodRow
 from fairfr.report.uncertainty.decision import Difference
 from fairfr.report.uncertainty.decision_table import deciding_levels, differences
 from fairfr.report.uncertainty.setting_bootstrap import SettingBootstrap
+from fairfr.stored.order import MethodRow
 
 Measure: TypeAlias = tuple[str, str]
 """Metric and group."""
@@ -23,16 +23,19 @@ RATES = ("fpr_at_fpr", "tpr_at_fpr", "tpr_at_own_fpr")
 
 
 def difference_rows(found: SettingBootstrap, reference: MethodRow) -> Iterator[dict[str, Any]]:
-    """A row for each measure of each other method."""
+    """A row for each measure of each other method; no difference at a rate that no threshold of one of them meets."""
     theirs = dict(_measures(found, reference))
     judged = differences(found, reference)
     for row in found.rows:
         if row == reference:
             continue
+        tied = [level for level in found.levels if found.is_tied(level, row, reference)]
         verdicts = dict(_verdicts(found, judged[row.label]))
         for measure, ours in _measures(found, row):
             with np.errstate(invalid="ignore"):
                 change = ours - theirs[measure]
+            if any(measure[0].endswith(level) for level in tied):
+                change = np.full(len(change), np.nan)
             low, high = interval_to_infinity(change[1:])
             yield {
                 "method": row.label,
