@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import time
 import traceback
@@ -229,10 +230,22 @@ def _write_config(draft: Path, config: dict[str, Any]) -> None:
     (draft / "config.yaml").write_text(yaml.safe_dump(mask_config(config), sort_keys=False), encoding="utf-8")
 
 
+class _LogFile(logging.FileHandler):
+    """A log that a full disk cuts short: the run says itself what it could not write, without logging's tracebacks."""
+
+    def handleError(self, record: logging.LogRecord) -> None:
+        """Lose the record."""
+
+    def close(self) -> None:
+        """Lose what is left to write, too."""
+        with contextlib.suppress(OSError):
+            super().close()
+
+
 @contextmanager
 def _run_log(path: Path) -> Iterator[None]:
     """Everything that fairfr logs meanwhile, in the run's own file."""
-    handler = logging.FileHandler(path, encoding="utf-8")
+    handler = _LogFile(path, encoding="utf-8")
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
     log.setLevel(logging.INFO)
     log.addHandler(handler)

@@ -75,9 +75,10 @@ def _run_for_conductor(config: DictConfig, folder: Path) -> bool:
         outcome = replace(outcome, error=message)
         (folder / "error.txt").write_text(traceback.format_exc(), encoding="utf-8")
     try:
-        write_outcome(folder, outcome)
-    except OSError as error:  # of a cell without an outcome the summary says that it did not end
-        Terminal().failed(_choices(), f"{type(error).__name__}: {error}")
+        with translate_os_errors(folder):
+            write_outcome(folder, outcome)
+    except StorageError as error:  # of a cell without an outcome the summary says that it did not end
+        Terminal().failed(_choices(), error.named())
     return outcome.status == "failed"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import logging
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -46,6 +47,17 @@ def test_a_disk_that_fills_up_during_a_run_leaves_nothing_behind(
     with pytest.raises(StorageError, match="no space left on device"):
         _run_cell(tmp_path)
     assert [path for path in tmp_path.rglob("*") if path.is_file() and "lock" not in path.name] == []
+
+
+@pytest.mark.skipif(not FULL.exists(), reason="Linux has a device that is always full")
+def test_a_log_on_a_full_disk_is_cut_short_without_a_word(capsys: pytest.CaptureFixture[str]) -> None:
+    """The run says itself what it could not write; logging would print a traceback for each line."""
+    from fairfr.runner.cell import _run_log
+
+    with _run_log(FULL):
+        logging.getLogger("fairfr").info("one line")
+        logging.getLogger("fairfr").info("another")
+    assert capsys.readouterr() == ("", "")
 
 
 def _fill_up(*_: Any) -> Any:
