@@ -233,7 +233,7 @@ def _write_config(draft: Path, config: dict[str, Any]) -> None:
 class _LogFile(logging.FileHandler):
     """A log that a full disk cuts short: the run says itself what it could not write, without logging's tracebacks."""
 
-    def handleError(self, record: logging.LogRecord) -> None:
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802
         """Lose the record."""
 
     def close(self) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import csv
 import hashlib
 import io
+import itertools
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -160,6 +161,22 @@ def read_outcomes(folder: Path, planned: Sequence[str] = (), cut_short: str = DI
     known = {job: outcome for job, path in files.items() if (outcome := read_outcome(path.parent)) is not None}
     jobs = sorted({*known, *range(len(planned))})
     return [known[job] if job in known else _not_run(folder / str(job), planned[job], cut_short) for job in jobs]
+
+
+def claim_folder(wanted: Path) -> Path:
+    """Make a folder for one sweep alone: ``wanted``, or ``wanted-2`` and so on where another sweep has that.
+
+    Two sweeps may begin within one tick of the clock that names their folders, or be given the same name.
+    """
+    folder = wanted
+    for number in itertools.count(2):
+        folder.mkdir(parents=True, exist_ok=True)
+        try:
+            (folder / SWEEP_FILE).touch(exist_ok=False)
+            break
+        except FileExistsError:
+            folder = wanted.with_name(f"{wanted.name}-{number}")
+    return folder
 
 
 def has_started(folder: Path, job: int) -> bool:

@@ -78,8 +78,8 @@ def _parse(typed: Sequence[str]) -> list[Override]:
         except OverrideParseException as error:
             reason = mask_passwords(str(error).partition("\n")[0])
             raise ConfigError(
-                f"{mask_passwords(override)} cannot be read ({reason}). A value with special characters needs quotes of "
-                "its own inside those of the shell: \"key='value'\"."
+                f"{mask_passwords(override)} cannot be read ({reason}). A value with special characters needs quotes "
+                "of its own inside those of the shell: \"key='value'\"."
             ) from None
     return overrides
 

@@ -21,10 +21,11 @@ from typing import Any
 from hydra.core.plugins import Plugins
 from hydra.plugins.launcher import Launcher
 from hydra.types import HydraContext, TaskFunction
-from omegaconf import DictConfig
+from omegaconf import DictConfig, open_dict
 
 from fairfr.core.errors import ConfigError, FairfrError
-from fairfr.store.sweep_record import DIED, STOPPED, CellOutcome, SweepRecord, read_outcomes
+from fairfr.core.storage import translate_os_errors
+from fairfr.store.sweep_record import DIED, STOPPED, CellOutcome, SweepRecord, claim_folder, read_outcomes
 from fairfr.sweep.compose import build_store, hide_address, without_address
 from fairfr.sweep.dry_run import count_by_experiment, describe_cells, split_unreadable
 from fairfr.sweep.grids import GridExpander, Job
@@ -86,6 +87,7 @@ def _run_sweep(config: DictConfig, context: HydraContext, task_function: TaskFun
     check_writable(config)
     if config.hydra.runtime.choices.get("experiment") is not None:
         terminal.plan([count_by_experiment(jobs)])
+    _take_own_folder(config)
     budget = worker_budget(config.hydra.launcher, asked_threads(typed))
     limit_launcher(config.hydra.launcher, budget)
     conductor = Conductor(config, typed, [without_address(job) for job in jobs], terminal)
@@ -97,6 +99,19 @@ def _run_sweep(config: DictConfig, context: HydraContext, task_function: TaskFun
     )
     code = conductor.run(adapt_launcher(launcher, config, budget), budget.threads)
     return EXIT_FAILED if unreadable else code
+
+
+def _take_own_folder(config: DictConfig) -> None:
+    """Make the folder of this sweep, and name it in the configuration if it is another than the one that was wanted."""
+    wanted = Path(config.hydra.sweep.dir)
+    with translate_os_errors(wanted):
+        folder = claim_folder(wanted)
+    if folder == wanted:
+        return
+    quoted = str(folder).replace("'", r"\'")
+    with open_dict(config):
+        config.hydra.sweep.dir = str(folder)
+        config.hydra.overrides.hydra.append(f"hydra.sweep.dir='{quoted}'")  # of which jobs are composed
 
 
 def adapt_launcher(launcher: Any, config: DictConfig, budget: WorkerBudget) -> Launcher:

@@ -20,8 +20,8 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM)
 class InterruptHandler:
     """Turns the first SIGINT or SIGTERM into a KeyboardInterrupt, and ends the process when that takes too long.
 
-    ``say`` tells the user, once, with the exit code. Python handles a signal only between two steps of the main thread, which may be in the
-    middle of a long computation: so a second thread gets the signal's number too, at once.
+    ``say`` tells the user, once, with the exit code. Python handles a signal only between two steps of the main thread,
+    which may be in the middle of a long computation: so a second thread gets the signal's number too, at once.
     """
 
     def __init__(self, say: Callable[[int], object]) -> None:
@@ -49,8 +49,8 @@ class InterruptHandler:
     def end(self) -> NoReturn:
         """Say it, unless it was said, and end the process.
 
-        At once: Python's own way stops daemon threads wherever they are, and one that is in C++ code, as while MLflow is
-        being imported, would abort the process. Ray would print what it knows of the workers that have gone.
+        At once: Python's own way stops daemon threads wherever they are, and one that is in C++ code, as while MLflow
+        is being imported, would abort the process. Ray would print what it knows of the workers that have gone.
         """
         with self._lock:
             say = self._say

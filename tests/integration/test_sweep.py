@@ -18,6 +18,7 @@ from fairfr.core.config import from_mapping
 from fairfr.data.locate import locate
 from fairfr.data.settings import BackboneSettings, DatasetSettings
 from fairfr.paper.order import BEYOND, SETTINGS
+from fairfr.store.sweep_record import stored_sweeps
 from fairfr.sweep.grids import GridExpander
 
 pytestmark = pytest.mark.slow
@@ -67,6 +68,22 @@ def test_a_failing_cell_is_stored_and_shown_while_the_others_complete(run_py: An
     assert again.returncode == 1
     assert "2 cells: 0 computed, 1 already done, 1 failed" in again.stdout
     assert (completed / "result.json").stat().st_mtime_ns == before
+
+
+def test_two_sweeps_of_one_name_do_not_mix(run_py: Any, tmp_path: Path) -> None:
+    """As two have that begin within one tick of the clock."""
+    write_bank(tmp_path)
+    folder = tmp_path / "out" / "hydra" / "sweep" / "day" / "second"
+    mine = ["-m", *BANK, f"data_root={tmp_path / 'data'}", f"hydra.sweep.dir={folder}"]
+    first = run_py(*mine, "method=platt,beta,baseline")
+    second = run_py(*mine, "method=platt,isotonic")
+    assert "3 cells: 3 computed, 0 already done, 0 failed" in first.stdout
+    assert "2 cells: 1 computed, 1 already done, 0 failed" in second.stdout
+    found = stored_sweeps(tmp_path / "out")
+    assert [[outcome.status for outcome in outcomes] for _, outcomes in found] == [
+        ["completed", "completed", "completed"],
+        ["skipped", "completed"],
+    ]
 
 
 LEAVING = """
