@@ -14,7 +14,7 @@ from fairfr.faces.onnx_model import Preprocessing
 SHOWN = 20  # images named
 
 
-def add_network_arguments(parser: argparse.ArgumentParser) -> None:
+def add_network_arguments(parser: argparse._ActionsContainer) -> None:
     """How pixels go into an ONNX model."""
     parser.add_argument("--mean", type=float, default=127.5, help="pixels become (x - mean) / std (%(default)s)")
     parser.add_argument("--std", type=float, default=127.5, help="(%(default)s)")

@@ -46,6 +46,11 @@ def load_dlib() -> Any:
     return dlib
 
 
+def dlib_version() -> str:
+    """Which dlib it is: another may find other faces."""
+    return str(load_dlib().__version__)
+
+
 class DlibAligner:
     """Finds the face of an image: of several the most central one.
 

@@ -100,12 +100,13 @@ def extract(
         earlier = _read_finished(job.out, made_from)
     known = {*earlier["image"].tolist(), *earlier["no_face"].tolist()}
     entries = [entry for entry in job.entries if entry.id not in known]
-    progress(len(job.entries) - len(entries))
     if not entries:
+        progress(len(job.entries))
         return _summary(earlier)
     output = ResumableOutput(job.out, {"network": made_from, "images": _digest(entries)}, discard_others=False)
     with output.writing() as n_done:
-        progress(min(n_done * IMAGES_PER_PART, len(entries)))
+        # in one call, from which a progress bar takes no speed
+        progress(len(job.entries) - len(entries) + min(n_done * IMAGES_PER_PART, len(entries)))
         for start in range(n_done * IMAGES_PER_PART, len(entries), IMAGES_PER_PART):
             part = _part(job, network, entries[start : start + IMAGES_PER_PART], progress)
             with output.part(start // IMAGES_PER_PART) as draft:

@@ -18,7 +18,7 @@ import numpy as np
 
 from fairfr.core.errors import DataError
 from fairfr.core.findings import Finding
-from fairfr.core.types import F64
+from fairfr.core.types import F64, UNKNOWN
 from fairfr.data.files import DataFile
 from fairfr.data.images_file import read_attribute
 from fairfr.data.importers.imported_set import (
@@ -30,6 +30,7 @@ from fairfr.data.importers.imported_set import (
 )
 from fairfr.data.importers.own_columns import open_own
 from fairfr.data.importers.pair_lists import label_lists, missing_image_findings, read_pair_list
+from fairfr.data.pairs_file import LabelledPairs, index_of
 from fairfr.data.text_table import TextTable, check_utf8
 
 PICTURES = ("lfw", "lfw-deepfunneled", "lfw_funneled", "lfwa")  # folders of images beside the list
@@ -62,8 +63,13 @@ def run(arguments: argparse.Namespace) -> str:
     return write_and_summarise(read_lfw(path, labels, arguments.root or path.parent), arguments)
 
 
-def read_lfw(path: Path, labels: Sequence[GroupLabels] = (), root: Path | None = None) -> ImportedSet:
-    """The list at ``path``; of each attribute the first of ``labels`` that has it counts."""
+def read_lfw(
+    path: Path, labels: Sequence[GroupLabels] = (), root: Path | None = None, there: Sequence[str] | None = None
+) -> ImportedSet:
+    """The list at ``path``; of each attribute the first of ``labels`` that has it counts.
+
+    ``there``: the images are exactly these, whether in a pair or not, and pairs of others are left out.
+    """
     listed = read_pair_list(path)
     if listed.n_folds == 1:
         raise DataError(
@@ -75,9 +81,11 @@ def read_lfw(path: Path, labels: Sequence[GroupLabels] = (), root: Path | None =
         for pair in listed.pairs
     ]
     ids, pairs = label_lists(path, [listed], images)
+    notes: list[Finding] = []
+    if there is not None:
+        ids, pairs, notes = _only_of(tuple(there), ids, pairs)
     identity = [image.rpartition("_")[0] for image in ids]
     attributes = {}
-    notes: list[Finding] = []
     for source in labels:
         new = [name for name in source.attributes if name not in attributes]
         for name in new:
@@ -85,12 +93,32 @@ def read_lfw(path: Path, labels: Sequence[GroupLabels] = (), root: Path | None =
         notes += source.report(new, ids, identity)
     if not labels:
         text = (
-            "LFW itself has no groups: name them with --groups, --fairface or --attributes, "
+            "LFW itself has no groups: name a table of them (--help lists the options), "
             "or run with 'dataset.grouping=[]'."
         )
         notes.append(Finding("no-groups", "note", text))
     data = check_import(path, ids, identity, attributes, pairs)
     return replace(data, notes=(*data.notes, *listed.notes(), *notes, *_picture_notes(root, ids, identity)))
+
+
+def _only_of(
+    there: tuple[str, ...], ids: tuple[str, ...], pairs: LabelledPairs
+) -> tuple[tuple[str, ...], LabelledPairs, list[Finding]]:
+    """The images ``there``, the pairs of them alone, and how many others were left out."""
+    number = index_of(ids, there)
+    known = (number[pairs.left] != UNKNOWN) & (number[pairs.right] != UNKNOWN)
+    if not known.any():
+        raise DataError(
+            f"{pairs.table.path}: of none of its {len(pairs):,} pairs both images are there. Its first image is "
+            f"'{ids[0]}', the first that is there '{there[0]}'."
+        )
+    kept = pairs.keep(known)
+    notes = []
+    if not known.all():
+        n_lost = len(pairs) - len(kept)
+        text = f"{pairs.table.path}: {n_lost:,} of {len(pairs):,} pairs are left out, because an image is not there."
+        notes.append(Finding("missing-images", "warning", text, {"pairs": n_lost, "of": len(pairs)}))
+    return there, replace(kept, left=number[kept.left], right=number[kept.right]), notes
 
 
 def _picture_notes(root: Path | None, ids: Sequence[str], identity: Sequence[str]) -> list[Finding]:
@@ -105,6 +133,7 @@ def _picture_notes(root: Path | None, ids: Sequence[str], identity: Sequence[str
 
 
 PERSON_COLUMNS = ("person", "identity", "name")
+LONGEST_HEADER = 10_000  # bytes
 # least scores, from the paper's appendix on attribute groupings
 GENDER_LEAST = 0.5
 EYEGLASSES_LEAST = 0.3
@@ -163,6 +192,16 @@ def image_key(name: str) -> str:
 def person_key(name: str) -> str:
     """``AJ Cook`` -> ``AJ_Cook``."""
     return "_".join(name.split())
+
+
+def read_group_table(path: Path) -> GroupLabels:
+    """A side table of any of the three kinds, told apart by the names of its columns."""
+    start = DataFile.at(path).read()[:LONGEST_HEADER]
+    if b"face_name_align" in start:
+        return read_fairface(path)
+    if b"imagenum" in start and b"\t" in start:
+        return read_attribute_scores(path)
+    return read_side_table(path)
 
 
 def read_side_table(path: Path) -> GroupLabels:

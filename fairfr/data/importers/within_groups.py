@@ -40,12 +40,16 @@ Impostors: TypeAlias = Literal["per-group", "per-image"]
 
 @dataclass(frozen=True, slots=True)
 class PairSampling:
-    """How pairs are drawn: of each person at most ``per_person`` genuine ones, in ``folds`` folds."""
+    """How pairs are drawn: of each person at most ``per_person`` genuine ones, in ``folds`` folds.
+
+    ``impostors_each``: how many impostor pairs of a group there are for each genuine one.
+    """
 
     per_person: int = 6
     folds: int = 10
     seed: int = 0
     impostors: Impostors = "per-group"
+    impostors_each: int = 1
 
     def __post_init__(self) -> None:
         if self.per_person < 1 or self.folds < 2:
@@ -128,7 +132,7 @@ def _draw(people: Sequence[I64], wanted: PairSampling, rng: np.random.Generator)
     if wanted.impostors == "per-image":
         impostors = _impostors_per_image(people, genuine, rng)
     else:
-        impostors = _impostors_per_group(people, len(genuine), rng)
+        impostors = _impostors_per_group(people, wanted.impostors_each * len(genuine), rng)
     return [(*pair, True) for pair in genuine] + [(*pair, False) for pair in sorted(impostors)]
 
 
