@@ -123,8 +123,9 @@ def embed(
     job = ExtractionJob(entries, recogniser.aligner, out, arguments.batch, arguments.skip_unreadable, extend=True)
     done = extract_with_progress(job, recogniser.network, recogniser.made_from)
     print("\n".join([*report_extraction(out, done), *report_missing(done.no_face, recogniser.backbone, arguments)]))
-    known = tuple(data.images.attributes)
-    grouping = tuple(name for name in check_command.USUAL if name in known) or known
+    grouping = tuple(data.images.attributes)
+    if set(check_command.USUAL) <= set(grouping):  # and not by eyeglasses too, which LFW's table also has
+        grouping = check_command.USUAL
     print("\n" + check(recogniser.backbone, grouping, arguments))
     return next_commands(recogniser.backbone, grouping, arguments)
 

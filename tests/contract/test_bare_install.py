@@ -169,6 +169,7 @@ COMMAND = PROGRAM.partition("import numpy as np")[0] + "\nsys.argv = ARGV\nfrom 
         (["sync", "--help"], "run"),
         (["check", "--dataset", "mine", "--backbone", "net"], "files"),
         (["extract", "--help"], "extract"),
+        (["faces", "lfw"], "faces"),
         (["import", "table", "--name", "mine", "--pairs", "PAIRS"], "files"),
         (["ui", "--out-root", "FOLDER"], "run"),
     ],

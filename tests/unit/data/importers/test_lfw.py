@@ -149,3 +149,19 @@ def test_damaged_lists_are_refused(damage: Callable[[Path], object], message: st
     damage(pairs)
     with pytest.raises(DataError, match=message):
         read_lfw(pairs)
+
+
+def test_only_pairs_of_images_that_are_there_and_all_of_these_images(pairs: Path, tmp_path: Path) -> None:
+    there = ["Zoe_0001.jpg", "Abel_Pacheco_0001.jpg", "Abel_Pacheco_0004.jpg", "Amber_Tamblyn_0002.jpg"]
+    there += [f"Ana_Guevara_000{number}.jpg" for number in (2, 7)] + ["Ann_Landers_0001.jpg"]
+    data = read_lfw(pairs, there=there)
+    write_neutral(data, tmp_path / "set")
+    assert rows(tmp_path / "set" / "pairs.csv")[1:] == [
+        ["0", "Abel_Pacheco_0001.jpg", "Abel_Pacheco_0004.jpg", "1"],
+        ["0", "Abel_Pacheco_0001.jpg", "Amber_Tamblyn_0002.jpg", "0"],
+        ["1", "Ana_Guevara_0002.jpg", "Ana_Guevara_0007.jpg", "1"],
+        ["1", "Ana_Guevara_0002.jpg", "Ann_Landers_0001.jpg", "0"],
+    ]
+    assert rows(tmp_path / "set" / "images.csv")[1:] == [[name, name.rpartition("_")[0]] for name in there]
+    (left_out,) = (note for note in data.notes if note.code == "missing-images")
+    assert dict(left_out.counts) == {"pairs": 4, "of": 8}

@@ -11,6 +11,7 @@ from fairfr.data.importers.lfw import (
     image_key,
     read_attribute_scores,
     read_fairface,
+    read_group_table,
     read_side_table,
 )
 
@@ -167,3 +168,19 @@ def test_no_file_at_all(read: Callable[[Path], GroupLabels], path: Path) -> None
 def test_windows_files(read: Callable[[Path], GroupLabels], content: str, path: Path) -> None:
     path.write_bytes(b"\xef\xbb\xbf" + content.replace("\n", "\r\n").encode())
     assert read(path).of("gender", "Bob_0001.jpg", "Bob") == "male"
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        attribute_file("AJ_Cook 1 -2 -1 1 -1 9 0"),
+        "face_name_align,race4,gender\nAJ_Cook_0001_face0.jpg,White,Female\n",
+        "person,gender,ethnicity\nAJ Cook,female,white\n",
+        "image,gender,ethnicity\nAJ_Cook_0001.jpg,female,white\n",
+    ],
+)
+def test_the_kind_of_a_side_table_is_told_by_its_columns(content: str, path: Path) -> None:
+    path.write_text(content)
+    labels = read_group_table(path)
+    assert labels.of("gender", "AJ_Cook_0001.jpg", "AJ_Cook") == "female"
+    assert labels.of("ethnicity", "AJ_Cook_0001.jpg", "AJ_Cook") == "white"
