@@ -24,7 +24,14 @@ class FairfrWarning(UserWarning):
 
 
 class DataError(FairfrError, ValueError):
-    """A data file, or an array, is missing, malformed or contradicts itself."""
+    """A data file, or an array, is missing, malformed or contradicts itself.
+
+    ``code`` is the kind of mistake, for programs: codes are stable, messages are not. Blank where there is none yet.
+    """
+
+    def __init__(self, text: str, *, code: str = "") -> None:
+        super().__init__(text)
+        self.code = code
 
 
 class ConfigError(FairfrError):

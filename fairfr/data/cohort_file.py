@@ -21,7 +21,8 @@ def locate_cohort(name: str, backbone: str, data_root: Path) -> DataFile:
     if not path_exists(path):
         raise DataError(
             f"{path}: not found. cohort={name} names a folder below data_root with embeddings/{backbone}.npz, the "
-            "vectors of unlabelled images by the same network."
+            "vectors of unlabelled images by the same network.",
+            code="missing-file",
         )
     return DataFile.at(path)
 

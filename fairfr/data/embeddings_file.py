@@ -51,7 +51,8 @@ def _arrays(file: DataFile) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
         except ObjectArrayError as error:
             key = next(key for key in KEYS if str(error).startswith(f"'{key}'"))
             raise DataError(
-                f"{file.path}: {error}, which would have to be unpickled. Save it again with {_REMEDY[key]}."
+                f"{file.path}: {error}, which would have to be unpickled. Save it again with {_REMEDY[key]}.",
+                code="python-objects",
             ) from None
         except UnreadableArrayError as error:
             found = sniff_format(start) or "something else"
@@ -59,7 +60,8 @@ def _arrays(file: DataFile) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
                 found = "damaged or cut short"
             raise DataError(
                 f"{file.path} is not a readable npz: it is {found} ({error}). "
-                "Save it again with np.savez(path, image=ids, vectors=vectors)."
+                "Save it again with np.savez(path, image=ids, vectors=vectors).",
+                code="damaged-file",
             ) from None
     return arrays["image"], arrays["vectors"]
 
@@ -70,7 +72,8 @@ _REMEDY = {"image": "image=np.array(ids, dtype=str)", "vectors": "vectors=np.arr
 def _no_key(path: Path, key: str, names: list[str]) -> DataError:
     return DataError(
         f"{path} has no array '{key}'.{did_you_mean(key, names)} "
-        "Save it again with np.savez(path, image=ids, vectors=vectors)."
+        "Save it again with np.savez(path, image=ids, vectors=vectors).",
+        code="missing-array",
     )
 
 
@@ -78,21 +81,25 @@ def _check_layout(path: Path, image: npt.NDArray[Any], vectors: npt.NDArray[Any]
     if image.dtype.kind != "U" or image.ndim != 1:
         raise DataError(
             f"{path}: 'image' must be text of shape (n,), found {image.dtype} of shape {image.shape}. "
-            f"Save it again with {_REMEDY['image']}."
+            f"Save it again with {_REMEDY['image']}.",
+            code="wrong-type",
         )
     if vectors.dtype.name not in FLOATS:
         raise DataError(
             f"{path}: 'vectors' must be float16, float32 or float64, found {vectors.dtype}. "
-            f"Save it again with {_REMEDY['vectors']}."
+            f"Save it again with {_REMEDY['vectors']}.",
+            code="wrong-type",
         )
     if vectors.ndim != 2 or vectors.size == 0:
         raise DataError(
             f"{path}: 'vectors' must have the shape (n, d), found {vectors.shape}. "
-            "Save one row for each image, flattened to one dimension."
+            "Save one row for each image, flattened to one dimension.",
+            code="wrong-shape",
         )
     if len(image) != len(vectors):
         raise DataError(
-            f"{path} has {len(image):,} image ids for {len(vectors):,} vectors. Save one id for each row of 'vectors'."
+            f"{path} has {len(image):,} image ids for {len(vectors):,} vectors. Save one id for each row of 'vectors'.",
+            code="lengths-differ",
         )
 
 
@@ -100,11 +107,15 @@ def _check_ids(path: Path, images: tuple[str, ...]) -> None:
     seen: dict[str, int] = {}
     for row, image in enumerate(images):
         if not image.strip():
-            raise DataError(f"{path}, row {row} (counting from 0): the image id is blank. Save it again with its id.")
+            raise DataError(
+                f"{path}, row {row} (counting from 0): the image id is blank. Save it again with its id.",
+                code="blank-cell",
+            )
         if seen.setdefault(image, row) != row:
             raise DataError(
                 f"{path}, row {row} (counting from 0): image '{image}' was already in row {seen[image]}. "
-                "Keep one vector for each image."
+                "Keep one vector for each image.",
+                code="repeated-image",
             )
 
 
@@ -117,7 +128,8 @@ def _check_values(path: Path, images: tuple[str, ...], vectors: npt.NDArray[Any]
             what = "has only zeros" if finite[row] else "has a value that is not finite (nan or inf)"
             raise DataError(
                 f"{path}, row {start + row} (counting from 0): the vector of image '{images[start + row]}' {what}. "
-                "Compute it again, or remove the row and treat the image as missing (dataset.missing=drop)."
+                "Compute it again, or remove the row and treat the image as missing (dataset.missing=drop).",
+                code="bad-vector",
             )
 
 

@@ -41,7 +41,9 @@ def find_table(stem: Path) -> Path | None:
     """
     there = _with_endings(stem, TABLE_ENDINGS)
     if len(there) > 1:
-        raise DataError(f"both {there[0]} and {there[1].name} are there. Remove the one that is out of date.")
+        raise DataError(
+            f"both {there[0]} and {there[1].name} are there. Remove the one that is out of date.", code="two-files"
+        )
     return there[0] if there else None
 
 
@@ -83,7 +85,9 @@ def path_exists(path: Path) -> bool:
     except FileNotFoundError:
         return False
     except OSError as error:
-        raise DataError(f"{path} cannot be opened: {error.strerror}. Correct that, or set data_root.") from error
+        raise DataError(
+            f"{path} cannot be opened: {error.strerror}. Correct that, or set data_root.", code="unreadable-file"
+        ) from error
     return True
 
 
@@ -135,9 +139,12 @@ class DataFile:
         """The file, checked to be the one that was located and not empty."""
         with _opened(self.path) as handle:
             if hashlib.file_digest(handle, "sha256").hexdigest() != self.digest:
-                raise DataError(f"{self.path} changed while it was in use. Start again when nothing writes to it.")
+                raise DataError(
+                    f"{self.path} changed while it was in use. Start again when nothing writes to it.",
+                    code="changed-file",
+                )
             if handle.tell() == 0:
-                raise DataError(f"{self.path} is empty (0 bytes). Import or export it again.")
+                raise DataError(f"{self.path} is empty (0 bytes). Import or export it again.", code="empty-file")
             handle.seek(0)
             yield handle
 
@@ -150,14 +157,20 @@ class DataFile:
 def _opened(path: Path) -> Iterator[BufferedReader]:
     if path.exists() and not path.is_file():
         kind = "folder" if path.is_dir() else "device"
-        raise DataError(f"{path} is a {kind}, not a file. Put the file in its place.")
+        raise DataError(f"{path} is a {kind}, not a file. Put the file in its place.", code="unreadable-file")
     try:
         handle = path.open("rb")
     except FileNotFoundError:
-        raise DataError(f"{path} does not exist, or is a link to a file that does not exist. Check the path.") from None
+        raise DataError(
+            f"{path} does not exist, or is a link to a file that does not exist. Check the path.", code="missing-file"
+        ) from None
     except PermissionError:
-        raise DataError(f"{path} cannot be read: permission denied. Allow it, e.g. with chmod u+r.") from None
+        raise DataError(
+            f"{path} cannot be read: permission denied. Allow it, e.g. with chmod u+r.", code="unreadable-file"
+        ) from None
     except OSError as error:  # a circle of links, a name too long
-        raise DataError(f"{path} cannot be read: {(error.strerror or 'unknown reason').lower()}.") from None
+        raise DataError(
+            f"{path} cannot be read: {(error.strerror or 'unknown reason').lower()}.", code="unreadable-file"
+        ) from None
     with handle:
         yield handle

@@ -55,7 +55,8 @@ class ImageTable:
         if 4 * len(longest) * len(self.ids) > max(ALLOWED_ID_BYTES, 64 * sum(map(len, self.ids))):
             raise DataError(
                 f"{self.path}: image '{longest[:40]}...' has {len(longest)} characters, far more than the others. "
-                "Shorten it: all ids are kept in its width."
+                "Shorten it: all ids are kept in its width.",
+                code="long-cell",
             )
         ids: StrArray = np.array(self.ids, dtype=np.str_)
         return read_only(ids)
@@ -126,13 +127,15 @@ def check_attribute_names(path: Path, attributes: Sequence[str]) -> None:
         if name in names.ATTRIBUTES:
             raise DataError(
                 f"{path}: column '{name}' cannot be used as an attribute, because results have a '{name}' of their "
-                "own. Rename the column, there and in dataset.grouping."
+                "own. Rename the column, there and in dataset.grouping.",
+                code="reserved-name",
             )
         side = next((side for side in names.SIDES if name.endswith(side)), None)
         if side is not None:
             raise DataError(
                 f"{path}: column '{name}' cannot be used as an attribute: '{side}' marks one image of a pair. "
-                f"Name '{name.removesuffix(side)}' in dataset.grouping, or rename the column."
+                f"Name '{name.removesuffix(side)}' in dataset.grouping, or rename the column.",
+                code="reserved-name",
             )
 
 
@@ -144,7 +147,8 @@ def read_attribute(table: TextTable, name: str) -> CodedColumn:
         if RESERVED in value:
             raise DataError(
                 f"{table.path}, {table.first_location(column.codes == code)}: {name} is {value!r}, "
-                f"but '{RESERVED}' is reserved. Write the value with another character."
+                f"but '{RESERVED}' is reserved. Write the value with another character.",
+                code="reserved-name",
             )
     return column
 
@@ -203,24 +207,28 @@ def _check_levels(path: Path, grouping: Grouping) -> None:
     if not levels:
         raise DataError(
             f"{path}: no image that occurs in a pair has a known {grouping.id}. "
-            "Fill the column in, or leave it out of dataset.grouping."
+            "Fill the column in, or leave it out of dataset.grouping.",
+            code="no-groups",
         )
     if len(levels) > MAX_LEVELS:
         raise DataError(
             f"{path}: {grouping.id} has {len(levels):,} different values; at most {MAX_LEVELS:,} groups are possible. "
-            "Take an attribute that names groups in dataset.grouping."
+            "Take an attribute that names groups in dataset.grouping.",
+            code="too-many-groups",
         )
     reserved = names.GROUPS & set(levels)
     if reserved:
         raise DataError(
             f"{path}: a group of {grouping.id} is called '{min(reserved)}', which is kept for comparisons of groups. "
-            "Give it another name."
+            "Give it another name.",
+            code="reserved-name",
         )
     repeated = [level for level, count in Counter(levels).items() if count > 1]
     if repeated:
         raise DataError(
             f"{path}: two different groups of {grouping.id} would both be called '{min(repeated)}'. "
-            "Rename a value, e.g. without its underscore."
+            "Rename a value, e.g. without its underscore.",
+            code="same-group-name",
         )
 
 
@@ -230,5 +238,6 @@ def _repeated(table: TextTable, image: CodedColumn) -> DataError:
     earlier = int(np.argmax(image.codes == image.codes[row]))
     return DataError(
         f"{table.path}, {table.location(row)}: image '{image.values[image.codes[row]]}' was already in "
-        f"{table.location(earlier)}. Keep one row for each image."
+        f"{table.location(earlier)}. Keep one row for each image.",
+        code="repeated-image",
     )

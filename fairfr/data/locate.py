@@ -69,7 +69,9 @@ def locate(
         )
         return _standin(dataset, backbone, warning)
     remedy = import_hint(data_root / dataset.id) or _remedy(dataset, backbone)
-    raise DataError(f"{looked_for}: not found.{_what_is_there(data_root, dataset, backbone)} {remedy}")
+    raise DataError(
+        f"{looked_for}: not found.{_what_is_there(data_root, dataset, backbone)} {remedy}", code="missing-file"
+    )
 
 
 def _layout(

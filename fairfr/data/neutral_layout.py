@@ -191,13 +191,15 @@ def _with_vectors(
     if n_lost == len(pairs):
         raise DataError(
             f"{what}, so no pair is left. Its own ids look like '{raw.images[0]}': "
-            f"import the vectors again with the ids of {images.path}."
+            f"import the vectors again with the ids of {images.path}.",
+            code="missing-vectors",
         )
     if missing == "stop":
         verb = "uses" if n_lost == 1 else "use"
         raise DataError(
             f"{what}.\n  Import them again, or set dataset.missing=drop to leave out the "
-            f"{plural(n_lost, 'pair')} that {verb} them."
+            f"{plural(n_lost, 'pair')} that {verb} them.",
+            code="missing-vectors",
         )
     share = f"{n_lost:,} of {plural(len(pairs), 'pair')}"
     text = f"{what}; dataset.missing=drop left out the {share} that use them."
@@ -276,7 +278,9 @@ def check_column(column: str, attributes: tuple[str, ...]) -> None:
 def _has_ids(table: TextTable) -> bool:
     sides = [side for side in ("left", "right") if side in table.names]
     if len(sides) == 1:
-        raise DataError(f"{table.path} has column '{sides[0]}' alone. Give both left and right, or neither.")
+        raise DataError(
+            f"{table.path} has column '{sides[0]}' alone. Give both left and right, or neither.", code="missing-column"
+        )
     return len(sides) == 2
 
 
@@ -287,10 +291,13 @@ def _read_cosine(table: TextTable, column: str) -> F64:
         row = int(np.argmax(wrong))
         where = f"{table.path}, {table.location(row)}: '{column}' is {cosine[row]:g}"
         if not np.isfinite(cosine[row]):
-            raise DataError(f"{where}, which is no score. Remove the rows for which the matcher gave none.")
+            raise DataError(
+                f"{where}, which is no score. Remove the rows for which the matcher gave none.", code="not-a-number"
+            )
         raise DataError(
             f"{where}, but a cosine lies within -1..1. Scores on another scale become cosines with fairfr import table "
-            "--score COL --range LOW HIGH."
+            "--score COL --range LOW HIGH.",
+            code="not-a-cosine",
         )
     return np.clip(cosine, *COSINE_RANGE)
 
@@ -338,7 +345,8 @@ def _attribute(table: TextTable, name: str, ids: Sequence[str], ends: I32) -> Co
         raise DataError(
             f"{table.path}, {table.location(int(rows.min()))}: image '{ids[image]}' has several values of {name} "
             f"({', '.join(found)}; again in {table.location(int(rows.max()))}). An attribute belongs to an image: "
-            f"give mixed pairs {name}_left and {name}_right."
+            f"give mixed pairs {name}_left and {name}_right.",
+            code="contradiction",
         )
     return CodedColumn(codes, values)
 
@@ -347,7 +355,9 @@ def _two_columns(table: TextTable, name: str) -> tuple[CodedColumn, CodedColumn]
     sides = (f"{name}_left", f"{name}_right")
     if sides[0] in table.names or sides[1] in table.names:
         if name in table.names:
-            raise DataError(f"{table.path} has both '{name}' and '{name}_left/_right'. Keep one or the other.")
+            raise DataError(
+                f"{table.path} has both '{name}' and '{name}_left/_right'. Keep one or the other.", code="column-twice"
+            )
         return read_attribute(table, sides[0]), read_attribute(table, sides[1])
     column = read_attribute(table, name)
     return column, column

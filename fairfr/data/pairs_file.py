@@ -97,7 +97,8 @@ def image_rows(table: TextTable, name: str, images: Sequence[str], images_of: st
         image = column.values[column.codes[row]]
         raise DataError(
             f"{table.path}, {table.location(row)}: {name} image '{image}' is not in {images_of} "
-            f"(where the first is '{images[0]}'). Add it there or remove the pair; ids must match exactly."
+            f"(where the first is '{images[0]}'). Add it there or remove the pair; ids must match exactly.",
+            code="unknown-image",
         )
     return found
 
@@ -110,18 +111,21 @@ def fold_codes(pairs: LabelledPairs) -> tuple[I16, tuple[str, ...]]:
         raise DataError(
             f"{pairs.table.path} has one fold only, '{values[present[0]]}'. "
             "Number the pairs by at least two folds: each is tested with a fit on the others. Or remove the column: "
-            "protocol=identity_disjoint makes folds without common people."
+            "protocol=identity_disjoint makes folds without common people.",
+            code="one-fold",
         )
     if len(present) > MAX_FOLDS:
         raise DataError(
             f"{pairs.table.path} has {len(present)} different folds; at most {MAX_FOLDS} are possible. "
-            "Put the number of the fold in column 'fold'."
+            "Put the number of the fold in column 'fold'.",
+            code="too-many-folds",
         )
     reserved = names.FOLDS.intersection(values[code] for code in present)
     if reserved:
         raise DataError(
             f"{pairs.table.path}: a fold is called '{min(reserved)}', which is kept for all folds together. "
-            "Give it another name."
+            "Give it another name.",
+            code="reserved-name",
         )
     if all(re.fullmatch(r"[+-]?\d+", values[code], re.ASCII) for code in present):
         present.sort(key=lambda code: int(values[code]))
@@ -138,6 +142,7 @@ def _read_labels(table: TextTable) -> Bool:
         if label is None:
             raise DataError(
                 f"{table.path}, {table.first_location(column.codes == code)}: same is {value!r}. "
-                "Write 1 (or true) for pairs of one person, 0 (or false) for others."
+                "Write 1 (or true) for pairs of one person, 0 (or false) for others.",
+                code="wrong-label",
             )
     return np.array(labels, dtype=bool)[column.codes]

@@ -98,7 +98,10 @@ class TextTable:
             remedy = "Separate the columns by commas, or convert the file with: fairfr import table"
         for name in names:
             if name not in self.names:
-                raise DataError(f"{self.path} has no column '{name}'.{did_you_mean(name, self.names)} {remedy}")
+                raise DataError(
+                    f"{self.path} has no column '{name}'.{did_you_mean(name, self.names)} {remedy}",
+                    code="missing-column",
+                )
 
     def text(self, name: str) -> CodedColumn:
         """A column as text; blanks are no values."""
@@ -108,7 +111,8 @@ class TextTable:
                 raise DataError(
                     f"{self.path}, {self.first_location(column.codes == code)}: '{name}' has a line break, a NUL or "
                     f"more than {MAX_CELL} characters ({value[:20]!r}...). "
-                    "Correct it; look for a quote that is not closed."
+                    "Correct it; look for a quote that is not closed.",
+                    code="long-cell",
                 )
         return column
 
@@ -131,7 +135,8 @@ class TextTable:
             found = self.arrays[name][row].as_py()
             raise DataError(
                 f"{self.path}, {self.location(row)}: '{name}' must be a number, found {found!r}. "
-                "Correct it (with a decimal point) or remove the row."
+                "Correct it (with a decimal point) or remove the row.",
+                code="not-a-number",
             )
         self._refuse_blanks(name, np.asarray(values.is_null()))
         return np.array(values, dtype=np.float64)
@@ -139,7 +144,8 @@ class TextTable:
     def _refuse_blanks(self, name: str, blank: Bool) -> None:
         if blank.any():
             raise DataError(
-                f"{self.path}, {self.first_location(blank)}: '{name}' is blank. Fill it in or remove the row."
+                f"{self.path}, {self.first_location(blank)}: '{name}' is blank. Fill it in or remove the row.",
+                code="blank-cell",
             )
 
 
@@ -150,7 +156,7 @@ def read_table(file: DataFile, wanted: Collection[str], delimiter: str = ",") ->
     else:
         table = _read_csv(file, file.read(), wanted, delimiter)
     if table.n_rows == 0:
-        raise DataError(f"{file.path} has a header but no rows. Import or export it again.")
+        raise DataError(f"{file.path} has a header but no rows. Import or export it again.", code="no-rows")
     return table
 
 
@@ -174,7 +180,8 @@ def _read_parquet(file: DataFile, data: bytes, wanted: Collection[str]) -> TextT
             found = "damaged or cut short"
         raise DataError(
             f"{file.path} is not a readable parquet file: it is {found} ({error_summary(error)}). "
-            "Export it again, or rename it with the correct extension."
+            "Export it again, or rename it with the correct extension.",
+            code="damaged-file",
         ) from None
     return TextTable(file, names, _one_chunk(arrow), source.metadata.num_rows, one_line_each=False)
 
@@ -188,7 +195,8 @@ def _check_rows(path: Path, metadata: Any, size: int) -> None:
     if values > max(ALLOWED_ROWS, ROWS_PER_BYTE * size):
         raise DataError(
             f"{path}: its {size:,} bytes claim {values:,} rows, more than so few bytes can have different values for. "
-            "If that is right, store it as csv."
+            "If that is right, store it as csv.",
+            code="too-large",
         )
 
 
@@ -206,7 +214,8 @@ def _check_texts(path: Path, arrow: Any, size: int) -> None:
         if spelled_out > max(ALLOWED_TEXT_BYTES, TEXT_BYTES_PER_BYTE * size):
             raise DataError(
                 f"{path}: '{name}' would take {spelled_out:,} bytes, and the file has {size:,}. "
-                "Shorten its values, or store the table as csv."
+                "Shorten its values, or store the table as csv.",
+                code="too-large",
             )
 
 
@@ -234,7 +243,9 @@ def _read_csv(file: DataFile, data: bytes, wanted: Collection[str], delimiter: s
         )
     except pa.ArrowInvalid as error:
         check_cells(file.path, data, len(names), delimiter)
-        raise DataError(f"{file.path} is not a readable csv ({error_summary(error)}). Export it again.") from None
+        raise DataError(
+            f"{file.path} is not a readable csv ({error_summary(error)}). Export it again.", code="damaged-file"
+        ) from None
     one_line_each = complete.count(b"\n") == arrow.num_rows + 1
     if not one_line_each:  # empty lines or cells of several lines: see that no unclosed quote swallowed rows
         check_cells(file.path, data, len(names), delimiter)
@@ -244,7 +255,10 @@ def _read_csv(file: DataFile, data: bytes, wanted: Collection[str], delimiter: s
 def _choose(file: DataFile, names: tuple[str, ...], wanted: Collection[str]) -> list[str]:
     for name in wanted:
         if names.count(name) > 1:
-            raise DataError(f"{file.path} has {names.count(name)} columns called '{name}'. Remove or rename one.")
+            raise DataError(
+                f"{file.path} has {names.count(name)} columns called '{name}'. Remove or rename one.",
+                code="column-twice",
+            )
     return [name for name in names if name in wanted]
 
 
@@ -276,7 +290,9 @@ def _as_text(table: TextTable, name: str) -> Any:
             array = pc.if_else(pc.is_nan(array), None, array).cast(pa.int64())
         return array.cast(pa.string())
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        raise DataError(f"{table.path}: column '{name}' ({found}) has no exact text. Store it as text.") from None
+        raise DataError(
+            f"{table.path}: column '{name}' ({found}) has no exact text. Store it as text.", code="no-exact-text"
+        ) from None
 
 
 def _as_numbers(array: Any) -> Any | None:
@@ -320,14 +336,16 @@ def check_utf8(path: Path, data: bytes) -> None:
     found = sniff_format(data)
     if found is not None:
         raise DataError(
-            f"{path} is not a csv: it is {found}. Export it as csv, or rename it with the correct extension."
+            f"{path} is not a csv: it is {found}. Export it as csv, or rename it with the correct extension.",
+            code="foreign-format",
         )
     try:
         data.decode("utf-8")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise DataError(
-            f"{path}, line {line}: byte 0x{data[error.start]:02x} is not UTF-8 text. Save the file as UTF-8."
+            f"{path}, line {line}: byte 0x{data[error.start]:02x} is not UTF-8 text. Save the file as UTF-8.",
+            code="not-utf8",
         ) from None
 
 
@@ -360,7 +378,7 @@ def csv_header(path: Path, data: bytes, delimiter: str = ",") -> tuple[str, ...]
     except csv.Error as error:
         raise _unreadable(path, 0, error) from None
     if names is None:
-        raise DataError(f"{path} has only empty lines. Import or export it again.")
+        raise DataError(f"{path} has only empty lines. Import or export it again.", code="no-rows")
     return tuple(names)
 
 
@@ -381,12 +399,14 @@ def check_cells(path: Path, data: bytes, n_columns: int, delimiter: str = ",") -
         raise DataError(
             f"{path}, {shorten_list(odd, MAX_NAMED_ROWS, '; ')}. "
             f"Correct {which}; "
-            f"put values that contain a {SEPARATORS[delimiter]} in double quotes."
+            f"put values that contain a {SEPARATORS[delimiter]} in double quotes.",
+            code="cells-in-row",
         )
 
 
 def _unreadable(path: Path, line: int, error: csv.Error) -> DataError:
     return DataError(
         f"{path}: the record that starts after line {line} cannot be read ({error}). "
-        "Look for a quote that is not closed."
+        "Look for a quote that is not closed.",
+        code="open-quote",
     )

@@ -35,7 +35,8 @@ def check_pairs(pairs: LabelledPairs, images: Sequence[str]) -> list[Finding]:
         pair = int(np.argmax(alone))
         raise DataError(
             f"{pairs.table.path}, {pairs.location(pair)}: image '{images[pairs.left[pair]]}' is paired with itself. "
-            "Remove the row or correct an id."
+            "Remove the row or correct an id.",
+            code="self-pair",
         )
     key = pair_keys(pairs.left, pairs.right, len(images))
     if np.all(key[1:] > key[:-1]):
@@ -70,7 +71,8 @@ def _refuse_contradictions(
     raise DataError(
         f"{pairs.table.path}, {pairs.location(second)}: the pair '{images[pairs.left[second]]}', "
         f"'{images[pairs.right[second]]}' has same={int(pairs.same[second])}, but same={int(pairs.same[first])} in "
-        f"{pairs.location(first)}. Correct or remove one of the two rows."
+        f"{pairs.location(first)}. Correct or remove one of the two rows.",
+        code="two-labels",
     )
 
 
@@ -90,7 +92,8 @@ def check_folds(pairs: LabelledPairs, fold: I16, labels: tuple[str, ...]) -> lis
         if same in (0, size):
             raise DataError(
                 f"{pairs.table.path}: without fold '{label}', all {plural(size, 'pair')} left to train on have "
-                f"same={int(same > 0)}. Spread pairs of both kinds over the folds."
+                f"same={int(same > 0)}. Spread pairs of both kinds over the folds.",
+                code="one-class",
             )
     single = np.flatnonzero((n_same == 0) | (n_same == total))
     if not len(single):
@@ -108,7 +111,8 @@ def _refuse_one_kind(pairs: LabelledPairs) -> None:
     if pairs.same.all() or not pairs.same.any():
         raise DataError(
             f"{pairs.table.path}: all {plural(len(pairs), 'pair')} have same={int(pairs.same[0])}. "
-            "Pairs of both kinds are needed."
+            "Pairs of both kinds are needed.",
+            code="one-class",
         )
 
 

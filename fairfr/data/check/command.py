@@ -91,7 +91,7 @@ def run(arguments: argparse.Namespace) -> str:
     reasons = [REFUSED[finding.code] for finding in findings if finding.code in REFUSED]
     if reasons:
         sys.stdout.write(f"{report}\n")
-        raise DataError(f"fairfr run refuses this set as it is: {'; '.join(reasons)}.")
+        raise DataError(f"fairfr run refuses this set as it is: {'; '.join(reasons)}.", code="refused-set")
     return report
 
 
@@ -104,7 +104,7 @@ def check(arguments: argparse.Namespace) -> tuple[str, list[Finding]]:
     images = _table(folder, "images")
     if pairs is None:
         remedy = import_hint(folder) or "Import the set, or correct --data-root."
-        raise DataError(f"{table_path_text(folder / 'pairs')}: not found. {remedy}")
+        raise DataError(f"{table_path_text(folder / 'pairs')}: not found. {remedy}", code="missing-file")
     grouping = _attributes(arguments.grouping, pairs, images)
     # what is missing is a finding here, not a reason to stop
     dataset = DatasetSettings(

@@ -112,7 +112,8 @@ def _refused(path: Path, conversion: _Conversion) -> DataError:
     )
     return DataError(
         f"{path} is {conversion.what}: fairfr does not read it. If you trust the file, convert it with these two lines "
-        f"of Python, which are for a file {conversion.built}:\n{load}\n{save}"
+        f"of Python, which are for a file {conversion.built}:\n{load}\n{save}",
+        code="foreign-format",
     )
 
 

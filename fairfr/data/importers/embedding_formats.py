@@ -31,7 +31,9 @@ def read_embeddings(path: Path, names: Path | None = None) -> KeyedVectors:
         return read(path)
     except MemoryError:
         raise DataError(
-            f"{path} needs more memory than there is. Save the vectors with np.savez(path, image=ids, vectors=vectors)."
+            f"{path} needs more memory than there is. Save the vectors with "
+            "np.savez(path, image=ids, vectors=vectors).",
+            code="too-large",
         ) from None
 
 
@@ -40,13 +42,16 @@ def _reader_of(path: Path, names: Path | None) -> Callable[[Path], KeyedVectors]
     refuse_foreign_vectors(path, start)
     if names is not None and not start.startswith(b"\x93NUMPY"):
         raise DataError(
-            f"{path}: --names goes with an npy file, and this is {sniff_format(start) or 'something else'}."
+            f"{path}: --names goes with an npy file, and this is {sniff_format(start) or 'something else'}.",
+            code="foreign-format",
         )
     if start.startswith(b"\x93NUMPY"):
         return partial(read_npy, names=names)
     if start.startswith(b"PK"):
         return read_npz
-    raise DataError(f"{path} is {sniff_format(start) or 'of no known form'}. Vectors are read from {FORMS}.")
+    raise DataError(
+        f"{path} is {sniff_format(start) or 'of no known form'}. Vectors are read from {FORMS}.", code="foreign-format"
+    )
 
 
 def read_npz(path: Path) -> KeyedVectors:
@@ -55,11 +60,12 @@ def read_npz(path: Path) -> KeyedVectors:
         with path.open("rb") as handle:
             return _from_arrays(path, npz.read_npz(handle))
     except npz.ObjectArrayError as error:
-        raise DataError(f"{path}: {error}. Save it as numbers or text.") from None
+        raise DataError(f"{path}: {error}. Save it as numbers or text.", code="python-objects") from None
     except (npz.UnreadableArrayError, OSError) as error:
         raise DataError(
             f"{path} is not a readable npz: it is damaged, cut short or something else ({error}). "
-            "Copy or export it again."
+            "Copy or export it again.",
+            code="damaged-file",
         ) from None
 
 
@@ -67,7 +73,9 @@ def read_npy(path: Path, names: Path | None) -> KeyedVectors:
     """A matrix of vectors (n, d); ``names`` lists their keys, one in each line."""
     vectors = _read_file(path)
     if names is None:
-        raise DataError(f"{path} has vectors without names. Give their list with --names, one name in each line.")
+        raise DataError(
+            f"{path} has vectors without names. Give their list with --names, one name in each line.", code="no-names"
+        )
     return KeyedVectors(path, *pair_with_names(path, read_names(names), vectors))
 
 
@@ -76,12 +84,12 @@ def read_names(path: Path) -> list[str]:
     try:
         lines = DataFile.at(path).read().decode("utf-8-sig").rstrip().split("\n")
     except UnicodeDecodeError:
-        raise DataError(f"{path} is not UTF-8 text. Save the list of names as UTF-8.") from None
+        raise DataError(f"{path} is not UTF-8 text. Save the list of names as UTF-8.", code="not-utf8") from None
     except OSError as error:
-        raise DataError(f"{path} cannot be read ({error.strerror}).") from None
+        raise DataError(f"{path} cannot be read ({error.strerror}).", code="unreadable-file") from None
     keys = [line.split("\t")[0].strip() for line in lines]
     if not all(keys):
-        raise DataError(f"{path}, line {keys.index('') + 1}: no name. Write one name in each line.")
+        raise DataError(f"{path}, line {keys.index('') + 1}: no name. Write one name in each line.", code="blank-cell")
     return keys
 
 
@@ -92,7 +100,7 @@ def read_folder(path: Path) -> KeyedVectors:
         files.extend(Path(folder, name) for name in names if name.endswith(".npy"))
     files.sort()
     if not files:
-        raise DataError(f"{path} is a folder without .npy files. Vectors are read from {FORMS}.")
+        raise DataError(f"{path} is a folder without .npy files. Vectors are read from {FORMS}.", code="no-rows")
     return stack_vectors(path, ((file.relative_to(path).as_posix(), _read_file(file)) for file in files))
 
 
@@ -101,11 +109,15 @@ def _first_bytes(path: Path) -> bytes:
         with DataFile.at(path).open() as handle:
             return handle.read(START)
     except OSError as error:
-        raise DataError(f"{path} cannot be read ({error.strerror}). Put the file in its place.") from None
+        raise DataError(
+            f"{path} cannot be read ({error.strerror}). Put the file in its place.", code="unreadable-file"
+        ) from None
 
 
 def _stop(error: OSError) -> None:
-    raise DataError(f"{error.filename} cannot be read ({error.strerror}). Allow it, or leave it out.")
+    raise DataError(
+        f"{error.filename} cannot be read ({error.strerror}). Allow it, or leave it out.", code="unreadable-file"
+    )
 
 
 def _read_file(path: Path) -> npt.NDArray[Any]:
@@ -113,11 +125,17 @@ def _read_file(path: Path) -> npt.NDArray[Any]:
         with path.open("rb") as handle:
             return npz.read_npy(handle)
     except OSError as error:
-        raise DataError(f"{path} cannot be read ({error.strerror}). Compute or copy it again.") from None
+        raise DataError(
+            f"{path} cannot be read ({error.strerror}). Compute or copy it again.", code="unreadable-file"
+        ) from None
     except npz.ObjectArrayError:
-        raise DataError(f"{path}: an array of Python objects. Save it as numbers or text.") from None
+        raise DataError(
+            f"{path}: an array of Python objects. Save it as numbers or text.", code="python-objects"
+        ) from None
     except npz.UnreadableArrayError as error:
-        raise DataError(f"{path} is not a readable npy file ({error}). Copy or export it again.") from None
+        raise DataError(
+            f"{path} is not a readable npy file ({error}). Copy or export it again.", code="damaged-file"
+        ) from None
 
 
 def _from_arrays(path: Path, content: Mapping[str, npt.NDArray[Any]]) -> KeyedVectors:
@@ -165,12 +183,13 @@ def stack_vectors(path: Path, items: Iterable[tuple[str, npt.NDArray[Any]]]) -> 
         if rows and len(row) != len(rows[0]):
             raise DataError(
                 f"{path}: the vector of '{key}' has {len(row)} values, that of '{keys[0]}' has {len(rows[0])}. "
-                "All must have the same width."
+                "All must have the same width.",
+                code="wrong-shape",
             )
         keys.append(key)
         rows.append(row)
     if not rows:
-        raise DataError(f"{path} has no vectors. Export it again.")
+        raise DataError(f"{path} has no vectors. Export it again.", code="no-rows")
     return KeyedVectors(path, tuple(keys), np.stack(rows))
 
 
@@ -179,7 +198,9 @@ def _row(path: Path, key: str, row: npt.NDArray[Any]) -> npt.NDArray[Any]:
     if row.ndim == 2 and len(row) == 1:
         row = row[0]
     if row.ndim != 1 or not row.size:
-        raise DataError(f"{path}: the vector of '{key}' has the shape {row.shape}; it must be (d,) or (1, d).")
+        raise DataError(
+            f"{path}: the vector of '{key}' has the shape {row.shape}; it must be (d,) or (1, d).", code="wrong-shape"
+        )
     return _floats(path, row, f"the vector of '{key}'")
 
 
@@ -190,13 +211,16 @@ def pair_with_names(
     if vectors.ndim == 3 and vectors.shape[1] == 1:
         vectors = vectors[:, 0]
     if vectors.ndim != 2 or not vectors.size:
-        raise DataError(f"{path}: the vectors have the shape {vectors.shape}; they must be (n, d).")
+        raise DataError(f"{path}: the vectors have the shape {vectors.shape}; they must be (n, d).", code="wrong-shape")
     if len(keys) != len(vectors):
-        raise DataError(f"{path} has {len(vectors):,} vectors for {len(keys):,} names. Each vector needs its own name.")
+        raise DataError(
+            f"{path} has {len(vectors):,} vectors for {len(keys):,} names. Each vector needs its own name.",
+            code="lengths-differ",
+        )
     return tuple(keys), _floats(path, vectors, "the array of vectors")
 
 
 def _floats(path: Path, values: npt.NDArray[Any], what: str) -> npt.NDArray[Any]:
     if values.dtype.kind != "f" or values.dtype.itemsize > 8:
-        raise DataError(f"{path}: {what} is {values.dtype}; it must be float16, float32 or float64.")
+        raise DataError(f"{path}: {what} is {values.dtype}; it must be float16, float32 or float64.", code="wrong-type")
     return values

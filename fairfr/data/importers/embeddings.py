@@ -60,7 +60,8 @@ def run(arguments: argparse.Namespace) -> str:
     if chosen.absent(images) and arguments.missing == "stop":
         raise DataError(
             f"{found}\n  Nothing was written. Add the files that have the others, or write what is there with "
-            "--missing report; runs then need dataset.missing=drop."
+            "--missing report; runs then need dataset.missing=drop.",
+            code="missing-vectors",
         )
     path = folder / "embeddings" / f"{arguments.backbone}.npz"
     write_vectors(path, [images[row] for row in chosen.images.tolist()], chosen.vectors)
@@ -94,7 +95,8 @@ def match_vectors(sources: Sequence[KeyedVectors], images: Sequence[str]) -> Mat
         if source.vectors.shape[1] != sources[0].vectors.shape[1]:
             raise DataError(
                 f"{source.path} has vectors of width {source.vectors.shape[1]}, {sources[0].path} of width "
-                f"{sources[0].vectors.shape[1]}. Import the vectors of one backbone at a time."
+                f"{sources[0].vectors.shape[1]}. Import the vectors of one backbone at a time.",
+                code="wrong-shape",
             )
     keys: tuple[str, ...] = ()
     for source in sources:
@@ -108,7 +110,8 @@ def match_vectors(sources: Sequence[KeyedVectors], images: Sequence[str]) -> Mat
     if not usable.any():
         raise DataError(
             f"{sources[0].path}: no usable vector belongs to an image of the data set. Keys look like '{keys[0]}', "
-            f"images like '{images[0]}'.\n  {matches.report()}"
+            f"images like '{images[0]}'.\n  {matches.report()}",
+            code="missing-vectors",
         )
     here = np.flatnonzero(first != UNKNOWN)[usable]
     repeats = int(np.count_nonzero(matches.row != UNKNOWN)) - len(rows)
@@ -127,7 +130,9 @@ def write_vectors(path: Path, images: Sequence[str], vectors: npt.NDArray[np.flo
                 with archive.open(entry, "w", force_zip64=True) as member:
                     np.lib.format.write_array(member, array, allow_pickle=False)
     except OSError as error:
-        raise DataError(f"{path} cannot be written ({error.strerror}). Choose another place with --out.") from None
+        raise DataError(
+            f"{path} cannot be written ({error.strerror}). Choose another place with --out.", code="cannot-write"
+        ) from None
 
 
 def _images(folder: Path) -> tuple[str, ...]:
@@ -135,7 +140,8 @@ def _images(folder: Path) -> tuple[str, ...]:
     if table is None:
         raise DataError(
             f"{folder / 'images.csv'}: not found. Import the data set itself first (fairfr import rfw, bfw, lfw "
-            "or table): vectors are kept under its image ids."
+            "or table): vectors are kept under its image ids.",
+            code="missing-file",
         )
     return tuple(read_images(DataFile.at(table), ()).ids)
 
@@ -156,7 +162,8 @@ def _first_of_each(sources: Sequence[KeyedVectors], matches: Matches, images: Se
             raise DataError(
                 f"image '{images[image]}' has two different vectors: under '{matches.keys[first[image]]}' in "
                 f"{sources[origin[first[image]]].path} and under '{matches.keys[row]}' in {sources[origin[row]].path}. "
-                "Keep one of them."
+                "Keep one of them.",
+                code="contradiction",
             )
     return first
 

@@ -239,14 +239,19 @@ def write_neutral(data: ImportedSet, folder: Path, force: bool = False) -> str:
             return "written"
         return _put_in(partial, folder, force)
     except OSError as error:
-        raise DataError(f"{folder} cannot be written ({error.strerror}). Choose another place with --out.") from None
+        raise DataError(
+            f"{folder} cannot be written ({error.strerror}). Choose another place with --out.", code="cannot-write"
+        ) from None
     finally:
         shutil.rmtree(partial, ignore_errors=True)
 
 
 def _check_place(folder: Path) -> None:
     if os.path.lexists(folder) and not folder.is_dir():
-        raise DataError(f"{folder} is in the way: it is not a folder. Remove it, or choose another --out or --name.")
+        raise DataError(
+            f"{folder} is in the way: it is not a folder. Remove it, or choose another --out or --name.",
+            code="in-the-way",
+        )
 
 
 def _put_in(partial: Path, folder: Path, force: bool) -> str:
@@ -260,11 +265,12 @@ def _put_in(partial: Path, folder: Path, force: bool) -> str:
         names = ", ".join(sorted(path.name for path in there))
         raise DataError(
             f"{folder} already has another data set ({names}). "
-            "Replace it with --force, or give this one another folder with --name."
+            "Replace it with --force, or give this one another folder with --name.",
+            code="in-the-way",
         )
     for path in sorted(there, reverse=True):  # pairs first: an interrupted replacement must not load
         if path.is_dir():
-            raise DataError(f"{path} is a folder where a table belongs. Remove it.")
+            raise DataError(f"{path} is a folder where a table belongs. Remove it.", code="in-the-way")
         path.unlink()
     for table in sorted(partial.iterdir()):  # images first
         table.rename(folder / table.name)

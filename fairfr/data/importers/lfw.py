@@ -49,7 +49,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> str:
     """Import; returns what was found, for people."""
     if arguments.root is None and arguments.pairs is None:
-        raise DataError("nothing to import: name the folder of pairs.txt with --root, or the list itself with --pairs.")
+        raise DataError(
+            "nothing to import: name the folder of pairs.txt with --root, or the list itself with --pairs.",
+            code="missing-file",
+        )
     path = arguments.pairs or arguments.root / "pairs.txt"
     labels = []
     # in this order: what a person wrote by hand goes before what was predicted
@@ -74,7 +77,8 @@ def read_lfw(
     if listed.n_folds == 1:
         raise DataError(
             f"{path} is one single block of {len(listed.pairs):,} pairs, without folds (a View 1 list?). "
-            "Import View 2's pairs.txt, which has ten."
+            "Import View 2's pairs.txt, which has ten.",
+            code="one-fold",
         )
     images = [
         (f"{pair.left}_{pair.left_number:04d}.jpg", f"{pair.right}_{pair.right_number:04d}.jpg")
@@ -173,7 +177,8 @@ class GroupLabels:
         if not found:
             raise DataError(
                 f"{self.path}: none of its {len(keys):,} {self.by} names occurs in the pairs (its first: "
-                f"'{min(keys, default='')}', the pairs' first: '{own[0]}'). Is it a table of another data set?"
+                f"'{min(keys, default='')}', the pairs' first: '{own[0]}'). Is it a table of another data set?",
+                code="unknown-image",
             )
         new = ", ".join(names) if names else "nothing that an earlier table does not have"
         text = f"{self.path}: {new}, by {self.by}, for {found:,} of {len(own):,} images."
@@ -213,7 +218,9 @@ def read_side_table(path: Path) -> GroupLabels:
     assert by is not None
     names = [name for name in table.arrays if name not in ("image", *PERSON_COLUMNS)]
     if not names:
-        raise DataError(f"{path} has no attribute besides '{by}'. Add a column such as ethnicity or gender.")
+        raise DataError(
+            f"{path} has no attribute besides '{by}'. Add a column such as ethnicity or gender.", code="missing-column"
+        )
     key = image_key if by == "image" else person_key
     attributes = {}
     for name in names:
@@ -243,7 +250,8 @@ def read_fairface(path: Path) -> GroupLabels:
             found = values[int(np.argmax(wrong))]
             raise DataError(
                 f"{path}, {table.first_location(wrong)}: {column} is {found!r}; "
-                f"FairFace says one of {', '.join(words)}. Predict again."
+                f"FairFace says one of {', '.join(words)}. Predict again.",
+                code="unknown-value",
             )
         attributes[attribute], several = _agreed(keys, values)
         if several:
@@ -280,11 +288,14 @@ def _attribute_rows(path: Path) -> tuple[list[str], F64]:
     lines = [line.rstrip("\r") for line in data.decode("utf-8-sig").split("\n")]
     at = next((k for k, line in enumerate(lines) if "person" in line and "\t" in line), None)
     if at is None:
-        raise DataError(f"{path} has no line of column names ('# person <TAB> imagenum <TAB> ...'). Restore the file.")
+        raise DataError(
+            f"{path} has no line of column names ('# person <TAB> imagenum <TAB> ...'). Restore the file.",
+            code="missing-column",
+        )
     names = [name.strip() for name in lines[at].lstrip("#").strip().split("\t")]
     lacking = [name for name in ("person", *SCORES) if name not in names]
     if lacking:
-        raise DataError(f"{path}, line {at + 1}: no column '{lacking[0]}'. Restore the file.")
+        raise DataError(f"{path}, line {at + 1}: no column '{lacking[0]}'. Restore the file.", code="missing-column")
     wanted = [names.index(name) for name in SCORES]
     people = []
     scores = []
@@ -294,12 +305,13 @@ def _attribute_rows(path: Path) -> tuple[list[str], F64]:
         cells = line.split("\t")
         if len(cells) != len(names):
             raise DataError(
-                f"{path}, line {number}: {len(cells)} cells where there are {len(names)} names. Restore it."
+                f"{path}, line {number}: {len(cells)} cells where there are {len(names)} names. Restore it.",
+                code="cells-in-row",
             )
         people.append(person_key(cells[names.index("person")]))
         scores.append([_score(path, number, cells[k]) for k in wanted])
     if not people:
-        raise DataError(f"{path} has column names but no rows. Restore the file.")
+        raise DataError(f"{path} has column names but no rows. Restore the file.", code="no-rows")
     return people, np.array(scores, dtype=np.float64)
 
 
@@ -309,7 +321,7 @@ def _score(path: Path, number: int, cell: str) -> float:
     except ValueError:
         value = float("nan")
     if not np.isfinite(value):
-        raise DataError(f"{path}, line {number}: {cell[:20]!r} is not a score. Restore the file.")
+        raise DataError(f"{path}, line {number}: {cell[:20]!r} is not a score. Restore the file.", code="not-a-number")
     return value
 
 
@@ -343,6 +355,7 @@ def _by_key(
         if found.setdefault(key(name), value) != value:
             raise DataError(
                 f"{table.path}, {table.location(row)}: {attribute} of '{name}' is '{value}', but an earlier row says "
-                f"'{found[key(name)]}'. Keep one row for each {by}."
+                f"'{found[key(name)]}'. Keep one row for each {by}.",
+                code="contradiction",
             )
     return found

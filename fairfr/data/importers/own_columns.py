@@ -48,7 +48,7 @@ class OwnColumns:
         self.table = table
         self.names = {name.strip(): name for name in table.names}
         self._read: dict[str, CodedColumn] = {}
-        self._problems: list[str] = []
+        self._problems: dict[str, str] = {}  # text -> code
         self._missing: list[str] = []
 
     def has(self, name: str) -> bool:
@@ -75,15 +75,14 @@ class OwnColumns:
         odd = (found.codes == UNKNOWN) & (column.codes != UNKNOWN)
         if odd.any():
             value = column.values[column.codes[np.argmax(odd)]]
-            self._rows_with(odd, f"'{self.called(name)}' is {value!r}, {complaint}")
+            self._rows_with("unknown-value", odd, f"'{self.called(name)}' is {value!r}, {complaint}")
         return found
 
-    def problem(self, text: str, rows: Sequence[int] = ()) -> None:
-        """Something to correct, in these rows (none: in the file as a whole)."""
+    def problem(self, code: str, text: str, rows: Sequence[int] = ()) -> None:
+        """Something to correct, in these rows (none: in the file as a whole); ``code`` as of a DataError."""
         if len(rows):
             text = f"{self.table.places(rows)}: {text}"
-        if text not in self._problems:
-            self._problems.append(text)
+        self._problems[text] = code
 
     def text(self, name: str, option: str) -> CodedColumn | None:
         """A column as text without blanks around its values; None where the file does not have it.
@@ -101,7 +100,9 @@ class OwnColumns:
         """A column in which nothing may be blank."""
         column = self.text(name, option)
         if column is not None:
-            self._rows_with(column.codes == UNKNOWN, f"'{self.called(name)}' is blank. Fill it in or remove the row.")
+            self._rows_with(
+                "blank-cell", column.codes == UNKNOWN, f"'{self.called(name)}' is blank. Fill it in or remove the row."
+            )
         return column
 
     def image_ids(self, name: str, option: str) -> CodedColumn | None:
@@ -127,7 +128,8 @@ class OwnColumns:
         if not wanted.intersection(words):
             values = shorten_list(column.values, MAX_NAMED_VALUES)
             self.problem(
-                f"no row of '{self.called(name)}' says that a pair is of one person. Its values are: {values}. {_SAY}"
+                "wrong-label",
+                f"no row of '{self.called(name)}' says that a pair is of one person. Its values are: {values}. {_SAY}",
             )
         else:
             self._unclear_labels(name, column, unclear)
@@ -146,7 +148,7 @@ class OwnColumns:
         if outside.any():
             found = f"'{name}' is {value[np.argmax(outside)]:g}, outside {low:g} to {high:g}"
             spread = f"it goes from {np.nanmin(value):g} to {np.nanmax(value):g}"
-            self._rows_with(outside, f"{found} ({spread}). Give its range: --range LOW HIGH.")
+            self._rows_with("not-a-cosine", outside, f"{found} ({spread}). Give its range: --range LOW HIGH.")
         return np.clip(value, low, high)
 
     def _numbers(self, name: str) -> F64:
@@ -154,7 +156,7 @@ class OwnColumns:
         array = self.table.arrays[self.names[name]]
         if str(array.type) in NUMBER_TYPES:
             value = np.array(array.cast("float64").fill_null(np.nan), dtype=np.float64)
-            self._rows_with(np.isnan(value), f"'{name}' is blank. Fill it in or remove the row.")
+            self._rows_with("blank-cell", np.isnan(value), f"'{name}' is blank. Fill it in or remove the row.")
             return value
         column = self.required_text(name, "")
         assert column is not None
@@ -162,7 +164,7 @@ class OwnColumns:
         unreadable = np.isnan(value) & (column.codes != UNKNOWN)
         if unreadable.any():
             found = column.values[int(column.codes[np.argmax(unreadable)])]
-            self._rows_with(unreadable, f"'{name}' must be a number, found {found!r}.")
+            self._rows_with("not-a-number", unreadable, f"'{name}' must be a number, found {found!r}.")
         return value
 
     def each_once(self, name: str, option: str) -> CodedColumn | None:
@@ -174,37 +176,46 @@ class OwnColumns:
         repeated = np.flatnonzero(times > 1)
         for code in repeated[:MAX_NAMED_VALUES]:
             text = f"'{column.values[code]}' is there {times[code]} times. Keep one row for each image."
-            self._rows_with(column.codes == code, text)
+            self._rows_with("repeated-image", column.codes == code, text)
         if len(repeated) > MAX_NAMED_VALUES:
-            self.problem(f"{plural(len(repeated) - MAX_NAMED_VALUES, 'other image')} are there several times.")
+            self.problem(
+                "repeated-image", f"{plural(len(repeated) - MAX_NAMED_VALUES, 'other image')} are there several times."
+            )
         return column
 
     def complaint(self) -> str:
-        """All problems as one text; blank if there are none."""
+        """All problems as one text, given that there are some."""
         problems = list(self._problems)
         if self._missing:
             problems.insert(0, f"{'; '.join(self._missing)}. Its columns: {', '.join(self.names)}.")
-        if not problems:
-            return ""
         if len(problems) == 1:
             return f"{self.table.path}: {problems[0]}"
         return "\n  ".join([f"{self.table.path} has {len(problems)} problems:", *problems])
+
+    def codes(self) -> set[str]:
+        """The kinds of all problems."""
+        found = set(self._problems.values())
+        if self._missing:
+            found.add("missing-column")
+        return found
 
     def _miss(self, name: str, option: str) -> None:
         close = difflib.get_close_matches(name, self.names, n=1)
         hint = f"; did you mean '{close[0]}'?" if close else ""
         self._missing.append(f"no column '{name}' ({option}{hint})")
 
-    def _rows_with(self, wrong: Bool, text: str) -> None:
+    def _rows_with(self, code: str, wrong: Bool, text: str) -> None:
         if wrong.any():
-            self.problem(text, np.flatnonzero(wrong).tolist())
+            self.problem(code, text, np.flatnonzero(wrong).tolist())
 
     def _unclear_labels(self, name: str, column: CodedColumn, unclear: Sequence[int]) -> None:
         for code in unclear[:MAX_NAMED_VALUES]:
-            self._rows_with(column.codes == code, f"'{self.called(name)}' is {column.values[code]!r}. {_SAY}")
+            self._rows_with(
+                "wrong-label", column.codes == code, f"'{self.called(name)}' is {column.values[code]!r}. {_SAY}"
+            )
         if len(unclear) > MAX_NAMED_VALUES:
             others = plural(len(unclear) - MAX_NAMED_VALUES, "other value")
-            self.problem(f"'{self.called(name)}' has {others} that are no labels either.")
+            self.problem("wrong-label", f"'{self.called(name)}' has {others} that are no labels either.")
 
 
 _SAY = "Use 1/0, yes/no or genuine/impostor, or name the value of pairs of one person: --same COL=VALUE."
@@ -212,10 +223,15 @@ _SAY = "Use 1/0, yes/no or genuine/impostor, or name the value of pairs of one p
 
 def refuse_problems(*files: OwnColumns | None) -> None:
     """DataError that tells all problems of all files, if there are any."""
-    complaints = [file.complaint() for file in files if file is not None]
-    told = [complaint for complaint in complaints if complaint]
+    told = []
+    codes: set[str] = set()
+    for file in files:
+        if file is not None and file.codes():
+            told.append(file.complaint())
+            codes |= file.codes()
     if told:
-        raise DataError("\n".join([*told, "Nothing was written."]))
+        code = codes.pop() if len(codes) == 1 else "several-problems"
+        raise DataError("\n".join([*told, "Nothing was written."]), code=code)
 
 
 def _number(text: str) -> float:

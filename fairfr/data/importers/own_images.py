@@ -62,6 +62,7 @@ class Ends:
             if rows:
                 absent = [value for value, is_absent in zip(side.values, unknown, strict=True) if is_absent]
                 self._pairs.problem(
+                    "unknown-image",
                     f"{plural(len(absent), 'image')} of '{name}' ({shorten_list(absent, 3)}) not in {path}, where the "
                     f"first is '{described.values[0]}'.",
                     rows,
@@ -71,7 +72,7 @@ class Ends:
         """A problem for pairs of an image with itself, and for pairs that are labelled both ways."""
         alone = np.flatnonzero((self.left == self.right) & self._named).tolist()
         if alone:
-            self._pairs.problem("an image is paired with itself. Remove the row or correct an id.", alone)
+            self._pairs.problem("self-pair", "an image is paired with itself. Remove the row or correct an id.", alone)
         rows = np.flatnonzero(self._named)
         if same is None or not len(rows):
             return
@@ -79,9 +80,11 @@ class Ends:
         n_same = np.bincount(key[same[rows]], minlength=int(key.max()) + 1)
         both_ways = np.flatnonzero((n_same > 0) & (n_same < np.bincount(key)))
         for code in both_ways[:MAX_NAMED_VALUES]:
-            self._pairs.problem("one pair with two labels. Correct one.", rows[key == code].tolist())
+            self._pairs.problem("two-labels", "one pair with two labels. Correct one.", rows[key == code].tolist())
         if len(both_ways) > MAX_NAMED_VALUES:
-            self._pairs.problem(f"{plural(len(both_ways) - MAX_NAMED_VALUES, 'other pair')} with two labels.")
+            self._pairs.problem(
+                "two-labels", f"{plural(len(both_ways) - MAX_NAMED_VALUES, 'other pair')} with two labels."
+            )
 
 
 def read_identity(file: OwnColumns, ends: Ends, arguments: argparse.Namespace) -> CodedColumn:
@@ -116,7 +119,7 @@ def _of_images(file: OwnColumns, ends: Ends, columns: list[str], option: str) ->
         image = int(both[np.argmax(contradicts)])
         called = ", ".join(map(file.called, columns))
         rows = np.unique(np.flatnonzero((both == image) & (said != UNKNOWN)) % file.table.n_rows)
-        file.problem(f"image '{ends.ids[image]}' has several values in {called}.", rows.tolist())
+        file.problem("contradiction", f"image '{ends.ids[image]}' has several values in {called}.", rows.tolist())
     return CodedColumn(codes, values)
 
 

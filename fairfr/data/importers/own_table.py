@@ -138,7 +138,7 @@ def _fold(pairs: OwnColumns, arguments: argparse.Namespace) -> CodedColumn | Non
         return None
     column = pairs.required_text(arguments.fold or "fold", "--fold")
     if column is not None and len(column.values) == 1:
-        pairs.problem(f"there is one fold only, '{column.values[0]}'. Make some with --folds 10.")
+        pairs.problem("one-fold", f"there is one fold only, '{column.values[0]}'. Make some with --folds 10.")
     return column
 
 
@@ -200,7 +200,8 @@ def _folds_of_people(identity: I32, left: I32, right: I32, same: Bool, count: in
     n_units = int(unit.max()) + 1
     if n_units < count:
         raise DataError(
-            f"{len(same):,} pairs of so few people cannot be dealt to {count} folds. Use --folds {n_units}."
+            f"{len(same):,} pairs of so few people cannot be dealt to {count} folds. Use --folds {n_units}.",
+            code="too-few-people",
         )
     fold = deal(unit, same.astype(np.int64), count)[_first_of_its_kind(left, right)]
     known = "" if np.all(identity != UNKNOWN) else UNKNOWN_PEOPLE

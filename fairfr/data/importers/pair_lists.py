@@ -86,7 +86,7 @@ def read_pair_list(path: Path) -> PairList:
     header = _header(lines)
     pairs = tuple(_parse(path, number, text) for number, text in lines[bool(header) :])
     if not pairs:
-        raise DataError(f"{path} lists no pairs. Restore the file.")
+        raise DataError(f"{path} lists no pairs. Restore the file.", code="no-rows")
     per_kind = _per_kind(path, pairs)
     found = PairList(path, pairs, 2 * per_kind, text.endswith("\n"))
     announced = header
@@ -95,7 +95,8 @@ def read_pair_list(path: Path) -> PairList:
     if header and announced != (found.n_folds, per_kind):
         raise DataError(
             f"{path}: its first line announces {announced[0]} x ({announced[1]} + {announced[1]}) pairs, but it has "
-            f"{found.n_folds} x ({per_kind} + {per_kind}). The file is cut short or changed; restore it."
+            f"{found.n_folds} x ({per_kind} + {per_kind}). The file is cut short or changed; restore it.",
+            code="incomplete-list",
         )
     return found
 
@@ -160,12 +161,15 @@ def _parse(path: Path, number: int, text: str) -> ListedPair:
     if len(cells) != 4 or not (NUMBER.fullmatch(cells[1]) and NUMBER.fullmatch(cells[3])):
         raise DataError(
             f"{path}, line {number}: expected 'person number number' or 'person number person number', separated by "
-            f"tabs or blanks; found {text[:60]!r}. Restore the file."
+            f"tabs or blanks; found {text[:60]!r}. Restore the file.",
+            code="not-a-pair",
         )
     left = cells[0]
     right = cells[2]
     if not left or "\0" in text or len(text) > MAX_CELL:
-        raise DataError(f"{path}, line {number}: a name is blank, too long or has a NUL. Restore the file.")
+        raise DataError(
+            f"{path}, line {number}: a name is blank, too long or has a NUL. Restore the file.", code="not-a-pair"
+        )
     return ListedPair(number, left, int(cells[1]), right or left, int(cells[3]), not right)
 
 
@@ -177,14 +181,19 @@ def _per_kind(path: Path, pairs: tuple[ListedPair, ...]) -> int:
         if run[0].same != (k % 2 == 0):
             raise DataError(
                 f"{path}, line {run[0].line}: the list starts with pairs of two people. Folds follow from the order "
-                "alone (pairs of one person, then as many of two); restore the file."
+                "alone (pairs of one person, then as many of two); restore the file.",
+                code="incomplete-list",
             )
         if len(run) != size:
             kind = "one person" if run[0].same else "two people"
             raise DataError(
                 f"{path}, lines {run[0].line} to {run[-1].line}: {len(run):,} pairs of {kind} where the first block "
-                f"has {size:,}. Folds follow from the order alone, so every block must be whole; restore the file."
+                f"has {size:,}. Folds follow from the order alone, so every block must be whole; restore the file.",
+                code="incomplete-list",
             )
     if len(runs) % 2:
-        raise DataError(f"{path} ends after line {pairs[-1].line} in the middle of a block. Restore the file.")
+        raise DataError(
+            f"{path} ends after line {pairs[-1].line} in the middle of a block. Restore the file.",
+            code="incomplete-list",
+        )
     return size

@@ -63,7 +63,9 @@ def _pick(table: TextTable, *names: str, remedy: str = "Add it or correct its na
     """The one of these names that the table uses for a column."""
     there = [name for name in names if name in table.arrays]
     if len(there) > 1:
-        raise DataError(f"{table.path} has both '{there[0]}' and '{there[1]}'. Remove one: they mean the same.")
+        raise DataError(
+            f"{table.path} has both '{there[0]}' and '{there[1]}'. Remove one: they mean the same.", code="column-twice"
+        )
     if not there:
         if len(names) > 1:
             remedy = f"It may also be called {' or '.join(names[1:])}."
@@ -169,10 +171,14 @@ def find_bfw(root: Path) -> Path:
     for pattern in BFW_FILES:
         found = sorted(root.glob(pattern))
         if len(found) > 1:
-            raise DataError(f"{root} has several tables: {', '.join(map(str, found))}. Name one with --table.")
+            raise DataError(
+                f"{root} has several tables: {', '.join(map(str, found))}. Name one with --table.", code="two-files"
+            )
         if found:
             return found[0]
-    raise DataError(f"{root} has no meta/bfw-...-datatable.csv or .pkl. Name the table with --table.")
+    raise DataError(
+        f"{root} has no meta/bfw-...-datatable.csv or .pkl. Name the table with --table.", code="missing-file"
+    )
 
 
 def read_bfw(path: Path) -> ImportedSet:
@@ -339,7 +345,9 @@ def _rfw_from_paths(own: OwnColumns, source: str, ethnicity: list[str]) -> Coded
     if odd:
         found = column.values[column.codes[odd[0]]]
         expected = ethnicity[odd[0]] or "<Ethnicity>"
-        own.problem(f"'{source}' is {found!r}, not '{expected}/<person>/<person>_0001.jpg'. Correct it.", odd)
+        own.problem(
+            "unknown-value", f"'{source}' is {found!r}, not '{expected}/<person>/<person>_0001.jpg'. Correct it.", odd
+        )
     return to_column(images)
 
 

@@ -67,7 +67,8 @@ def _find_lists(root: Path) -> Path:
             return root / place
     raise DataError(
         f"{root} has no txts/African/African_pairs.txt. Name the folder of the unpacked RFW test archive, "
-        "which has txts/<Ethnicity>/<Ethnicity>_pairs.txt."
+        "which has txts/<Ethnicity>/<Ethnicity>_pairs.txt.",
+        code="missing-file",
     )
 
 
@@ -85,5 +86,6 @@ def _check_alike(lists: list[PairList]) -> None:
         if (part.n_folds, part.block) != (first.n_folds, first.block):
             raise DataError(
                 f"{part.path} has {part.n_folds} folds of {part.block:,} pairs, but {first.path.name} has "
-                f"{first.n_folds} of {first.block}. One of the two is cut short; restore it."
+                f"{first.n_folds} of {first.block}. One of the two is cut short; restore it.",
+                code="incomplete-list",
             )

@@ -53,7 +53,7 @@ class PairSampling:
 
     def __post_init__(self) -> None:
         if self.per_person < 1 or self.folds < 2:
-            raise DataError("--per-person must be at least 1, and --folds at least 2.")
+            raise DataError("--per-person must be at least 1, and --folds at least 2.", code="wrong-option")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -77,7 +77,8 @@ def run(arguments: argparse.Namespace) -> str:
     path = find_table(arguments.root / "images")
     if path is None:
         raise DataError(
-            f"{table_path_text(arguments.root / 'images')}: not found. --root names the folder of a data set."
+            f"{table_path_text(arguments.root / 'images')}: not found. --root names the folder of a data set.",
+            code="missing-file",
         )
     wanted = PairSampling(arguments.per_person, arguments.folds, arguments.seed, arguments.impostors)
     data = pairs_within_groups(read_images(DataFile.at(path), tuple(arguments.by)), wanted)
@@ -104,7 +105,8 @@ def pairs_within_groups(images: ImageTable, wanted: PairSampling) -> ImportedSet
                 drawn.append((rows[left], rows[right], same, fold))
     if not drawn:
         raise DataError(
-            f"{images.path}: no group has a person with two images and a second person, so there is nothing to pair."
+            f"{images.path}: no group has a person with two images and a second person, so there is nothing to pair.",
+            code="too-few-people",
         )
     return _assembled(images, drawn)
 
