@@ -13,7 +13,6 @@ from fairfr.paper.paper_tables import appendix_tables, main_tables
 from fairfr.paper.prediction import compared_with_print, prediction
 from fairfr.paper.studies import STUDIES
 from fairfr.report.paper_spec import Paper
-from fairfr.report.study_runs import StudyRuns
 from fairfr.report.tables.grid import Grid
 from fairfr.report.uncertainty.setting_bootstrap import BootstrapCache
 from fairfr.stored.reading import PAPER_READING
@@ -33,7 +32,7 @@ def _tables(results: Results) -> Iterator[Grid]:
         yield from prediction(results)
 
 
-def _claims(results: Results, bootstraps: BootstrapCache | None, studies: Mapping[str, StudyRuns]) -> Iterable[Grid]:
+def _claims(results: Results, bootstraps: BootstrapCache | None, studies: Mapping[str, Results]) -> Iterable[Grid]:
     return [claims(results, bootstraps, studies)]
 
 

@@ -17,8 +17,7 @@ from fairfr.paper.order import BACKBONES, DATASETS, ORDER, ROWS, SCORE_ONLY
 from fairfr.paper.printed import printed_headline, printed_study
 from fairfr.paper.studies import STUDIES
 from fairfr.report.quantity import LIFTED, NO_IMPROVEMENT, LiftedGroups, Quantity, lifted_groups
-from fairfr.report.study_runs import StudyRuns
-from fairfr.report.study_table import PrintedRow
+from fairfr.report.study import PrintedRow
 from fairfr.report.tables.grid import number_entry
 from fairfr.report.uncertainty.setting_bootstrap import BootstrapCache, SettingBootstrap
 from fairfr.stored.order import BASELINE, MethodRow, Setting
@@ -96,7 +95,7 @@ class RunNumbers:
     exact = False
     absent = "missing run"
 
-    def __init__(self, runs: Results, studies: Mapping[str, StudyRuns] = MappingProxyType({})) -> None:
+    def __init__(self, runs: Results, studies: Mapping[str, Results] = MappingProxyType({})) -> None:
         self._runs = runs
         self._studies = studies
 

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from fairfr.report.quantity import LIFTED, Quantity
-from fairfr.report.study_table import PrintedRow
+from fairfr.report.study import PrintedRow
 
 AUROC = Quantity("auroc", "all", "AUROC")
 TPR = Quantity("tpr_at_fpr_1e-3", "all", "TPR at FPR=1e-3")

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from fairfr.report.study import Study
-from fairfr.report.study_runs import StudyRuns
 from fairfr.report.tables.grid import Grid
 from fairfr.report.uncertainty.setting_bootstrap import BootstrapCache
 from fairfr.stored.order import TableOrder
@@ -18,10 +17,10 @@ from fairfr.stored.run import Run
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-Claims: TypeAlias = Callable[[Results, BootstrapCache | None, Mapping[str, StudyRuns]], Iterable[Grid]]
+Claims: TypeAlias = Callable[[Results, BootstrapCache | None, Mapping[str, Results]], Iterable[Grid]]
 
 
-def no_claims(results: Results, bootstraps: BootstrapCache | None, studies: Mapping[str, StudyRuns]) -> Iterable[Grid]:
+def no_claims(results: Results, bootstraps: BootstrapCache | None, studies: Mapping[str, Results]) -> Iterable[Grid]:
     """For a paper whose claims are not written down."""
     return ()
 

@@ -1,56 +1,113 @@
-"""What a study is to the report: a declaration, and the runs that carry its name."""
+"""What a study is to the report: one declaration, from which its table, its figure and what claims ask of it follow."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import groupby
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from fairfr.core.types import PairRule, Source
-from fairfr.report.study_runs import StudyRuns
-from fairfr.report.study_table import PrintedRow, StudyRow, StudyTable
-from fairfr.report.tables.grid import Grid
+from fairfr.report.tables.grid import Entry, Grid, Line, Note, Section, Spanner, number_entry
+from fairfr.report.tables.notes import short_key
+from fairfr.report.tables.places import Place, printed_number
 from fairfr.stored.reading import Reading
-from fairfr.stored.run import Run
+from fairfr.stored.results import Results, Where
+from fairfr.stored.run import Number, Run
 from fairfr.stored.runs import newest_configurations
-from fairfr.stored.selection import OF_STUDY, Selection
+from fairfr.stored.selection import OF_STUDY, Selection, made_by_installed_code
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+CHAPTER = "Studies"
 DIGITS = 4  # of the paper's studies
+Values: TypeAlias = Mapping[str, tuple[Number | None, ...]]
+"""For each method that has run its numbers; None: too few pairs."""
 
 
-def no_rows(runs: StudyRuns) -> Sequence[StudyRow]:
-    """For a study whose numbers no claim needs."""
+@dataclass(frozen=True, slots=True)
+class PrintedRow:
+    """One printed row of a paper's study: its label, and the printed means of each method's cell, without their std.
+
+    A cell that prints two numbers (AUROC / Brier) has two.
+    """
+
+    label: tuple[str, ...]
+    values: Mapping[str, tuple[float, ...]]
+
+
+class StudyRow(NamedTuple):
+    """A row of a study's table, in the part that ``section`` heads.
+
+    ``where``: of which runs it is. ``grouping``: whose groups are meant, if not the data set's own. ``paper``: the
+    labels of the row that the paper prints of the same thing; None where it prints none.
+    """
+
+    heading: str
+    where: Where
+    section: str = ""
+    grouping: str | None = None
+    paper: tuple[str, ...] | None = None
+
+
+def stored_number(results: Results, place: Place) -> Number | None:
+    """The number that a run has stored."""
+    run = results.find(place.where)
+    quantity = place.quantity
+    assert run is not None and quantity is not None
+    return run.number(quantity.metric, quantity.group, place.grouping)
+
+
+def no_rows(results: Results) -> Iterable[StudyRow]:
+    """For a study without such a table."""
     return ()
 
 
-def no_tables(runs: StudyRuns) -> Sequence[Grid]:
+def no_numbers(results: Results) -> tuple[PrintedRow, ...]:
+    """For a study whose numbers no claim needs, or that the paper prints."""
+    return ()
+
+
+def no_tables(results: Results) -> Sequence[Grid]:
     """For a study that has the table of its rows and no other."""
     return ()
 
 
-def no_figure(runs: StudyRuns) -> Figure | None:
+def no_figure(results: Results) -> Figure | None:
     """For a study without a figure."""
     return None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Study:
-    """One study, declared: what it is called, what it varies, and what is made from its runs.
+    """One study, declared: what it varies, and what is made from its runs.
 
     Parameters
     ----------
     name : str
         Its yaml in conf/experiment; its table is ``study_<name>``.
-    table : StudyTable or None
-        How the table of ``rows`` looks; None: there is no such table.
+    title : str
+        Of the table of its rows; empty: there is no such table.
+    corner : str
+        What heads the labels of the rows.
+    methods : mapping of str to str
+        The headings of the table's columns by method, as the paper's numbers of the study name them.
+    run_as : mapping of str to str
+        The methods that run under another id than that.
+    numbers : tuple of Place
+        What is measured of each method.
     rows : callable
-        Our numbers, row by row. Claims are judged by those that have a ``paper`` label.
+        The rows, from the study's runs. Claims are judged by those that have a ``paper`` label.
+    measure : callable
+        The number of a place that has runs; it is stored unless the study makes it from several runs or from scores.
+    about, notes : tuple
+        Of the table.
     printed : tuple of PrintedRow
         The rows that a paper prints of it.
+    not_printed : callable
+        Of a study that no paper prints: what claims are judged by.
     more_tables : callable
         Tables of another shape, which follow.
     figure : callable
@@ -65,78 +122,146 @@ class Study:
     """
 
     name: str
-    table: StudyTable | None = None
-    rows: Callable[[StudyRuns], Sequence[StudyRow]] = no_rows
+    title: str = ""
+    corner: str = ""
+    methods: Mapping[str, str] = field(default_factory=dict)
+    run_as: Mapping[str, str] = field(default_factory=dict)
+    numbers: tuple[Place, ...] = ()
+    rows: Callable[[Results], Iterable[StudyRow]] = no_rows
+    measure: Callable[[Results, Place], Number | None] = stored_number
+    about: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     printed: tuple[PrintedRow, ...] = ()
-    more_tables: Callable[[StudyRuns], Sequence[Grid]] = no_tables
-    figure: Callable[[StudyRuns], Figure | None] = no_figure
+    not_printed: Callable[[Results], tuple[PrintedRow, ...]] = no_numbers
+    more_tables: Callable[[Results], Sequence[Grid]] = no_tables
+    figure: Callable[[Results], Figure | None] = no_figure
     in_part: bool = False
     varies: tuple[str, ...] = ()
     rule: PairRule | None = None
 
-    def tables(self, runs: StudyRuns) -> list[Grid]:
+    def measured(self, results: Results) -> list[tuple[StudyRow, Values]]:
+        """Our numbers, row by row."""
+        return [(row, self._values(results, row)) for row in self.rows(results)]
+
+    def _values(self, results: Results, row: StudyRow) -> Values:
+        values = {}
+        for method in self.methods:
+            where = {**row.where, "method": self.run_as.get(method, method)}
+            if results.every(where):
+                place = Place(row.heading, where, grouping=row.grouping)
+                values[method] = tuple(self.measure(results, number.within(place)) for number in self.numbers)
+        return values
+
+    def tables(self, results: Results) -> list[Grid]:
         """The table of its rows, if it has one, and its other tables."""
         grids: list[Grid] = []
-        if self.table is not None:
-            grids.append(self.table.grid(runs, self.rows(runs), self.printed))
-        grids.extend(self.more_tables(runs))
+        if self.title:
+            grids.append(self._table(results))
+        grids.extend(self.more_tables(results))
         return grids
 
-    def as_printed(self, runs: StudyRuns) -> tuple[PrintedRow, ...]:
-        """Our numbers in place of the paper's, in its order and with its digits; empty where some are missing.
-
-        Of a study that the paper does not have: all of our rows.
-        """
+    def as_printed(self, results: Results) -> tuple[PrintedRow, ...]:
+        """Our numbers in place of the paper's, in its order and with its digits; empty where some are missing."""
         if not self.printed:
-            return tuple(_in_full(row) for row in self.rows(runs))
-        ours = {row.paper: row for row in self.rows(runs) if row.paper is not None}
+            return self.not_printed(results)
+        ours = {row.paper: values for row, values in self.measured(results)}
         rows = []
         for printed in self.printed:
-            own = ours.get(printed.label)
-            if own is not None and _is_full(printed, own):
-                rows.append(_in_print(printed, own))
+            values = _as_printed(printed, ours.get(printed.label, {}))
+            if values is not None:
+                rows.append(PrintedRow(printed.label, values))
         if len(rows) < len(self.printed) and not self.in_part:
             return ()
         return tuple(rows)
 
+    def _table(self, results: Results) -> Grid:
+        """Ours and, where the paper prints such a row, the paper's to the right of it."""
+        measured = self.measured(results)
+        paper = {row.label: row.values for row in self.printed}
+        beside: set[str] = set()  # methods of which the paper prints a number in one of these rows
+        for row, _ in measured:
+            beside.update(paper.get(row.paper or (), {}))
+        sections = []
+        for heading, several in groupby(measured, key=lambda one: one[0].section):
+            lines = [self._line(row, values, paper.get(row.paper or (), {}), beside) for row, values in several]
+            sections.append(Section(heading, tuple(lines)))
+        return Grid(
+            id=f"study_{self.name}",
+            title=self.title,
+            corner=(self.corner,),
+            spanners=tuple(Spanner(label, self._headings(method in beside)) for method, label in self.methods.items()),
+            sections=tuple(sections),
+            notes=(*self.notes, run_keys(results)),
+            about=self.about,
+            source=results.source,
+            chapter=CHAPTER,
+        )
 
-def _is_full(printed: PrintedRow, ours: StudyRow) -> bool:
-    """Whether ours has every number that is printed."""
-    for method, numbers in printed.values.items():
-        own = ours.values.get(method, ())[: len(numbers)]
-        if len(own) < len(numbers) or any(number.value is None for number in own):
-            return False
-    return True
+    def _headings(self, has_paper: bool) -> tuple[str, ...]:
+        """The columns of one method."""
+        headings: list[str] = []
+        for number in self.numbers:
+            headings.append(number.heading)
+            if has_paper:
+                headings.append("paper")
+        return tuple(headings)
+
+    def _line(
+        self, row: StudyRow, ours: Values, printed: Mapping[str, tuple[float, ...]], beside: Collection[str]
+    ) -> Line:
+        """``beside``: the methods that the paper prints."""
+        entries: list[Entry] = []
+        for method in self.methods:
+            for position, place in enumerate(self.numbers):
+                digits = place.form.digits
+                if method in ours:
+                    entries.append(printed_number(ours[method][position], place.form))
+                else:
+                    entries.append(Entry())
+                if method in printed and position < len(printed[method]):
+                    entries.append(number_entry(printed[method][position], digits))
+                elif method in beside:
+                    entries.append(Entry())
+        return Line(row.heading, tuple(entries))
 
 
-def _in_full(ours: StudyRow) -> PrintedRow:
+def run_keys(results: Results) -> Note:
+    """In which runs a table's numbers are found."""
+    keys = ", ".join(sorted(short_key(run.result.key) for run in results))
+    return Note("keys", f"{keys}.", "Run keys", for_print=False)
+
+
+def _as_printed(printed: PrintedRow, ours: Values) -> Mapping[str, tuple[float, ...]] | None:
+    """Ours of every number that is printed; None where one is missing."""
     values = {}
-    for method, numbers in ours.values.items():
-        values[method] = tuple(number.value for number in numbers if number.value is not None)
-    return PrintedRow((ours.section, *ours.label), MappingProxyType(values))
-
-
-def _in_print(printed: PrintedRow, ours: StudyRow) -> PrintedRow:
-    values = {}
     for method, numbers in printed.values.items():
-        own = ours.values[method][: len(numbers)]
-        values[method] = tuple(round(number.value, DIGITS) for number in own if number.value is not None)
-    return PrintedRow(printed.label, MappingProxyType(values))
+        own = ours.get(method, ())[: len(numbers)]
+        rounded = [round(number.mean, DIGITS) for number in own if number is not None and number.mean is not None]
+        if len(rounded) < len(numbers):
+            return None
+        values[method] = tuple(rounded)
+    return MappingProxyType(values)
 
 
 def runs_by_study(
-    studies: Iterable[Study], results: Iterable[Run], source: Source, reading: Reading, selection: Selection
-) -> dict[str, StudyRuns]:
+    studies: Iterable[Study], runs: Iterable[Run], source: Source, reading: Reading, selection: Selection
+) -> dict[str, Results]:
     """The runs of each study by its name, those that ``selection`` admits; runs of other studies are left out.
 
-    Of several configurations of a setting, such as two groupings, the newest counts.
+    Of several configurations of a setting, such as two groupings, the newest counts. Of runs of one configuration the
+    one of today's code counts, and of several of these the last.
     """
-    completed = [run for run in results if run.result.source == source and run.result.is_completed]
-    found: dict[str, StudyRuns] = {}
+    completed = [run for run in runs if run.result.source == source and run.result.is_completed]
+    found: dict[str, Results] = {}
     for study in studies:
         own = [run for run in completed if run.result.study == study.name]
-        runs, _ = newest_configurations(selection.select_ignoring((*OF_STUDY, *study.varies), own))
-        if runs:
-            own_reading = replace(reading, rule=study.rule or reading.rule)
-            found[study.name] = StudyRuns(study.name, source, own_reading, runs)
+        kept, _ = newest_configurations(selection.select_ignoring((*OF_STUDY, *study.varies), own))
+        kept.sort(key=lambda run: (made_by_installed_code(run) is True, run.result.origin.finished))
+        newest: dict[Any, Run] = {_configuration(run): run for run in kept}
+        if newest:
+            found[study.name] = Results(newest.values(), source, replace(reading, rule=study.rule or reading.rule))
     return found
+
+
+def _configuration(run: Run) -> Any:
+    return (*run.cell[:2], run.result.method.id, repr(sorted(run.parameters.items(), key=str)))

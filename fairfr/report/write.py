@@ -17,7 +17,6 @@ from fairfr.core.text import plural, slug
 from fairfr.core.types import Source
 from fairfr.report.paper_spec import Paper
 from fairfr.report.study import runs_by_study
-from fairfr.report.study_runs import StudyRuns
 from fairfr.report.tables.grid import DECISION, SOURCE_LABEL, Grid, Note
 from fairfr.report.tables.setting_tables import tables_of_runs
 from fairfr.report.uncertainty.setting_bootstrap import BootstrapCache
@@ -164,7 +163,7 @@ def _do(runs: Sequence[Run], one: str, several: str) -> str:
 
 def _write_page(
     results: Results,
-    studies: Mapping[str, StudyRuns],
+    studies: Mapping[str, Results],
     out_root: Path,
     wanted: ReportOptions,
     note: Note | None,
@@ -197,7 +196,7 @@ def _decisions(grids: Iterable[Grid]) -> Iterator[tuple[str, tuple[str, ...]]]:
             yield grid.heading, said
 
 
-def all_tables(results: Results, studies: Mapping[str, StudyRuns], wanted: ReportOptions, paper: Paper) -> list[Grid]:
+def all_tables(results: Results, studies: Mapping[str, Results], wanted: ReportOptions, paper: Paper) -> list[Grid]:
     """What has run and the paper's tables, the claims, uncertainty on request, and the studies.
 
     Own data alone has no use for what the paper says: uncertainty, if it is asked for, comes first.

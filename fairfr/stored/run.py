@@ -39,6 +39,11 @@ class Number(NamedTuple):
     n_diff: int
 
     @classmethod
+    def derived(cls, mean: float, std: float | None = None, folds: int = 0) -> Number:
+        """One that is not stored but made from runs or their scores."""
+        return cls(("", "", "", ""), mean, std, None, folds, folds, 0, 0)
+
+    @classmethod
     def of(cls, row: MetricSummary) -> Number:
         return cls(
             stored=_place(row),

@@ -20,7 +20,7 @@ from fairfr.paper.order import (
 )
 from fairfr.paper.printed import printed_headline
 from fairfr.report.quantity import Quantity
-from fairfr.report.study_table import PrintedRow
+from fairfr.report.study import PrintedRow
 from fairfr.stored.order import Setting
 
 Status: TypeAlias = Literal["holds", "does not hold", "undetermined"]

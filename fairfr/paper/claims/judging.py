@@ -23,7 +23,6 @@ from fairfr.paper.comparison import synthetic_warning
 from fairfr.paper.numbers import BootstrapNumbers, MissingNumberError, Numbers, PrintedNumbers, RunNumbers
 from fairfr.paper.order import ROWS, SETTINGS
 from fairfr.paper.printed import WORST_BRIER
-from fairfr.report.study_runs import StudyRuns
 from fairfr.report.tables.grid import Entry, Grid, Line, Note, Section, Spanner, Tone
 from fairfr.report.tables.notes import RunsOfTable
 from fairfr.report.tables.places import Place
@@ -110,7 +109,7 @@ def _in_draws(claim: Claim, point: Verdict, verdicts: list[Verdict], share: floa
 def claims(
     results: Results,
     bootstraps: BootstrapCache | None = None,
-    studies: Mapping[str, StudyRuns] = MappingProxyType({}),
+    studies: Mapping[str, Results] = MappingProxyType({}),
 ) -> Grid:
     """One line for each claim: where it is printed, its verdict from the printed tables and, if any, from our runs.
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from fairfr.paper.printed import printed_study
-from fairfr.report.quantity import group_heading
-from fairfr.report.study import Study
-from fairfr.report.study_runs import Setting, StudyRuns
-from fairfr.report.study_table import CHAPTER, ColumnSpec, Measurement, StudyRow, StudyTable, measure_methods
-from fairfr.report.tables.grid import Grid, Line, Note, Section, Spanner, number_entry
+from fairfr.report.quantity import Quantity, group_heading
+from fairfr.report.study import CHAPTER, Study, StudyRow
+from fairfr.report.tables.grid import Entry, Grid, Line, Note, Section, Spanner, number_entry
+from fairfr.report.tables.places import Form, Place, line, number
+from fairfr.stored.results import Results
 from fairfr.stored.run import Run
 
 METHODS = {
@@ -23,28 +25,17 @@ RULES = Note(
     "A pair belongs to a group if both of its images do, in either reading; mixed and unknown pairs are in none. A "
     "group counts in a fold with at least min_pairs pairs and both labels; the worst of those is taken in each fold.",
 )
-TABLE = StudyTable(
-    title="Worst-group AUROC by attribute",
-    corner=("Grouping",),
-    methods=METHODS,
-    columns=(ColumnSpec("AUROC"),),
-    about=("Mean and standard deviation over held-out folds.",),
-    notes=(RULES,),
-)
 
 
-def rows(runs: StudyRuns) -> list[StudyRow]:
+def rows(results: Results) -> Iterator[StudyRow]:
     """A row for each single attribute, by data set and backbone."""
-    found = []
-    for setting in runs.settings:
-        for attribute in _attributes(runs.find(setting)[0]):
-            label = (attribute.capitalize(),)
+    for setting in results.settings:
+        for attribute in _attributes(results.every({"setting": setting})[0]):
+            label = attribute.capitalize()
             printed = None
             if setting == PAPER:
-                printed = label
-            numbers = _numbers(runs, setting, attribute)
-            found.append(StudyRow(label, numbers, runs.label(setting), printed))
-    return found
+                printed = (label,)
+            yield StudyRow(label, {"setting": setting}, results.name(setting), attribute, printed)
 
 
 def _attributes(run: Run) -> list[str]:
@@ -56,27 +47,22 @@ def _attributes(run: Run) -> list[str]:
     return [name for name in names if name != data.grouping]
 
 
-def _numbers(
-    runs: StudyRuns, setting: Setting, grouping: str, group: str = "worst"
-) -> dict[str, tuple[Measurement, ...]]:
-    def find(method: str) -> Run | None:
-        return runs.one(setting, method)
-
-    def measure(run: Run) -> tuple[Measurement, ...]:
-        return (Measurement.of(run.number("auroc", group, grouping), with_std=True),)
-
-    return measure_methods(METHODS, find, measure)
-
-
-def by_group(runs: StudyRuns) -> list[Grid]:
+def by_group(results: Results) -> list[Grid]:
     """Every group of every attribute: pairs, folds that count, and AUROC."""
+    columns = [Place(label, {"method": method}) for method, label in METHODS.items()]
     sections = []
-    for setting in runs.settings:
-        run = runs.find(setting)[0]
+    for setting in results.settings:
+        run = results.every({"setting": setting})[0]
         for attribute in _attributes(run):
-            groups = run.result.data.groups[attribute]
-            lines = [_line(runs, setting, attribute, group) for group in groups]
-            sections.append(Section(f"{runs.label(setting)}, {attribute}", tuple(lines)))
+            lines = []
+            for group in run.result.data.groups[attribute]:
+                place = Place(
+                    group_heading(group), {"setting": setting}, Quantity("auroc", group), attribute, Form(digits=4)
+                )
+                counts = _counts(run, attribute, group)
+                auroc = line(results, place, columns)
+                lines.append(Line(place.heading, (*counts, *auroc.entries)))
+            sections.append(Section(f"{results.name(setting)}, {attribute}", tuple(lines)))
     grid = Grid(
         id="study_attributes_groups",
         title="AUROC of every group by attribute",
@@ -84,29 +70,30 @@ def by_group(runs: StudyRuns) -> list[Grid]:
         spanners=(Spanner("", ("pairs", "folds")), Spanner("AUROC", tuple(METHODS.values()))),
         sections=tuple(sections),
         notes=(RULES,),
-        source=runs.source,
+        source=results.source,
         chapter=CHAPTER,
     )
     return [grid]
 
 
-def _line(runs: StudyRuns, setting: Setting, grouping: str, group: str) -> Line:
-    counted = runs.find(setting)[0].number("auroc", group, grouping)
-    entries = [number_entry(0, 0), number_entry(0, 0)]
-    if counted is not None:
-        entries = [number_entry(counted.n_same + counted.n_diff, 0), number_entry(counted.folds, 0)]
-    numbers = _numbers(runs, setting, grouping, group)
-    for method in METHODS:
-        (number,) = numbers.get(method, (Measurement(None),))
-        entries.append(number_entry(number.value, 4))
-    return Line(group_heading(group), tuple(entries))
+def _counts(run: Run, attribute: str, group: str) -> tuple[Entry, Entry]:
+    """Pairs, and folds that count."""
+    counted = run.number("auroc", group, attribute)
+    if counted is None:
+        return number_entry(0, 0), number_entry(0, 0)
+    return number_entry(counted.n_same + counted.n_diff, 0), number_entry(counted.folds, 0)
 
 
 STUDY = Study(
     "attributes",
-    TABLE,
-    rows,
-    printed_study("attributes"),
+    title="Worst-group AUROC by attribute",
+    corner="Grouping",
+    methods=METHODS,
+    numbers=(number("AUROC", "auroc", "worst", digits=4, spread=True),),
+    rows=rows,
+    about=("Mean and standard deviation over held-out folds.",),
+    notes=(RULES,),
+    printed=printed_study("attributes"),
     more_tables=by_group,
     varies=("grouping", "min_pairs"),
     rule="both",

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from fairfr.paper.printed import printed_study
-from fairfr.report.figures.curves import Curve, curve_figure, curve_through
-from fairfr.report.study import Study
-from fairfr.report.study_runs import Setting, StudyRuns
-from fairfr.report.study_table import ColumnSpec, Measurement, StudyRow, StudyTable
+from fairfr.report.figures.curves import curve_figure, study_curves
+from fairfr.report.study import Study, StudyRow
 from fairfr.report.tables.grid import Note
-from fairfr.stored.run import Run
+from fairfr.report.tables.places import Place, number
+from fairfr.stored.results import Results
+from fairfr.stored.run import Number
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -26,11 +26,44 @@ METHODS = {
     "ac_density_loo": "AC-Density (LOO)",
 }
 PAPER = ("lfw", "adaface_aligned")
-TABLE = StudyTable(
+
+
+def rows(results: Results) -> Iterator[StudyRow]:
+    """A row for each size, by data set and backbone."""
+    for setting in results.settings:
+        for size in results.values("size", {"setting": setting}):
+            printed = None
+            if setting == PAPER:
+                printed = (str(size),)
+            where = {"setting": setting, "size": size}
+            yield StudyRow(f"{size:,}", where, results.name(setting), paper=printed)
+
+
+def over_samples(results: Results, place: Place) -> Number | None:
+    """Mean and std over the folds of all samples; each has the same number of folds."""
+    found = [run.number("auroc") for run in results.every(place.where)]
+    known = [one for one in found if one is not None and one.mean is not None]
+    if not known:
+        return None
+    means = np.array([one.mean for one in known], dtype=np.float64)
+    variances = np.array([one.std for one in known], dtype=np.float64) ** 2
+    std = np.sqrt(np.mean(variances + (means - means.mean()) ** 2))
+    return Number.derived(float(means.mean()), float(std), sum(one.folds for one in known))
+
+
+def figure(results: Results) -> Figure | None:
+    """A learning curve for each data set and backbone, with a band of one standard deviation."""
+    return curve_figure(study_curves(STUDY, results, "size"), "Training pairs", "AUROC", results)
+
+
+STUDY = Study(
+    "calibration_size",
     title="Global AUROC by the number of training pairs",
-    corner=("Training pairs",),
+    corner="Training pairs",
     methods=METHODS,
-    columns=(ColumnSpec("AUROC"),),
+    numbers=(number("AUROC", "auroc", digits=4, spread=True),),
+    rows=rows,
+    measure=over_samples,
     about=("Mean and standard deviation over held-out folds and samples; the test folds are the published ones.",),
     notes=(
         Note(
@@ -40,62 +73,6 @@ TABLE = StudyTable(
             "samples together, and no confidence intervals.",
         ),
     ),
+    printed=printed_study("calibration_size"),
+    figure=figure,
 )
-
-
-def rows(runs: StudyRuns) -> list[StudyRow]:
-    """A row for each size, by data set and backbone."""
-    found = []
-    for setting in runs.settings:
-        for size in runs.values("size", runs.find(setting)):
-            printed = None
-            if setting == PAPER:
-                printed = (str(size),)
-            found.append(StudyRow((f"{size:,}",), _numbers(runs, setting, size), runs.label(setting), printed))
-    return found
-
-
-def _numbers(runs: StudyRuns, setting: Setting, size: int) -> dict[str, tuple[Measurement, ...]]:
-    found: dict[str, tuple[Measurement, ...]] = {}
-    for method in METHODS:
-        samples = runs.find(setting, method, size=size)
-        if samples:
-            found[method] = (_over_samples(samples),)
-    return found
-
-
-def _over_samples(runs: Sequence[Run]) -> Measurement:
-    """Mean and std over the folds of all samples; each has the same number of folds."""
-    numbers = [run.number("auroc") for run in runs]
-    known = [number for number in numbers if number is not None and number.mean is not None]
-    if not known:
-        return Measurement(None)
-    means = np.array([number.mean for number in known], dtype=np.float64)
-    variances = np.array([number.std for number in known], dtype=np.float64) ** 2
-    std = np.sqrt(np.mean(variances + (means - means.mean()) ** 2))
-    return Measurement(float(means.mean()), float(std))
-
-
-def figure(runs: StudyRuns) -> Figure | None:
-    """A learning curve for each data set and backbone, with a band of one standard deviation."""
-    panels = {}
-    for setting in runs.settings:
-        curves = _curves(runs, setting)
-        if curves:
-            panels[runs.label(setting)] = curves
-    return curve_figure(panels, "Training pairs", "AUROC", runs)
-
-
-def _curves(runs: StudyRuns, setting: Setting) -> list[Curve]:
-    sizes = runs.values("size", runs.find(setting))
-    by_size = {size: _numbers(runs, setting, size) for size in sizes}
-    curves = []
-    for method, label in METHODS.items():
-        points = [(size, numbers[method][0]) for size, numbers in by_size.items() if method in numbers]
-        curve = curve_through(label, points)
-        if curve is not None:
-            curves.append(curve)
-    return curves
-
-
-STUDY = Study("calibration_size", TABLE, rows, printed_study("calibration_size"), figure=figure)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from fairfr.paper.printed import printed_study
-from fairfr.report.study import Study
-from fairfr.report.study_runs import Setting, StudyRuns
-from fairfr.report.study_table import ColumnSpec, Measurement, StudyRow, StudyTable, measure_methods
+from fairfr.report.study import Study, StudyRow
 from fairfr.report.tables.grid import Note
-from fairfr.stored.run import Run
+from fairfr.report.tables.places import number
+from fairfr.stored.order import TableOrder
+from fairfr.stored.results import Results
 
 METHODS = {
     "platt": "Platt",
@@ -18,7 +20,6 @@ METHODS = {
     "ac_density": "AC-Density",
     "ac_density_loo": "AC-Density (LOO)",
 }
-RUN_AS = {"beta": "beta_paper"}  # the study's beta is the unconstrained one
 PAPER = {
     ("rfw", "arcface_original"): "RFW, ArcFace",
     ("rfw", "arcface_r100_aligned"): "RFW, R100",
@@ -31,11 +32,25 @@ PAPER = {
     ("bfw", "adaface_aligned"): "BFW, AdaFace",
     ("bfw", "vit_b"): "BFW, ViT-B",
 }
-TABLE = StudyTable(
+
+
+def rows(results: Results) -> Iterator[StudyRow]:
+    """A row for each data set and backbone: the paper's in its order, then others by name."""
+    for setting in TableOrder(settings=tuple(PAPER)).sorted(results.settings):
+        printed = None
+        if setting in PAPER:
+            printed = (PAPER[setting],)
+        yield StudyRow(results.name(setting), {"setting": setting}, paper=printed)
+
+
+STUDY = Study(
+    "components",
     title="Component ablation: worst-group AUROC",
-    corner=("Setting",),
+    corner="Setting",
     methods=METHODS,
-    columns=(ColumnSpec("AUROC"),),
+    run_as={"beta": "beta_paper"},  # the study's beta is the unconstrained one
+    numbers=(number("AUROC", "auroc", "worst", digits=4),),
+    rows=rows,
     about=("Means over held-out folds of the worst group of each; pairs of two groups are in none.",),
     notes=(
         Note(
@@ -44,28 +59,7 @@ TABLE = StudyTable(
             "unconstrained one, which may change the order of pairs. The embedding sets are the study's own.",
         ),
     ),
+    printed=printed_study("components"),
+    in_part=True,
+    rule="both",
 )
-
-
-def rows(runs: StudyRuns) -> list[StudyRow]:
-    """A row for each data set and backbone: the paper's in its order, then others by name."""
-    found = []
-    for setting in runs.settings_after(PAPER):
-        printed = None
-        if setting in PAPER:
-            printed = (PAPER[setting],)
-        found.append(StudyRow((runs.label(setting),), _numbers(runs, setting), paper=printed))
-    return found
-
-
-def _numbers(runs: StudyRuns, setting: Setting) -> dict[str, tuple[Measurement, ...]]:
-    def find(method: str) -> Run | None:
-        return runs.one(setting, RUN_AS.get(method, method))
-
-    def measure(run: Run) -> tuple[Measurement, ...]:
-        return (Measurement.of(run.number("auroc", "worst")),)
-
-    return measure_methods(METHODS, find, measure)
-
-
-STUDY = Study("components", TABLE, rows, printed_study("components"), in_part=True, rule="both")

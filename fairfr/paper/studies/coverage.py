@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from itertools import groupby
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from fairfr.paper.printed import printed_study
-from fairfr.report.figures.curves import Curve, curve_figure, curve_through
+from fairfr.report.figures.curves import curve_figure, study_curves
 from fairfr.report.quantity import group_heading
-from fairfr.report.study import Study
-from fairfr.report.study_runs import Setting, StudyRuns
-from fairfr.report.study_table import ColumnSpec, Measurement, StudyRow, StudyTable, measure_methods
+from fairfr.report.study import Study, StudyRow
 from fairfr.report.tables.grid import Note
-from fairfr.stored.run import Run
+from fairfr.report.tables.places import Place, number
+from fairfr.stored.results import Results
+from fairfr.stored.run import Number
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -24,11 +24,46 @@ METHODS = {
     "ac_density_loo": "AC-Density (LOO)",
 }
 PAPER = ("rfw", "arcface_original", "african")
-TABLE = StudyTable(
+GROUP = "splitter.group"
+
+
+def rows(results: Results) -> Iterator[StudyRow]:
+    """A row for each share, by data set, backbone and group."""
+    for setting in results.settings:
+        for group in results.values(GROUP, {"setting": setting}):
+            section = f"{results.name(setting)}, {group_heading(group)}"
+            for keep in reversed(results.values("keep", {"setting": setting, GROUP: group})):
+                label = f"{100 * keep:g}%"
+                printed = None
+                if (*setting, group.casefold()) == PAPER:
+                    printed = (label,)
+                where = {"setting": setting, GROUP: group, "keep": keep, "repeat": 0}
+                yield StudyRow(label, where, section, paper=printed)
+
+
+def of_thinned_group(results: Results, place: Place) -> Number | None:
+    """Of the group that was thinned out, whichever way its name is capitalised."""
+    run = results.find(place.where)
+    assert run is not None and place.quantity is not None
+    grouping = str(run.value("splitter.grouping") or run.result.data.grouping)
+    names = {name.casefold(): name for name in run.result.data.groups[grouping]}
+    return run.number(place.quantity.metric, names[str(run.value(GROUP)).casefold()], grouping)
+
+
+def figure(results: Results) -> Figure | None:
+    """AUROC and Brier over the share that is kept, for each group that was thinned out."""
+    panels = study_curves(STUDY, results, "keep", scale=100)
+    return curve_figure(panels, "Pairs of the group kept (%)", "", results, log=True)
+
+
+STUDY = Study(
+    "coverage",
     title="AUROC and Brier score of a group whose calibration pairs are thinned out",
-    corner=("Pairs kept",),
+    corner="Pairs kept",
     methods=METHODS,
-    columns=(ColumnSpec("AUROC"), ColumnSpec("Brier")),
+    numbers=(number("AUROC", "auroc", digits=4), number("Brier", "brier", digits=4)),
+    rows=rows,
+    measure=of_thinned_group,
     about=("Means over held-out folds of the group's own pairs; the test folds are the published ones.",),
     notes=(
         Note(
@@ -37,66 +72,7 @@ TABLE = StudyTable(
             "whole, and is part of every larger share. Measured are the pairs inside the group.",
         ),
     ),
+    printed=printed_study("coverage"),
+    figure=figure,
+    rule="both",
 )
-
-
-def rows(runs: StudyRuns) -> list[StudyRow]:
-    """A row for each share, by data set, backbone and group."""
-    found = []
-    for setting in runs.settings:
-        for group in runs.values("group", runs.find(setting)):
-            section = f"{runs.label(setting)}, {group_heading(group)}"
-            for keep in reversed(runs.values("keep", runs.find(setting, group=group))):
-                label = (f"{100 * keep:g}%",)
-                printed = None
-                if (*setting, group.casefold()) == PAPER:
-                    printed = label
-                found.append(StudyRow(label, _numbers(runs, setting, group, keep), section, printed))
-    return found
-
-
-def _numbers(runs: StudyRuns, setting: Setting, group: str, keep: float) -> dict[str, tuple[Measurement, ...]]:
-    def find(method: str) -> Run | None:
-        return runs.one(setting, method, group=group, keep=keep, repeat=0)
-
-    def measure(run: Run) -> tuple[Measurement, ...]:
-        return tuple(_of_group(runs, run, metric) for metric in ("auroc", "brier"))
-
-    return measure_methods(METHODS, find, measure)
-
-
-def _of_group(runs: StudyRuns, run: Run, metric: str) -> Measurement:
-    """Of the group that was thinned out, whichever way its name is capitalised."""
-    wanted = str(runs.value(run, "group")).casefold()
-    grouping = str(runs.value(run, "splitter.grouping") or run.result.data.grouping)
-    names = {name.casefold(): name for name in run.result.data.groups[grouping]}
-    return Measurement.of(run.number(metric, names[wanted], grouping))
-
-
-def figure(runs: StudyRuns) -> Figure | None:
-    """AUROC and Brier over the share that is kept, for each group that was thinned out."""
-    panels = {}
-    for section, several in groupby(rows(runs), key=lambda row: row.section):
-        of_section = list(several)
-        for position, column in enumerate(TABLE.columns):
-            curves = _curves(of_section, position)
-            if curves:
-                panels[f"{section}: {column.heading}"] = curves
-    return curve_figure(panels, "Pairs of the group kept (%)", "", runs, log=True)
-
-
-def _curves(rows: list[StudyRow], position: int) -> list[Curve]:
-    """A curve for each method, of the quantity at this position."""
-    curves = []
-    for method, label in METHODS.items():
-        points = []
-        for row in rows:
-            if method in row.values:
-                points.append((float(row.label[0].rstrip("%")), row.values[method][position]))
-        curve = curve_through(label, points)
-        if curve is not None:
-            curves.append(curve)
-    return curves
-
-
-STUDY = Study("coverage", TABLE, rows, printed_study("coverage"), figure=figure, rule="both")

@@ -11,13 +11,11 @@ from fairfr.core.types import F64, Bool
 from fairfr.metrics.roc_metrics import Convention, OperatingPoint, fpr_name
 from fairfr.numerics.bootstrap import percentile_interval
 from fairfr.report.held_out_folds import HeldOutFold, held_out_folds
-from fairfr.report.study import Study
-from fairfr.report.study_runs import Setting, StudyRuns
-from fairfr.report.study_table import CHAPTER
+from fairfr.report.study import CHAPTER, Study, run_keys
 from fairfr.report.tables.grid import Entry, Grid, Line, Note, Section, Spanner, number_entry
-from fairfr.report.tables.notes import short_key
 from fairfr.report.uncertainty.setting_bootstrap import SettingBootstrap, bootstrap_runs
-from fairfr.stored.order import MethodRow
+from fairfr.stored.order import MethodRow, Setting
+from fairfr.stored.results import Results
 from fairfr.stored.run import Run
 from fairfr.stored.scores import RunScores
 
@@ -50,9 +48,8 @@ NOTES = (
 )
 
 
-def tables(runs: StudyRuns) -> list[Grid]:
+def tables(results: Results) -> list[Grid]:
     """The readings of TPR by method, and the false matches there are to count by group."""
-    keys = ", ".join(sorted(short_key(run.result.key) for run in runs))
     readings = Grid(
         id="study_low_fpr",
         title=f"TPR at FPR={LEVEL} under several conventions",
@@ -63,16 +60,16 @@ def tables(runs: StudyRuns) -> list[Grid]:
             Spanner("From training", ("TPR", "FPR")),
             Spanner("", ("impostors at the top",)),
         ),
-        sections=tuple(_section(runs, setting) for setting in runs.settings),
-        notes=(*NOTES, Note("keys", f"{keys}.", "Run keys", for_print=False)),
-        source=runs.source,
+        sections=tuple(_section(results, setting) for setting in results.settings),
+        notes=(*NOTES, run_keys(results)),
+        source=results.source,
         chapter=CHAPTER,
     )
-    return [readings, _counts(runs)]
+    return [readings, _counts(results)]
 
 
-def _section(runs: StudyRuns, setting: Setting) -> Section:
-    found = sorted(runs.find(setting), key=_place)
+def _section(results: Results, setting: Setting) -> Section:
+    found = sorted(results.every({"setting": setting}), key=_place)
     available = []
     for run in found:
         scores = RunScores.if_available(run)
@@ -81,7 +78,7 @@ def _section(runs: StudyRuns, setting: Setting) -> Section:
     drawn = None
     if available:
         drawn = bootstrap_runs(available, DRAWS)
-    return Section(runs.label(setting), tuple(_line(runs, run, drawn) for run in found))
+    return Section(results.name(setting), tuple(_line(run, drawn) for run in found))
 
 
 def _place(run: Run) -> tuple[int, str]:
@@ -97,7 +94,7 @@ def _row(run: Run) -> MethodRow:
     return MethodRow(method, run.label, method, method)
 
 
-def _line(runs: StudyRuns, run: Run, drawn: SettingBootstrap | None) -> Line:
+def _line(run: Run, drawn: SettingBootstrap | None) -> Line:
     folds = list(held_out_folds(run))
     scores = RunScores.if_available(run)
     if not folds or scores is None:
@@ -152,16 +149,16 @@ def _mean(values: Iterable[float]) -> float | None:
     return float(np.mean(known))
 
 
-def _counts(runs: StudyRuns) -> Grid:
+def _counts(results: Results) -> Grid:
     rule = "both images'"
-    if runs.reading.rule == "first":
+    if results.reading.rule == "first":
         rule = "its first image's"
     return Grid(
         id="study_low_fpr_counts",
         title="False matches that are expected in a test fold",
         corner=("Group",),
         spanners=(Spanner("", ("impostor pairs in a fold", *(f"expected at FPR={text}" for text in FPR_LEVELS))),),
-        sections=tuple(_count_section(runs, setting) for setting in runs.settings),
+        sections=tuple(_count_section(results, setting) for setting in results.settings),
         notes=(
             Note(
                 "enough",
@@ -170,13 +167,13 @@ def _counts(runs: StudyRuns) -> Grid:
                 "(95 %).",
             ),
         ),
-        source=runs.source,
+        source=results.source,
         chapter=CHAPTER,
     )
 
 
-def _count_section(runs: StudyRuns, setting: Setting) -> Section:
-    run = runs.find(setting)[0]
+def _count_section(results: Results, setting: Setting) -> Section:
+    run = results.every({"setting": setting})[0]
     grouping = run.result.data.grouping
     groups = ["all"]
     if grouping:
@@ -186,7 +183,7 @@ def _count_section(runs: StudyRuns, setting: Setting) -> Section:
         number = run.number("auroc", group)
         if number is not None:
             lines.append(_count_line(group, number.n_diff / number.folds_total))
-    return Section(runs.label(setting), tuple(lines))
+    return Section(results.name(setting), tuple(lines))
 
 
 def _count_line(group: str, negatives: float) -> Line:

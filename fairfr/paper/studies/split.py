@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from fairfr.paper.printed import printed_study
-from fairfr.report.study import Study
-from fairfr.report.study_runs import Setting, StudyRuns
-from fairfr.report.study_table import CHAPTER, ColumnSpec, Measurement, StudyRow, StudyTable, measure_methods
+from fairfr.report.study import CHAPTER, Study, StudyRow
 from fairfr.report.tables.grid import Grid, Line, Note, Section, Spanner, number_entry
+from fairfr.report.tables.places import number
+from fairfr.stored.results import Results
 from fairfr.stored.run import Run
 
 METHODS = {
@@ -30,63 +30,34 @@ COUNTS = {
     "cut": "parts larger than a fold",
     "dropped": "most pairs left out of a fold's training",
 }
-TABLE = StudyTable(
-    title="Worst-group AUROC and worst-group Brier score by the way folds are made",
-    corner=("Folds",),
-    methods=METHODS,
-    columns=(ColumnSpec("AUROC"), ColumnSpec("Brier")),
-    about=("Means over held-out folds of the worst group of each; pairs of two groups are in none.",),
-    notes=(
-        Note(
-            "folds",
-            "Endpoint-disjoint: pairs with an image in common, also under another name, lie in one fold. "
-            "Identity-disjoint: pairs with a person in common do; where all people are connected, training pairs that "
-            "share a person with the tested fold are left out. The paper prints the first of these.",
-        ),
-    ),
-)
 
 
-def rows(runs: StudyRuns) -> list[StudyRow]:
+def rows(results: Results) -> Iterator[StudyRow]:
     """A row for each kind of folds, by data set and backbone."""
-    found = []
-    for setting in runs.settings:
+    for setting in results.settings:
+        protocols = results.values("protocol", {"setting": setting})
         for protocol, folds in FOLDS.items():
-            if not _of_protocol(runs, setting, protocol):
+            if protocol not in protocols:
                 continue
             printed = None
             if setting in PAPER:
                 printed = (PAPER[setting], folds)
-            numbers = _numbers(runs, setting, protocol)
-            found.append(StudyRow((folds,), numbers, runs.label(setting), printed))
-    return found
+            where = {"setting": setting, "protocol": protocol}
+            yield StudyRow(folds, where, results.name(setting), paper=printed)
 
 
-def _of_protocol(runs: StudyRuns, setting: Setting, protocol: str) -> list[Run]:
-    return [run for run in runs.find(setting) if run.result.protocol == protocol]
-
-
-def _numbers(runs: StudyRuns, setting: Setting, protocol: str) -> dict[str, tuple[Measurement, ...]]:
-    by_method = {run.result.method.id: run for run in reversed(_of_protocol(runs, setting, protocol))}
-
-    def measure(run: Run) -> tuple[Measurement, ...]:
-        return tuple(Measurement.of(run.number(metric, "worst")) for metric in ("auroc", "brier"))
-
-    return measure_methods(METHODS, by_method.get, measure)
-
-
-def moved(runs: StudyRuns) -> list[Grid]:
+def moved(results: Results) -> list[Grid]:
     """What became of the pairs in new folds."""
     sections = []
-    for setting in runs.settings:
+    for setting in results.settings:
         lines = []
         for protocol in FOLDS:
-            counts = _counts(_of_protocol(runs, setting, protocol))
+            counts = _counts(results.every({"setting": setting, "protocol": protocol}))
             if counts:
                 entries = [number_entry(counts[name], 0) for name in ("pairs", *COUNTS)]
                 lines.append(Line(FOLDS[protocol], tuple(entries)))
         if lines:
-            sections.append(Section(runs.label(setting), tuple(lines)))
+            sections.append(Section(results.name(setting), tuple(lines)))
     grid = Grid(
         id="study_split_folds",
         title="New folds: pairs that moved, and what could not be balanced",
@@ -100,7 +71,7 @@ def moved(runs: StudyRuns) -> list[Grid]:
                 "that of each class in each group. Pairs stay in their fold where that is as good.",
             ),
         ),
-        source=runs.source,
+        source=results.source,
         chapter=CHAPTER,
     )
     return [grid]
@@ -115,4 +86,23 @@ def _counts(runs: Sequence[Run]) -> dict[str, int]:
     return {}
 
 
-STUDY = Study("split", TABLE, rows, printed_study("split"), moved, rule="both")
+STUDY = Study(
+    "split",
+    title="Worst-group AUROC and worst-group Brier score by the way folds are made",
+    corner="Folds",
+    methods=METHODS,
+    numbers=(number("AUROC", "auroc", "worst", digits=4), number("Brier", "brier", "worst", digits=4)),
+    rows=rows,
+    about=("Means over held-out folds of the worst group of each; pairs of two groups are in none.",),
+    notes=(
+        Note(
+            "folds",
+            "Endpoint-disjoint: pairs with an image in common, also under another name, lie in one fold. "
+            "Identity-disjoint: pairs with a person in common do; where all people are connected, training pairs that "
+            "share a person with the tested fold are left out. The paper prints the first of these.",
+        ),
+    ),
+    printed=printed_study("split"),
+    more_tables=moved,
+    rule="both",
+)

@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from fairfr.report.figures.curves import change_figure
 from fairfr.report.quantity import group_heading, higher_is_better
-from fairfr.report.study import Study
-from fairfr.report.study_runs import StudyRuns
-from fairfr.report.study_table import CHAPTER, Measurement, StudyRow
+from fairfr.report.study import CHAPTER, PrintedRow, Study
 from fairfr.report.tables.grid import Entry, Grid, Line, Note, Section, Spanner, Tone, number_entry
 from fairfr.report.uncertainty.setting_bootstrap import Change, Comparison, compare_runs
+from fairfr.stored.results import Results
 from fairfr.stored.run import Run
 from fairfr.stored.scores import RunScores
 
@@ -60,11 +59,11 @@ class TransferPair(NamedTuple):
         return self.away.result.method.label
 
 
-def transfer_pairs(runs: StudyRuns) -> list[TransferPair]:
+def transfer_pairs(results: Results) -> list[TransferPair]:
     """Every run away from home that has one at home, section by section."""
-    homes = {_tested(run): run for run in runs if run.result.protocol == HOME}
-    away = [run for run in runs if run.result.protocol != HOME and _tested(run) in homes]
-    found = [TransferPair(_section(runs, run), run, homes[_tested(run)]) for run in away]
+    homes = {_tested(run): run for run in results if run.result.protocol == HOME}
+    away = [run for run in results if run.result.protocol != HOME and _tested(run) in homes]
+    found = [TransferPair(_section(results, run), run, homes[_tested(run)]) for run in away]
     return sorted(found, key=lambda both: (both.section, both.method))
 
 
@@ -73,12 +72,12 @@ def _tested(run: Run) -> tuple[str, ...]:
     return (*run.cell[:2], str(run.result.data.digest), run.result.method.id)
 
 
-def _section(runs: StudyRuns, run: Run) -> str:
+def _section(results: Results, run: Run) -> str:
     train = run.result.train
     where = "fitted without the group"
     if train is not None:
         where = f"fitted on {train.label}"
-    return f"{runs.label(run.cell[:2])}, {where}"
+    return f"{results.name(run.cell[:2])}, {where}"
 
 
 @cache
@@ -91,26 +90,25 @@ def _compared(home: Run, away: Run) -> Comparison | None:
     return compare_runs(at_home, elsewhere, DRAWS)
 
 
-def tables(runs: StudyRuns) -> list[Grid]:
+def tables(results: Results) -> list[Grid]:
     """All pairs by method, then each group by method."""
-    return [_by_method(runs), _by_group(runs)]
+    return [_by_method(results), _by_group(results)]
 
 
-def rows(runs: StudyRuns) -> list[StudyRow]:
+def changes(results: Results) -> tuple[PrintedRow, ...]:
     """For each section the change of AUROC and of Brier by method: what a claim about transfer is judged by."""
-    changes: dict[str, dict[str, tuple[Measurement, ...]]] = {}
-    for both in transfer_pairs(runs):
+    by_section: dict[str, dict[str, tuple[float, ...]]] = {}
+    for both in transfer_pairs(results):
         found = _compared(both.home, both.away)
         if found is not None:
-            method = both.away.result.method.id
-            of_section = changes.setdefault(both.section, {})
-            of_section[method] = tuple(Measurement(found.change(metric).by) for metric in METRICS)
-    return [StudyRow((), values, section) for section, values in changes.items()]
+            of_section = by_section.setdefault(both.section, {})
+            of_section[both.away.result.method.id] = tuple(found.change(metric).by for metric in METRICS)
+    return tuple(PrintedRow((section,), values) for section, values in by_section.items())
 
 
-def _by_method(runs: StudyRuns) -> Grid:
+def _by_method(results: Results) -> Grid:
     lines: dict[str, list[Line]] = {}
-    for both in transfer_pairs(runs):
+    for both in transfer_pairs(results):
         found = _compared(both.home, both.away)
         ece = [Entry(), Entry()]
         if found is not None:
@@ -119,12 +117,12 @@ def _by_method(runs: StudyRuns) -> Grid:
         lines.setdefault(both.section, []).append(line)
     sections = tuple(Section(heading, tuple(several)) for heading, several in lines.items())
     spanners = (*_spanners(), Spanner("ECE-15", HEADS[:2]))
-    return _grid(runs, "study_transfer", "Calibrations away from home", spanners, sections)
+    return _grid(results, "study_transfer", "Calibrations away from home", spanners, sections)
 
 
-def _by_group(runs: StudyRuns) -> Grid:
+def _by_group(results: Results) -> Grid:
     sections = []
-    for both in transfer_pairs(runs):
+    for both in transfer_pairs(results):
         found = _compared(both.home, both.away)
         if found is None or not found.groups:
             continue
@@ -133,7 +131,7 @@ def _by_group(runs: StudyRuns) -> Grid:
         if lines:
             sections.append(Section(f"{both.section}: {both.method}", lines))
     title = "Calibrations away from home, by group"
-    return _grid(runs, "study_transfer_groups", title, _spanners(), tuple(sections))
+    return _grid(results, "study_transfer_groups", title, _spanners(), tuple(sections))
 
 
 def _has_both_labels(found: Comparison, slot: int) -> bool:
@@ -145,11 +143,11 @@ def _spanners() -> tuple[Spanner, ...]:
     return (Spanner("", ("pairs",)), *(Spanner(heading, HEADS) for heading in METRICS.values()))
 
 
-def _grid(runs: StudyRuns, id: str, title: str, spanners: tuple[Spanner, ...], sections: tuple[Section, ...]) -> Grid:
+def _grid(results: Results, id: str, title: str, spanners: tuple[Spanner, ...], sections: tuple[Section, ...]) -> Grid:
     notes: tuple[Note, ...] = NOTES
-    if runs.source != "synthetic":
+    if results.source != "synthetic":
         notes = NOTES[:2]
-    return Grid(id, title, ("Method",), spanners, sections, notes, source=runs.source, chapter=CHAPTER)
+    return Grid(id, title, ("Method",), spanners, sections, notes, source=results.source, chapter=CHAPTER)
 
 
 def _entries(found: Comparison | None, slot: int) -> tuple[Entry, ...]:
@@ -177,17 +175,17 @@ def _of_change(change: Change, higher: bool | None) -> tuple[Entry, ...]:
     )
 
 
-def figure(runs: StudyRuns) -> Figure | None:
+def figure(results: Results) -> Figure | None:
     """The change of each method with its interval, a panel for each metric, by section."""
-    changes: dict[str, dict[str, dict[str, Change]]] = {}
-    for both in transfer_pairs(runs):
+    panels: dict[str, dict[str, dict[str, Change]]] = {}
+    for both in transfer_pairs(results):
         found = _compared(both.home, both.away)
         if found is None or not _has_both_labels(found, 0):
             continue
         for metric, heading in METRICS.items():
-            of_section = changes.setdefault(both.section, {})
+            of_section = panels.setdefault(both.section, {})
             of_section.setdefault(f"change of {heading}", {})[both.method] = found.change(metric)
-    return change_figure(changes, runs.source)
+    return change_figure(panels, results.source)
 
 
-STUDY = Study("transfer", rows=rows, more_tables=tables, figure=figure, varies=("noise",))
+STUDY = Study("transfer", not_printed=changes, more_tables=tables, figure=figure, varies=("noise",))

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import chain
+from itertools import chain, groupby
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from fairfr.core.types import Source
-from fairfr.report.study_runs import StudyRuns
+from fairfr.report.study import Study
 from fairfr.report.tables.grid import source_title
 from fairfr.report.uncertainty.setting_bootstrap import Change
+from fairfr.stored.results import Results
+from fairfr.stored.run import Number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-    from fairfr.report.study_table import Measurement
 
 PANEL = (4.6, 3.4)  # inches
 IN_A_ROW = 4
@@ -38,23 +38,43 @@ class Curve(NamedTuple):
     band: tuple[float, ...]
 
 
-def curve_through(label: str, points: Sequence[tuple[float, Measurement]]) -> Curve | None:
-    """The curve through the points that have a number, with their spread as its band; None with fewer than two."""
+def study_curves(study: Study, results: Results, parameter: str, scale: float = 1) -> dict[str, list[Curve]]:
+    """A curve for each method over a parameter, times ``scale``: a panel for each section and number, by its title."""
+    panels: dict[str, list[Curve]] = {}
+    for section, several in groupby(study.measured(results), key=lambda one: one[0].section):
+        measured = list(several)
+        for position, place in enumerate(study.numbers):
+            curves = []
+            for method, label in study.methods.items():
+                shown = [(row.where[parameter] * scale, ours[method]) for row, ours in measured if method in ours]
+                points = [(x, numbers[position]) for x, numbers in shown]
+                curves.append(_curve_through(label, points, place.form.spread))
+            title = section
+            if len(study.numbers) > 1:
+                title = f"{section}: {place.heading}"
+            drawn = [curve for curve in curves if curve is not None]
+            if drawn:
+                panels[title] = drawn
+    return panels
+
+
+def _curve_through(label: str, points: Sequence[tuple[float, Number | None]], spread: bool) -> Curve | None:
+    """The curve through the points that have a number; None with fewer than two. ``spread``: in a band of its std."""
     x = []
     y = []
     band = []
     for position, number in points:
-        if number.value is not None:
+        if number is not None and number.mean is not None:
             x.append(position)
-            y.append(number.value)
-            band.append(number.std or 0.0)
+            y.append(number.mean)
+            band.append(float(spread) * (number.std or 0.0))
     if len(x) < 2:
         return None
     return Curve(label, tuple(x), tuple(y), tuple(band))
 
 
 def curve_figure(
-    panels: Mapping[str, Sequence[Curve]], x_label: str, y_label: str, runs: StudyRuns, log: bool = False
+    panels: Mapping[str, Sequence[Curve]], x_label: str, y_label: str, results: Results, log: bool = False
 ) -> Figure | None:
     """A panel for each entry of ``panels``, by its title; None without any. The data source is shown above them.
 
@@ -77,7 +97,7 @@ def curve_figure(
     for ax in axes[:, 0]:
         ax.set_ylabel(y_label)
     made.legend(*axes.flat[len(panels) - 1].get_legend_handles_labels(), fontsize=8, loc="outside right center")
-    made.suptitle(source_title(runs.source), fontsize=9)
+    made.suptitle(source_title(results.source), fontsize=9)
     return made
 
 

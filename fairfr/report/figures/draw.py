@@ -16,7 +16,6 @@ from fairfr.report.figures.fmr_by_group import setting_figure
 from fairfr.report.figures.overview import overview_figure
 from fairfr.report.figures.reliability import FEWEST_PAIRS, reliability_figure, run_reliability_figure
 from fairfr.report.study import Study
-from fairfr.report.study_runs import StudyRuns
 from fairfr.stored.results import Results
 from fairfr.stored.run import Run
 from fairfr.stored.scores import RunScores, setting_label
@@ -81,7 +80,7 @@ def _draw_own(run: Run, score_only: RunScores | None, folder: Path) -> list[Path
     return save(figure or run_reliability_figure(scores), folder / name)
 
 
-def draw_studies(studies: Iterable[Study], runs: Mapping[str, StudyRuns], folder: Path) -> list[Path]:
+def draw_studies(studies: Iterable[Study], runs: Mapping[str, Results], folder: Path) -> list[Path]:
     """``study_<name>`` of every study that has runs and a figure, as PNG and PDF."""
     written: list[Path] = []
     for study in studies:

@@ -11,7 +11,7 @@ from fairfr.report.quantity import LIFTED, Quantity, lifted_groups
 from fairfr.report.tables.grid import Entry, Line, Section, fraction_entry, mark_best, number_entry, tied_entry
 from fairfr.stored.order import BASELINE, MethodRow, Setting
 from fairfr.stored.results import Results, Where
-from fairfr.stored.run import Run
+from fairfr.stored.run import Number, Run
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,20 +132,23 @@ def entry(run: Run, place: Place, baseline: Run | None = None) -> Entry:
 
 
 def _number(run: Run, quantity: Quantity, place: Place) -> Entry:
-    form = place.form
-    found = run.number(quantity.metric, quantity.group, place.grouping)
-    printed = Entry(missing="too few pairs")
-    if found is not None:
-        value = found.mean
-        if form.pooled:
-            value = found.pooled
-        spread = ""
-        if form.spread and found.folds > 1 and found.std is not None:
-            spread = f"±{form.scale * found.std:.{form.digits}f}"
-        printed = number_entry(value, form.digits, scale=form.scale, spread=spread)
+    printed = printed_number(run.number(quantity.metric, quantity.group, place.grouping), place.form)
     if not printed.text and quantity.group != ALL and not run.has_groups:
         return Entry(missing="no groups")
     return printed
+
+
+def printed_number(found: Number | None, form: Form) -> Entry:
+    """What is printed of a number; None: too few pairs."""
+    if found is None:
+        return Entry(missing="too few pairs")
+    value = found.mean
+    if form.pooled:
+        value = found.pooled
+    spread = ""
+    if form.spread and found.folds > 1 and found.std is not None:
+        spread = f"±{form.scale * found.std:.{form.digits}f}"
+    return number_entry(value, form.digits, scale=form.scale, spread=spread)
 
 
 def _lifted(run: Run, baseline: Run | None, metric: str) -> Entry:
