@@ -62,6 +62,7 @@ ALGEBRA = (
 )
 MAX_WIDTH = 65_536  # of vectors; files with a longer array have room for longer ones
 LARGEST_NUMBER = 1e30  # in a fitted state; with larger ones a prediction overflows
+PROBABILITIES = "probability_"  # the array of a curve: Isotonic
 MAX_PROBED = 1_000  # faces that a loaded model is tried on
 TINY = 1e-6  # length of a vector that points nowhere
 MAX_HEADER = 32 * 2**20  # bytes; ours are a few kB, text of any length is in arrays
@@ -363,6 +364,8 @@ def _check_numbers(node: Any, arrays: Arrays) -> None:
         array = arrays.get(name)
         if array is not None and array.dtype.kind == "f" and not bool(np.all(np.abs(array) <= LARGEST_NUMBER)):
             raise DataError(f"its array {name!r} has numbers that no fit gives")
+        if array is not None and name == PROBABILITIES and not bool(np.all((array >= 0) & (array <= 1))):
+            raise DataError(f"its array {name!r} has numbers that no fit gives: probabilities outside [0, 1]")
     for number in _numbers_in(node):
         if not abs(number) <= LARGEST_NUMBER:
             raise DataError(f"it has the number {number:g}, which no fit gives")

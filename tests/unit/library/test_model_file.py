@@ -416,6 +416,14 @@ def test_a_map_of_any_group_must_be_one(faces: Faces, tmp_path: Path, at: int) -
         fairfr.load(path)
 
 
+@pytest.mark.parametrize("probability", [-0.1, 1.1])
+def test_a_curve_that_leaves_0_to_1_anywhere_is_refused(faces: Faces, tmp_path: Path, probability: float) -> None:
+    path = fitted("Isotonic", faces, tmp_path)
+    rewrite(path, lambda arrays: arrays["probability_"].__setitem__(len(arrays["probability_"]) // 2, probability))
+    with pytest.raises(DataError, match=r"probabilities outside \[0, 1\]"):
+        fairfr.load(path)
+
+
 @pytest.mark.parametrize(
     ("name", "number"), [("Isotonic", np.nan), ("Isotonic", np.inf), ("ACLinear", 1e300), ("ACLinear", np.nan)]
 )
