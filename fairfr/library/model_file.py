@@ -63,7 +63,8 @@ ALGEBRA = (
 MAX_WIDTH = 65_536  # of vectors; files with a longer array have room for longer ones
 LARGEST_NUMBER = 1e30  # in a fitted state; with larger ones a prediction overflows
 PROBABILITIES = "probability_"  # the array of a curve: Isotonic
-MAX_PROBED = 1_000  # faces that a loaded model is tried on
+MAX_PROBED = 1_000  # faces that a loaded model is tried on; of very wide ones fewer
+MAX_PROBED_NUMBERS = 2**22  # in the vectors of these faces
 TINY = 1e-6  # length of a vector that points nowhere
 MAX_HEADER = 32 * 2**20  # bytes; ours are a few kB, text of any length is in arrays
 TYPES = {
@@ -424,10 +425,11 @@ def _unfit(model: Model, error: Exception) -> DataError:
 
 def _probe(model: Model, arrays: Arrays) -> VerificationSet:
     """Pairs with everything that the model needs: of its groups, and of the faces that it keeps."""
-    levels = tuple(model.training_.get("groups", {}))[:MAX_PROBED] or ("unknown",)
+    most = min(MAX_PROBED, max(3, MAX_PROBED_NUMBERS // (model.width_ or 1)))
+    levels = tuple(model.training_.get("groups", {}))[:most] or ("unknown",)
     own = np.arange(len(levels))
-    left_group = np.concatenate([own, np.repeat(own, len(own))])[:MAX_PROBED]
-    right_group = np.concatenate([own, np.tile(own, len(own))])[:MAX_PROBED]
+    left_group = np.concatenate([own, np.repeat(own, len(own))])[:most]
+    right_group = np.concatenate([own, np.tile(own, len(own))])[:most]
     if model.width_ is None:
         p = max(3, len(left_group))
         faces = ImagePairs.scored(np.resize([0.3, -1.0, 1.0], p))
