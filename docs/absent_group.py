@@ -1,4 +1,4 @@
-"""The table of docs/beyond.md about a group of people that is missing from training and cohort.
+"""The table of docs/lab/beyond.md about a group of people that is missing from training and cohort.
 
 python docs/absent_group.py data/celeba mynet gender=female          prints its rows as Markdown
 

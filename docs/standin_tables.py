@@ -1,4 +1,4 @@
-"""The tables of docs/standin.md that set our stand-in runs beside the paper's headline numbers.
+"""The tables of docs/lab/standin.md that set our stand-in runs beside the paper's headline numbers.
 
 fairfr run -m experiment=headline out_root=OUT
 python docs/standin_tables.py OUT      prints them as Markdown, ours / printed, and writes docs/standin_prediction.png

@@ -4,7 +4,7 @@ They are not faces. One small parametric model places images so that one cosine 
 regions: groups and subgroups differ in how tightly identities crowd together and in how poor their images are.
 Its eight numbers for each backbone are fitted to two rows of the paper's tables (scripts/fit_standin.py): the raw
 cosine's error rates, and what AC-Linear gains over it. So a gain of AC-Linear on a stand-in is there by construction,
-and no gain is evidence about faces. docs/standin.md has the model, how it was fitted and what it predicts.
+and no gain is evidence about faces. docs/lab/standin.md has the model, how it was fitted and what it predicts.
 """
 
 from __future__ import annotations

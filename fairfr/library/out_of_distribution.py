@@ -37,5 +37,5 @@ class Unlike(NamedTuple):
         return (
             f"{self.text()}, where {USUAL:.0%} is usual. If a group of people is missing from the cohort of {name}, "
             "false matches inside it are many times more frequent. Fit it again with unlabelled images of these people "
-            "in the cohort, or use Beta (docs/beyond.md)."
+            "in the cohort, or use Beta (docs/lab/beyond.md)."
         )

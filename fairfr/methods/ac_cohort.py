@@ -18,12 +18,12 @@ A training image that is scored later is known by a mark of its vector, and trea
 
 ``keep: vectors`` keeps the cohort's face vectors. ``keep: mixture`` keeps a mixture of normal distributions
 fitted to them, which has no face in it: on six real sets its Brier score is within .001 of that with vectors, its TPR
-at FPR 1e-3 at most .016 lower (docs/beyond.md).
+at FPR 1e-3 at most .016 lower (docs/lab/beyond.md).
 
 Do not use it where a group of people may be missing from the cohort: images unlike those of training are counted, and
-warned of (docs/beyond.md).
+warned of (docs/lab/beyond.md).
 
-Source: this project (docs/beyond.md), on P. Matejka et al., "Analysis of Score Normalization in Multilingual Speaker
+Source: this project (docs/lab/beyond.md), on P. Matejka et al., "Analysis of Score Normalization in Multilingual Speaker
 Recognition", Interspeech 2017, doi 10.21437/Interspeech.2017-803. Needs embeddings, and identities in training
 where they are known. Emits a probability; its score is the logit.
 

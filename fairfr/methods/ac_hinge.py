@@ -8,7 +8,7 @@ method, to the optimum; where c would be negative it is 0.
 AC-Linear's C = 1 shrinks the weight of the cosine as much as those of the place. Where cosines vary little, its
 probabilities are then too timid; here the slope is practically free.
 
-Source: this project (docs/beyond.md). Needs embeddings. Emits a probability; its score is the logit.
+Source: this project (docs/lab/beyond.md). Needs embeddings. Emits a probability; its score is the logit.
 
 Deviations: none. Pairs of one kind only: their base rate. A negative slope is kept, with a warning.
 """

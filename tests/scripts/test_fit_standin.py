@@ -224,7 +224,7 @@ def test_a_fit_reaches_a_gain_of_ac_linear(small: DatasetSettings) -> None:
     ("backbone", "wanted"), [("arcface_r100", (0.012, 0.020, 0.069)), ("adaface", (0.003, 0.012, 0.004))]
 )
 def test_what_ac_linear_gains_on_lfw_is_near_print(backbone: str, wanted: tuple[float, ...]) -> None:
-    """The stand-in in use, with its seed; the gain of MagFace is not reached (docs/standin.md)."""
+    """The stand-in in use, with its seed; the gain of MagFace is not reached (docs/lab/standin.md)."""
     dataset = from_mapping(DatasetSettings, yaml.safe_load((ROOT / "conf" / "dataset" / "lfw.yaml").read_text()))
     gains = measure(dataset, backbone, GAINS)
     assert np.all(np.abs(np.subtract(gains, wanted)) < (0.003, 0.012, 0.04)), gains

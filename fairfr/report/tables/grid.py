@@ -17,11 +17,11 @@ from fairfr.stored.run import SOURCE_LABEL as SOURCE_LABEL
 Tone: TypeAlias = Literal["plain", "improved", "degraded", "beyond"]
 Missing: TypeAlias = Literal["no run", "too few pairs", "no groups", "no false match"]
 
-FITTED = "Some figures are fitted to the paper, all else is predicted (docs/standin.md)."
+FITTED = "Some figures are fitted to the paper, all else is not (docs/lab/standin.md)."
 """What every figure of stand-in runs says."""
 FITTED_WHERE = (
     "Fitted to the paper: Baseline and AC-Linear in the headline settings, Platt and AC-Linear in the appendix's sets, "
-    "nothing in the plausible settings; all else: predicted (docs/standin.md)."
+    "nothing in the plausible settings; all else: not fitted (docs/lab/standin.md)."
 )
 """What every table of stand-in runs says."""
 UNDEFINED = "\u2013"

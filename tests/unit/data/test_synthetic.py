@@ -435,7 +435,7 @@ def test_sets_of_the_component_study_are_near_its_platt_column(dataset: str, bac
     cosine, group = cosine_of(data), data.groupings["ethnicity"].of(data.pairs, "both")
     folds = [data.fold == fold for fold in range(10)]
     worst = np.mean([baseline_of_fold(data.same[f], cosine[f], group[f])[1] for f in folds])
-    # one set cannot have its Platt figures and the gain of AC-Linear at the same time (docs/standin.md)
+    # one set cannot have its Platt figures and the gain of AC-Linear at the same time (docs/lab/standin.md)
     tolerance = 0.01 if backbone == "facenet_casia" else 0.002
     assert worst == pytest.approx(STUDY[dataset, backbone], abs=tolerance)
 

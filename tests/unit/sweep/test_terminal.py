@@ -95,7 +95,7 @@ def test_a_very_long_name_is_wrapped_between_words() -> None:
 def test_a_synthetic_table_says_so() -> None:
     of_standin = shown(stored("Platt", 0.9, source="synthetic"))
     assert "SYNTHETIC" in of_standin
-    assert "Some figures are fitted to the paper, all else is predicted (docs/standin.md)." in of_standin
+    assert "Some figures are fitted to the paper, all else is not (docs/lab/standin.md)." in of_standin
 
 
 def test_an_undefined_number_is_a_dash_not_zero() -> None:
