@@ -1,4 +1,4 @@
-"""The tables of docs/lab/fairness_gaps.md: what happens to groups of people at one threshold, on a data set of real faces.
+"""The tables of docs/lab/fairness_gaps.md: what happens to groups of people at one threshold, on real faces.
 
 python docs/fairness_gaps.py data/celeba mobileface_v3 gender,age --out OUT
 python docs/fairness_gaps.py data/lfw_within dlib_resnet ethnicity,gender --out OUT --times 1000 --most 200000

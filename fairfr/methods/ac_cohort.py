@@ -23,9 +23,9 @@ at FPR 1e-3 at most .016 lower (docs/lab/beyond.md).
 Do not use it where a group of people may be missing from the cohort: images unlike those of training are counted, and
 warned of (docs/lab/beyond.md).
 
-Source: this project (docs/lab/beyond.md), on P. Matejka et al., "Analysis of Score Normalization in Multilingual Speaker
-Recognition", Interspeech 2017, doi 10.21437/Interspeech.2017-803. Needs embeddings, and identities in training
-where they are known. Emits a probability; its score is the logit.
+Source: this project (docs/lab/beyond.md), on P. Matejka et al., "Analysis of Score Normalization in Multilingual
+Speaker Recognition", Interspeech 2017, doi 10.21437/Interspeech.2017-803. Needs embeddings, and identities in
+training where they are known. Emits a probability; its score is the logit.
 
 Deviations: none. With fewer than 300 cohort images it is AC-Hinge. Pairs of one kind only: their base rate.
 """
