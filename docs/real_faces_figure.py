@@ -1,6 +1,6 @@
 """README's picture: the false match rate of each group at one threshold, on real faces.
 
-python docs/fairness_gaps.py DIR/celeba mobileface_v3 gender,age --out OUT ...       and so on: docs/lab/fairness_gaps.md
+python docs/fairness_gaps.py DIR/celeba mobileface_v3 gender,age --out OUT ...     and so on: docs/lab/fairness_gaps.md
 python docs/real_faces_figure.py OUT --sets celeba_mobileface_v3 lfw_within5_dlib_resnet  writes docs/real_faces.png
 """
 
