@@ -20,6 +20,7 @@ from fairfr.numerics.rate_bounds import Errors
 
 if TYPE_CHECKING:
     from fairfr.auditing.audit import Audit
+    from fairfr.auditing.report import Report
 
 HEADS: dict[str, str] = {"sure": "What is sure", "unclear": "What cannot be told", "note": "Notes"}
 STYLE = """
@@ -43,12 +44,12 @@ def audit_page(found: Audit) -> str:
     """The whole page."""
     title = f"Audit of {found.file.name}"
     sections = [
-        _header(found, title),
+        header(found, title),
         *findings_section(found.findings),
-        *_rates(found),
-        *_figures(found),
-        *_across(found),
-        *_probabilities(found),
+        *rates_sections(found),
+        *figure_sections(found),
+        *across_sections(found),
+        *probability_sections(found),
         *_since(found),
         _method(found),
     ]
@@ -98,7 +99,8 @@ def figure(title: str, caption: str, svg: str) -> str:
     return f"<figure>{head}{svg}</figure>"
 
 
-def _header(found: Audit, title: str) -> str:
+def header(found: Report, title: str) -> str:
+    """What was read, and when."""
     sample = found.sample
     file = found.file
     facts = [plural(len(sample), "pair")]
@@ -125,7 +127,8 @@ def findings_section(findings: Sequence[AuditFinding]) -> Iterator[str]:
 # -- rates -----------------------------------------------------------------------------------------------------------
 
 
-def _rates(found: Audit) -> Iterator[str]:
+def rates_sections(found: Report) -> Iterator[str]:
+    """The error rates of all groups at each threshold."""
     wording = Wording(found.sample)
     for level in found.rates.levels:
         (everything,) = found.rates.at(level, None)
@@ -182,7 +185,7 @@ def _at_least_notes(groups: Sequence[GroupRates], known: bool) -> Iterator[str]:
             yield f"{kind.upper()} of {bound.higher.group} {times_of(bound.times)} that of {bound.lower.group}{which}."
 
 
-def _own_threshold_note(found: Audit, level: Level) -> str:
+def _own_threshold_note(found: Report, level: Level) -> str:
     """What it would cost to take the strictest of the groups' own thresholds for everybody."""
     groups = [one for one in found.rates.subsets if one.grouping is not None and len(one.impostors) > 0]
     (everything,) = found.rates.at(level, None)
@@ -204,7 +207,8 @@ def _own_threshold_note(found: Audit, level: Level) -> str:
 # -- figures, groups against groups, probabilities -------------------------------------------------------------------
 
 
-def _figures(found: Audit) -> Iterator[str]:
+def figure_sections(found: Report) -> Iterator[str]:
+    """Rates over the threshold, and scores, by group."""
     current = [row.threshold for row in found.rates.rows if row.level == CURRENT and row.grouping is None]
     threshold = current[0] if current else None
     figures = audit_figures(found.sample, found.rates, threshold)
@@ -214,7 +218,7 @@ def _figures(found: Audit) -> Iterator[str]:
         yield figure(title, caption, svg)
 
 
-def _across(found: Audit) -> Iterator[str]:
+def across_sections(found: Report) -> Iterator[str]:
     """FMR of impostors from two different groups, at the first threshold."""
     sample = found.sample
     if sample.same is None or not found.rates.rows:
@@ -246,7 +250,8 @@ def share_text(errors: Errors) -> str:
     return percent(errors.rate)
 
 
-def _probabilities(found: Audit) -> Iterator[str]:
+def probability_sections(found: Report) -> Iterator[str]:
+    """How right probabilities are: a table, and a figure of the best."""
     probabilities = found.probabilities
     if probabilities is None:
         return
@@ -280,7 +285,7 @@ def _calibration_row(row: GroupCalibration) -> list[str]:
     return [*cells, slope, p_value]
 
 
-def _reliability(found: Audit, probabilities: Probabilities) -> Iterator[str]:
+def _reliability(found: Report, probabilities: Probabilities) -> Iterator[str]:
     """What was said and what was true, in ten bins of equal mass: as given, and after the best curve."""
     sample = found.sample
     assert sample.same is not None

@@ -62,8 +62,9 @@ def rates(text: str) -> tuple[float, ...]:
 
 def run(arguments: argparse.Namespace) -> str:
     """Audit; returns the findings and what was written."""
-    from fairfr.auditing.audit import AuditedFile, audit_columns
+    from fairfr.auditing.audit import audit_columns
     from fairfr.auditing.pair_columns import ColumnNames, read_columns
+    from fairfr.auditing.report import AuditedFile
     from fairfr.auditing.writing import write_report
 
     names = ColumnNames(

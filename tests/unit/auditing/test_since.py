@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fairfr.auditing.audit import Audit, AuditedFile, audit, audit_columns
+from fairfr.auditing.audit import Audit, audit, audit_columns
+from fairfr.auditing.report import AuditedFile
 from fairfr.auditing.sample import Coded, Columns, Grouping
 from fairfr.core.errors import ConfigError, DataError
 from fairfr.numerics.rate_bounds import Errors, at_least_times
