@@ -5,6 +5,7 @@ fairfr tables                                   from outputs/runs: the paper's s
 fairfr tables --reading strict                  all of it in one reading
 fairfr tables --where seed=1                    runs with another seed; default configurations otherwise
 fairfr tables --where method.estimator.k=500    adds that variant as a row: AC-Density (k=500); k=500,1000 adds two
+fairfr tables --where study=mine                the runs of one experiment alone (study: mine in its yaml)
 fairfr tables --against platt                   differences to Platt instead of the Baseline, with intervals
 fairfr tables --config-dir my_conf              says of runs of your own methods, too, whether other code made them
 fairfr tables --source mlflow --uri http://...  from a tracking server

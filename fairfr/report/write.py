@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
@@ -71,12 +71,18 @@ def write_report(
     if reading is not None:
         readings = (reading,)
     found: list[tuple[Results, list[Run]]] = []
+    with_own_table = {study.name for study in paper.studies}
     for source in get_args(Source):
         for one in readings:
             belongs = None
             if reading is None:
                 belongs = partial(paper.reads, reading=one)
-            results = shown_results(every, source, wanted.selection, belongs, one, paper.order)
+
+            def fills_rows(run: Run, belongs: Callable[[Run], bool] | None = belongs) -> bool:
+                # asked for by --where study=NAME, the paper's studies have tables of their own
+                return run.result.study not in with_own_table and (belongs is None or belongs(run))
+
+            results = shown_results(every, source, wanted.selection, fills_rows, one, paper.order)
             found.append((results, runs_of_page(every, source, belongs)))
     _check_against(wanted.against, [results for results, _ in found])
     pages = []

@@ -162,7 +162,7 @@ def shown_results(
     reading: Reading = STRICT,
     order: TableOrder | None = None,
 ) -> Results:
-    """One run for each cell, all of one data source. Runs of a study are no cells: they never fill a row.
+    """One run for each cell, all of one data source. Runs of a study fill no row, unless ``selection`` asks for them.
 
     Parameters
     ----------

@@ -20,7 +20,6 @@ from fairfr.stored.selection import (
     Selection,
     beyond_method,
     digest_of_data,
-    fills_tables,
     options_for,
     pick_run,
 )
@@ -46,7 +45,7 @@ def choose(results: Sequence[Run], among: Sequence[Run], selection: Selection) -
     ``among``: all runs that there are, for conditions that only others of them meet.
     """
     completed = [run for run in results if run.result.is_completed]
-    cells = [run for run in completed if fills_tables(run)]
+    cells = [run for run in completed if selection.can_fill_tables(run)]
     admitted, shared = selection.select(cells, [run for run in among if run.result.is_completed])
     newest, superseded = newest_configurations(admitted)
     newest.sort(key=lambda run: (run.result.origin.finished, run.result.key))

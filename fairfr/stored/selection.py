@@ -23,7 +23,8 @@ from fairfr.stored.condition import DATA, Condition
 from fairfr.stored.run import Run
 
 OF_METHOD = "method."
-OF_STUDY = ("study", "protocol", "train")
+STUDY = "study"
+OF_STUDY = (STUDY, "protocol", "train")
 MAX_LISTED_VARIANTS = 5  # variants named in a message
 PROTOCOL = "protocol"
 
@@ -32,6 +33,7 @@ PROTOCOL = "protocol"
 class Selection:
     """``conditions`` on parameters of the method add variants as rows; others choose which runs count at all.
 
+    A condition on the study asks for the runs of a named sweep: all of them, whatever they differ in, and no others.
     ``everything``: no run is left out (a sweep speaks of its own cells).
     """
 
@@ -87,10 +89,19 @@ class Selection:
         parameters = _all_parameters(run)
         return all(condition.holds(parameters) for condition in self.conditions)
 
+    def asks_for_study_of(self, run: Run) -> bool:
+        """Whether a condition names the study that the run was made for."""
+        wanted = [condition for condition in self.conditions if condition.key == STUDY]
+        return bool(run.result.study) and any(run.result.study in condition.values for condition in wanted)
+
+    def can_fill_tables(self, run: Run) -> bool:
+        """Whether a run can fill a row of these tables: that of a study only where its study is asked for."""
+        return fills_tables(run) or (run.result.is_completed and self.asks_for_study_of(run))
+
     def hidden(self, results: Sequence[Run]) -> list[Run]:
         """The cells that are not chosen."""
         known = _known_keys(results)
-        cells = [run for run in results if fills_tables(run)]
+        cells = [run for run in results if self.can_fill_tables(run)]
         if self.everything:
             return []
         return [run for run in cells if not self._admits(run, known)]
@@ -107,6 +118,8 @@ class Selection:
         for condition in self.conditions:
             if condition.holds(parameters):
                 asked_for.update(condition.named(parameters))
+        if self.asks_for_study_of(result):
+            return True
         varied = {key for key in result.differs if _is_named(key, besides)}
         return set(result.differs) - varied <= asked_for
 

@@ -50,11 +50,20 @@ def test_components_and_attributes_and_sizes(run: Run, tmp_path: Path) -> None:
     assert not list((tmp_path / "tables" / "synthetic" / "paper").glob("table*")), "no headline row is filled"
 
 
-def test_a_study_s_runs_do_not_stand_for_the_same_configuration_without_it(run: Run, tmp_path: Path) -> None:
+def test_a_study_s_runs_do_not_stand_for_the_same_configuration_without_it(
+    run: Run, command: Callable[..., Any], tmp_path: Path
+) -> None:
     chosen = ("dataset=lfw", "backbone=vit_b", "method=platt")
     run("experiment=components", *chosen, *SMALL)
     shown = run("seed=0", *chosen, *SMALL)
     assert "1 computed" in shown and len(list(tmp_path.glob("runs/lfw/vit_b/platt/*"))) == 2
+    out = tmp_path / "alone"
+    (out / "runs").parent.mkdir()
+    (out / "runs").symlink_to(tmp_path / "runs")
+    done = command("tables", "--where", "study=components", "--no-figures", "--out-root", str(out))
+    assert done.returncode == 0, done.stderr
+    written = {path.stem for path in out.glob("tables/synthetic/paper/*.md")}
+    assert "study_components" in written and not any(name.startswith("table") for name in written)
 
 
 def test_coverage_and_split_and_transfer(run: Run, tmp_path: Path) -> None:

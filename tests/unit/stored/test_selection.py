@@ -350,3 +350,18 @@ def test_what_is_hidden_counts_cells_alone(run: Make) -> None:
     change(results[-1], study="low_fpr")
     assert len(Selection().hidden(results)) == 2
     assert len(Selection.where(["seed=0"]).hidden(results)) == 2 and not Selection(everything=True).hidden(results)
+
+
+def test_a_study_that_is_asked_for_fills_the_tables_alone_with_all_that_it_varies(run: Make) -> None:
+    plain = run(0.9, study="mine")
+    variant = run(0.8, k=500, study="mine")
+    other = run(0.7, study="another")
+    for made, study, differs in ((plain, "mine", {}), (variant, "mine", {"k": 500}), (other, "another", {})):
+        varied = {f"method.estimator.{key}": value for key, value in differs.items()}
+        change(made, study=study, differs={"study": study, **varied})
+    results = [run(0.6), plain, variant, other]
+    assert rows(chosen(*results)) == {"AC-Density": 0.6}
+    assert rows(chosen(*results, where=("study=mine",))) == {"AC-Density": 0.9, "AC-Density (k=500)": 0.8}
+    assert Selection.where(["study=mine"]).hidden(results) == [results[0]]
+    with pytest.raises(ConfigError, match="study=nothing matches no run"):
+        chosen(*results, where=("study=nothing",))
