@@ -6,7 +6,9 @@ Here every group gets pairs of its own. Images, people and vectors stay those of
 
 ``--impostors per-group`` draws two people of the group for each genuine pair of the group. ``--impostors per-image``
 gives the left image of each genuine pair one impostor of its group, so that every kind of image has as many impostor
-pairs as genuine ones, also where kinds are not named by a group.
+pairs as genuine ones, also where kinds are not named by a group. ``--impostors all`` takes every pair of two people
+that a group has inside a fold, and ``--impostors N`` draws N of them for each group: a false match rate of 1e-4 needs
+tens of thousands.
 """
 
 from __future__ import annotations
@@ -14,35 +16,43 @@ from __future__ import annotations
 import argparse
 import shutil
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias, cast, get_args
 
 import numpy as np
 
-from fairfr.core.errors import DataError
+from fairfr.core.errors import ConfigError, DataError
+from fairfr.core.findings import Finding
+from fairfr.core.text import shorten_list
 from fairfr.core.types import I64, UNKNOWN, Bool
 from fairfr.data.files import DataFile, find_table, table_path_text
 from fairfr.data.images_file import ImageTable, read_images
 from fairfr.data.importers.imported_set import (
+    MAX_NAMED_LEVELS,
     ImportedSet,
     add_output_arguments,
     check_import,
-    to_column,
     write_and_summarise,
 )
+from fairfr.data.importers.impostor_pairs import ImpostorPairs, share_out
 from fairfr.data.pairs_file import LabelledPairs
-from fairfr.data.text_table import TextTable
+from fairfr.data.text_table import CodedColumn, TextTable
 
-Impostors: TypeAlias = Literal["per-group", "per-image"]
+ImpostorRule: TypeAlias = Literal["per-group", "per-image", "all"]
+Impostors: TypeAlias = ImpostorRule | int
+
+MAX_PAIRS = 1_000_000
+SEPARATOR = "\x1f"  # between the parts of a group's name: no value has it
 
 
 @dataclass(frozen=True, slots=True)
 class PairSampling:
     """How pairs are drawn: of each person at most ``per_person`` genuine ones, in ``folds`` folds.
 
-    ``impostors_each``: how many impostor pairs of a group there are for each genuine one.
+    ``impostors``: a rule, or how many impostor pairs each group gets. ``impostors_each``: with ``per-group``, how many
+    there are for each genuine pair. ``max_pairs``: with ``all`` or a number, how many pairs there may be in all.
     """
 
     per_person: int = 6
@@ -50,6 +60,12 @@ class PairSampling:
     seed: int = 0
     impostors: Impostors = "per-group"
     impostors_each: int = 1
+    max_pairs: int = MAX_PAIRS
+
+    @property
+    def is_numbered(self) -> bool:
+        """Whether impostor pairs are drawn by number from all that there are, and not for genuine pairs."""
+        return self.impostors == "all" or isinstance(self.impostors, int)
 
     def __post_init__(self) -> None:
         if self.per_person < 1 or self.folds < 2:
@@ -61,15 +77,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--root", type=Path, required=True, help="folder of a set in the neutral layout: data/lfw")
     parser.add_argument("--by", nargs="+", required=True, metavar="ATTRIBUTE", help="columns of images.csv")
     parser.add_argument("--per-person", type=int, default=6, help="genuine pairs of a person, at most (default: 6)")
-    parser.add_argument("--impostors", choices=get_args(Impostors), default="per-group", help=_IMPOSTORS)
+    parser.add_argument("--impostors", type=_impostors, default="per-group", metavar="RULE", help=_IMPOSTORS)
+    parser.add_argument("--max-pairs", type=int, metavar="N", help=_MAX_PAIRS)
     parser.add_argument("--folds", type=int, default=10, help="folds without common people (default: 10)")
     parser.add_argument("--seed", type=int, default=0, help="another draw (default: 0)")
     add_output_arguments(parser, "within_groups")
 
 
 _IMPOSTORS = (
-    "as many as genuine pairs: of any two people of the group (default), or one for the left image of each genuine pair"
+    "per-group: as many as genuine pairs, of any two people of the group (default); per-image: one for the left image "
+    "of each genuine pair; all: every pair of two people inside a group and fold; a number: so many of these a group"
 )
+_MAX_PAIRS = f"with all or a number: pairs of the new set, at most (default: {MAX_PAIRS:,}); small groups keep theirs"
+
+
+def _impostors(text: str) -> Impostors:
+    """``per-image`` or ``50000``."""
+    rules = get_args(ImpostorRule)
+    if text in rules:
+        return cast(ImpostorRule, text)
+    if text.isascii() and text.isdigit() and int(text) > 0:
+        return int(text)
+    raise argparse.ArgumentTypeError(f"{text!r} is neither a number nor one of {', '.join(rules)}")
 
 
 def run(arguments: argparse.Namespace) -> str:
@@ -81,6 +110,12 @@ def run(arguments: argparse.Namespace) -> str:
             code="missing-file",
         )
     wanted = PairSampling(arguments.per_person, arguments.folds, arguments.seed, arguments.impostors)
+    if arguments.max_pairs is not None:
+        if not wanted.is_numbered:
+            raise ConfigError(
+                "--max-pairs goes with --impostors all or a number: other rules follow the genuine pairs."
+            )
+        wanted = replace(wanted, max_pairs=arguments.max_pairs)
     data = pairs_within_groups(read_images(DataFile.at(path), tuple(arguments.by)), wanted)
     said = write_and_summarise(data, arguments)
     n_files = _copy_vectors(arguments.root / "embeddings", arguments.out / arguments.name / "embeddings")
@@ -93,22 +128,30 @@ def pairs_within_groups(images: ImageTable, wanted: PairSampling) -> ImportedSet
     usable = (images.identity != UNKNOWN) & np.all([c.codes != UNKNOWN for c in images.attributes.values()], axis=0)
     rows = order[usable[order]]
     names = zip(*(np.array(c.values)[c.codes[rows]] for c in images.attributes.values()), strict=True)
-    group: I64 = np.unique(["\x1f".join(parts) for parts in names], return_inverse=True)[1]
+    levels, group = np.unique([SEPARATOR.join(parts) for parts in names], return_inverse=True)
     person: I64 = np.unique(np.array(images.people)[images.identity[rows]], return_inverse=True)[1]
     rng = np.random.default_rng(wanted.seed)
     fold_of = _folds_of_people(person, group, wanted.folds, rng)
     drawn = []
-    for one in range(int(group.max(initial=-1)) + 1):
+    for one in range(len(levels)):
         for fold in range(wanted.folds):
             people = _by_person(person, (group == one) & (fold_of[person] == fold))
-            for left, right, same in _draw(people, wanted, rng):
-                drawn.append((rows[left], rows[right], same, fold))
-    if not drawn:
+            drawn += _draw(people, wanted, rng)
+    pairs = np.array(drawn, dtype=np.int64).reshape(-1, 3)
+    notes = []
+    if wanted.is_numbered:
+        impostors = ImpostorPairs.of(group, fold_of[person], person)
+        counts = _numbers_of_impostors(impostors.possible, len(pairs), wanted)
+        left, right = impostors.draw(counts, rng)
+        pairs = np.concatenate([pairs, np.column_stack([left, right, np.zeros_like(left)])])
+        notes.append(_drawn_note(levels.tolist(), counts, impostors.possible))
+    if not len(pairs):
         raise DataError(
             f"{images.path}: no group has a person with two images and a second person, so there is nothing to pair.",
             code="too-few-people",
         )
-    return _assembled(images, drawn)
+    made = _assembled(images, rows[pairs[:, 0]], rows[pairs[:, 1]], pairs[:, 2] == 1, fold_of[person[pairs[:, 0]]])
+    return replace(made, notes=(*made.notes, *notes))
 
 
 def _folds_of_people(person: I64, group: I64, n_folds: int, rng: np.random.Generator) -> I64:
@@ -127,15 +170,43 @@ def _by_person(person: I64, chosen: Bool) -> list[I64]:
 
 
 def _draw(people: Sequence[I64], wanted: PairSampling, rng: np.random.Generator) -> list[tuple[int, int, bool]]:
-    """Genuine pairs of these people and as many impostors among them: left, right, same."""
+    """Genuine pairs of these people, and the impostors among them that follow from these: left, right, same."""
     genuine: list[tuple[int, int]] = []
     for images in people:
         genuine.extend(_genuine(images, wanted.per_person, rng))
+    impostors: set[tuple[int, int]] = set()
     if wanted.impostors == "per-image":
         impostors = _impostors_per_image(people, genuine, rng)
-    else:
+    elif wanted.impostors == "per-group":
         impostors = _impostors_per_group(people, wanted.impostors_each * len(genuine), rng)
     return [(*pair, True) for pair in genuine] + [(*pair, False) for pair in sorted(impostors)]
+
+
+def _numbers_of_impostors(possible: I64, n_genuine: int, wanted: PairSampling) -> I64:
+    """How many impostor pairs each group gets (g,)."""
+    room = wanted.max_pairs - n_genuine
+    if room < 1:
+        raise ConfigError(
+            f"--max-pairs {wanted.max_pairs}: there are {n_genuine:,} genuine pairs already. "
+            "Raise it, or lower --per-person."
+        )
+    if isinstance(wanted.impostors, int):
+        possible = np.minimum(possible, wanted.impostors)
+    return share_out(possible, room)
+
+
+def _drawn_note(groups: Sequence[str], counts: I64, possible: I64) -> Finding:
+    """How many impostor pairs each group got, and of how many; ``groups`` are named by the parts of their names."""
+    listed = []
+    for group, drawn, there in zip(groups, counts, possible, strict=True):
+        name = group.replace(SEPARATOR, " ")
+        listed.append(f"{name} {drawn:,} of {there:,}")
+    return Finding(
+        "impostors-drawn",
+        "note",
+        f"impostor pairs, of those that people and folds allow: {shorten_list(listed, MAX_NAMED_LEVELS)}.",
+        {"drawn": int(counts.sum()), "possible": int(possible.sum())},
+    )
 
 
 def _impostors_per_group(people: Sequence[I64], count: int, rng: np.random.Generator) -> set[tuple[int, int]]:
@@ -179,18 +250,19 @@ def _genuine(images: I64, most: int, rng: np.random.Generator) -> list[tuple[int
     return [pairs[i] for i in chosen]
 
 
-def _assembled(images: ImageTable, drawn: Sequence[tuple[np.int64, np.int64, bool, int]]) -> ImportedSet:
-    left, right, same, fold = (np.array(column) for column in zip(*drawn, strict=True))
+def _assembled(images: ImageTable, left: I64, right: I64, same: Bool, fold: I64) -> ImportedSet:
+    """The set of these pairs (p,): rows of ``images``, and the images that are in one."""
+    folds, fold_code = np.unique(fold, return_inverse=True)
     used = np.zeros(len(images.ids), dtype=bool)
     used[left] = used[right] = True
     place = (np.cumsum(used) - 1).astype(np.int32)
     pairs = LabelledPairs(
-        TextTable(DataFile(images.path, ""), (), {}, len(drawn), one_line_each=False),
-        np.arange(len(drawn)),
+        TextTable(DataFile(images.path, ""), (), {}, len(left), one_line_each=False),
+        np.arange(len(left)),
         place[left],
         place[right],
-        same.astype(bool),
-        to_column([str(code) for code in fold]),
+        same,
+        CodedColumn(fold_code.astype(np.int32), tuple(map(str, folds))),
     )
     kept = images.keep(used)
     names = [images.people[code] for code in kept.identity]

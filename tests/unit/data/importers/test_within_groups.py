@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import argparse
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from fairfr.core.errors import DataError
+from fairfr.core.errors import ConfigError, DataError
 from fairfr.data.importers.within_groups import add_arguments, run
 
 
@@ -93,3 +94,73 @@ def _short_of_impostors(pairs: pd.DataFrame) -> bool:
     met = pd.concat([impostors["left"], impostors["right"]]).value_counts()
     wanted = pairs.loc[pairs["same"] == 1, "left"].value_counts()
     return bool((met.reindex(wanted.index).fillna(0) < wanted).any())
+
+
+def _listed_impostors(root: Path, pairs: pd.DataFrame) -> dict[str, set[tuple[str, str]]]:
+    """By group, every pair of images of two people of the group and of one fold, as the pairs say who is in which."""
+    images = pd.read_csv(root / "images.csv", dtype=str, keep_default_na=False)
+    fold_of: dict[str, int] = {}
+    for side in ("left", "right"):
+        fold_of |= dict(zip(pairs[f"identity_{side}"], pairs["fold"], strict=True))
+    found: dict[str, set[tuple[str, str]]] = {"old": set(), "young": set()}
+    usable = [row for row in images.itertuples() if row.identity in fold_of and row.age]
+    for a, b in combinations(usable, 2):
+        if a.age == b.age and a.identity != b.identity and fold_of[a.identity] == fold_of[b.identity]:
+            found[a.age].add((min(a.image, b.image), max(a.image, b.image)))
+    return found
+
+
+def _impostors(pairs: pd.DataFrame) -> dict[str, set[tuple[str, str]]]:
+    """The impostor pairs by group, given that none comes twice."""
+    found: dict[str, set[tuple[str, str]]] = {"old": set(), "young": set()}
+    for row in pairs[pairs["same"] == 0].itertuples():
+        key = (min(row.left, row.right), max(row.left, row.right))
+        assert key not in found[row.age_left] and row.age_left == row.age_right
+        found[row.age_left].add(key)
+    return found
+
+
+def test_all_impostors_are_those_of_a_list(root: Path) -> None:
+    pairs, said = drawn(root, "--folds", "4", "--impostors", "all")
+    people = set(pairs["identity_left"]) | set(pairs["identity_right"])
+    assert people == {f"p{number}" for number in range(60)} - {"p7", "p8"}
+    expected = _listed_impostors(root, pairs)
+    assert _impostors(pairs) == expected
+    old, young = len(expected["old"]), len(expected["young"])
+    assert f"old {old:,} of {old:,}, young {young:,} of {young:,}" in said
+    fewer, _ = drawn(root, "--folds", "4", name="fewer")
+    assert pairs["same"].sum() == fewer["same"].sum() == (fewer["same"] == 0).sum()
+
+
+def test_a_number_of_impostors_for_each_group(root: Path) -> None:
+    pairs, said = drawn(root, "--folds", "4", "--impostors", "300")
+    expected = _listed_impostors(root, drawn(root, "--folds", "4", "--impostors", "all", name="all")[0])
+    found = _impostors(pairs)
+    assert {group: len(some) for group, some in found.items()} == {"old": 300, "young": 300}
+    assert found["old"] < expected["old"] and found["young"] < expected["young"]
+    assert f"old 300 of {len(expected['old']):,}" in said
+    again = _impostors(drawn(root, "--folds", "4", "--impostors", "300", name="again")[0])
+    other = _impostors(drawn(root, "--folds", "4", "--impostors", "300", "--seed", "1", name="other")[0])
+    assert found == again != other
+
+
+def test_max_pairs_leaves_the_small_group_whole(root: Path) -> None:
+    images = pd.read_csv(root / "images.csv", keep_default_na=False)
+    few = images["identity"].isin([f"p{number}" for number in range(0, 60, 6)])  # even numbers: old people
+    images[few | (images["age"] == "young")].to_csv(root / "images.csv", index=False)
+    every, _ = drawn(root, "--folds", "2", "--impostors", "all", name="every")
+    pairs, _ = drawn(root, "--folds", "2", "--impostors", "all", "--max-pairs", "400", name="some")
+    assert len(every) > 400 == len(pairs)
+    assert (
+        _impostors(pairs)["old"] == _impostors(every)["old"] and _impostors(pairs)["young"] < _impostors(every)["young"]
+    )
+
+
+def test_mistakes_about_impostors(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        drawn(root, "--impostors", "every")
+    assert "'every' is neither a number nor one of per-group, per-image, all" in capsys.readouterr().err
+    with pytest.raises(ConfigError, match="--max-pairs goes with --impostors all or a number"):
+        drawn(root, "--max-pairs", "10")
+    with pytest.raises(ConfigError, match=r"--max-pairs 10: there are \d+ genuine pairs already"):
+        drawn(root, "--impostors", "all", "--max-pairs", "10")
