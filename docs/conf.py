@@ -12,7 +12,7 @@ language = "en"
 extensions = ["myst_nb", "sphinx.ext.autodoc", "numpydoc"]  # myst_nb brings MyST itself
 exclude_patterns = ["*.py"]
 
-myst_heading_anchors = 3  # links such as running.md#protocols, as on GitHub
+myst_heading_anchors = 3  # links such as configuration.md#protocols, as on GitHub
 nb_execution_mode = "off"  # the notebook is committed with its output; a test runs it again
 numpydoc_show_class_members = False
 autodoc_typehints = "none"  # the parameters' sections say the types

@@ -73,7 +73,9 @@ def test_notes_of_the_lab_begin_with_an_answer_and_how_sure_it_is(page: Path) ->
     assert [lead[1] for lead in leads if lead][: len(FIRST_SCREEN)] == list(FIRST_SCREEN)
 
 
-@pytest.mark.parametrize("name", ["pipeline", "data", "running", "tables", "methods", "lab/real_faces", "lab/studies"])
+@pytest.mark.parametrize(
+    "name", ["calibrate", "own_data", "configuration", "compare_runs", "methods", "lab/real_faces", "lab/studies"]
+)
 def test_pages_for_users_begin_with_where_their_words_are_explained(name: str) -> None:
     page = (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
     assert "glossary.md" in page.partition("\n## ")[0]

@@ -1,4 +1,4 @@
-"""docs/pipeline.md: every Python example runs as it stands, in the order of the page; every command parses."""
+"""docs/calibrate.md: every Python example runs as it stands, in the order of the page; every command parses."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 import fairfr
 from fairfr.commands.calibrate import arguments
 
-PAGE = (Path(__file__).parents[2] / "docs" / "pipeline.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "calibrate.md").read_text(encoding="utf-8")
 
 
 def examples(language: str) -> list[str]:
@@ -49,7 +49,7 @@ def test_the_examples_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsy
     monkeypatch.chdir(tmp_path)
     scope = what_a_reader_has()
     for example in examples("python"):
-        exec(compile(example, "docs/pipeline.md", "exec"), scope)
+        exec(compile(example, "docs/calibrate.md", "exec"), scope)
     assert (tmp_path / "mine.fairfr").exists()
     probability = scope["probability"]
     saved = fairfr.load("mine.fairfr").probability(scope["embeddings"], scope["new_pairs"])
