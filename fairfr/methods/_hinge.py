@@ -10,7 +10,7 @@ import numpy as np
 
 from fairfr.core.serialization import serializable
 from fairfr.core.types import F32, F64, Bool
-from fairfr.numerics.newton import fit_newton
+from fairfr.numerics.regression import fit_newton
 from fairfr.pairs.design import PairDesign
 
 log = logging.getLogger("fairfr")

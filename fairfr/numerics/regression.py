@@ -4,8 +4,8 @@ Logistic regression has scikit-learn's stopping rule.
 
 Where an optimiser stops is part of a published number: on 733k pairs the default stopping leaves probabilities up to
 0.2 away from the optimum. ``solver="sklearn"`` therefore minimises what scikit-learn's LogisticRegression minimises,
-with the same L-BFGS settings from the same start, but never builds the features. ``solver="converged"`` goes on to
-the optimum.
+with the same L-BFGS settings from the same start, but never builds the features. ``solver="converged"`` goes to the
+optimum by Newton's method.
 """
 
 from __future__ import annotations
@@ -22,9 +22,10 @@ from fairfr.pairs.parallel import single_thread_blas
 
 Solver: TypeAlias = Literal["sklearn", "converged"]
 
-MAX_ITERATIONS = {"sklearn": 100, "converged": 10_000}
-GRADIENT_TOLERANCE = {"sklearn": 1e-4, "converged": 1e-8}
-MAX_NEWTON_STEPS = 30
+SKLEARN_STOPPING = {"maxiter": 100, "maxls": 50, "gtol": 1e-4, "ftol": 64 * np.finfo(float).eps}
+MAX_STEPS = 60  # of Newton's method
+TOLERANCE = 1e-10  # it ends where a step lowers the objective by a smaller share
+SMALLEST_STEP = 2.0**-30
 
 
 def sigmoid(logit: F64) -> F64:
@@ -70,12 +71,14 @@ def fit_logistic(design: Design, target: Bool | F64, C: float = 1.0, solver: Sol
     LogisticModel
         If ``target`` has only one class, the model is constant and stays inside (0, 1).
     """
-    from scipy.optimize import minimize
-
     target = np.asarray(target, dtype=np.float64)
     p, c = design.shape
+    if solver == "converged":
+        return fit_newton(design, target, np.full(c, 1.0 / C))
     if np.all(target == target[0]) and target[0] in (0.0, 1.0):
-        return _constant(target, c)
+        return LogisticModel(np.zeros(c), _log_odds(float(target[0])), 0)
+    from scipy.optimize import minimize
+
     with single_thread_blas():
         result = minimize(
             _loss_and_gradient,
@@ -83,25 +86,9 @@ def fit_logistic(design: Design, target: Bool | F64, C: float = 1.0, solver: Sol
             (design, target, 1.0 / (C * p)),
             method="L-BFGS-B",
             jac=True,
-            options={
-                "maxiter": MAX_ITERATIONS[solver],
-                "maxls": 50,
-                "gtol": GRADIENT_TOLERANCE[solver],
-                "ftol": 64 * np.finfo(float).eps,
-            },
+            options=SKLEARN_STOPPING,
         )
-    parameters = result.x
-    iterations = int(result.nit)
-    if solver == "converged":
-        parameters, steps = _newton(parameters, design, target, 1.0 / (C * p))
-        iterations += steps
-    return LogisticModel(parameters[:-1], float(parameters[-1]), iterations)
-
-
-def _constant(target: F64, c: int) -> LogisticModel:
-    """One class only: the base rate, within rounding of 0 or 1 so that its logit stays finite."""
-    rate = np.clip(target.mean(), np.finfo(float).eps, 1 - np.finfo(float).eps)
-    return LogisticModel(np.zeros(c), float(np.log(rate / (1 - rate))), 0)
+    return LogisticModel(result.x[:-1], float(result.x[-1]), int(result.nit))
 
 
 def _loss_and_gradient(parameters: F64, design: Design, target: F64, penalty: float) -> tuple[float, F64]:
@@ -119,32 +106,70 @@ def _loss_and_gradient(parameters: F64, design: Design, target: F64, penalty: fl
     return float(loss), gradient
 
 
-def _newton(parameters: F64, design: Design, target: F64, penalty: float) -> tuple[F64, int]:
-    """Newton steps with halving, from where L-BFGS stopped to the optimum."""
-    ones = np.ones(len(target))
-    loss, gradient = _loss_and_gradient(parameters, design, target, penalty)
-    for step in range(MAX_NEWTON_STEPS):
-        if np.abs(gradient).max() < GRADIENT_TOLERANCE["converged"] / 100:
-            return parameters, step
-        probability = sigmoid(design.matvec(parameters[:-1]) + parameters[-1])
-        curvature = probability * (1 - probability) / len(target)
-        side = design.rmatvec(curvature)
-        hessian = np.block([[design.gram(curvature), side[:, None]], [side[None, :], np.atleast_2d(curvature @ ones)]])
-        hessian[np.arange(len(side)), np.arange(len(side))] += penalty
-        direction = np.linalg.lstsq(hessian, gradient, rcond=None)[0]
+def fit_newton(design: Design, target: Bool | F64, penalty: F64) -> LogisticModel:
+    """Newton's method for the sum of log losses + half the sum of penalty * weight^2; the intercept is free.
+
+    ``target`` (p,) are labels or probabilities; ``penalty`` (c,) has a number for each weight. Targets that are all the
+    same give their base rate.
+    """
+    target = np.asarray(target, dtype=np.float64)
+    if np.all(target == target[0]):
+        return LogisticModel(np.zeros(design.shape[1]), _log_odds(float(target[0])), 0)
+    parameters = np.zeros(design.shape[1] + 1)
+    logit = np.zeros(len(target))
+    objective = _objective(logit, target, parameters, penalty)
+    fell = np.inf
+    steps = 0
+    while steps < MAX_STEPS and fell >= TOLERANCE * (abs(objective) + 1):
+        direction = _direction(design, logit, target, parameters, penalty)
+        before = objective
         scale = 1.0
-        while scale > 1e-6:
-            candidate = parameters - scale * direction
-            new_loss, new_gradient = _loss_and_gradient(candidate, design, target, penalty)
-            if new_loss <= loss:
-                break
+        candidate = parameters - direction
+        logit = _logit(design, candidate)
+        objective = _objective(logit, target, candidate, penalty)
+        while objective > before and scale >= SMALLEST_STEP:
             scale /= 2
-        else:
-            return parameters, step  # rounding is all that is left
-        parameters = candidate
-        loss = new_loss
-        gradient = new_gradient
-    return parameters, MAX_NEWTON_STEPS
+            candidate = parameters - scale * direction
+            logit = _logit(design, candidate)
+            objective = _objective(logit, target, candidate, penalty)
+        if objective <= before:
+            parameters = candidate
+        fell = before - objective
+        steps += 1
+    return LogisticModel(parameters[:-1], float(parameters[-1]), steps)
+
+
+def _logit(design: Design, parameters: F64) -> F64:
+    with single_thread_blas():
+        logit: F64 = design.matvec(parameters[:-1]) + parameters[-1]
+    return logit
+
+
+def _objective(logit: F64, target: F64, parameters: F64, penalty: F64) -> float:
+    from scipy.special import log_expit
+
+    loss = (1 - target) @ logit - log_expit(logit).sum()
+    return float(loss + penalty @ parameters[:-1] ** 2 / 2)
+
+
+def _direction(design: Design, logit: F64, target: F64, parameters: F64, penalty: F64) -> F64:
+    """The inverse Hessian times the gradient, weights then intercept."""
+    probability = sigmoid(logit)
+    residual = probability - target
+    curvature = probability * (1 - probability)
+    with single_thread_blas():
+        gradient = np.append(design.rmatvec(residual) + penalty * parameters[:-1], residual.sum())
+        side = design.rmatvec(curvature)
+    corner = np.atleast_2d(curvature.sum())
+    hessian = np.block([[design.gram(curvature) + np.diag(penalty), side[:, None]], [side[None, :], corner]])
+    direction: F64 = np.linalg.lstsq(hessian, gradient, rcond=None)[0]  # equal scores leave it singular
+    return direction
+
+
+def _log_odds(rate: float) -> float:
+    """Of a rate that may be 0 or 1: finite, within rounding of it."""
+    inside = np.clip(rate, np.finfo(float).eps, 1 - np.finfo(float).eps)
+    return float(np.log(inside / (1 - inside)))
 
 
 @serializable("RidgeModel")

@@ -12,8 +12,6 @@ import pytest
 from fairfr.core.types import EmbeddingSet, VerificationSet
 from fairfr.methods import _hinge
 from fairfr.methods.ac_hinge import ACHinge
-from fairfr.numerics.newton import fit_newton
-from fairfr.pairs.design import DenseDesign
 from fairfr.pairs.view import PairView
 
 Fit = Callable[..., tuple[Any, PairView]]
@@ -89,24 +87,6 @@ def test_a_bend_downwards_is_none(two_places: Callable[..., VerificationSet], fi
 
 def test_the_bend_is_found_and_never_negative(data: VerificationSet, fit: Fit) -> None:
     assert fit(data, ACHinge())[0].model_.bend >= 0
-
-
-def test_the_fit_is_at_the_optimum() -> None:
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(400, 3))
-    same = rng.random(400) < 1 / (1 + np.exp(-X @ [2.0, -1.0, 0.0]))
-    penalty = np.array([1e-3, 0.1, 1.0])
-    fitted = fit_newton(DenseDesign(X), same, penalty)
-    residual = fitted.probability(DenseDesign(X)) - same
-    gradient = np.append(X.T @ residual + penalty * fitted.weights, residual.sum())
-    assert np.abs(gradient).max() / 400 < 1e-8
-
-
-def test_separable_pairs_have_an_optimum() -> None:
-    X = np.linspace(-1, 1, 40)[:, None]
-    fitted = fit_newton(DenseDesign(X), X[:, 0] > 0, np.array([1e-3]))
-    assert np.isfinite(fitted.weights).all()
-    assert ((fitted.probability(DenseDesign(X)) > 0.5) == (X[:, 0] > 0)).all()
 
 
 @pytest.mark.parametrize("answer", [True, False])

@@ -98,6 +98,13 @@ def test_another_range_is_a_change_of_units() -> None:
     np.testing.assert_allclose(shifted.probability(3 * GRID + 5), fit_beta(score, same).probability(GRID), atol=1e-6)
 
 
+@pytest.mark.parametrize("score", [-1.0, 0.3, 1.0])
+def test_equal_scores_have_the_base_rate_at_the_optimum(score: float) -> None:
+    same = np.arange(200) % 5 < 2
+    fitted = fit_beta(np.full(200, score), same, solver="converged")
+    np.testing.assert_allclose(fitted.probability(np.full(200, score)), 0.4, atol=1e-8)
+
+
 def test_converged_solver_reaches_the_optimum() -> None:
     score, same = drawn(2.0, 1.0, 0.3)
     u = (score + 1) / 2

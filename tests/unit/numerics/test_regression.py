@@ -14,7 +14,7 @@ from fairfr.core.calibrator import FitContext
 from fairfr.core.types import VerificationSet
 from fairfr.methods.ac_linear import ACLinear
 from fairfr.methods.platt import Platt
-from fairfr.numerics.regression import Solver, _loss_and_gradient, fit_logistic, sigmoid
+from fairfr.numerics.regression import Solver, _loss_and_gradient, fit_logistic, fit_newton, sigmoid
 from fairfr.pairs.design import DenseDesign, PairDesign
 from fairfr.pairs.table import PairTable
 from fairfr.pairs.view import PairView
@@ -100,6 +100,24 @@ def test_converged_solver_reaches_the_optimum(problem: Problem, dense: bool) -> 
     np.testing.assert_allclose(model.weights, expected.coef_[0], atol=1e-6)
     probability = expected.predict_proba(problem.features)[:, 1]
     np.testing.assert_allclose(model.probability(design), probability, atol=1e-8)
+
+
+def test_newton_with_a_penalty_for_each_weight_ends_at_the_optimum() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 3))
+    same = rng.random(400) < 1 / (1 + np.exp(-X @ [2.0, -1.0, 0.0]))
+    penalty = np.array([1e-3, 0.1, 1.0])
+    fitted = fit_newton(DenseDesign(X), same, penalty)
+    residual = fitted.probability(DenseDesign(X)) - same
+    gradient = np.append(X.T @ residual + penalty * fitted.weights, residual.sum())
+    assert np.abs(gradient).max() / 400 < 1e-8
+
+
+def test_separable_pairs_have_an_optimum_with_a_penalty() -> None:
+    X = np.linspace(-1, 1, 40)[:, None]
+    fitted = fit_newton(DenseDesign(X), X[:, 0] > 0, np.array([1e-3]))
+    assert np.isfinite(fitted.weights).all()
+    assert ((fitted.probability(DenseDesign(X)) > 0.5) == (X[:, 0] > 0)).all()
 
 
 def test_stopping_is_part_of_the_result(problem: Problem) -> None:
