@@ -1,7 +1,7 @@
 """What made a result: a digest of the modules that decide its numbers, versions, the commit, and the memory it took.
 
-Of the code, comments, docstrings, layout and names of local variables do not count (``core.syntax``). For the digest
-files are read and nothing is imported, not even the packages that a module lies in.
+Of the code, comments, docstrings and layout do not count (``core.syntax``). For the digest files are read and nothing
+is imported, not even the packages that a module lies in.
 """
 
 from __future__ import annotations

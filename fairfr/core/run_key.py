@@ -13,7 +13,7 @@ from fairfr.core.types import Source
 
 # Part of every key: raise it when a change in code that core/provenance.py does not follow (of data or runner, say)
 # alters results, so that old runs are not mistaken for new ones.
-RESULTS_VERSION = 3
+RESULTS_VERSION = 4
 SYNTHETIC = "synthetic-"
 FROM = "from_"
 MAX_ID = 200  # bytes; file systems allow 255, and endings are added
