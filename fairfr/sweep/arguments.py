@@ -28,6 +28,7 @@ from fairfr.core.errors import ConfigError, did_you_mean
 from fairfr.data.locate import available_names
 from fairfr.runner.settings import DATA_ROOT, CellSettings
 from fairfr.store.secrets import mask_passwords
+from fairfr.sweep.own_experiments import EXPERIMENT, check_own_experiments
 from fairfr.sweep.own_methods import METHOD, check_own_methods
 
 CONFIG = "config"
@@ -58,7 +59,9 @@ def prepare(arguments: Sequence[str], conf: Path) -> list[str]:
     if "://" in (parsed.config_path or ""):  # a whole set of configurations inside another package
         return [*flags, *parsed.overrides]
     overrides = [] if parsed.shell_completion else _parse(parsed.overrides)
-    check_own_methods(conf, _user_folders(parsed, overrides), _chosen_methods(overrides))
+    folders = _user_folders(parsed, overrides)
+    check_own_methods(conf, folders, _chosen_of(METHOD, overrides))
+    check_own_experiments(folders, _chosen_of(EXPERIMENT, overrides))
     with _configurations(parsed, overrides, conf) as known:
         known.add_imported()
         for override in overrides:
@@ -250,12 +253,12 @@ def _chosen(override: Override) -> list[str | None]:
     return [None if value is None else str(value) for value in values if "${" not in str(value)]
 
 
-def _chosen_methods(overrides: Iterable[Override]) -> list[str | None]:
-    methods: list[str | None] = []
+def _chosen_of(group: str, overrides: Iterable[Override]) -> list[str | None]:
+    names: list[str | None] = []
     for override in overrides:
-        if override.key_or_group == METHOD:
-            methods += _chosen(override)
-    return methods
+        if override.key_or_group == group:
+            names += _chosen(override)
+    return names
 
 
 def _flags(arguments: Sequence[str], parsed: argparse.Namespace) -> list[str]:
