@@ -10,9 +10,10 @@ import sys
 import tempfile
 from pathlib import Path
 
+from fairfr.paper.against import compare_with_print, of_quantity, settings_of
 from fairfr.paper.definition import PAPER
-from fairfr.paper.order import DATASETS, HEADLINE, HEADLINE_BACKBONES, ROWS
-from fairfr.paper.prediction import compared_with_print, is_fitted, prediction
+from fairfr.paper.order import ROWS, setting_name
+from fairfr.paper.prediction import is_fitted, prediction
 from fairfr.paper.printed import QUANTITIES
 from fairfr.report.figures.draw import save
 from fairfr.report.writers import markdown
@@ -31,31 +32,25 @@ def main() -> None:
     results = shown_results(runs, "synthetic", reading=PAPER_READING, order=PAPER.order)
     for grid in prediction(results):
         sys.stdout.write(markdown.render(grid))
-    compared = compared_with_print(results)
-    settings = [s for s in HEADLINE if any((c.published.dataset, c.published.backbone) == s for c in compared)]
+    compared = compare_with_print(results)
+    settings = settings_of(compared)
     for quantity in QUANTITIES.values():
         cells = {}
-        for one in compared:
-            if one.published.quantity == quantity:
-                text = f"{short(one.ours.text)} / {short(one.published.text)}"
-                if is_fitted(one.published.method, quantity):
-                    text = f"({text})"
-                cells[one.published.method, one.published.dataset, one.published.backbone] = text
-        sys.stdout.write(f"\n| {quantity.label} | {' | '.join(name(*setting) for setting in settings)} |\n")
+        for one in of_quantity(compared, quantity):
+            text = f"{short(one.ours.text)} / {short(one.published.text)}"
+            if is_fitted(one.row.id, quantity):
+                text = f"({text})"
+            cells[one.row, one.setting] = text
+        sys.stdout.write(f"\n| {quantity.label} | {' | '.join(map(setting_name, settings))} |\n")
         sys.stdout.write("|---" * (1 + len(settings)) + "|\n")
         for row in ROWS:
-            texts = [cells.get((row.id, *setting), "") for setting in settings]
+            texts = [cells.get((row, setting), "") for setting in settings]
             if any(texts):
                 sys.stdout.write(f"| {row.label} | {' | '.join(texts)} |\n")
     with tempfile.TemporaryDirectory() as folder:
         figure = PAPER.figures(results)["prediction"]
         save(figure, Path(folder) / "prediction")
         shutil.copy(Path(folder) / "prediction.png", PICTURE)
-
-
-def name(dataset: str, backbone: str) -> str:
-    """A setting as the columns call it."""
-    return f"{DATASETS[dataset]} {HEADLINE_BACKBONES[backbone]}"
 
 
 def short(number: str) -> str:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from fairfr.paper.against import compare_with_print
+from fairfr.paper.against_tables import against_tables
 from fairfr.paper.claims.judging import claims
-from fairfr.paper.companions import companions
-from fairfr.paper.comparison import coverage
 from fairfr.paper.order import ORDER, is_of_paper
 from fairfr.paper.paper_tables import appendix_tables, main_tables
-from fairfr.paper.prediction import compared_with_print, prediction
+from fairfr.paper.prediction import prediction
 from fairfr.paper.studies import STUDIES
 from fairfr.report.paper_spec import Paper
 from fairfr.report.tables.grid import Grid
@@ -26,8 +26,7 @@ def _tables(results: Results) -> Iterator[Grid]:
     """Tables 1 to 4, the appendix, ours against the paper's, and what the stand-ins predict."""
     yield from main_tables(results)
     yield from appendix_tables(results)
-    yield coverage(results)
-    yield from companions(results)
+    yield from against_tables(results)
     if results.source == "synthetic":
         yield from prediction(results)
 
@@ -42,7 +41,7 @@ def _figures(results: Results) -> dict[str, Figure]:
 
     if results.source != "synthetic":
         return {}
-    figure = prediction_figure(compared_with_print(results))
+    figure = prediction_figure(compare_with_print(results))
     if figure is None:
         return {}
     return {"prediction": figure}

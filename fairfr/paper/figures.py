@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from fairfr.paper.comparison import Compared
+from fairfr.paper.against import Compared, of_quantity
 from fairfr.paper.order import ROWS
-from fairfr.paper.prediction import LABEL, is_fitted
+from fairfr.paper.prediction import is_fitted
 from fairfr.paper.printed import QUANTITIES
 from fairfr.report.quantity import LIFTED
 from fairfr.report.tables.grid import source_title
@@ -42,9 +42,8 @@ def prediction_figure(compared: Sequence[Compared]) -> Figure | None:
     """Rates only, on the diagonal where the two agree; hollow: fitted. None where there is nothing to compare."""
     from matplotlib.figure import Figure
 
-    compared_quantities = {c.published.quantity for c in compared}
     rates = [quantity for quantity in QUANTITIES.values() if quantity.group != LIFTED]
-    shown = [quantity for quantity in rates if quantity in compared_quantities]
+    shown = [quantity for quantity in rates if of_quantity(compared, quantity)]
     if not shown:
         return None
     rows = -(-len(shown) // IN_A_ROW)
@@ -53,14 +52,14 @@ def prediction_figure(compared: Sequence[Compared]) -> Figure | None:
     for axes in grid.flat[len(shown) :]:
         axes.set_visible(False)
     for axes, quantity in zip(grid.flat, shown, strict=False):
-        _draw_panel(axes, [c for c in compared if c.published.quantity == quantity])
+        _draw_panel(axes, of_quantity(compared, quantity))
         axes.set_title(quantity.label, fontsize=LARGE)
     for axes in grid[-1]:
         axes.set_xlabel("printed", fontsize=SMALL)
     for axes in grid[:, 0]:
         axes.set_ylabel("ours", fontsize=SMALL)
     figure.suptitle(f"The paper's numbers and ours\n{source_title('synthetic')}", fontsize=LARGE)
-    _write_legend(figure, {c.published.method for c in compared}, {c.published.dataset for c in compared})
+    _write_legend(figure, {one.row.id for one in compared}, {one.published.dataset for one in compared})
     return figure
 
 
@@ -77,8 +76,8 @@ def _draw_panel(axes: Axes, compared: Sequence[Compared]) -> None:
     axes.plot([low - room, high + room], [low - room, high + room], color="0.7", linewidth=0.8, zorder=1)
     for one in compared:
         printed = one.published
-        colour = _colour(printed.method)
-        face = "none" if is_fitted(printed.method, printed.quantity) else colour
+        colour = _colour(one.row.id)
+        face = "none" if is_fitted(one.row.id, one.quantity) else colour
         axes.plot(
             printed.value,
             one.ours.value or 0.0,
@@ -99,7 +98,7 @@ def _write_legend(figure: Figure, methods: set[str], datasets: set[str]) -> None
     from matplotlib.lines import Line2D
 
     handles = [
-        Line2D([], [], linestyle="", marker="o", markersize=4, color=_colour(row.id), label=LABEL[row.id])
+        Line2D([], [], linestyle="", marker="o", markersize=4, color=_colour(row.id), label=row.label)
         for row in ROWS
         if row.id in methods
     ]

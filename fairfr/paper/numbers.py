@@ -14,17 +14,15 @@ import numpy as np
 from fairfr.core.types import F64
 from fairfr.numerics.bootstrap import BOOTSTRAP_METRICS
 from fairfr.paper.order import BACKBONES, DATASETS, ORDER, ROWS, SCORE_ONLY
-from fairfr.paper.printed import printed_headline, printed_study
+from fairfr.paper.printed import DIGITS, printed_headline, printed_study
 from fairfr.paper.studies import STUDIES
 from fairfr.report.quantity import LIFTED, NO_IMPROVEMENT, LiftedGroups, Quantity, lifted_groups
 from fairfr.report.study import PrintedRow
-from fairfr.report.tables.grid import number_entry
 from fairfr.report.uncertainty.setting_bootstrap import BootstrapCache, SettingBootstrap
 from fairfr.stored.order import BASELINE, MethodRow, Setting
 from fairfr.stored.results import Results
 from fairfr.stored.run import Run
 
-DIGITS = 3
 GROUP_DIGITS = 2  # of percentages, as the paper prints per-group values
 
 
@@ -113,23 +111,12 @@ class RunNumbers:
             return None
         return round(mean, DIGITS)
 
-    def instead_of_ties(self, quantity: Quantity, dataset: str, backbone: str, method: str) -> str:
-        """What the score gives where ties of the probability decide the value, in words; "" where they do not."""
-        result = self.result(dataset, backbone, method)
-        if result is None or quantity.alpha is None or not result.is_tied(quantity.alpha):
-            return ""
-        value = number_entry(result.mean(quantity.metric, quantity.group), DIGITS).text
-        by_score = number_entry(result.mean_by_score(quantity.metric, quantity.group), DIGITS).text
-        if by_score == value:
-            return " (ties)"
-        return f" (ties; by score {by_score})"
-
     def level(self, quantity: Quantity, dataset: str, backbone: str, method: str) -> LiftedGroups | None:
         """K and N of the worst groups lifted; None without both runs or without a group."""
-        baseline, result = (self.result(dataset, backbone, m) for m in (BASELINE.id, method))
-        if baseline is None or result is None:
+        result = self.result(dataset, backbone, method)
+        if result is None:
             return None
-        return lifted_groups(result, baseline, quantity.metric)
+        return lifted_groups(result, self.result(dataset, backbone, BASELINE.id), quantity.metric)
 
     def by_group(self, metric: str, dataset: str, backbone: str, method: str) -> dict[str, float]:
         result = self.result(dataset, backbone, method)

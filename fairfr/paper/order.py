@@ -76,3 +76,9 @@ ORDER = TableOrder(
 def is_of_paper(run: Run) -> bool:
     """Whether a run is on one of the paper's data sets with one of its backbones."""
     return reading_of(run.result) == PAPER_READING
+
+
+def setting_name(setting: Setting) -> str:
+    """RFW R100, as the tables call a column."""
+    dataset, backbone = setting
+    return f"{DATASETS[dataset]} {HEADLINE_BACKBONES.get(backbone, backbone)}"

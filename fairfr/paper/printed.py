@@ -12,7 +12,9 @@ from typing import NamedTuple
 
 from fairfr.report.quantity import LIFTED, Quantity
 from fairfr.report.study import PrintedRow
+from fairfr.stored.order import Setting
 
+DIGITS = 3  # of the headline tables
 AUROC = Quantity("auroc", "all", "AUROC")
 TPR = Quantity("tpr_at_fpr_1e-3", "all", "TPR at FPR=1e-3")
 BRIER = Quantity("brier", "all", "Brier")
@@ -61,6 +63,10 @@ class PrintedNumber:
     text: str
     value: float
     bold: bool
+
+    @property
+    def setting(self) -> Setting:
+        return self.dataset, self.backbone
 
     @property
     def groups(self) -> int:

@@ -77,6 +77,10 @@ class LiftedGroups(NamedTuple):
     lifted: int
     groups: int
 
+    @property
+    def share(self) -> float:
+        return self.lifted / self.groups
+
     def __str__(self) -> str:
         return f"{self.lifted}/{self.groups}"
 
@@ -96,8 +100,10 @@ def count_lifted(baseline: Mapping[str, float], method: Mapping[str, float]) -> 
     return LiftedGroups(lifted, len(worst_first))
 
 
-def lifted_groups(run: Run, baseline: Run, metric: str) -> LiftedGroups | None:
-    """K/N of a run against the Baseline's run of the same setting; None where no group has a value."""
+def lifted_groups(run: Run, baseline: Run | None, metric: str) -> LiftedGroups | None:
+    """K/N of a run against the Baseline's run of the same setting; None without it, or where no group has a value."""
+    if baseline is None:
+        return None
     found = count_lifted(baseline.by_group(metric), run.by_group(metric))
     if not found.groups:
         return None

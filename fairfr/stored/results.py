@@ -68,6 +68,13 @@ class Results:
         """The run that is so; of several, the one that differs least from its yaml files."""
         return min(self.every(where), key=lambda run: len(run.differs), default=None)
 
+    def exact(self, setting: Setting, id: str) -> Run | None:
+        """The run of the method that the order's row of this id asks for; the plain method does not take its place.
+
+        An id that is no row's is that of a method.
+        """
+        return self.find({"setting": setting, "method": self.order.method(id, self.reading)})
+
     def every(self, where: Where = ANY) -> list[Run]:
         """All runs that are so."""
         keys = tuple(where)

@@ -10,13 +10,12 @@ from typing import Literal, NamedTuple, TypeAlias
 from fairfr.paper.numbers import MissingNumberError, Numbers, require_number
 from fairfr.paper.order import (
     ADAPTIVE,
-    DATASETS,
     GROUP_AWARE_IDS,
     HEADLINE,
-    HEADLINE_BACKBONES,
     PAPER_ROWS,
     ROWS,
     SCORE_ONLY,
+    setting_name,
 )
 from fairfr.paper.printed import printed_headline
 from fairfr.report.quantity import Quantity
@@ -111,11 +110,6 @@ def compare_means(quantity: Quantity, said: dict[str, float], numbers: Numbers) 
         lead = -lead
     detail = ", ".join(f"{LABEL[m]} {means[m]:.4f}" for m in shown)
     return verdict(ahead and (stated or not numbers.exact), detail, lead)
-
-
-def setting_name(setting: Setting) -> str:
-    """RFW R100, as the tables call a column."""
-    return f"{DATASETS[setting[0]]} {HEADLINE_BACKBONES.get(setting[1], setting[1])}"
 
 
 def setting_names(settings: Iterable[Setting]) -> str:

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from functools import partial
 
-from fairfr.paper.claims.claim import LABEL, Claim, Verdict, setting_name, verdict
-from fairfr.paper.comparison import TOLERANCE
+from fairfr.paper.against import TOLERANCE
+from fairfr.paper.claims.claim import LABEL, Claim, Verdict, verdict
 from fairfr.paper.numbers import Numbers, require_number
-from fairfr.paper.order import HEADLINE
+from fairfr.paper.order import HEADLINE, setting_name
 from fairfr.paper.printed import WORST_AUROC, WORST_BRIER, printed_study
 from fairfr.stored.order import Setting
 

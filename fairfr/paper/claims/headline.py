@@ -14,13 +14,12 @@ from fairfr.paper.claims.claim import (
     label_free_methods,
     mean_over_settings,
     method_labels,
-    setting_name,
     setting_names,
     verdict,
     winners,
 )
 from fairfr.paper.numbers import Numbers, require_number
-from fairfr.paper.order import HEADLINE, PAPER_ROWS
+from fairfr.paper.order import HEADLINE, PAPER_ROWS, setting_name
 from fairfr.paper.printed import (
     AUROC,
     BRIER,

@@ -10,6 +10,7 @@ from types import MappingProxyType
 import numpy as np
 
 from fairfr.numerics.bootstrap import percentile_interval
+from fairfr.paper.against_tables import synthetic_warning
 from fairfr.paper.claims import (
     appendix,
     contradictions,
@@ -19,7 +20,6 @@ from fairfr.paper.claims import (
     other_sections,
 )
 from fairfr.paper.claims.claim import Claim, Status, Verdict
-from fairfr.paper.comparison import synthetic_warning
 from fairfr.paper.numbers import BootstrapNumbers, MissingNumberError, Numbers, PrintedNumbers, RunNumbers
 from fairfr.paper.order import ROWS, SETTINGS
 from fairfr.paper.printed import WORST_BRIER

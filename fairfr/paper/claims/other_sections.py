@@ -13,13 +13,12 @@ from fairfr.paper.claims.claim import (
     column_winners,
     compare_means,
     method_labels,
-    setting_name,
     setting_names,
     verdict,
     winners,
 )
 from fairfr.paper.numbers import Numbers, require_number
-from fairfr.paper.order import HEADLINE
+from fairfr.paper.order import HEADLINE, setting_name
 from fairfr.paper.printed import AUROC, BRIER, TPR, WORST_AUROC, WORST_BRIER
 from fairfr.report.quantity import Quantity
 from fairfr.stored.order import Setting

@@ -44,7 +44,7 @@ class RunsOfTable:
     def run(self, setting: Setting, row: MethodRow) -> Run | None:
         """The run that fills a row."""
         if self.exact:
-            return self.results.find({"setting": setting, "method": row.method(self.results.reading)})
+            return self.results.exact(setting, row.id)
         return self.results.find({"setting": setting, "row": row.label})
 
     @property

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from fairfr.paper.comparison import spearman
+from fairfr.paper.against import spearman
 
 
 def test_spearman_is_scipys() -> None:
