@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from fairfr.auditing.sample import Coded, Columns, Grouping
-from fairfr.core.errors import DataError, did_you_mean
+from fairfr.core.errors import ConfigError, DataError, did_you_mean
 from fairfr.core.types import F64, I32, I64, UNKNOWN
 from fairfr.data.files import DataFile
+from fairfr.data.importers.bins import cut_column
 from fairfr.data.importers.own_columns import DIFFERENT_WORDS, SAME_WORDS
 from fairfr.data.text_table import TextTable, delimiter_of, read_table
 
@@ -26,7 +27,10 @@ FOLD = "fold"
 
 @dataclass(frozen=True, slots=True)
 class ColumnNames:
-    """How the columns of a table are called; None: by one of the usual names, if there is one."""
+    """How the columns of a table are called; None: by one of the usual names, if there is one.
+
+    ``bins``: groups that are made from numbers, with the edges between them.
+    """
 
     score: str | None = None
     distance: str | None = None
@@ -36,6 +40,7 @@ class ColumnNames:
     identity_right: str | None = None
     fold: str | None = None
     probability: str | None = None
+    bins: Mapping[str, Sequence[float]] = field(default_factory=dict)
 
 
 def read_columns(path: Path, wanted: ColumnNames) -> tuple[Columns, DataFile]:
@@ -98,6 +103,10 @@ class _Header:
         self._fold = self._usual(wanted.fold, (FOLD,))
         self._probability = self._usual(wanted.probability, ())
         self._groups = {name: self._group(name) for name in wanted.groups}
+        self._bins = wanted.bins
+        for name in wanted.bins:
+            if name not in self._groups:
+                raise ConfigError(f"--bins {name}: name the group too, with --group {name}.")
 
     def _usual(self, given: str | None, usual: Sequence[str]) -> str | None:
         if given is not None:
@@ -175,7 +184,10 @@ class _Header:
         return Coded(number[column.codes], names)
 
     def _grouping(self, table: TextTable, name: str, columns: tuple[str, ...]) -> Grouping:
-        return Grouping.of(name, *(self._text(table, column) for column in columns))
+        if name not in self._bins:
+            return Grouping.of(name, *(self._text(table, column) for column in columns))
+        cut = [cut_column(table, self._stored[column], self._bins[name]) for column in columns]
+        return Grouping.of(name, *(Coded(column.codes, column.values) for column in cut))
 
 
 def _labels(column: Coded) -> I32:

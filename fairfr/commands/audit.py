@@ -46,11 +46,14 @@ def make_parser() -> argparse.ArgumentParser:
 
 def add_column_options(parser: argparse.ArgumentParser) -> None:
     """Which column is what."""
+    from fairfr.data.importers.bins import BINS_HELP
+
     scores = parser.add_mutually_exclusive_group()
     scores.add_argument("--score", metavar="COL", help="column of scores; higher: more similar")
     scores.add_argument("--distance", metavar="COL", help="column of distances; lower: more similar")
     parser.add_argument("--label", metavar="COL", help="column of labels (default: label, same or match)")
     parser.add_argument("--group", action="append", default=[], metavar="COL", help="a grouping; may be repeated")
+    parser.add_argument("--bins", action="append", default=[], metavar="COL=A,B,...", help=BINS_HELP)
     parser.add_argument("--identity-left", metavar="COL", help="who is on the left image (default: left_identity)")
     parser.add_argument("--identity-right", metavar="COL", help="who is on the right image (default: right_identity)")
 
@@ -66,6 +69,7 @@ def run(arguments: argparse.Namespace) -> str:
     from fairfr.auditing.pair_columns import ColumnNames, read_columns
     from fairfr.auditing.report import AuditedFile
     from fairfr.auditing.writing import write_report
+    from fairfr.data.importers.bins import read_bins
 
     names = ColumnNames(
         arguments.score,
@@ -76,6 +80,7 @@ def run(arguments: argparse.Namespace) -> str:
         arguments.identity_right,
         arguments.fold,
         arguments.probability,
+        read_bins(arguments.bins),
     )
     columns, file = read_columns(arguments.file, names)
     read = AuditedFile(arguments.file.name, file.digest, len(columns.score))

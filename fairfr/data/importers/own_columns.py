@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from fairfr.core.errors import DataError
 from fairfr.core.text import plural, shorten_list
 from fairfr.core.types import F64, UNKNOWN, Bool
 from fairfr.data.files import DataFile
+from fairfr.data.importers.bins import number_in
 from fairfr.data.importers.conversion import refuse_pickled_table
 from fairfr.data.importers.imported_set import map_values
 from fairfr.data.text_table import CodedColumn, TextTable, delimiter_of, read_table
@@ -160,7 +160,7 @@ class OwnColumns:
             return value
         column = self.required_text(name, "")
         assert column is not None
-        value = np.array([*map(_number, column.values), np.nan])[column.codes]
+        value = np.array([*map(number_in, column.values), np.nan])[column.codes]
         unreadable = np.isnan(value) & (column.codes != UNKNOWN)
         if unreadable.any():
             found = column.values[int(column.codes[np.argmax(unreadable)])]
@@ -232,13 +232,3 @@ def refuse_problems(*files: OwnColumns | None) -> None:
     if told:
         code = codes.pop() if len(codes) == 1 else "several-problems"
         raise DataError("\n".join([*told, "Nothing was written."]), code=code)
-
-
-def _number(text: str) -> float:
-    """The number that a text spells, also with a decimal comma; nan if it spells none."""
-    if re.fullmatch(r"[+-]?\d*,\d+", text, re.ASCII):
-        text = text.replace(",", ".")
-    try:
-        return float(text)
-    except ValueError:
-        return float("nan")

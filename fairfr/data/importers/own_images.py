@@ -13,6 +13,7 @@ from fairfr.core.findings import Finding
 from fairfr.core.text import plural, shorten_list
 from fairfr.core.types import I32, I64, UNKNOWN, Bool, PlaceholderIds
 from fairfr.data.images_file import resolve_mentions
+from fairfr.data.importers.bins import cut_column, read_bins
 from fairfr.data.importers.imported_set import image_codes
 from fairfr.data.importers.own_columns import MAX_NAMED_VALUES, OwnColumns
 from fairfr.data.pairs_file import index_of
@@ -135,14 +136,7 @@ def read_attributes(
     notes: list[Finding] = []
     if arguments.images is None:
         for option in arguments.attribute:
-            name, columns = name_and_value(option)
-            by_side = [name + side for side in names.SIDES]
-            if columns:
-                wanted = columns.split(",")
-            elif file.has(by_side[0]):
-                wanted = by_side
-            else:
-                wanted = [name]
+            name, wanted = _attribute_columns(file, option)
             column = _of_images(file, ends, wanted, "--attribute")
             if column is not None:
                 attributes[name] = column
@@ -161,6 +155,32 @@ def read_attributes(
         else:
             attributes[name] = column
     return attributes, notes
+
+
+def _attribute_columns(file: OwnColumns, option: str) -> tuple[str, list[str]]:
+    """The name of an attribute of the pairs, and its one or two columns."""
+    name, columns = name_and_value(option)
+    by_side = [name + side for side in names.SIDES]
+    if columns:
+        return name, [column.strip() for column in columns.split(",")]
+    if file.has(by_side[0]):
+        return name, by_side
+    return name, [name]
+
+
+def cut_attributes(file: OwnColumns, arguments: argparse.Namespace) -> None:
+    """Put groups in the place of the numbers that ``--bins`` names."""
+    columns_of = {name: [name] for name in file.names}
+    if arguments.images is None:
+        columns_of = dict(_attribute_columns(file, option) for option in arguments.attribute)
+    for name, edges in read_bins(arguments.bins).items():
+        if name not in columns_of:
+            known = ", ".join(columns_of) or "none; name it with --attribute"
+            raise ConfigError(f"--bins {name}: {file.table.path} has no such attribute. Its attributes: {known}.")
+        for column in columns_of[name]:
+            if file.has(column):  # a missing one is told of where it is read
+                source = file.names[column]
+                file.put(column, cut_column(file.table, source, edges), source)
 
 
 def name_and_value(option: str) -> tuple[str, str | None]:

@@ -19,9 +19,17 @@ from fairfr.core.findings import Finding
 from fairfr.core.text import plural
 from fairfr.core.types import F64, I32, I64, UNKNOWN, Bool, PlaceholderIds
 from fairfr.data.images_file import MAX_GROUPS_OF_COLUMN
+from fairfr.data.importers.bins import BINS_HELP
 from fairfr.data.importers.imported_set import ImportedSet, add_output_arguments, check_import, write_and_summarise
 from fairfr.data.importers.own_columns import OwnColumns, open_own, refuse_problems
-from fairfr.data.importers.own_images import STRUCTURE, Ends, name_and_value, read_attributes, read_identity
+from fairfr.data.importers.own_images import (
+    STRUCTURE,
+    Ends,
+    cut_attributes,
+    name_and_value,
+    read_attributes,
+    read_identity,
+)
 from fairfr.data.pairs_file import LabelledPairs, index_of
 from fairfr.data.text_table import CodedColumn
 from fairfr.data.validation import reversed_scores
@@ -47,6 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--image", default="image", metavar="COL", help="its column of image ids (default: image)")
     parser.add_argument("--identity", metavar="COL", help=_IDENTITY)
     parser.add_argument("--attribute", nargs="+", default=[], metavar="NAME[=COL,COL]", help=_ATTRIBUTE)
+    parser.add_argument("--bins", action="append", default=[], metavar="NAME=A,B,...", help=BINS_HELP)
     scores = parser.add_mutually_exclusive_group()
     scores.add_argument("--score", nargs="+", default=[], metavar="COL", help="columns of pairs; higher: more similar")
     scores.add_argument("--distance", nargs="+", default=[], metavar="COL", help=_DISTANCE)
@@ -94,6 +103,7 @@ def read_columns(pairs: OwnColumns, images: OwnColumns | None, arguments: argpar
         ends.check_known(described, arguments.images)
     ends.check_labels(same)
     identity = read_identity(images or pairs, ends, arguments)
+    cut_attributes(images or pairs, arguments)
     attributes, notes = read_attributes(images or pairs, ends, arguments)
     refuse_problems(images, pairs)
     assert same is not None
