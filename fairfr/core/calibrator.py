@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, runtime_checkab
 import numpy as np
 
 from fairfr.core.errors import MethodError
+from fairfr.core.near_misses import must_be_called
 from fairfr.core.types import F32, F64, Bool, Need, Prediction
 
 if TYPE_CHECKING:
@@ -70,6 +71,7 @@ class FitContext:
         """A 32-bit seed for libraries that take a number."""
         return seed_for(*self._about(purpose), size=SEED_BYTES)
 
+    @must_be_called("ctx.rng('purpose')")
     def rng(self, purpose: str) -> np.random.Generator:
         return rng_for(*self._about(purpose), size=SEED_BYTES)
 

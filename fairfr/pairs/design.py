@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import Protocol
+from typing import NoReturn, Protocol
 
 import numpy as np
 
+from fairfr.core.errors import MethodError
 from fairfr.core.types import F32, F64, I64, Pairs
 
 
@@ -113,6 +114,16 @@ class PairDesign:
             self._rows = vectors[used].astype(np.float64)
         self._extra = extra
         self._midpoint_gram = midpoint_gram
+
+    def __array__(self, *_: object, **__: object) -> NoReturn:
+        """What numpy and scikit-learn ask for: all midpoints would not fit into memory."""
+        raise MethodError(
+            f"midpoints() is an operator of shape {self.shape}, not an array. Use matvec(weights), rmatvec(values) and "
+            "gram(weights), or rows(index) for the midpoints of some pairs."
+        )
+
+    __getitem__ = __array__
+    __matmul__ = __array__
 
     def append(self, *columns: F64) -> PairDesign:
         """Return the same midpoints with more columns to their right; the image vectors are shared.

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fairfr.core.errors import UndeclaredInputError, UnmetNeedError, did_you_mean
+from fairfr.core.near_misses import must_be_called
 from fairfr.core.types import F32, F64, I16, I32, I64, Grouping, Need, StrArray
 from fairfr.pairs.design import PairDesign
 from fairfr.pairs.neighbours import Engine, Midpoints
@@ -15,6 +16,16 @@ from fairfr.pairs.table import PairTable
 
 LABELS = ("same", "label", "labels", "target", "targets", "y")
 """What methods may look for in vain."""
+INSTEAD = {
+    "embeddings": "view.images() has the vectors, view.midpoints() what most methods need of them.",
+    "vectors": "view.images() has them.",
+    "left": "view.ends(values) has a value of images for the left and the right image of each pair.",
+    "right": "view.ends(values) has a value of images for the left and the right image of each pair.",
+    "pairs": "view.ends(values) has a value of images for the left and the right image of each pair.",
+    "score": "The score that comes in is view.cosine.",
+    "scores": "The score that comes in is view.cosine.",
+}
+"""Where that is which has another name here."""
 
 
 class _NoSuchInputError(UndeclaredInputError, AttributeError):
@@ -58,6 +69,8 @@ class PairView:
         if name.startswith("_"):
             raise AttributeError(name)
         hint = did_you_mean(name, [known for known in dir(type(self)) if not known.startswith("_")])
+        if name in INSTEAD:
+            hint = f" {INSTEAD[name]}"
         if name in LABELS:
             hint = " predict sees no labels; fit gets those of its training pairs as its second argument."
         raise _NoSuchInputError(f"{self._asker} asked for view.{name}, which views do not have.{hint}")
@@ -85,6 +98,7 @@ class PairView:
         """
         return PairView(self._table, self._rows[index], self._needs, self._asker)
 
+    @must_be_called("view.order_by_id()")
     def order_by_id(self) -> I64:
         """Return the order of these pairs by the ids of their images.
 
@@ -97,6 +111,7 @@ class PairView:
         """
         return np.argsort(self._table.pair_rank[self._rows], kind="stable")
 
+    @must_be_called("view.midpoints()")
     def midpoints(self) -> PairDesign:
         """Return the midpoints (z_left + z_right) / 2 as an operator.
 
@@ -108,6 +123,7 @@ class PairView:
         self._check("embeddings", "midpoints()")
         return self._table.midpoints(self._rows)
 
+    @must_be_called("view.images()")
     def images(self) -> tuple[I64, F32]:
         """Return the distinct images that these pairs use, sorted by id. Needs "embeddings".
 
@@ -123,6 +139,7 @@ class PairView:
         used = used[np.argsort(self._table.image_rank[used])]
         return used, self._table.vectors[used]
 
+    @must_be_called("view.ends(values)")
     def ends(self, values: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
         """Look a value of images up for both images of each pair.
 
@@ -139,10 +156,12 @@ class PairView:
         pairs = self._table.data.pairs
         return values[pairs.left[self._rows]], values[pairs.right[self._rows]]
 
+    @must_be_called("view.folds()")
     def folds(self) -> I16:
         """The fold of each pair, (p,): numbers that tell folds apart, no more."""
         return self._table.data.fold[self._rows]
 
+    @must_be_called("view.groups('gender')")
     def groups(self, id: str) -> I16:
         """Return the group of every image. Needs "groups".
 
@@ -159,6 +178,7 @@ class PairView:
         self._check("groups", f"groups({id!r})")
         return self._grouping(id).codes
 
+    @must_be_called("view.group_levels('gender')")
     def group_levels(self, id: str) -> tuple[str, ...]:
         """Return the names of a grouping's groups. Needs "groups".
 
@@ -176,6 +196,7 @@ class PairView:
         self._check("groups", f"group_levels({id!r})")
         return self._grouping(id).levels
 
+    @must_be_called("view.identities()")
     def identities(self) -> I32:
         """Return the identity of every image. Needs "identities".
 
@@ -187,6 +208,7 @@ class PairView:
         self._check("identities", "identities()")
         return self._table.data.identity
 
+    @must_be_called("view.identity_names()")
     def identity_names(self) -> StrArray:
         """Return the name of every image's identity. Needs "identities".
 
@@ -200,6 +222,7 @@ class PairView:
         self._check("identities", "identity_names()")
         return self._table.identity_names
 
+    @must_be_called("view.references()")
     def references(self, index: I64 | None = None) -> Midpoints:
         """Return midpoints for these and other pairs to measure their distance to. Needs "embeddings".
 

@@ -8,7 +8,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from fairfr.core.errors import UndeclaredInputError
+from fairfr.core.calibrator import FitContext
+from fairfr.core.errors import MethodError, UndeclaredInputError
 from fairfr.core.types import Need, VerificationSet
 from fairfr.pairs.table import PairTable
 from fairfr.pairs.view import PairView
@@ -148,3 +149,29 @@ def test_references_of_another_table_are_measured_as_ones_own(data: Verification
     )
     with pytest.raises(AssertionError, match="same table"):
         view.mean_knn_distance_to_others(other.references(), 2)
+
+
+NEAR_MISSES: dict[str, Callable[[PairView], object]] = {
+    r"view\.groups is used as a value, .* Call it: view\.groups\('gender'\)": lambda view: view.groups == 1,
+    r"Call it: view\.identities\(\)": lambda view: np.unique(view.identities),
+    r"Call it: view\.folds\(\)": lambda view: list(view.folds),
+    r"Call it: view\.midpoints\(\)": lambda view: view.midpoints.matvec(np.ones(3)),
+    r"Call it: view\.images\(\)": lambda view: view.images[0],
+    r"midpoints\(\) is an operator of shape \(\d+, \d+\), not an array": lambda view: np.asarray(view.midpoints()),
+    r"view\.embeddings, which views do not have\. view\.images\(\) has the vectors": lambda view: view.embeddings,
+    r"asked for view\.scores, .* is view\.cosine": lambda view: view.scores,
+}
+
+
+@pytest.mark.parametrize("said", NEAR_MISSES)
+def test_a_near_miss_gets_a_sentence(data: VerificationSet, said: str) -> None:
+    view = view_of(data, "embeddings", "groups", "identities")
+    with pytest.raises((MethodError, UndeclaredInputError), match=said):
+        NEAR_MISSES[said](view)
+
+
+def test_random_numbers_without_a_purpose_get_a_sentence() -> None:
+    ctx = FitContext(0, "set", "net", "1")
+    with pytest.raises(MethodError, match=r"Call it: ctx\.rng\('purpose'\)"):
+        ctx.rng.normal(size=3)  # type: ignore[attr-defined]
+    assert ctx.rng("k").normal() == FitContext(0, "set", "net", "1").rng("k").normal()
