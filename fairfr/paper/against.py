@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from fairfr.core.types import F64
+from fairfr.paper.numbers import our_entry
 from fairfr.paper.order import HEADLINE, PAPER_ROWS, ROWS, setting_name
 from fairfr.paper.printed import (
     AUROC,
@@ -22,9 +23,9 @@ from fairfr.paper.printed import (
     PrintedNumber,
     printed_headline,
 )
-from fairfr.report.quantity import LIFTED, Quantity, lifted_groups
-from fairfr.report.tables.grid import Entry, Tone, fraction_entry, number_entry
-from fairfr.stored.order import BASELINE, MethodRow, Setting
+from fairfr.report.quantity import LIFTED, Quantity
+from fairfr.report.tables.grid import Entry, Tone, number_entry
+from fairfr.stored.order import MethodRow, Setting
 from fairfr.stored.results import Results
 from fairfr.stored.run import Run
 
@@ -102,26 +103,22 @@ def compare_with_print(results: Results) -> list[Compared]:
 
 def _compare(results: Results, row: MethodRow, published: PrintedNumber) -> Compared | None:
     quantity = published.quantity
-    run = results.exact(published.setting, row.id)
-    if run is None:
+    ours = our_entry(results, quantity, published.setting, row.id)
+    if ours.printed is None:
         return None
+    difference = ours.printed - published.value
+    ties = ""
     if quantity.group == LIFTED:
-        lifted = lifted_groups(run, results.exact(published.setting, BASELINE.id), quantity.metric)
-        if lifted is None:
-            return None
-        groups_apart = (lifted.share - published.value) * published.groups
-        return Compared(published, row, fraction_entry(*lifted), round(groups_apart, DIGITS))
-    mean = run.mean(quantity.metric, quantity.group)
-    if mean is None:
-        return None
-    value = round(mean, DIGITS)
-    ours = number_entry(value, DIGITS, spread=_ties(run, quantity))
-    return Compared(published, row, ours, round(value - published.value, DIGITS))
+        difference *= published.groups
+    else:
+        ties = _ties(results.exact(published.setting, row.id), quantity)
+    ours = replace(ours, value=ours.printed, spread=ties, tied=False)
+    return Compared(published, row, ours, round(difference, DIGITS))
 
 
-def _ties(run: Run, quantity: Quantity) -> str:
+def _ties(run: Run | None, quantity: Quantity) -> str:
     """What the score gives where ties of the probability decide the value, in words; "" where they do not."""
-    if quantity.alpha is None or not run.is_tied(quantity.alpha):
+    if run is None or quantity.alpha is None or not run.is_tied(quantity.alpha):
         return ""
     value = number_entry(run.mean(quantity.metric, quantity.group), DIGITS).text
     by_score = number_entry(run.mean_by_score(quantity.metric, quantity.group), DIGITS).text

@@ -6,8 +6,8 @@ Claims and comparisons ask here. A claim that is judged on each draw of people h
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import product
 from types import MappingProxyType
-from typing import Protocol
 
 import numpy as np
 
@@ -16,12 +16,13 @@ from fairfr.numerics.bootstrap import BOOTSTRAP_METRICS
 from fairfr.paper.order import BACKBONES, DATASETS, ORDER, ROWS, SCORE_ONLY
 from fairfr.paper.printed import DIGITS, printed_headline, printed_study
 from fairfr.paper.studies import STUDIES
-from fairfr.report.quantity import LIFTED, NO_IMPROVEMENT, LiftedGroups, Quantity, lifted_groups
+from fairfr.report.quantity import LIFTED, NO_IMPROVEMENT, Quantity
 from fairfr.report.study import PrintedRow
+from fairfr.report.tables.grid import Entry
+from fairfr.report.tables.places import Place, entry
 from fairfr.report.uncertainty.setting_bootstrap import BootstrapCache, SettingBootstrap
 from fairfr.stored.order import BASELINE, MethodRow, Setting
 from fairfr.stored.results import Results
-from fairfr.stored.run import Run
 
 GROUP_DIGITS = 2  # of percentages, as the paper prints per-group values
 
@@ -30,47 +31,69 @@ class MissingNumberError(LookupError):
     """A number that a claim needs does not exist; the claim stays open."""
 
 
-class Numbers(Protocol):
-    """Values as they are printed. Methods are the ids of order.ROWS.
+class Numbers:
+    """Values as they are printed; what a source of them does not have is absent. Methods are the ids of order.ROWS.
 
     ``exact``: figures in the text must be met to the digit (the paper's own tables), not only in kind (our runs).
+    ``absent``: what to say of a number that is not there.
     """
 
-    exact: bool
-    absent: str
+    exact = False
+    absent = ""
 
-    def value(self, quantity: Quantity, dataset: str, backbone: str, method: str) -> float | None:
+    def value(self, quantity: Quantity, setting: Setting, method: str) -> float | None:
         """The printed value, K/N as a fraction; None where there is none."""
+        return None
 
-    def by_group(self, metric: str, dataset: str, backbone: str, method: str) -> dict[str, float]:
+    def required(self, quantity: Quantity, setting: Setting, method: str) -> float:
+        """A value that the claim cannot do without."""
+        value = self.value(quantity, setting, method)
+        if value is None:
+            label = next((row.label for row in (*ROWS, *SCORE_ONLY) if row.id == method), method)
+            where = f"{DATASETS[setting[0]]} {BACKBONES[setting[1]]}"
+            raise MissingNumberError(f"{self.absent}: {quantity.label} of {label} on {where}")
+        return value
+
+    def by_group(self, metric: str, setting: Setting, method: str) -> dict[str, float]:
         """The printed value of each group, in percent; empty where there is none."""
+        return {}
 
     def negatives(self, dataset: str) -> tuple[float, float] | None:
         """Negatives in a test fold, and in a test fold of one group, as means; None where it is unknown."""
+        return None
 
     def parameters(self) -> int | None:
         """Parameters of the AC-MLP on 512-d embeddings."""
+        return None
 
     def study(self, name: str) -> tuple[PrintedRow, ...]:
         """The rows of an appendix study; empty where there are none."""
+        return ()
+
+    def required_study(self, name: str) -> tuple[PrintedRow, ...]:
+        """Rows that the claim cannot do without."""
+        rows = self.study(name)
+        if not rows:
+            raise MissingNumberError(f"{self.absent}: the {name.replace('_', ' ')} study")
+        return rows
 
 
-class PrintedNumbers:
+class PrintedNumbers(Numbers):
     """What the paper's tables and text say."""
 
     exact = True
     absent = "not printed"
 
     def __init__(self) -> None:
-        self._cells = {(p.quantity, p.dataset, p.backbone, p.method): p.value for p in printed_headline()}
+        self._cells = {(p.quantity, p.setting, p.method): p.value for p in printed_headline()}
 
-    def value(self, quantity: Quantity, dataset: str, backbone: str, method: str) -> float | None:
-        return self._cells.get((quantity, dataset, backbone, method))
+    def value(self, quantity: Quantity, setting: Setting, method: str) -> float | None:
+        return self._cells.get((quantity, setting, method))
 
-    def by_group(self, metric: str, dataset: str, backbone: str, method: str) -> dict[str, float]:
+    def by_group(self, metric: str, setting: Setting, method: str) -> dict[str, float]:
         """Only two values are printed, in the text: the per-group tables are missing from the paper's source."""
         printed = {"baseline": 94.19, "ac_density": 96.02}
-        if (metric, dataset, backbone) == ("auroc", "rfw", "magface") and method in printed:
+        if (metric, setting) == ("auroc", ("rfw", "magface")) and method in printed:
             return {"asian": printed[method]}
         return {}
 
@@ -87,64 +110,52 @@ class PrintedNumbers:
         return printed_study(name)
 
 
-class RunNumbers:
+def our_entry(results: Results, quantity: Quantity, setting: Setting, method: str) -> Entry:
+    """As a table prints the number of the run that a row of the paper asks for; empty where there is none."""
+    run = results.exact(setting, method)
+    if run is None:
+        return Entry()
+    return entry(run, Place("", quantity=quantity), results.exact(setting, BASELINE.id))
+
+
+class OurNumbers(Numbers):
     """What our runs say under a reading, rounded as the tables print it."""
 
-    exact = False
     absent = "missing run"
 
-    def __init__(self, runs: Results, studies: Mapping[str, Results] = MappingProxyType({})) -> None:
-        self._runs = runs
+    def __init__(self, results: Results, studies: Mapping[str, Results] = MappingProxyType({})) -> None:
+        self._results = results
         self._studies = studies
 
-    def value(self, quantity: Quantity, dataset: str, backbone: str, method: str) -> float | None:
-        result = self.result(dataset, backbone, method)
-        if result is None:
-            return None
-        if quantity.group == LIFTED:
-            found = self.level(quantity, dataset, backbone, method)
-            if found is None:
-                return None
-            return found.lifted / found.groups
-        mean = result.mean(quantity.metric, quantity.group)
-        if mean is None:
-            return None
-        return round(mean, DIGITS)
+    def value(self, quantity: Quantity, setting: Setting, method: str) -> float | None:
+        return our_entry(self._results, quantity, setting, method).printed
 
-    def level(self, quantity: Quantity, dataset: str, backbone: str, method: str) -> LiftedGroups | None:
-        """K and N of the worst groups lifted; None without both runs or without a group."""
-        result = self.result(dataset, backbone, method)
-        if result is None:
-            return None
-        return lifted_groups(result, self.result(dataset, backbone, BASELINE.id), quantity.metric)
-
-    def by_group(self, metric: str, dataset: str, backbone: str, method: str) -> dict[str, float]:
-        result = self.result(dataset, backbone, method)
-        if result is None:
+    def by_group(self, metric: str, setting: Setting, method: str) -> dict[str, float]:
+        run = self._results.exact(setting, method)
+        if run is None:
             return {}
-        return {group: round(100 * mean, GROUP_DIGITS) for group, mean in result.by_group(metric).items()}
+        return {group: round(100 * mean, GROUP_DIGITS) for group, mean in run.by_group(metric).items()}
 
     def negatives(self, dataset: str) -> tuple[float, float] | None:
         for backbone in BACKBONES:
-            result = self.result(dataset, backbone, BASELINE.id)
-            if result is None:
+            run = self._results.exact((dataset, backbone), BASELINE.id)
+            if run is None:
                 continue
-            whole = result.number("auroc")
+            whole = run.number("auroc")
             if whole is None:
                 continue
-            numbers = [result.number("auroc", group) for group in result.groups]
+            numbers = [run.number("auroc", group) for group in run.groups]
             by_group = [number.n_diff for number in numbers if number is not None]
             smallest = min(by_group, default=float("nan"))
             return whole.n_diff / whole.folds_total, smallest / whole.folds_total
         return None
 
     def parameters(self) -> int | None:
-        for dataset in DATASETS:
-            for backbone in BACKBONES:
-                result = self.result(dataset, backbone, "ac_mlp")
-                if result is not None and result.result.data.dimensions == 512:
-                    reports = result.result.fit_report.values()
-                    return next((int(r["parameters"]) for r in reports if "parameters" in r), None)
+        for setting in product(DATASETS, BACKBONES):
+            run = self._results.exact(setting, "ac_mlp")
+            if run is not None and run.result.data.dimensions == 512:
+                reports = run.result.fit_report.values()
+                return next((int(r["parameters"]) for r in reports if "parameters" in r), None)
         return None
 
     def study(self, name: str) -> tuple[PrintedRow, ...]:
@@ -154,36 +165,20 @@ class RunNumbers:
             return ()
         return next(study for study in STUDIES if study.name == name).as_printed(runs)
 
-    def result(self, dataset: str, backbone: str, method: str) -> Run | None:
-        """The run that this reading takes for a row of the paper's tables (or for any other method)."""
-        asked = ORDER.method(method, self._runs.reading)
-        return self._runs.find({"setting": (dataset, backbone), "method": asked})
 
-
-def require_number(numbers: Numbers, quantity: Quantity, dataset: str, backbone: str, method: str) -> float:
-    """A value that the claim cannot do without."""
-    value = numbers.value(quantity, dataset, backbone, method)
-    if value is None:
-        label = next((row.label for row in (*ROWS, *SCORE_ONLY) if row.id == method), method)
-        where = f"{DATASETS[dataset]} {BACKBONES[backbone]}"
-        raise MissingNumberError(f"{numbers.absent}: {quantity.label} of {label} on {where}")
-    return value
-
-
-class BootstrapNumbers:
+class DrawnNumbers(Numbers):
     """Numbers of one ``draw`` at a time: the fold mean, moved by as much as the pooled value moves in that draw.
 
     Data sets with the same people (one list of pairs, several backbones) share their draws, so that differences
     between methods and backbones are paired. Only what the bootstrap measures is there; all else is absent.
     """
 
-    exact = False
     absent = "no draws give"
 
     def __init__(self, bootstraps: BootstrapCache) -> None:
         self._bootstraps = bootstraps
-        self._values: dict[tuple[Quantity, str, str, str], F64 | None] = {}
-        self._groups: dict[tuple[str, str, str, str], dict[str, F64]] = {}
+        self._values: dict[tuple[Quantity, Setting, str], F64 | None] = {}
+        self._groups: dict[tuple[str, Setting, str], dict[str, F64]] = {}
         self.draw = 0
         self.draws = 0
         self.restart()
@@ -193,37 +188,28 @@ class BootstrapNumbers:
         self.draw = 0
         self.draws = self._bootstraps.draws
 
-    def value(self, quantity: Quantity, dataset: str, backbone: str, method: str) -> float | None:
-        key = (quantity, dataset, backbone, method)
+    def value(self, quantity: Quantity, setting: Setting, method: str) -> float | None:
+        key = (quantity, setting, method)
         if key not in self._values:
-            self._values[key] = self._drawn(quantity, (dataset, backbone), method)
+            self._values[key] = self._drawn(quantity, setting, method)
         drawn = self._values[key]
         if drawn is None:
             return None
         self.draws = min(self.draws, len(drawn))
         return float(drawn[self.draw])
 
-    def by_group(self, metric: str, dataset: str, backbone: str, method: str) -> dict[str, float]:
-        key = (metric, dataset, backbone, method)
+    def by_group(self, metric: str, setting: Setting, method: str) -> dict[str, float]:
+        key = (metric, setting, method)
         if key not in self._groups:
             means: dict[str, F64] = {}
             if metric in BOOTSTRAP_METRICS:
-                found = self._bootstraps.of((dataset, backbone))
+                found = self._bootstraps.of(setting)
                 if found is not None:
                     means = _group_draws(found, metric, method)
             self._groups[key] = {group: np.round(100 * drawn, GROUP_DIGITS) for group, drawn in means.items()}
         groups = self._groups[key]
         self.draws = min([self.draws, *(len(drawn) for drawn in groups.values())])
         return {group: float(drawn[self.draw]) for group, drawn in groups.items() if not np.isnan(drawn[self.draw])}
-
-    def negatives(self, dataset: str) -> tuple[float, float] | None:
-        return None
-
-    def parameters(self) -> int | None:
-        return None
-
-    def study(self, name: str) -> tuple[PrintedRow, ...]:
-        return ()
 
     def _drawn(self, quantity: Quantity, setting: Setting, method: str) -> F64 | None:
         found = self._bootstraps.of(setting)

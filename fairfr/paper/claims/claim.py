@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal, NamedTuple, TypeAlias
 
-from fairfr.paper.numbers import MissingNumberError, Numbers, require_number
+from fairfr.paper.numbers import Numbers
 from fairfr.paper.order import (
     ADAPTIVE,
     GROUP_AWARE_IDS,
@@ -19,7 +19,6 @@ from fairfr.paper.order import (
 )
 from fairfr.paper.printed import printed_headline
 from fairfr.report.quantity import Quantity
-from fairfr.report.study import PrintedRow
 from fairfr.stored.order import Setting
 
 Status: TypeAlias = Literal["holds", "does not hold", "undetermined"]
@@ -36,6 +35,9 @@ class Verdict(NamedTuple):
     figure: float | None = None
 
 
+Check: TypeAlias = Callable[[Numbers], Verdict]
+
+
 @dataclass(frozen=True, slots=True)
 class Claim:
     """A sentence of the paper in short words, where it is printed, and the check that judges it on any numbers.
@@ -47,9 +49,28 @@ class Claim:
     id: str
     where: str
     words: str
-    check: Callable[[Numbers], Verdict]
+    check: Check
     arithmetic: bool = False
     figure: str = ""
+
+
+class Part:
+    """What one part of the paper claims, in the order in which it is declared: each a function below ``claim``."""
+
+    def __init__(self, heading: str) -> None:
+        self.heading = heading
+        self.claims: list[Claim] = []
+
+    def claim(
+        self, id: str, where: str, words: str, *, arithmetic: bool = False, figure: str = ""
+    ) -> Callable[[Check], Check]:
+        """Declare the function to be the check of a claim."""
+
+        def declare(check: Check) -> Check:
+            self.claims.append(Claim(id, where, words, check, arithmetic, figure))
+            return check
+
+        return declare
 
 
 def verdict(holds: bool, detail: str, figure: float | None = None) -> Verdict:
@@ -58,14 +79,6 @@ def verdict(holds: bool, detail: str, figure: float | None = None) -> Verdict:
     if holds:
         status = "holds"
     return Verdict(status, detail, figure)
-
-
-def study_rows(numbers: Numbers, name: str) -> tuple[PrintedRow, ...]:
-    """The rows of a study that the claim cannot do without."""
-    rows = numbers.study(name)
-    if not rows:
-        raise MissingNumberError(f"{numbers.absent}: the {name.replace('_', ' ')} study")
-    return rows
 
 
 @cache
@@ -77,7 +90,7 @@ def label_free_methods(quantity: Quantity) -> tuple[str, ...]:
 
 def winners(numbers: Numbers, quantity: Quantity, setting: Setting) -> tuple[set[str], float]:
     """The best label-free methods of a column, ties included, and their value."""
-    values = {m: require_number(numbers, quantity, *setting, m) for m in label_free_methods(quantity)}
+    values = {m: numbers.required(quantity, setting, m) for m in label_free_methods(quantity)}
     choose = max if quantity.higher_is_better else min
     best = choose(values.values())
     return {m for m, value in values.items() if value == best}, best
@@ -90,10 +103,10 @@ def column_winners(numbers: Numbers, quantity: Quantity) -> dict[Setting, set[st
 
 def mean_over_settings(numbers: Numbers, quantity: Quantity, method: str) -> float:
     """Over the nine headline columns."""
-    return sum(require_number(numbers, quantity, *setting, method) for setting in HEADLINE) / len(HEADLINE)
+    return sum(numbers.required(quantity, setting, method) for setting in HEADLINE) / len(HEADLINE)
 
 
-def compare_means(quantity: Quantity, said: dict[str, float], numbers: Numbers) -> Verdict:
+def compare_means(numbers: Numbers, quantity: Quantity, said: dict[str, float]) -> Verdict:
     """The first method's mean must be the best of all label-free ones; the figure is its lead over the next.
 
     The paper's own tables must also give the figures that its text states.

@@ -7,7 +7,7 @@ from functools import cache, partial
 from fairfr.paper.claims.claim import (
     AC,
     LABEL,
-    Claim,
+    Part,
     Verdict,
     column_winners,
     compare_means,
@@ -18,7 +18,7 @@ from fairfr.paper.claims.claim import (
     verdict,
     winners,
 )
-from fairfr.paper.numbers import Numbers, require_number
+from fairfr.paper.numbers import Numbers
 from fairfr.paper.order import HEADLINE, PAPER_ROWS, setting_name
 from fairfr.paper.printed import (
     AUROC,
@@ -36,6 +36,10 @@ from fairfr.stored.order import Setting
 
 LEAD = "lead over the best other label-free method"
 COLUMNS = "columns"
+_WHERE_AGGREGATE = "Results, aggregate behavior"
+_WHERE_LEVELS = "Results, avoiding leveling down"
+PART = Part("Results")
+claim = PART.claim
 
 
 @cache
@@ -48,7 +52,7 @@ def _bold_methods(quantity: Quantity) -> dict[Setting, set[str]]:
     return bold
 
 
-def _bold(quantity: Quantity, numbers: Numbers) -> Verdict:
+def _bold(numbers: Numbers, quantity: Quantity) -> Verdict:
     """In each column the bold methods must be the best label-free ones, all of them."""
     bold = _bold_methods(quantity)
     wrong = []
@@ -56,7 +60,7 @@ def _bold(quantity: Quantity, numbers: Numbers) -> Verdict:
         best, value = winners(numbers, quantity, setting)
         if not bold[setting] <= best:
             lesser = bold[setting] - best
-            figures = ", ".join(f"{require_number(numbers, quantity, *setting, m):.3f}" for m in lesser)
+            figures = ", ".join(f"{numbers.required(quantity, setting, m):.3f}" for m in lesser)
             bolded = f"bold {method_labels(lesser)} {figures}"
             wrong.append(f"{setting_name(setting)}: {bolded}, best {method_labels(best)} {value:.3f}")
         elif bold[setting] != best:
@@ -66,11 +70,28 @@ def _bold(quantity: Quantity, numbers: Numbers) -> Verdict:
     return verdict(not wrong, "; ".join([f"right in {len(HEADLINE) - len(wrong)} of {len(HEADLINE)} columns", *wrong]))
 
 
+for q in (TPR, WORST_AUROC, WORST_BRIER, LU_AUROC, BRIER, WORST_TPR, AUROC):
+    said = f"{q.label}: bold is the best label-free method"
+    claim(f"bold-{q.metric}-{q.group}", TABLE_NAMES[q], said)(partial(_bold, quantity=q))
+
+
+@claim("density-six", _WHERE_AGGREGATE, "AC-Density has the best worst-group AUROC on six of nine", figure=COLUMNS)
 def _density_six(numbers: Numbers) -> Verdict:
     won = [s for s, best in column_winners(numbers, WORST_AUROC).items() if "ac_density" in best]
     return verdict(len(won) >= 6, f"best in {len(won)} of 9: {setting_names(won)}", len(won))
 
 
+@claim(
+    "worst-auroc-mean",
+    _WHERE_AGGREGATE,
+    "Mean worst-group AUROC: AC-Density 0.956, FairCal 0.948, FALCON 0.944",
+    figure=LEAD,
+)
+def _worst_auroc_mean(numbers: Numbers) -> Verdict:
+    return compare_means(numbers, WORST_AUROC, {"ac_density": 0.956, "faircal": 0.948, "falcon": 0.944})
+
+
+@claim("linear-lfw", _WHERE_AGGREGATE, "AC-Linear takes the remaining LFW columns")
 def _linear_takes_lfw(numbers: Numbers) -> Verdict:
     lfw = {s: best for s, best in column_winners(numbers, WORST_AUROC).items() if s[0] == "lfw"}
     rest = {s: best for s, best in lfw.items() if "ac_density" not in best}
@@ -81,6 +102,7 @@ def _linear_takes_lfw(numbers: Numbers) -> Verdict:
     )
 
 
+@claim("brier-seven", _WHERE_AGGREGATE, "AC has the best worst-group Brier on seven of nine", figure=COLUMNS)
 def _brier_seven(numbers: Numbers) -> Verdict:
     columns = column_winners(numbers, WORST_BRIER)
     alone = [s for s, best in columns.items() if best <= set(AC)]
@@ -92,6 +114,14 @@ def _brier_seven(numbers: Numbers) -> Verdict:
     )
 
 
+@claim(
+    "worst-brier-mean", _WHERE_AGGREGATE, "Lowest mean worst-group Brier: AC-Linear 0.067, FairCal 0.073", figure=LEAD
+)
+def _worst_brier_mean(numbers: Numbers) -> Verdict:
+    return compare_means(numbers, WORST_BRIER, {"ac_linear": 0.067, "faircal": 0.073})
+
+
+@claim("tpr-strong", _WHERE_AGGREGATE, "AC-Linear and AC-Density are especially strong on global TPR", figure=LEAD)
 def _tpr_strong(numbers: Numbers) -> Verdict:
     """Judged on means, as the text judges the other tables: one of the two is best and neither is below Baseline."""
     means = {m: mean_over_settings(numbers, TPR, m) for m in label_free_methods(TPR)}
@@ -105,9 +135,15 @@ def _tpr_strong(numbers: Numbers) -> Verdict:
 
 
 def _full_levels(numbers: Numbers, method: str) -> list[tuple[str, str]]:
-    return [s for s in HEADLINE if require_number(numbers, LU_AUROC, *s, method) == 1]
+    return [s for s in HEADLINE if numbers.required(LU_AUROC, s, method) == 1]
 
 
+@claim(
+    "linear-five",
+    _WHERE_LEVELS,
+    "AC-Linear lifts every group on five of nine, more than any other",
+    figure="columns ahead of the next",
+)
 def _linear_five(numbers: Numbers) -> Verdict:
     counts = {row.id: len(_full_levels(numbers, row.id)) for row in PAPER_ROWS if row.id != "baseline"}
     others = {m: n for m, n in counts.items() if m != "ac_linear"}
@@ -120,14 +156,15 @@ def _linear_five(numbers: Numbers) -> Verdict:
     )
 
 
+@claim("linear-rest", _WHERE_LEVELS, "AC-Linear is at the best non-Oracle level on the other four")
 def _linear_rest(numbers: Numbers) -> Verdict:
     """Best level among all methods but the Oracle where AC-Linear does not lift every group."""
     rest = [s for s in HEADLINE if s not in _full_levels(numbers, "ac_linear")]
     rivals = [row.id for row in PAPER_ROWS if row.id not in ("baseline", "oracle")]
     behind = []
     for setting in rest:
-        best = max(require_number(numbers, LU_AUROC, *setting, rival) for rival in rivals)
-        if require_number(numbers, LU_AUROC, *setting, "ac_linear") < best:
+        best = max(numbers.required(LU_AUROC, setting, rival) for rival in rivals)
+        if numbers.required(LU_AUROC, setting, "ac_linear") < best:
             behind.append(setting)
     return verdict(
         not behind,
@@ -135,82 +172,23 @@ def _linear_rest(numbers: Numbers) -> Verdict:
     )
 
 
+@claim("density-four", _WHERE_LEVELS, "AC-Density lifts every group on four", figure=COLUMNS)
 def _density_four(numbers: Numbers) -> Verdict:
     full = _full_levels(numbers, "ac_density")
     return verdict(len(full) >= 4, f"{len(full)} of 9: {setting_names(full)}", len(full))
 
 
+@claim("none-full", _WHERE_LEVELS, "FRAPPÉ and FSN lift every group on none")
 def _none_full(numbers: Numbers) -> Verdict:
     full = {m: len(_full_levels(numbers, m)) for m in ("frappe", "fsn")}
     return verdict(not any(full.values()), ", ".join(f"{LABEL[m]} {n} of 9" for m, n in full.items()))
 
 
+@claim("aware-zero", _WHERE_LEVELS, "Group-aware methods typically score zero on RFW", figure="cells")
 def _aware_zero(numbers: Numbers) -> Verdict:
     cells = []
     for setting in HEADLINE:
         if setting[0] == "rfw":
-            cells += [require_number(numbers, LU_AUROC, *setting, m) for m in ("gst", "demonorm", "oracle")]
+            cells += [numbers.required(LU_AUROC, setting, m) for m in ("gst", "demonorm", "oracle")]
     zero = sum(value == 0 for value in cells)
     return verdict(zero > len(cells) / 2, f"{zero} of {len(cells)} cells are 0/N", zero)
-
-
-_WHERE_AGGREGATE = "Results, aggregate behavior"
-_WHERE_LEVELS = "Results, avoiding leveling down"
-CLAIMS = (
-    *(
-        Claim(
-            f"bold-{q.metric}-{q.group}",
-            TABLE_NAMES[q],
-            f"{q.label}: bold is the best label-free method",
-            partial(_bold, q),
-        )
-        for q in (TPR, WORST_AUROC, WORST_BRIER, LU_AUROC, BRIER, WORST_TPR, AUROC)
-    ),
-    Claim(
-        "density-six",
-        _WHERE_AGGREGATE,
-        "AC-Density has the best worst-group AUROC on six of nine",
-        _density_six,
-        figure=COLUMNS,
-    ),
-    Claim(
-        "worst-auroc-mean",
-        _WHERE_AGGREGATE,
-        "Mean worst-group AUROC: AC-Density 0.956, FairCal 0.948, FALCON 0.944",
-        partial(compare_means, WORST_AUROC, {"ac_density": 0.956, "faircal": 0.948, "falcon": 0.944}),
-        figure=LEAD,
-    ),
-    Claim("linear-lfw", _WHERE_AGGREGATE, "AC-Linear takes the remaining LFW columns", _linear_takes_lfw),
-    Claim(
-        "brier-seven",
-        _WHERE_AGGREGATE,
-        "AC has the best worst-group Brier on seven of nine",
-        _brier_seven,
-        figure=COLUMNS,
-    ),
-    Claim(
-        "worst-brier-mean",
-        _WHERE_AGGREGATE,
-        "Lowest mean worst-group Brier: AC-Linear 0.067, FairCal 0.073",
-        partial(compare_means, WORST_BRIER, {"ac_linear": 0.067, "faircal": 0.073}),
-        figure=LEAD,
-    ),
-    Claim(
-        "tpr-strong",
-        _WHERE_AGGREGATE,
-        "AC-Linear and AC-Density are especially strong on global TPR",
-        _tpr_strong,
-        figure=LEAD,
-    ),
-    Claim(
-        "linear-five",
-        _WHERE_LEVELS,
-        "AC-Linear lifts every group on five of nine, more than any other",
-        _linear_five,
-        figure="columns ahead of the next",
-    ),
-    Claim("linear-rest", _WHERE_LEVELS, "AC-Linear is at the best non-Oracle level on the other four", _linear_rest),
-    Claim("density-four", _WHERE_LEVELS, "AC-Density lifts every group on four", _density_four, figure=COLUMNS),
-    Claim("none-full", _WHERE_LEVELS, "FRAPPÉ and FSN lift every group on none", _none_full),
-    Claim("aware-zero", _WHERE_LEVELS, "Group-aware methods typically score zero on RFW", _aware_zero, figure="cells"),
-)

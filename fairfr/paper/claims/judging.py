@@ -20,7 +20,7 @@ from fairfr.paper.claims import (
     other_sections,
 )
 from fairfr.paper.claims.claim import Claim, Status, Verdict
-from fairfr.paper.numbers import BootstrapNumbers, MissingNumberError, Numbers, PrintedNumbers, RunNumbers
+from fairfr.paper.numbers import DrawnNumbers, MissingNumberError, Numbers, OurNumbers, PrintedNumbers
 from fairfr.paper.order import ROWS, SETTINGS
 from fairfr.paper.printed import WORST_BRIER
 from fairfr.report.tables.grid import Entry, Grid, Line, Note, Section, Spanner, Tone
@@ -29,15 +29,15 @@ from fairfr.report.tables.places import Place
 from fairfr.report.uncertainty.setting_bootstrap import BootstrapCache
 from fairfr.stored.results import Results
 
-SECTIONS: dict[str, tuple[Claim, ...]] = {
-    "Results": headline.CLAIMS,
-    "Groups, counts and figures of the text": groups.CLAIMS,
-    "Abstract, related work, conclusion, Brier": other_sections.CLAIMS,
-    "Additional checks of the appendix": appendix.CLAIMS,
-    "Limitations": limitations.CLAIMS,
-    "Headline tables against the appendix": contradictions.CLAIMS,
-}
-CLAIMS = tuple(chain.from_iterable(SECTIONS.values()))
+PARTS = (
+    headline.PART,
+    groups.PART,
+    other_sections.PART,
+    appendix.PART,
+    limitations.PART,
+    contradictions.PART,
+)
+CLAIMS = tuple(chain.from_iterable(part.claims for part in PARTS))
 TONES: dict[Status, Tone] = {"holds": "improved", "does not hold": "degraded", "undetermined": "plain"}
 LEVEL = 0.95
 SIDES = ("Printed tables", "Our runs")
@@ -73,7 +73,7 @@ def judge(claim: Claim, numbers: Numbers) -> Verdict:
         return Verdict("undetermined", str(absent))
 
 
-def judge_draws(claim: Claim, point: Verdict, drawn: BootstrapNumbers) -> Verdict:
+def judge_draws(claim: Claim, point: Verdict, drawn: DrawnNumbers) -> Verdict:
     """The verdict with its bootstrap interval; undetermined where draws of other people would turn it.
 
     The claim is judged again on each draw. A verdict is kept if at least 97.5 % of the draws share it: for a claim that
@@ -115,15 +115,15 @@ def claims(
 
     With ``bootstraps`` the verdicts from our runs come with their intervals, wherever scores are at hand.
     """
-    judged = _judge_all(RunNumbers(results, studies), bootstraps)
+    judged = _judge_all(OurNumbers(results, studies), bootstraps)
     provenance = RunsOfTable(results, ROWS, SETTINGS, [Place("", quantity=WORST_BRIER)], exact=True)
     sides: tuple[str, ...] = SIDES[:1]
     if provenance.used or studies:
         sides = SIDES
     sections = []
-    for heading, section in SECTIONS.items():
-        lines = [_line(claim, judged[claim.id][: len(sides)]) for claim in section]
-        sections.append(Section(heading, tuple(lines)))
+    for part in PARTS:
+        lines = [_line(claim, judged[claim.id][: len(sides)]) for claim in part.claims]
+        sections.append(Section(part.heading, tuple(lines)))
     tallies = []
     for position, side in enumerate(sides):
         verdicts = [both[position] for both in judged.values()]
@@ -144,12 +144,12 @@ def claims(
     return provenance.annotate(bare, shrink=False)
 
 
-def _judge_all(ours: RunNumbers, bootstraps: BootstrapCache | None) -> dict[str, tuple[Verdict, Verdict]]:
+def _judge_all(ours: OurNumbers, bootstraps: BootstrapCache | None) -> dict[str, tuple[Verdict, Verdict]]:
     """The verdicts on each claim, by its id: from the printed tables, and from our runs."""
     printed = PrintedNumbers()
     drawn = None
     if bootstraps is not None:
-        drawn = BootstrapNumbers(bootstraps)
+        drawn = DrawnNumbers(bootstraps)
     judged = {}
     for claim in CLAIMS:
         of_runs = judge(claim, ours)

@@ -11,19 +11,19 @@ from made_runs import in_reading, results_of, run_of, tables_of
 from fairfr.paper.claims import appendix, groups, headline, other_sections
 from fairfr.paper.claims.claim import Verdict
 from fairfr.paper.claims.judging import CLAIMS, claims, judge
-from fairfr.paper.numbers import PrintedNumbers, RunNumbers
+from fairfr.paper.numbers import OurNumbers, PrintedNumbers
 from fairfr.paper.order import HEADLINE, PAPER_ROWS, SETTINGS
 from fairfr.stored.reading import PAPER_READING, READINGS, Reading
 from fairfr.stored.results import Results
 
 PRINTED = {claim.id: judge(claim, PrintedNumbers())._replace(figure=None) for claim in CLAIMS}
-ON_TABLES = (*headline.CLAIMS, *other_sections.CLAIMS)
+ON_TABLES = (*headline.PART.claims, *other_sections.PART.claims)
 
 
 def ours(runs: Results, claim_id: str, reading: Reading = PAPER_READING) -> Verdict:
     """The verdict in words, without the figure behind it."""
     (claim,) = [claim for claim in CLAIMS if claim.id == claim_id]
-    return judge(claim, RunNumbers(in_reading(runs, reading)))._replace(figure=None)
+    return judge(claim, OurNumbers(in_reading(runs, reading)))._replace(figure=None)
 
 
 def test_ids_are_unique() -> None:
@@ -83,7 +83,7 @@ def test_verdict_of_the_printed_tables(claim: str, status: str, numbers: str) ->
 
 
 def test_every_claim_of_the_additional_checks_is_borne_out_by_its_table() -> None:
-    assert {PRINTED[claim.id].status for claim in appendix.CLAIMS} == {"holds"}
+    assert {PRINTED[claim.id].status for claim in appendix.PART.claims} == {"holds"}
 
 
 @pytest.mark.parametrize("reading", READINGS.values())
@@ -228,7 +228,7 @@ def test_counts_come_from_the_runs(paper_runs: Callable[..., Results]) -> None:
 
 
 def test_arithmetic_is_no_matter_for_runs(paper_runs: Callable[..., Results]) -> None:
-    for claim in groups.CLAIMS:
+    for claim in groups.PART.claims:
         if claim.arithmetic:
             assert ours(paper_runs(), claim.id).status == "undetermined"
 

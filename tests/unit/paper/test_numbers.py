@@ -11,7 +11,7 @@ from made_runs import in_reading, results_of
 
 from fairfr.paper.claims.claim import Claim, Verdict, verdict
 from fairfr.paper.claims.judging import claims, judge, judge_draws
-from fairfr.paper.numbers import BootstrapNumbers, Numbers, RunNumbers, require_number
+from fairfr.paper.numbers import DrawnNumbers, Numbers, OurNumbers
 from fairfr.paper.printed import AUROC, LU_AUROC, WORST_AUROC, WORST_BRIER
 from fairfr.report.quantity import Quantity, count_lifted
 from fairfr.report.uncertainty.setting_bootstrap import BootstrapCache
@@ -26,7 +26,7 @@ def ahead(quantity: Quantity) -> Claim:
     """AC-Density is better than FairCal."""
 
     def check(numbers: Numbers) -> Verdict:
-        ours, theirs = (require_number(numbers, quantity, *CELL, m) for m in ("ac_density", "faircal"))
+        ours, theirs = (numbers.required(quantity, CELL, m) for m in ("ac_density", "faircal"))
         gain = (ours - theirs) * (1 if quantity.higher_is_better else -1)
         return verdict(gain > 0, f"{ours:.3f}, {theirs:.3f}", gain)
 
@@ -35,8 +35,8 @@ def ahead(quantity: Quantity) -> Claim:
 
 def judged(claim: Claim, results: list[Run]) -> Verdict:
     runs = results_of(results, "synthetic")
-    point = judge(claim, RunNumbers(in_reading(runs, PAPER_READING)))
-    return judge_draws(claim, point, BootstrapNumbers(BootstrapCache(in_reading(runs, PAPER_READING), DRAWS)))
+    point = judge(claim, OurNumbers(in_reading(runs, PAPER_READING)))
+    return judge_draws(claim, point, DrawnNumbers(BootstrapCache(in_reading(runs, PAPER_READING), DRAWS)))
 
 
 @pytest.mark.parametrize("quantity", [AUROC, WORST_AUROC, WORST_BRIER])
@@ -61,35 +61,33 @@ def test_an_interval_that_includes_the_boundary_cannot_be_told(fake_run: Any) ->
 def test_without_scores_the_verdict_stands_as_it_is(fake_run: Any) -> None:
     good, bad = fake_run("ac_density", noise=0.2), fake_run("faircal", noise=0.9)
     found = judged(ahead(WORST_AUROC), [good, Run(bad.result)])
-    assert found == judge(ahead(WORST_AUROC), RunNumbers(results_of([good, bad], "synthetic", PAPER_READING)))
+    assert found == judge(ahead(WORST_AUROC), OurNumbers(results_of([good, bad], "synthetic", PAPER_READING)))
 
 
 def test_draws_move_the_fold_mean_as_they_move_the_pooled_value(fake_run: Any) -> None:
     result = fake_run("ac_density")
     bootstraps = BootstrapCache(in_reading(results_of([result], "synthetic"), PAPER_READING), DRAWS)
-    numbers = BootstrapNumbers(bootstraps)
+    numbers = DrawnNumbers(bootstraps)
     found = bootstraps.of(CELL)
     assert found is not None
     pooled, drawn = found.measured["AC-Density"].worst("auroc")
     mean = result.read(PAPER_READING).mean("auroc", "worst")
     for draw in (0, 7, DRAWS - 1):
         numbers.draw = draw
-        assert numbers.value(WORST_AUROC, *CELL, "ac_density") == pytest.approx(
-            mean + drawn[draw] - pooled, abs=5.01e-4
-        )
-    assert numbers.value(WORST_AUROC, *CELL, "fsn") is None
-    assert numbers.value(WORST_AUROC, "lfw", "facenet", "ac_density") is None
-    assert numbers.by_group("pauc", *CELL, "ac_density") == {}
+        assert numbers.value(WORST_AUROC, CELL, "ac_density") == pytest.approx(mean + drawn[draw] - pooled, abs=5.01e-4)
+    assert numbers.value(WORST_AUROC, CELL, "fsn") is None
+    assert numbers.value(WORST_AUROC, ("lfw", "facenet"), "ac_density") is None
+    assert numbers.by_group("pauc", CELL, "ac_density") == {}
 
 
 def test_levels_of_a_draw_are_those_of_its_groups(fake_run: Any) -> None:
     results = [fake_run("baseline", noise=0.6), fake_run("ac_linear", noise=0.5)]
-    numbers = BootstrapNumbers(BootstrapCache(in_reading(results_of(results, "synthetic"), PAPER_READING), DRAWS))
+    numbers = DrawnNumbers(BootstrapCache(in_reading(results_of(results, "synthetic"), PAPER_READING), DRAWS))
     seen = set()
     for draw in range(DRAWS):
         numbers.draw = draw
-        before, after = (numbers.by_group("auroc", *CELL, m) for m in ("baseline", "ac_linear"))
-        level = numbers.value(LU_AUROC, *CELL, "ac_linear")
+        before, after = (numbers.by_group("auroc", CELL, m) for m in ("baseline", "ac_linear"))
+        level = numbers.value(LU_AUROC, CELL, "ac_linear")
         if len({*before.values()}) == len(before) and all(before[g] != after[g] for g in before):  # as printed: no ties
             assert level == count_lifted(before, after).lifted / 3
             seen.add(level)

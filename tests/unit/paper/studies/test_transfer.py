@@ -8,7 +8,7 @@ import pytest
 from made_runs import results_of, run_of
 
 from fairfr.paper.claims.judging import CLAIMS, judge
-from fairfr.paper.numbers import PrintedNumbers, RunNumbers
+from fairfr.paper.numbers import OurNumbers, PrintedNumbers
 from fairfr.paper.studies import STUDIES
 from fairfr.paper.studies.transfer import STUDY, transfer_pairs
 from fairfr.report.study import runs_by_study
@@ -69,9 +69,9 @@ def test_the_claim_about_transfer_is_judged_by_the_study(run: Any) -> None:
         for protocol, train, noise in (("published", None, 0.5), ("transfer", "rfw", away))
     ]
     runs = runs_by_study(STUDIES, results, "synthetic", STRICT, Selection())
-    numbers = RunNumbers(results_of([], "synthetic"), runs)
+    numbers = OurNumbers(results_of([], "synthetic"), runs)
     said = judge(claim, numbers)
     assert said.status == "holds" and "AC-Linear -" in said.detail and "fitted on RFW" in said.detail
     assert judge(claim, PrintedNumbers()).status == "undetermined"
     unharmed = runs_by_study(STUDIES, results[:2], "synthetic", STRICT, Selection())
-    assert judge(claim, RunNumbers(results_of([], "synthetic"), unharmed)).status == "undetermined"
+    assert judge(claim, OurNumbers(results_of([], "synthetic"), unharmed)).status == "undetermined"

@@ -11,7 +11,7 @@ from made_runs import change, in_reading, results_of, run_of
 
 from fairfr.core.findings import Finding
 from fairfr.metrics.ties import ties_code
-from fairfr.paper.numbers import BootstrapNumbers, RunNumbers
+from fairfr.paper.numbers import DrawnNumbers, OurNumbers
 from fairfr.paper.printed import AUROC
 from fairfr.report.tables.grid import Grid, Line
 from fairfr.report.uncertainty.difference_lines import _difference_entries
@@ -116,9 +116,9 @@ def test_tpr_that_no_threshold_meets_is_marked_and_not_compared(fake_run: Any) -
 
 
 def test_claims_are_drawn_from_the_run_that_the_reading_takes(gst_and_its_variant: list[Run]) -> None:
-    place = ("rfw", "facenet", "gst")
-    drawn = BootstrapNumbers(cache(gst_and_its_variant, PAPER_READING)).value(AUROC, *place)
-    ours = RunNumbers(results_of(gst_and_its_variant, "synthetic", PAPER_READING)).value(AUROC, *place)
+    setting = ("rfw", "facenet")
+    drawn = DrawnNumbers(cache(gst_and_its_variant, PAPER_READING)).value(AUROC, setting, "gst")
+    ours = OurNumbers(results_of(gst_and_its_variant, "synthetic", PAPER_READING)).value(AUROC, setting, "gst")
     assert drawn == pytest.approx(ours, abs=0.03)
     without_variant = cache(gst_and_its_variant[:2], PAPER_READING)
-    assert BootstrapNumbers(without_variant).value(AUROC, *place) is None
+    assert DrawnNumbers(without_variant).value(AUROC, setting, "gst") is None
