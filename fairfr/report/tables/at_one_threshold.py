@@ -45,6 +45,19 @@ def mark_unsteady(entry: Entry, run: Run, quantity: Quantity) -> Entry:
     return entry
 
 
+def mark_unsteady_own(entry: Entry, run: Run, quantity: Quantity) -> Entry:
+    """Mark a gap at own thresholds where a group has too few impostors for the wanted rate."""
+    level = str(quantity.alpha)
+    matches = []
+    for name in run.groups:
+        found = run.number(f"tpr_at_own_fpr_{level}", name)
+        if found is not None and found.pooled is not None:
+            matches.append(ALL_FPR_LEVELS[level] * found.n_diff)
+    if entry.text and any(expected < ENOUGH_FALSE_MATCHES for expected in matches):
+        return replace(entry, spread=UNSTEADY + entry.spread)
+    return entry
+
+
 def false_matches(run: Run, group: str, level: str) -> list[float]:
     """How many accepted impostor pairs a number rests on: of the group, of the worst, or of each group for a ratio."""
     rates = {}
@@ -122,7 +135,8 @@ def _true(level: str, groups: tuple[str, ...]) -> list[Place]:
         own = replace(rate, compared=False)
         columns.append(Place(group_heading(group), quantity=Quantity(metric, group), form=own))
     columns.append(number("EO gap", f"eo_gap_at_fpr_{level}", "gap", digits=1, pooled=True))
-    columns.append(number("own gap", f"own_eo_gap_at_fpr_{level}", "gap", digits=1, pooled=True))
+    own_gap = Quantity(f"own_eo_gap_at_fpr_{level}", "gap")
+    columns.append(Place("own gap", quantity=own_gap, form=Form(digits=1, pooled=True, mark=mark_unsteady_own)))
     return columns
 
 

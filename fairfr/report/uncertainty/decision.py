@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import isnan
+from math import inf, isnan
 from typing import Literal, NamedTuple, TypeAlias
 
 from fairfr.core.names import ENOUGH_FALSE_MATCHES
@@ -29,7 +29,10 @@ CONDITIONS = "What no number shows: every group must be in the cohort, and the m
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A measure of a method minus that of the reference, with its own interval and its part of a simultaneous band."""
+    """A measure of a method minus that of the reference, with its own interval and its part of a simultaneous band.
+
+    ``false_matches`` of the group that it rests on most weakly; infinite where it rests on all pairs.
+    """
 
     measure: str
     by: float
@@ -37,6 +40,12 @@ class Difference:
     band: Interval
     higher_is_better: bool
     digits: int = 4
+    false_matches: float = inf
+
+    @property
+    def rests_on_few(self) -> bool:
+        """Whether too few false matches of a group are behind it to be steady."""
+        return self.false_matches < ENOUGH_FALSE_MATCHES
 
     @property
     def verdict(self) -> Verdict:
@@ -52,7 +61,11 @@ class Difference:
         if isnan(self.by) or isnan(self.band[0]):
             return self.measure
         low, high = self.band
-        return f"{self.measure} ({self.by:+.{self.digits}f} [{low:+.{self.digits}f}, {high:+.{self.digits}f}])"
+        few = ""
+        if self.rests_on_few:
+            few = f", {_false_matches(self.false_matches)} in one group"
+        form = f"+z.{self.digits}f"
+        return f"{self.measure} ({self.by:{form}} [{low:{form}}, {high:{form}}]{few})"
 
 
 class GroupChange(NamedTuple):
@@ -180,12 +193,11 @@ def _undetermined(groups: Sequence[GroupChange]) -> list[str]:
     untold: dict[str, list[str]] = {}
     for one in groups:
         if not one.can_be_told:
-            untold.setdefault(one.level, []).append(f"{one.group} ({_false_matches(one)})")
+            untold.setdefault(one.level, []).append(f"{one.group} ({_false_matches(max(one.false_matches))})")
     return [f"The FMR at {level} is undetermined for {', '.join(named)}." for level, named in untold.items()]
 
 
-def _false_matches(one: GroupChange) -> str:
-    count = round(max(one.false_matches))
-    if count == 1:
+def _false_matches(count: float) -> str:
+    if round(count) == 1:
         return "1 false match"
-    return f"{count} false matches"
+    return f"{count:.0f} false matches"

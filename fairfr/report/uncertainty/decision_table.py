@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import chain
+from typing import NamedTuple
 
 import numpy as np
 
 from fairfr.core.names import ENOUGH_FALSE_MATCHES
 from fairfr.core.types import F64
-from fairfr.numerics.bootstrap import interval_to_infinity, percentile_interval, simultaneous_band
+from fairfr.numerics.bootstrap import interval_to_infinity, simultaneous_band
 from fairfr.numerics.rates_of_draws import gap_of_groups
 from fairfr.report.quantity import group_words
 from fairfr.report.tables.grid import Entry, Line, Note, Section, Spanner, Tone, number_entry
 from fairfr.report.uncertainty.decision import CANDIDATES, SAFE, Difference, GroupChange, Trial, advise, sentence
-from fairfr.report.uncertainty.rate_tables import open_range
+from fairfr.report.uncertainty.rate_tables import FEW, fewest_at_own_threshold, open_range
 from fairfr.report.uncertainty.setting_bootstrap import SettingBootstrap
 from fairfr.stored.order import MethodRow
 
@@ -49,22 +50,37 @@ def differences(found: SettingBootstrap, reference: MethodRow) -> dict[str, tupl
     everything = list(chain.from_iterable(measured.values()))
     if not everything:
         return {}
-    points = np.array([values[0] for *_, values in everything])
-    drawn = np.stack([values[1:] for *_, values in everything], axis=1)
+    points = np.array([one.values[0] for one in everything])
+    drawn = np.stack([one.values[1:] for one in everything], axis=1)
     bands = iter(simultaneous_band(points, drawn).T)
     by_label = {}
     for label, several in measured.items():
-        by_label[label] = tuple(_difference(*one, next(bands)) for one in several)
+        by_label[label] = tuple(one.within(next(bands)) for one in several)
     return by_label
 
 
-def _difference(name: str, higher: bool, digits: int, values: F64, band: F64) -> Difference:
-    interval = interval_to_infinity(values[1:])
-    return Difference(name, float(values[0]), interval, (float(band[0]), float(band[1])), higher, digits)
+class Measured(NamedTuple):
+    """A measure minus that of the reference: ``values`` (1 + draws,), of the data and then of each draw.
+
+    ``false_matches`` of the group that it rests on most weakly.
+    """
+
+    name: str
+    higher_is_better: bool
+    digits: int
+    values: F64
+    false_matches: float = float("inf")
+
+    def within(self, band: F64) -> Difference:
+        """With its own interval and its part of a simultaneous band (2,)."""
+        interval = interval_to_infinity(self.values[1:])
+        ends = (float(band[0]), float(band[1]))
+        by = float(self.values[0])
+        return Difference(self.name, by, interval, ends, self.higher_is_better, self.digits, self.false_matches)
 
 
-def _measured(found: SettingBootstrap, row: MethodRow, reference: MethodRow) -> Iterator[tuple[str, bool, int, F64]]:
-    """Each measure with its direction, digits and difference: of the data, then of each draw.
+def _measured(found: SettingBootstrap, row: MethodRow, reference: MethodRow) -> Iterator[Measured]:
+    """Each measure that decides.
 
     Methods that rank the pairs of every fold alike do not differ in what only the order decides. A rate that no
     threshold meets is not compared: NaN.
@@ -76,15 +92,15 @@ def _measured(found: SettingBootstrap, row: MethodRow, reference: MethodRow) -> 
         change = np.append(ours - theirs, drawn - other)
         if metric == "auroc" and alike:
             change = np.zeros(len(change))
-        yield name, higher, 4, change
+        yield Measured(name, higher, 4, change)
     levels = deciding_levels(found)
     if not levels:
         return
     level = levels[0]
     ours_at, theirs_at = (found.rates[one.label] for one in (row, reference))
-    worst = [
-        np.fmax.reduce(rates[f"fpr_at_fpr_{level}"], axis=1) / found.levels[level] for rates in (ours_at, theirs_at)
-    ]
+    fmr = f"fpr_at_fpr_{level}"
+    worst = [np.fmax.reduce(rates[fmr], axis=1) / found.levels[level] for rates in (ours_at, theirs_at)]
+    matches = [_matches_of_worst(found, rates[fmr][0]) for rates in (ours_at, theirs_at)]
     gaps = [100 * gap_of_groups(rates[f"tpr_at_own_fpr_{level}"]) for rates in (ours_at, theirs_at)]
     with np.errstate(invalid="ignore"):
         changes = [worst[0] - worst[1], gaps[0] - gaps[1]]
@@ -92,8 +108,15 @@ def _measured(found: SettingBootstrap, row: MethodRow, reference: MethodRow) -> 
         changes = [np.full(1 + found.draws, np.nan)] * 2
     elif alike:
         changes = [np.zeros(1 + found.draws)] * 2
-    yield f"worst group's FMR over {level}", False, 2, changes[0]
-    yield "gap of TPR at equal FMR, points", False, 1, changes[1]
+    yield Measured(f"worst group's FMR over {level}", False, 2, changes[0], min(matches))
+    fewest = fewest_at_own_threshold(found, level)
+    yield Measured("gap of TPR at equal FMR, points", False, 1, changes[1], fewest)
+
+
+def _matches_of_worst(found: SettingBootstrap, rates: F64) -> float:
+    """False matches of the group with the highest of these ``rates`` (groups,)."""
+    worst = int(np.argmax(np.nan_to_num(rates, nan=-1.0)))
+    return float(rates[worst] * found.impostors[worst])
 
 
 def decision_columns(by_label: dict[str, tuple[Difference, ...]]) -> tuple[Spanner, ...]:
@@ -118,7 +141,8 @@ def decision_section(
 def _entries(one: Difference) -> list[Entry]:
     tone = TONES.get(one.verdict, "plain")
     interval, band = (open_range(*ends, one.digits, "+") for ends in (one.interval, one.band))
-    difference = number_entry(one.by, one.digits, sign="+", spread=f" {interval}", tone=tone)
+    mark = FEW if one.rests_on_few else ""
+    difference = number_entry(one.by, one.digits, sign="+", spread=f"{mark} {interval}", tone=tone)
     return [difference, Entry(band), Entry(one.verdict)]
 
 
@@ -143,8 +167,9 @@ def _advice(found: SettingBootstrap, by_label: dict[str, tuple[Difference, ...]]
     trial = Trial(first.label, safe.label, brier.band, _changes(found, first, safe))
     successor = None
     if second is not None:
-        drawn, other = (found.value(row, "brier", "all")[1] for row in (second, first))
-        successor = Trial(second.label, first.label, percentile_interval(drawn - other), _changes(found, second, first))
+        against_first = differences(found, first)[second.label]
+        brier = next(one for one in against_first if one.measure == "Brier score")
+        successor = Trial(second.label, first.label, brier.band, _changes(found, second, first))
     return [advise(trial, successor, data.same)]
 
 

@@ -118,4 +118,5 @@ def range_text(low: float, high: float, sign: str = "") -> str:
     """An interval in brackets; nothing where it is unknown."""
     if isnan(low):
         return ""
-    return f"[{low:{sign}.{DIGITS}f}, {high:{sign}.{DIGITS}f}]"
+    form = f"{sign}z.{DIGITS}f"  # z: no negative zero
+    return f"[{low:{form}}, {high:{form}}]"

@@ -85,16 +85,18 @@ def _gap_line(found: SettingBootstrap, row: MethodRow, reference: MethodRow, lev
     entries = [_entry(ratio[:1], 1, mark=few), Entry()]
     if row != reference:
         entries[1] = _entry(_over(ratio, ratio_of_groups(theirs[fmr])), 2, better_below=1.0, mark=few)
-    for name in (f"tpr_at_fpr_{level}", f"tpr_at_own_fpr_{level}"):
+    own_few = fewest_at_own_threshold(found, level) < ENOUGH_FALSE_MATCHES
+    for name, mark in ((f"tpr_at_fpr_{level}", False), (f"tpr_at_own_fpr_{level}", own_few)):
         gap = 100 * gap_of_groups(ours[name])
-        entries.append(_entry(gap[:1], 1))
+        entries.append(_entry(gap[:1], 1, mark=mark))
         if row == reference:
             entries += [Entry(), Entry(), Entry()]
             continue
-        entries += _gap_entries(gap - 100 * gap_of_groups(theirs[name]))
+        entries += _gap_entries(gap - 100 * gap_of_groups(theirs[name]), mark)
         best, worst = _best_and_worst(theirs[name])
         change = ours[name] - theirs[name]
-        entries.append(_entry(100 * (change[:, best] - change[:, worst]), 1, sign="+", better_below=0.0))
+        between = 100 * (change[:, best] - change[:, worst])
+        entries.append(_entry(between, 1, sign="+", better_below=0.0, mark=mark))
     return _line(found, row, reference, level, entries)
 
 
@@ -107,13 +109,18 @@ def _line(found: SettingBootstrap, row: MethodRow, reference: MethodRow, level: 
     return Line(row.label, tuple(entries), found.runs[row.label].needs_groups)
 
 
-def _gap_entries(difference: F64) -> list[Entry]:
+def fewest_at_own_threshold(found: SettingBootstrap, level: str) -> float:
+    """False matches of the smallest group at its own threshold for the wanted rate."""
+    return found.levels[level] * float(found.impostors.min())
+
+
+def _gap_entries(difference: F64, mark: bool) -> list[Entry]:
     """A difference of gaps with its interval, and how far the draws lie off on average."""
     finite = difference[1:][np.isfinite(difference[1:])]
     bias = None
     if len(finite):
         bias = float(finite.mean() - difference[0])
-    return [_entry(difference, 1, sign="+", better_below=0.0), number_entry(bias, 1, sign="+")]
+    return [_entry(difference, 1, sign="+", better_below=0.0, mark=mark), number_entry(bias, 1, sign="+")]
 
 
 def group_tables(
@@ -189,8 +196,9 @@ def open_range(low: float, high: float, digits: int, sign: str = "") -> str:
     """``[low, high]``, or ``> low`` without an upper end, ``< high`` without a lower one."""
     if not isfinite(low) and not isfinite(high):
         return "[undetermined]"
+    form = f"{sign}z.{digits}f"  # z: no negative zero
     if not isfinite(high):
-        return f"> {low:{sign}.{digits}f}"
+        return f"> {low:{form}}"
     if not isfinite(low):
-        return f"< {high:{sign}.{digits}f}"
-    return f"[{low:{sign}.{digits}f}, {high:{sign}.{digits}f}]"
+        return f"< {high:{form}}"
+    return f"[{low:{form}}, {high:{form}}]"

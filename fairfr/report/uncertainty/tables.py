@@ -124,7 +124,10 @@ def _one_threshold_grids(found: SettingBootstrap, against: str) -> Iterator[Grid
     title = f"What the intervals decide against {reference.label}"
     grid = _grid(found, "decision", title, decision_columns(by_label), (section,), SIMULTANEOUS)
     said = tuple(Note(DECISION, text) for text in decision_sentences(found, by_label, reference))
-    yield replace(grid, notes=(*said, *grid.notes))
+    few: tuple[Note, ...] = ()
+    if any(one.rests_on_few for one in chain.from_iterable(by_label.values())):
+        few = (FEW_FALSE_MATCHES,)
+    yield replace(grid, notes=(*said, *few, *grid.notes))
     if not found.groups:
         return
     title = "Groups at one threshold"

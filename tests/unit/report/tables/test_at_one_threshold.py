@@ -88,6 +88,13 @@ def test_what_rests_on_few_false_matches_is_marked(runs: MakeRuns, find: Find, n
     assert notes(grid, "unsteady") and notes(grid, "no_false_match")
 
 
+def test_a_gap_at_own_thresholds_is_marked_where_a_group_has_too_few_impostors(runs: MakeRuns, find: Find) -> None:
+    """1,500 impostors of each group: 15 false matches at 1e-2, 1.5 at 1e-3."""
+    grid = find(tables_of(runs(stored("baseline", *frame(shift=0.7)))), ID)
+    own_gap = grid.columns.index("own gap")
+    assert ["\u00b0" in section.lines[0].entries[own_gap].shown for section in grid.sections] == [False, True]
+
+
 def test_why_a_level_is_missing_is_said(runs: MakeRuns, find: Find, notes: Callable[..., list[str]]) -> None:
     grid = find(tables_of(runs(stored("baseline", *frame()))), ID)
     assert "3,000 impostor pairs together expect 0.3 false matches" in notes(grid, "level_not_measured")[0]

@@ -65,6 +65,12 @@ def test_a_sentence_says_what_is_better_worse_equal_and_open() -> None:
     )
 
 
+def test_a_difference_that_rests_on_few_false_matches_says_so() -> None:
+    few = replace(difference(-1.0, -1e-6, False, "worst group's FMR"), digits=2, false_matches=7.2)
+    assert str(few) == "worst group's FMR (-0.50 [-1.00, +0.00], 7 false matches in one group)"
+    assert "false match" not in str(replace(few, false_matches=10.0))
+
+
 def advice(trial: Trial, successor: Trial | None = None, n_genuine: int = 1000) -> str:
     return advise(trial, successor, n_genuine)
 

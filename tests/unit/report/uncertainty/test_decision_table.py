@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -72,6 +73,31 @@ def test_a_clearly_better_method_is_said_to_be_and_advice_comes_last(runs: list[
     assert any(one.startswith("Ac_Hinge against Beta: better in Brier score (-0.") for one in sentences)
     # three impostors of 300 at FPR 1e-2: nobody can tell whether a group pays
     assert sentences[-1].startswith("Whether to take Ac_Hinge instead of Beta is undetermined")
+
+
+def test_sentences_and_table_say_where_a_group_has_few_false_matches(fake_run: Any) -> None:
+    """3,000 pairs: some 94 impostors of each group, with one false match at 1e-2."""
+    found = found_in([fake_run("beta", 0.8, n_pairs=3000), fake_run("ac_hinge", 0.3, n_pairs=3000)], "synthetic")
+    (sentence, _) = said(found, "beta")
+    assert re.search(r"gap of TPR at equal FMR, points \([^()]*, 1 false match in one group\)", sentence)
+    assert re.search(r"worst group's FMR over 1e-2 \([^()]*, [1-7] false match(es)? in one group\)", sentence)
+    beta = row_called("beta", found)
+    assert beta is not None
+    for line in decision_section(found, differences(found, beta), beta).lines:
+        marked = ["\u00b0" in entry.spread for entry in line.entries[::3]]
+        assert marked == [False, False, True, True]  # Brier score and AUROC are of all pairs
+
+
+def test_the_second_candidate_needs_a_band_below_zero_as_well(fake_run: Any) -> None:
+    """Its own interval leaves out zero, the simultaneous band does not."""
+    noises = {"beta": 0.8, "ac_hinge": 0.3, "ac_cohort": 0.295}
+    runs = [fake_run(method, noise, n_pairs=40_000, source="files", dataset="mine") for method, noise in noises.items()]
+    found = found_in(runs, draws=100)
+    hinge, cohort = (row_called(method, found) for method in ("ac_hinge", "ac_cohort"))
+    assert hinge is not None and cohort is not None
+    brier = differences(found, hinge)[cohort.label][0]
+    assert brier.interval[1] < 0 < brier.band[1]
+    assert f"Not {cohort.label} instead: its Brier score is not found to be lower" in said(found, "beta")[-1]
 
 
 def test_advice_is_given_against_the_safe_method_alone(runs: list[Run]) -> None:

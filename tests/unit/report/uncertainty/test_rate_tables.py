@@ -85,6 +85,18 @@ def test_rates_on_few_false_matches_are_marked(fake_run: Any) -> None:
     assert any(note.text.startswith(FEW) for note in grids["one_threshold_groups"].notes)
 
 
+@pytest.mark.parametrize(("n_pairs", "marked"), [(600, True), (40_000, False)])
+def test_gaps_at_equal_fmr_are_marked_where_a_group_has_few_impostors(
+    fake_run: Any, n_pairs: int, marked: bool
+) -> None:
+    """One pair of 32 is an impostor pair of a group: of 40,000 pairs some 1,250, with 12 false matches at 1e-2."""
+    grids = tables([fake_run(method, n_pairs=n_pairs) for method in ("beta", "ac_hinge")], draws=20)
+    own = line(grids["one_threshold"], 0, "Ac_Hinge")[6:]
+    assert [entry.spread.startswith(FEW) for entry in (own[0], own[1], own[3])] == [marked] * 3
+    shared = line(grids["one_threshold"], 0, "Ac_Hinge")[2:6]
+    assert not any(entry.spread.startswith(FEW) for entry in shared), "the common threshold rests on all pairs"
+
+
 def test_beside_each_rate_stands_its_own_interval_at_least_as_wide_as_the_exact_one(fake_run: Any) -> None:
     runs = [fake_run("beta", n_pairs=3000), fake_run("ac_hinge", n_pairs=3000)]
     entries = line(tables(runs)["one_threshold_groups"], 0, "Beta")[::3]
@@ -142,6 +154,7 @@ def test_without_a_method_to_compare_with_there_are_no_such_tables(fake_run: Any
     ("low", "high", "text"),
     [
         (0.5, 2.0, "[0.5, 2.0]"),
+        (-0.001, 0.04, "[0.0, 0.0]"),
         (1.25, float("inf"), "> 1.2"),
         (float("-inf"), 3.0, "< 3.0"),
         (float("-inf"), float("inf"), "[undetermined]"),
