@@ -72,11 +72,13 @@ def page() -> str:
 
 
 def table() -> str:
-    """Markdown: the methods that sweeps find first, then ablations and extras."""
+    """Markdown: the methods that sweeps find first, then ablations and extras, folded."""
     folder = ROOT / "conf" / "method"
-    paths = [*sorted(folder.glob("*.yaml")), *sorted(folder.glob("*/*.yaml"))]
-    lines = ["| `method=` | | what it does | also needs | gives | its file has |", "|---|---|---|---|---|---|"]
-    return "\n".join([*lines, *(row(path, str(path.relative_to(folder).with_suffix(""))) for path in paths)])
+    head = ["| `method=` | | what it does | also needs | gives | its file has |", "|---|---|---|---|---|---|"]
+    swept = [row(path, path.stem) for path in sorted(folder.glob("*.yaml"))]
+    others = [row(path, f"{path.parent.name}/{path.stem}") for path in sorted(folder.glob("*/*.yaml"))]
+    opening = ["", "<details><summary>Ablations and extras, which sweeps leave out</summary>", ""]
+    return "\n".join([*head, *swept, *opening, *head, *others, "", "</details>"])
 
 
 def row(path: Path, choice: str) -> str:

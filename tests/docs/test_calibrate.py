@@ -1,4 +1,4 @@
-"""docs/calibrate.md: every Python example runs as it stands, in the order of the page; every command parses."""
+"""calibrate, deploy, how_it_works: every Python example runs as it stands, in this order; every command parses."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ import pytest
 import fairfr
 from fairfr.commands.calibrate import arguments
 
-PAGE = (Path(__file__).parents[2] / "docs" / "calibrate.md").read_text(encoding="utf-8")
+DOCS = Path(__file__).parents[2] / "docs"
+PAGES = [(DOCS / f"{name}.md").read_text(encoding="utf-8") for name in ("calibrate", "deploy", "how_it_works")]
 
 
 def examples(language: str) -> list[str]:
-    return re.findall(rf"^```{language}\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
+    return re.findall(rf"^```{language}\n(.*?)^```", "\n".join(PAGES), re.DOTALL | re.MULTILINE)
 
 
 def what_a_reader_has() -> dict[str, Any]:
@@ -49,7 +50,7 @@ def test_the_examples_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsy
     monkeypatch.chdir(tmp_path)
     scope = what_a_reader_has()
     for example in examples("python"):
-        exec(compile(example, "docs/calibrate.md", "exec"), scope)
+        exec(compile(example, "an example of the docs", "exec"), scope)
     assert (tmp_path / "mine.fairfr").exists()
     probability = scope["probability"]
     saved = fairfr.load("mine.fairfr").probability(scope["embeddings"], scope["new_pairs"])

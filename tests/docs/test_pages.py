@@ -66,7 +66,10 @@ def test_links_lead_somewhere(page: Path) -> None:
 FIRST_SCREEN = ("Question", "Answer", "How sure", "Do this", "Repeat it")
 
 
-@pytest.mark.parametrize("page", sorted((ROOT / "docs" / "lab").glob("*.md")), ids=lambda path: path.stem)
+NOTES = [page for page in sorted((ROOT / "docs" / "lab").glob("*.md")) if page.stem != "index"]
+
+
+@pytest.mark.parametrize("page", NOTES, ids=lambda path: path.stem)
 def test_notes_of_the_lab_begin_with_an_answer_and_how_sure_it_is(page: Path) -> None:
     first_screen = page.read_text(encoding="utf-8").splitlines()[:25]
     leads = [re.match(r"\*\*([\w ]+)\.\*\*", line) for line in first_screen]
@@ -74,11 +77,69 @@ def test_notes_of_the_lab_begin_with_an_answer_and_how_sure_it_is(page: Path) ->
 
 
 @pytest.mark.parametrize(
-    "name", ["calibrate", "own_data", "configuration", "compare_runs", "methods", "lab/real_faces", "lab/studies"]
+    "name",
+    [
+        "first_comparison",
+        "own_data",
+        "choose_method",
+        "calibrate",
+        "compare_runs",
+        "configuration",
+        "formats",
+        "methods",
+        "lab/real_faces",
+        "lab/studies",
+    ],
 )
 def test_pages_for_users_begin_with_where_their_words_are_explained(name: str) -> None:
     page = (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
     assert "glossary.md" in page.partition("\n## ")[0]
+
+
+WORDS = {
+    "installation": 200,
+    "first_comparison": 400,
+    "own_data": 500,
+    "choose_method": 400,
+    "calibrate": 650,
+    "deploy": 400,
+    "evaluate": 350,
+    "audit": 350,
+    "compare_runs": 500,
+    "reproduce": 300,
+    "cluster": 475,
+    "own_method": 400,
+    "methods": 900,
+    "configuration": 650,
+    "formats": 450,
+    "results": 450,
+    "library": 350,
+    "glossary": 850,
+    "how_it_works": 500,
+    "conventions": 225,
+    "security": 750,
+}
+"""How long each page for users may be, and a tenth more: one job, and no fact that has its home elsewhere."""
+OTHER_PAGES = {"index", "architecture", "speed", "contributing", "changelog", "commands", "verification"}
+"""Pages for maintainers, and those that are written by a script."""
+HERE = {page.stem for page in (ROOT / "docs").glob("*.md")}
+
+
+@pytest.mark.parametrize("name", sorted(HERE & set(WORDS)))
+def test_pages_for_users_are_short(name: str) -> None:
+    words = len((ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8").split())
+    assert words <= 1.1 * WORDS[name], f"docs/{name}.md has {words} words. Say it once, or move it to its home."
+
+
+def test_every_page_for_users_has_a_limit() -> None:
+    assert set(WORDS) >= HERE - OTHER_PAGES
+
+
+def test_every_page_for_users_says_what_comes_next() -> None:
+    lists = {"library", "glossary", "security"}
+    for name in HERE & set(WORDS) - lists:
+        text = (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8").rstrip()
+        assert text.splitlines()[-1].startswith("Next: ") and text.count("\nNext: ") == 1, name
 
 
 def test_the_readme_explains_its_numbers() -> None:

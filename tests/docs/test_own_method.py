@@ -1,4 +1,4 @@
-"""docs/methods.md: the example of a method runs as it stands, in a sweep's cell and as a model."""
+"""docs/own_method.md: the example of a method runs as it stands, in a sweep's cell and as a model."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import pytest
 
 import fairfr
 
-PAGE = (Path(__file__).parents[2] / "docs" / "methods.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "own_method.md").read_text(encoding="utf-8")
 
 
 def example(language: str) -> str:
