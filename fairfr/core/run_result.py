@@ -6,8 +6,10 @@ are public; the names of the fields here are not.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, fields
+from datetime import datetime
 from functools import cached_property
 from typing import Any, Literal, TypeAlias, TypeVar
 
@@ -24,6 +26,10 @@ MetricSummary: TypeAlias = dict[str, Any]
 T = TypeVar("T")
 
 ROW_NAMES = ("grouping", "rule", "group", "metric")
+VALUES = ("mean", "std", "pooled")
+COUNTS = ("folds", "folds_total", "n_same", "n_diff")
+LARGEST = sys.float_info.max
+MAX_COUNT = 2**63  # what a whole number of a table can be
 AS_THEY_ARE = ("status", "source", "protocol", "study", "seed", "fit_report", "error", "files")
 NAMED = ("dataset", "backbone", "method")
 REQUIRED = ("status", "source", "finished", "identity", "differs")
@@ -309,8 +315,24 @@ def _read_origin(stored: Mapping[str, Any]) -> RunOrigin:
         section = conform(origin.configuration.get(noun, {}), dict[str, Any], f"identity.{noun}")
         described = conform(section.get(part, {}), dict[str, Any], f"identity.{noun}.{part}")
         conform(described.get("_target_"), str | None, f"identity.{noun}.{part}._target_")
-    conform(origin.configuration.get("dataset", {}), dict[str, Any], "identity.dataset")
+    for noun in ("dataset", "backbone"):
+        conform(origin.configuration.get(noun, {}), dict[str, Any], f"identity.{noun}")
+    conform(origin.configuration.get("results_version"), int | None, "identity.results_version")
+    conform(origin.configuration.get("data"), str | None, "identity.data")
+    if origin.code is not None:
+        conform(origin.code.get("commit"), str, "code.commit")
+        conform(origin.code.get("dirty"), bool, "code.dirty")
+    for moment in (origin.finished, origin.rescored):
+        if moment is not None:
+            _check_moment(moment)
     return origin
+
+
+def _check_moment(text: str) -> None:
+    try:
+        datetime.fromisoformat(text)
+    except ValueError:
+        raise ConfigError(f"{text!r} is no date") from None
 
 
 def checked_rows(rows: object) -> list[MetricSummary]:
@@ -319,9 +341,18 @@ def checked_rows(rows: object) -> list[MetricSummary]:
         raise ValueError("the metrics are no list")
     for row in rows:
         named = isinstance(row, dict) and all(isinstance(row.get(name), str) for name in ROW_NAMES)
-        if not named or not isinstance(row.get("mean"), int | float | None):
+        if not named or "mean" not in row or not _has_numbers(row):
             raise ValueError(f"{row!s:.60} is no metric")
     return rows
+
+
+def _has_numbers(row: Mapping[str, Any]) -> bool:
+    values_fit = all(row.get(name) is None or _is_finite(row[name]) for name in VALUES)
+    return values_fit and all(type(row.get(name, 0)) is int and 0 <= row.get(name, 0) < MAX_COUNT for name in COUNTS)
+
+
+def _is_finite(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= LARGEST
 
 
 def _read_metrics(stored: Mapping[str, Any], read_rows: Callable[[], list[MetricSummary]] | None) -> RunMetrics | None:

@@ -22,7 +22,7 @@ from fairfr.metrics.catalogue import metrics_version
 from fairfr.metrics.cell_metrics import PairGroups, compute_metrics
 from fairfr.runner.record import now, summarise_metrics
 from fairfr.store.parquet_files import METRICS_FILE, SCORES_FILE, ScoreFile, write_metrics
-from fairfr.store.result_file import DamagedRunError, check_files, read_result
+from fairfr.store.result_file import RESULT_FILE, DamagedRunError, check_files, read_result
 from fairfr.store.run_folder import RunFolders
 
 Rescored = Literal["measured", "up to date", "not a completed run"]
@@ -121,6 +121,9 @@ def _measured(draft: Path, result: RunResult) -> RunResult:
 def _splits_of(scores: ScoreFile, splits: tuple[str, ...]) -> I16:
     """The split that scored each pair, (p,)."""
     codes, names = scores.words("split")
+    unknown = [name for name in names if name not in splits]
+    if unknown:
+        raise DamagedRunError(f"{scores.path} has scores of a split {unknown[0]!r} that {RESULT_FILE} does not list.")
     position: I16 = np.array([splits.index(name) for name in names], dtype=np.int16)
     return position[codes]
 
@@ -130,9 +133,9 @@ def _groupings(scores: ScoreFile, result: RunResult) -> tuple[list[Grouping], Pa
     n = len(scores.same)
     ends = np.arange(2 * n, dtype=np.int32)
     levels = result.data.groups
-    parts = tuple(
-        Grouping(name, levels[name], np.concatenate(scores.groups(name, levels[name])))
-        for name in result.origin.configuration["dataset"]["grouping"]
-    )
+    names = result.origin.configuration["dataset"]["grouping"]
+    if not isinstance(names, list) or not all(isinstance(name, str) and name in levels for name in names):
+        raise DamagedRunError(f"{RESULT_FILE} does not say the groups of {names!s:.60}.")
+    parts = tuple(Grouping(name, levels[name], np.concatenate(scores.groups(name, levels[name]))) for name in names)
     distinct = {part.id: part for part in (*parts, cross_groupings(parts))} if parts else {}
     return list(distinct.values()), Pairs(ends[:n], ends[n:])

@@ -6,6 +6,7 @@ Scores are written from codes and read column by column: BFW has 924,000 pairs.
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -29,6 +30,8 @@ MetricId: TypeAlias = tuple[str, str, str, str]
 
 SCORES_FILE = "scores.parquet"
 MAX_DICTIONARY_TEXTS = 100_000  # texts
+ALLOWED_ROWS = 2_000_000  # that a table may always claim
+ROWS_PER_BYTE = 20  # and so many for each of its bytes
 DICTIONARY_BYTES = 2**26  # bytes of distinct texts, up to which a column refers to them by number
 
 
@@ -157,10 +160,22 @@ class ScoreFile:
         return np.asarray(self._column(name).to_numpy(), dtype=np.float64)
 
     def _column(self, name: str) -> Any:
-        from pyarrow import parquet
+        return read_columns(self.path, [name])[name].combine_chunks()
 
-        with _reading(self.path), open_regular(self.path) as file:
-            return parquet.read_table(file, columns=[name])[name].combine_chunks()
+
+def read_columns(path: Path, names: Sequence[str]) -> Any:
+    """Columns of a table of a run folder, as an Arrow table. Raises DamagedRunError."""
+    from pyarrow import parquet
+
+    with _reading(path), open_regular(path) as file:
+        table = parquet.ParquetFile(file)
+        # a value that repeats takes no room: a kilobyte can claim a billion rows
+        if table.metadata.num_rows > max(ALLOWED_ROWS, ROWS_PER_BYTE * os.fstat(file.fileno()).st_size):
+            raise ValueError(f"{table.metadata.num_rows:,} rows are more than it can have values for")
+        missing = [name for name in names if name not in table.schema_arrow.names]
+        if missing:
+            raise ValueError(f"it has no column {missing[0]}")
+        return table.read(columns=list(names))
 
 
 @contextmanager
@@ -197,13 +212,9 @@ def fold_values(folder: Path) -> dict[MetricId, list[float | None]]:
 
     Raises DamagedRunError.
     """
-    from pyarrow import parquet
-
     columns = ("fold", "grouping", "rule", "group", "metric", "value")
-    path = folder / METRICS_FILE
-    with _reading(path), open_regular(path) as file:
-        table = parquet.read_table(file, columns=list(columns))
-        folds, *names, values = (table[column].to_pylist() for column in columns)
+    table = read_columns(folder / METRICS_FILE, columns)
+    folds, *names, values = (table[column].to_pylist() for column in columns)
     position: dict[str, int] = {}
     for fold in folds:
         if fold != POOLED:

@@ -13,9 +13,9 @@ from fairfr.core.extras import explain_missing_extra
 from fairfr.core.names import ALL, POOLED
 from fairfr.core.readings import ReadingName
 from fairfr.core.run_key import ID_KEYS, RESULTS_VERSION
-from fairfr.core.types import Source
-from fairfr.store.parquet_files import METRICS_FILE
-from fairfr.store.result_file import DamagedRunError, check_files
+from fairfr.core.types import MetricRow, Source
+from fairfr.store.parquet_files import METRICS_FILE, read_columns
+from fairfr.store.result_file import check_files
 from fairfr.stored.reading import READINGS, Reading, reading_of
 from fairfr.stored.results import shown_results
 from fairfr.stored.run import Number, Run
@@ -265,13 +265,8 @@ def _with_folds(frame: pd.DataFrame, chosen: Iterable[Run]) -> pd.DataFrame:
 
 
 def _folds_of(run: Run, folder: Path) -> pd.DataFrame:
-    import pandas as pd
-
     check_files(folder, run.result.files, [METRICS_FILE])
-    try:
-        found = pd.read_parquet(folder / METRICS_FILE)
-    except (OSError, ValueError) as error:
-        raise DamagedRunError(f"{folder / METRICS_FILE} cannot be read: {error}") from error
+    found = read_columns(folder / METRICS_FILE, MetricRow._fields).to_pandas()
     found = found[found["fold"] != POOLED].rename(columns={"metric": "stored"})
     dataset, backbone, _ = run.cell
     where = {"key": run.result.key, "dataset": dataset, "backbone": backbone}

@@ -108,6 +108,27 @@ def test_what_needs_a_fit_is_refused(cell: Callable[..., Any], small: tuple[str,
     assert folders(out) == {gst, platt}
 
 
+@pytest.mark.parametrize(
+    ("part", "change"),
+    [
+        ("data", {"measured_folds": ["other"]}),
+        ("data", {"groups": {}}),
+        ("identity", {"dataset": {"grouping": ["age"], "min_pairs": 4}}),
+        ("identity", {"dataset": {"grouping": 5, "min_pairs": 4}}),
+        ("identity", {"dataset": {"grouping": [["age"]], "min_pairs": 4}}),
+    ],
+)
+def test_a_result_that_does_not_fit_its_scores_is_damage(
+    cell: Callable[..., Any], small: tuple[str, ...], out: Path, part: str, change: dict[str, Any]
+) -> None:
+    """Whoever edits a result can seal it again."""
+    folder = cell(*small, "method=platt").folder
+    stored = json.loads((folder / "result.json").read_text())
+    write_result(folder, RunResult.from_json({**stored, part: {**stored[part], **change}}))
+    with pytest.raises(DamagedRunError):
+        rescore(folder, out, RescoreOptions(force=True))
+
+
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_the_command_goes_on_after_a_damaged_run(
     cell: Callable[..., Any],

@@ -54,7 +54,7 @@ BASIC = {
     "key": "0123456789abcdef",
     "status": "completed",
     "source": "files",
-    "finished": "",
+    "finished": "2026-01-01",
     "identity": {},
     "differs": {},
     "dataset": {"id": "set"},

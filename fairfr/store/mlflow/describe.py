@@ -13,7 +13,10 @@ from fairfr.core.readings import usual_reading
 from fairfr.core.run_key import flatten, variant_label, variant_text
 from fairfr.core.run_result import DataSummary, RunResult
 from fairfr.core.storage import open_regular
+from fairfr.core.text import error_summary
+from fairfr.store.result_file import DamagedRunError
 
+NOUNS = ("dataset", "backbone", "method", "protocol")
 MAX_NAME = 250  # characters of a metric's name that MLflow takes
 DATASET_DIGEST = 16  # of 64 digits: MLflow takes at most 36
 EXPERIMENT_NOTE = """One run is one cell: a method on a data set with a backbone. Parent runs are sweeps.
@@ -96,7 +99,7 @@ def _code_tags(code: Mapping[str, Any] | None) -> Iterator[tuple[str, Any]]:
 def params_of(result: RunResult, folder: Path) -> Iterator[tuple[str, Any]]:
     """The configuration, flattened: what was chosen; of the stand-in only what differs from its yaml."""
     config = _config_of(folder)
-    for noun in ("dataset", "backbone", "method", "protocol"):
+    for noun in NOUNS:
         for name, value in flatten(config.get(noun, {}), f"{noun}.").items():
             hidden = name.startswith("dataset.standin") and name not in result.origin.differs
             if not hidden and not name.endswith("_target_"):
@@ -164,8 +167,17 @@ def _profile(data: DataSummary) -> dict[str, Any]:
 def _config_of(folder: Path) -> dict[str, Any]:
     import yaml
 
-    with open_regular(folder / "config.yaml") as file:
-        config: dict[str, Any] = yaml.safe_load(file)
+    path = folder / "config.yaml"
+    try:
+        with open_regular(path) as file:
+            text = file.read().decode()
+        if any(isinstance(token, yaml.AliasToken) for token in yaml.scan(text)):
+            raise ValueError("it repeats itself by aliases")  # a few lines of which can stand for gigabytes
+        config = yaml.safe_load(text)
+    except (OSError, ValueError, yaml.YAMLError, RecursionError) as error:
+        raise DamagedRunError(f"{path} cannot be read: {error_summary(error)}.") from error
+    if not isinstance(config, dict) or not all(isinstance(config.get(noun, {}), dict) for noun in NOUNS):
+        raise DamagedRunError(f"{path} is no configuration of a run.")
     return config
 
 

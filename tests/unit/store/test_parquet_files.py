@@ -11,7 +11,8 @@ import pytest
 from pyarrow import parquet
 
 from fairfr.core.types import PlaceholderIds
-from fairfr.store.parquet_files import DictionaryColumn, ScoreFile, write_scores
+from fairfr.store.parquet_files import DictionaryColumn, ScoreFile, read_columns, write_scores
+from fairfr.store.result_file import DamagedRunError
 
 
 def test_words_and_masked_numbers_are_read_by_pandas_as_such(tmp_path: Path) -> None:
@@ -37,3 +38,19 @@ def test_texts_that_hardly_repeat_are_written_without_a_dictionary(
     assert pd.read_parquet(path)["left"].tolist() == [ids[code] for code in codes.tolist()]
     numbers, names = ScoreFile(path).words("left")
     assert [names[number] for number in numbers] == [ids[code] for code in codes.tolist()]
+
+
+def test_a_table_that_claims_more_rows_than_it_can_have_values_for_is_damage(tmp_path: Path) -> None:
+    """A value that repeats takes no room."""
+    path = tmp_path / "scores.parquet"
+    pd.DataFrame({"score": np.zeros(3_000_000)}).to_parquet(path)
+    assert path.stat().st_size < 20_000
+    with pytest.raises(DamagedRunError, match="3,000,000 rows"):
+        read_columns(path, ["score"])
+
+
+def test_a_table_without_the_column_is_damage(tmp_path: Path) -> None:
+    path = tmp_path / "scores.parquet"
+    pd.DataFrame({"score": np.zeros(3)}).to_parquet(path)
+    with pytest.raises(DamagedRunError, match="no column cosine"):
+        read_columns(path, ["cosine"])

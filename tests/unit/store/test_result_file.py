@@ -21,7 +21,7 @@ from fairfr.stored.runs import read_runs
 
 NAMES = {"dataset": {"id": "lfw"}, "backbone": {"id": "net"}, "method": {"id": "platt"}}
 ROW = {"grouping": "all", "rule": "all", "group": "all", "metric": "auroc", "mean": 0.5}
-REST = {"status": "completed", "source": "files", "finished": "", "identity": {}, "differs": {}}
+REST = {"status": "completed", "source": "files", "finished": "2026-01-01", "identity": {}, "differs": {}}
 
 
 @pytest.fixture
@@ -166,8 +166,12 @@ ODD_VALUES = {
     "study": ["a\0b", 5],
     "status": ["other", None, []],
     "source": ["other", None, []],
-    "finished": [5, None],
-    "identity": [[], "x", {"method": 5}, {"method": {"estimator": {"_target_": ["a"]}}}, {"protocol": {"splitter": 5}}],
+    "finished": [5, None, "", "yesterday"],
+    "rescored": ["yesterday"],
+    "identity": [
+        *([], "x", {"method": 5}, {"method": {"estimator": {"_target_": ["a"]}}}, {"protocol": {"splitter": 5}}),
+        *({"backbone": "net"}, {"results_version": []}, {"data": {}}),
+    ],
     "differs": [[], 5],
     "data": [[], {"groups": 5}, {"groups": {"kind": 5}}, {"folds": 5}, {"pairs": "many"}, {"grouping": []}],
     "seed": ["x", None],
@@ -175,8 +179,12 @@ ODD_VALUES = {
     "warnings": [5, [5], [{"code": "x"}], [{"code": "x", "severity": "note", "text": 5}]],
     "files": [5, {"a": 5}],
     "versions": [5, {"python": 3}],
-    "code": [5],
-    "metrics": [5, [5], [{}], [{**ROW, "mean": "high"}], [{**ROW, "group": None}]],
+    "code": [5, {}, {"commit": []}],
+    "metrics": [
+        *(5, [5], [{}], [{**ROW, "mean": "high"}], [{**ROW, "group": None}], [{**ROW, "mean": True}]),
+        *([{**ROW, "n_same": "../x"}], [{**ROW, "folds": -1}], [{**ROW, "n_diff": 10**30}], [{**ROW, "std": []}]),
+        [{name: ROW[name] for name in ("grouping", "rule", "group", "metric")}],
+    ],
 }
 
 
@@ -195,7 +203,14 @@ def test_what_a_result_could_never_say_is_damage_though_it_is_sealed(folder: Pat
 
 @pytest.mark.parametrize(
     ("old", "new"),
-    [(b"0.5", b"NaN"), (b"0.5", b"0.5.5"), (b"0.5", b"9" * 5000), (b'"all"', b"[" * 100_000), (b"auroc", b"\xff")],
+    [
+        (b"0.5", b"NaN"),
+        (b"0.5", b"1e999"),
+        (b"0.5", b"0.5.5"),
+        (b"0.5", b"9" * 5000),
+        (b'"all"', b"[" * 100_000),
+        (b"auroc", b"\xff"),
+    ],
 )
 def test_what_is_no_json_is_damage_though_it_is_sealed(folder: Path, old: bytes, new: bytes) -> None:
     seal_text(folder, old, new)

@@ -30,7 +30,7 @@ DONE = RunResult.from_json(
         "key": str(KEY),
         "status": "completed",
         "source": "files",
-        "finished": "",
+        "finished": "2026-01-01",
         "identity": {},
         "differs": {},
         **NAMES,

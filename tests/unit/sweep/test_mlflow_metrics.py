@@ -21,7 +21,14 @@ def stored(rows: list[MetricRow], native: bool = True, dataset: str = "lfw") -> 
     data = {"grouping": "ethnicity", "groups": {"ethnicity": LEVELS, "gender": ["f"]}}
     method = {"id": "platt", "native_probability": native}
     place = {"dataset": {"id": dataset}, "backbone": {"id": "magface"}, "method": method}
-    about = {"key": "k", "status": "completed", "source": "files", "finished": "", "identity": {}, "differs": {}}
+    about = {
+        "key": "k",
+        "status": "completed",
+        "source": "files",
+        "finished": "2026-01-01",
+        "identity": {},
+        "differs": {},
+    }
     return RunResult.from_json({**about, **place, "data": data, "seconds": 1.5, "metrics": metrics})
 
 

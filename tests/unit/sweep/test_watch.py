@@ -52,7 +52,7 @@ class Stage:
         run.mkdir(parents=True, exist_ok=True)
         names = {noun: {"id": noun, "label": noun.upper()} for noun in ("dataset", "backbone")}
         about = {"id": method, "label": method, "needs": [], "native_probability": False}
-        basics = {"key": method, "status": "completed", "source": "files", "finished": "", "identity": {}}
+        basics = {"key": method, "status": "completed", "source": "files", "finished": "2026-01-01", "identity": {}}
         rest = {"differs": {}, "data": {"folds": ["0"], "grouping": None}, "seconds": 20.0, "metrics": METRICS}
         write_result(run, RunResult.from_json({**names, "method": about, **basics, **rest}))
         write_outcome(

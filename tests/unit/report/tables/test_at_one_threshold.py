@@ -39,7 +39,7 @@ def stored(method: str, scores: ScoreFrame, groups: PairGroups, **options: Any) 
             "key": f"{method}-0123456789abcdef",
             "status": "completed",
             "source": "files",
-            "finished": "",
+            "finished": "2026-01-01",
             "identity": {},
             "differs": {},
             "dataset": {"id": "mine", "label": "Mine"},

@@ -13,14 +13,15 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from fairfr.core.run_result import RunResult
-from fairfr.store.mlflow.describe import command_of, dataset_of, metric_name, note_of, run_name, tags_of
+from fairfr.store.mlflow.describe import command_of, dataset_of, metric_name, note_of, params_of, run_name, tags_of
+from fairfr.store.result_file import DamagedRunError
 
 ACCEPTED = re.compile(r"[/\w.\- ]+")  # metric names: by MLflow, of every version and on every system
 RESULT: dict[str, Any] = {
     "key": "k",
     "status": "completed",
     "source": "files",
-    "finished": "now",
+    "finished": "2026-01-01",
     "dataset": {"id": "mine", "label": "My set"},
     "backbone": {"id": "net", "label": "Net"},
     "method": {"id": "ac_linear", "label": "AC-Linear", "needs": ["embeddings"]},
@@ -31,6 +32,26 @@ RESULT: dict[str, Any] = {
     "metric_warnings": [{"code": "few", "severity": "note", "text": "TPR rests on 3 false matches."}],
     "metrics": [],
 }
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a: &a [1, 2]\nb: *a\n",
+        "method: 5",
+        "- 1",
+        "",
+        "a: [",
+        "a: !!python/object/apply:os.system [true]",
+        "[" * 5000,
+        "\x00",
+    ],
+)
+def test_a_configuration_that_is_none_is_damage(tmp_path: Path, text: str) -> None:
+    """Also one of a few lines that stand for gigabytes, by aliases of aliases."""
+    (tmp_path / "config.yaml").write_text(text)
+    with pytest.raises(DamagedRunError, match=r"config\.yaml"):
+        list(params_of(RunResult.from_json(RESULT), tmp_path))
 
 
 @pytest.mark.parametrize("code", [None, {"commit": "ab12", "dirty": True}])
