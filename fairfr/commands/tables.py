@@ -24,8 +24,9 @@ from fairfr.core.errors import FairfrError
 from fairfr.core.run_key import variant_text
 from fairfr.core.text import plural
 from fairfr.paper.definition import PAPER
-from fairfr.report.write import Page, ReportOptions, not_shown, with_variant, write_report
+from fairfr.report.write import Page, ReportOptions, note_of_page, with_variant, write_report
 from fairfr.store.secrets import mask_passwords
+from fairfr.stored.aside import not_chosen
 from fairfr.stored.reading import READINGS
 from fairfr.stored.run import Run
 from fairfr.stored.runs import read_runs
@@ -64,8 +65,10 @@ def main() -> None:
     if failed:
         read += f", {failed} of them failed: their cells are empty"
     print(read)
-    superseded = list(chain.from_iterable(page.superseded for page in pages))
-    note = not_shown(wanted, results, superseded, options.out_root, reading)
+    aside = not_chosen(results, selection.hidden(results))
+    for page in pages:
+        aside += [one for one in page.aside if one.why in ("configuration", "older")]
+    note = note_of_page(wanted, aside, options.out_root, reading)
     if note is not None:
         print(f"{note.lead.lower()}: {note.text}", *note.commands, sep="\n  ")
     _print_pages(pages)

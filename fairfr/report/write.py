@@ -13,20 +13,22 @@ from typing import NamedTuple, get_args
 from fairfr.core.errors import ConfigError
 from fairfr.core.run_key import variant_label
 from fairfr.core.storage import translate_os_errors
-from fairfr.core.text import plural, slug
+from fairfr.core.text import slug
 from fairfr.core.types import Source
 from fairfr.report.paper_spec import Paper
 from fairfr.report.study import runs_by_study
 from fairfr.report.tables.grid import DECISION, SOURCE_LABEL, Grid, Note
+from fairfr.report.tables.notes import not_shown
 from fairfr.report.tables.setting_tables import tables_of_runs
 from fairfr.report.uncertainty.setting_bootstrap import BootstrapCache
 from fairfr.report.writers import csv, html, latex, markdown
+from fairfr.stored.aside import LeftAside
 from fairfr.stored.order import is_called, rows_of
 from fairfr.stored.reading import Reading
 from fairfr.stored.results import Results, shown_results
 from fairfr.stored.run import Run
-from fairfr.stored.runs import SupersededRuns, runs_of_page
-from fairfr.stored.selection import OF_METHOD, Selection, options_that_show, values_not_listed
+from fairfr.stored.runs import runs_of_page
+from fairfr.stored.selection import OF_METHOD, Selection
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,13 +49,13 @@ class ReportOptions:
 
 
 class Page(NamedTuple):
-    """Where the tables of one data source and reading are, and which runs newer ones replace there.
+    """Where the tables of one data source and reading are, and which runs they do not show.
 
     ``decisions``: what intervals against one method decide, in words, by the heading of a setting.
     """
 
     folder: Path
-    superseded: tuple[SupersededRuns, ...]
+    aside: tuple[LeftAside, ...]
     decisions: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
 
@@ -91,9 +93,9 @@ def write_report(
         studies = {name: of for name, of in of_all.items() if wanted.studies is None or name in wanted.studies}
         if len(results) or studies:
             with translate_os_errors(out_root):
-                note = not_shown(wanted, of_this, results.superseded, out_root, reading)
+                note = note_of_page(wanted, results.aside, out_root, reading)
                 folder, grids = _write_page(results, studies, out_root, wanted, note, paper)
-            pages.append(Page(folder, tuple(results.superseded), tuple(_decisions(grids))))
+            pages.append(Page(folder, tuple(results.aside), tuple(_decisions(grids))))
     return pages
 
 
@@ -124,47 +126,19 @@ def _check_against(against: str | None, pages: Sequence[Results]) -> None:
         raise ConfigError(f"--against {against}: no run here is of that method or variant. There are: {known}.")
 
 
-def not_shown(
-    wanted: ReportOptions,
-    results: Sequence[Run],
-    superseded: Iterable[SupersededRuns],
-    out_root: Path,
-    reading: Reading | None,
+def note_of_page(
+    wanted: ReportOptions, aside: Sequence[LeftAside], out_root: Path, reading: Reading | None
 ) -> Note | None:
-    """How many runs the tables do not show and why, and the commands that show them.
+    """Which runs the tables do not show and why, and the commands that show them; None: they show all.
 
     ``reading``: the one that was asked for, if any.
     """
+    if not aside:
+        return None
     asked: list[str] = []
     if reading is not None:
         asked = ["--reading", reading.name]
-    base = shlex.join(["fairfr", "tables", *asked, *wanted.origin, "--out-root", str(out_root)])
-    said: list[str] = []
-    commands: list[str] = []
-    hidden = wanted.selection.hidden(results)
-    defaults = [run for run in hidden if not run.differs]
-    if defaults:
-        said.append(f"{len(defaults)} {_do(defaults, 'does not meet', 'do not meet')} --where.")
-        commands.append(base)
-    variants = [run for run in hidden if run.differs]
-    if variants:
-        said.append(f"{len(variants)} {_do(variants, 'differs', 'differ')} from the default configuration.")
-        for key, count in values_not_listed(variants, results).items():
-            said.append(f"The command leaves out {plural(count, 'value')} of {key}.")
-        commands.append(f"{base} {options_that_show(variants, results)}")
-    for one in superseded:
-        said.append(str(one))
-        commands.append(f"{base} {one.options}")
-    if not said:
-        return None
-    text = f"{' '.join(said)} To show them:"
-    return Note("not_shown", text, "Not shown", tuple(commands), for_print=False)
-
-
-def _do(runs: Sequence[Run], one: str, several: str) -> str:
-    if len(runs) == 1:
-        return f"run {one}"
-    return f"runs {several}"
+    return not_shown(aside, shlex.join(["fairfr", "tables", *asked, *wanted.origin, "--out-root", str(out_root)]))
 
 
 def _write_page(

@@ -120,11 +120,16 @@ def runs(out_root: str | os.PathLike[str] = "outputs") -> pd.DataFrame:
 
     stored = _read(out_root)
     reasons: dict[str, str] = {}
+    for run in stored:
+        if run.result.study:
+            reasons[_place(run)] = "study"
+        if not run.result.is_completed:
+            reasons[_place(run)] = "failed"
     for source in get_args(Source):
         for reading in READINGS.values():
             of_page = [run for run in stored if run.result.source == source and reading_of(run.result) == reading]
-            for run, why in choose(of_page, stored, Selection()).aside:
-                reasons[_place(run)] = why
+            for one in choose(of_page, stored, Selection()).aside:
+                reasons.update(dict.fromkeys(map(_place, one.runs), one.why))
     rows = []
     for run in stored:
         result = run.result

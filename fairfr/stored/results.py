@@ -11,10 +11,11 @@ from typing import Any, TypeAlias
 from fairfr.core.errors import FairfrError
 from fairfr.core.run_key import Parameters
 from fairfr.core.types import Source
+from fairfr.stored.aside import LeftAside
 from fairfr.stored.order import Block, MethodRow, Setting, TableOrder
 from fairfr.stored.reading import STRICT, Reading
 from fairfr.stored.run import Run
-from fairfr.stored.runs import SupersededRuns, choose, runs_of_page
+from fairfr.stored.runs import choose, runs_of_page
 from fairfr.stored.selection import Selection, made_by_installed_code
 
 OTHER_HEADING = "Other methods that have run"
@@ -36,8 +37,7 @@ class Results:
     A row of the ``order`` is filled by the method that it asks for, else by the plain one; every other run is in a row
     of its own, and those rows are ``others``. No two rows have one label.
 
-    ``shared`` are parameters that differ from the yaml in every run, ``superseded`` older configurations of a setting,
-    ``outdated`` the cells for which older runs of the same configuration were left out.
+    ``shared`` are parameters that differ from the yaml in every run, ``aside`` says which runs are not here, and why.
     """
 
     def __init__(
@@ -47,8 +47,7 @@ class Results:
         self.reading = reading
         self.order = order or TableOrder()
         self.shared: Parameters = {}
-        self.superseded: list[SupersededRuns] = []
-        self.outdated: set[tuple[str, str, str]] = set()
+        self.aside: Sequence[LeftAside] = ()
         self._runs = [run.read(reading) for run in runs]
         self._by: dict[tuple[str, ...], dict[tuple[Any, ...], list[Run]]] = {}
         self.others = self._fill_rows()
@@ -194,8 +193,7 @@ def shown_results(
     chosen = choose(runs_of_page(runs, source, belongs), runs, selection or Selection())
     results = Results(chosen.shown.values(), source, reading, order)
     results.shared = chosen.shared
-    results.superseded = chosen.superseded
-    results.outdated = {run.cell for run, why in chosen.aside if why == "older"}
+    results.aside = chosen.aside
     _check_metrics(results)
     _check_versions(results)
     return results

@@ -6,13 +6,14 @@ Default configurations of one setting, such as two groupings, compete for its ro
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Literal, NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from fairfr.core.run_key import DATASET_KEYS_OF_METHODS, Parameters, variant_text
 from fairfr.core.types import Source
 from fairfr.store.result_file import stored_runs
+from fairfr.stored.aside import LeftAside, not_chosen, other_configuration
 from fairfr.stored.condition import DATA
 from fairfr.stored.run import Run
 from fairfr.stored.selection import (
@@ -20,52 +21,44 @@ from fairfr.stored.selection import (
     Selection,
     beyond_method,
     digest_of_data,
-    options_for,
     pick_run,
 )
 
-LeftAside: TypeAlias = Literal["failed", "study", "variant", "configuration", "older"]
-"""Why a run is not shown: see ``choose``, whose steps these are."""
 NO_PART = ("training_thresholds",)  # adds numbers to a run and changes none
-SHORT_DIGEST = 8
 
 
 class Chosen(NamedTuple):
-    """What of several runs is shown, by cell, and what is left aside and why; ``shared``: as in Results."""
+    """What of several runs is shown, by cell, and what is left aside; ``shared``: as in Results."""
 
     shown: dict[tuple[str, str, str], Run]
-    aside: list[tuple[Run, LeftAside]]
+    aside: list[LeftAside]
     shared: Parameters
-    superseded: list[SupersededRuns]
 
 
-def choose(results: Sequence[Run], among: Sequence[Run], selection: Selection) -> Chosen:
-    """One run for each cell.
+def choose(runs: Sequence[Run], among: Sequence[Run], selection: Selection) -> Chosen:
+    """One run for each cell. Runs that failed are not shown, nor those of a study that ``selection`` does not ask for.
 
     ``among``: all runs that there are, for conditions that only others of them meet.
     """
-    completed = [run for run in results if run.result.is_completed]
-    cells = [run for run in completed if selection.can_fill_tables(run)]
+    cells = [run for run in runs if selection.can_fill_tables(run)]
     admitted, shared = selection.select(cells, [run for run in among if run.result.is_completed])
-    newest, superseded = newest_configurations(admitted)
+    newest, others = newest_configurations(admitted)
     newest.sort(key=lambda run: (run.result.origin.finished, run.result.key))
     newest = list({(run.cell, run.result.key): run for run in newest}.values())  # those of one key are one run
     places: dict[tuple[str, str, str], list[Run]] = defaultdict(list)
     for run in newest:
         places[run.cell].append(run)
     shown = {cell: pick_run(candidates) for cell, candidates in places.items()}
-    stages: tuple[tuple[LeftAside, Collection[Run], Collection[Run]], ...] = (
-        ("failed", results, completed),
-        ("study", completed, cells),
-        ("variant", cells, admitted),
-        ("configuration", admitted, newest),
-        ("older", newest, shown.values()),
-    )
-    aside: list[tuple[Run, LeftAside]] = []
-    for why, before, after in stages:
-        left = set(map(id, after))
-        aside += [(run, why) for run in before if id(run) not in left]
-    return Chosen(shown, aside, shared, superseded)
+    aside = [*not_chosen(cells, _without(cells, admitted)), *others]
+    older = _without(newest, shown.values())
+    if older:
+        aside.append(LeftAside("older", tuple(older)))
+    return Chosen(shown, aside, shared)
+
+
+def _without(runs: Iterable[Run], others: Iterable[Run]) -> list[Run]:
+    left = set(map(id, others))
+    return [run for run in runs if id(run) not in left]
 
 
 def runs_of_page(results: Iterable[Run], source: Source, belongs: Callable[[Run], bool] | None) -> list[Run]:
@@ -84,26 +77,8 @@ def read_runs(out_root: Path, config_dirs: tuple[Path, ...] = ()) -> tuple[list[
     return results, damaged
 
 
-class SupersededRuns(NamedTuple):
-    """Runs that a table does not show because a newer configuration has its setting.
-
-    ``where``: data set and backbone. ``apart``: what sets them apart from those that it shows. ``options``: what to
-    type so that tables show them instead.
-    """
-
-    where: str
-    setting: tuple[str, str]
-    apart: str
-    runs: int
-    options: str
-
-    def __str__(self) -> str:
-        several = "runs have" if self.runs > 1 else "run has"
-        return f"{self.where}: {self.runs} {several} another configuration ({self.apart}), and the newest decides."
-
-
-def newest_configurations(runs: Sequence[Run]) -> tuple[list[Run], list[SupersededRuns]]:
-    """The runs of the newest configuration of each setting, and the others.
+def newest_configurations(runs: Sequence[Run]) -> tuple[list[Run], list[LeftAside]]:
+    """The runs of the newest configuration of each setting, and those of each other one.
 
     A row is never shown beside one of another configuration. Variants, which are labelled, compete among themselves.
     """
@@ -111,7 +86,7 @@ def newest_configurations(runs: Sequence[Run]) -> tuple[list[Run], list[Supersed
     for run in runs:
         by_place[(*run.cell[:2], variant_text(_of_setting(run, run.differs)))].append(run)
     kept: list[Run] = []
-    superseded: list[SupersededRuns] = []
+    aside: list[LeftAside] = []
     for several in by_place.values():
         newest = max(several, key=lambda run: run.result.origin.finished)
         chosen = configuration_of(newest)
@@ -122,8 +97,9 @@ def newest_configurations(runs: Sequence[Run]) -> tuple[list[Run], list[Supersed
                 kept.append(run)
             else:
                 others[repr(found)].append(run)
-        superseded += [_described(other, newest) for other in others.values()]
-    return kept, superseded
+        for other in others.values():
+            aside.append(other_configuration(other, _apart(configuration_of(other[0]), chosen)))
+    return kept, aside
 
 
 def configuration_of(run: Run) -> Parameters:
@@ -147,18 +123,3 @@ def _of_setting(run: Run, parameters: Parameters) -> Parameters:
 def _apart(configuration: Parameters, other: Parameters) -> Parameters:
     """The values that differ; what one of them does not know, such as a key of a later version, does not count."""
     return {key: value for key, value in configuration.items() if key in other and other[key] != value}
-
-
-def _described(others: Sequence[Run], newest: Run) -> SupersededRuns:
-    """The others differ from the newest in parameters, or else in the content of their files alone."""
-    apart = _apart(configuration_of(others[0]), configuration_of(newest))
-    digest = apart.pop(DATA, "")
-    if not apart:
-        apart = {DATA: str(digest)[:SHORT_DIGEST]}
-    return SupersededRuns(
-        where=f"{newest.result.dataset.label} x {newest.result.backbone.label}",
-        setting=newest.cell[:2],
-        apart=variant_text(apart),
-        runs=len(others),
-        options=options_for({key: [value] for key, value in {**others[0].differs, **apart}.items()}),
-    )

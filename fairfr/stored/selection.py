@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Any
 
 from fairfr.core.config import configured_targets
 from fairfr.core.errors import ConfigError, did_you_mean
@@ -86,7 +84,7 @@ class Selection:
 
     def is_met(self, run: Run) -> bool:
         """Whether a run meets every condition, whatever it differs in besides."""
-        parameters = _all_parameters(run)
+        parameters = all_parameters(run)
         return all(condition.holds(parameters) for condition in self.conditions)
 
     def asks_for_study_of(self, run: Run) -> bool:
@@ -108,7 +106,7 @@ class Selection:
 
     def _admits(self, result: Run, known: Parameters, besides: Collection[str] = ()) -> bool:
         """Whether a run is chosen; ``known`` has the keys of all runs, for what this one's method has no field for."""
-        parameters = _all_parameters(result)
+        parameters = all_parameters(result)
         for condition in self.conditions:
             named = condition.named(parameters) or condition.named(known) or ("",)
             of_method = all(key.startswith(OF_METHOD) for key in named)
@@ -130,10 +128,10 @@ class Selection:
         # studies vary what they vary
         admitted = [run for run in results if not fills_tables(run) or self._admits(run, known)]
         for condition in chain.from_iterable(condition.single() for condition in self.conditions):
-            if any(condition.holds(_all_parameters(run)) for run in admitted):
+            if any(condition.holds(all_parameters(run)) for run in admitted):
                 continue
             message = f"--where {condition.key}={override_text(condition.values[0])} matches no run."
-            near = {variant_text(run.differs) for run in results if condition.holds(_all_parameters(run))}
+            near = {variant_text(run.differs) for run in results if condition.holds(all_parameters(run))}
             if near:
                 message += f" Runs that have it differ by: {'; '.join(sorted(near)[:MAX_LISTED_VARIANTS])}."
             raise ConfigError(message)
@@ -151,45 +149,6 @@ def fills_tables(run: Run) -> bool:
     return run.result.is_completed and not run.result.study
 
 
-def options_that_show(hidden: Sequence[Run], results: Sequence[Run]) -> str:
-    """What to type so that tables show these variants too, each as a row beside what ``results`` have of it.
-
-    A parameter of the data, seed or protocol chooses runs, so its values in all cells are named, the default first. Of
-    many values the first few are named (``values_not_listed``).
-    """
-    values = _values_that_show(hidden, results)
-    return options_for({key: several[:MAX_LISTED_VARIANTS] for key, several in values.items()})
-
-
-def values_not_listed(hidden: Sequence[Run], results: Sequence[Run]) -> dict[str, int]:
-    """How many values of each parameter are too many for ``options_that_show``."""
-    counts = {key: len(several) for key, several in _values_that_show(hidden, results).items()}
-    return {key: count - MAX_LISTED_VARIANTS for key, count in counts.items() if count > MAX_LISTED_VARIANTS}
-
-
-def _values_that_show(hidden: Sequence[Run], results: Sequence[Run]) -> dict[str, list[Any]]:
-    values: dict[str, list[Any]] = {}
-    cells = [run for run in results if fills_tables(run)]
-    for key in dict.fromkeys(chain.from_iterable(run.differs for run in hidden)):
-        if key.startswith(OF_METHOD):
-            asked = [run for run in hidden if key in run.differs]
-        else:
-            defaults = [run for run in cells if key not in run.differs]
-            asked = [*defaults, *(run for run in cells if key in run.differs)]
-        values[key] = []
-        for run in asked:
-            value = _all_parameters(run).get(key)
-            if value not in values[key]:
-                values[key].append(value)
-    return values
-
-
-def options_for(values: Mapping[str, Sequence[Any]]) -> str:
-    """``--where k=500,1000 --where seed=1``, quoted for a shell."""
-    texts = [f"{key}={','.join(map(override_text, several))}" for key, several in values.items()]
-    return " ".join(f"--where {shlex.quote(text)}" for text in texts)
-
-
 def _is_named(key: str, names: Collection[str]) -> bool:
     """Whether one of ``names`` is the whole, the first or the last part of a key."""
     return bool({key, key.partition(".")[0], key.rpartition(".")[2]} & set(names))
@@ -200,7 +159,7 @@ def digest_of_data(result: Run) -> str:
     return str(result.result.origin.configuration.get(DATA, ""))
 
 
-def _all_parameters(result: Run) -> Parameters:
+def all_parameters(result: Run) -> Parameters:
     """What ``--where`` can name: the parameters, the protocol by its name, and the data."""
     protocol = result.result.protocol
     return {PROTOCOL: protocol, **result.parameters, DATA: digest_of_data(result)}
@@ -208,7 +167,7 @@ def _all_parameters(result: Run) -> Parameters:
 
 def _known_keys(results: Iterable[Run]) -> Parameters:
     """The names of all parameters that any of the runs has, without values."""
-    return dict.fromkeys(chain.from_iterable(_all_parameters(result) for result in results))
+    return dict.fromkeys(chain.from_iterable(all_parameters(result) for result in results))
 
 
 def pick_run(results: Sequence[Run]) -> Run:

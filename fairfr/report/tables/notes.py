@@ -14,6 +14,7 @@ from fairfr.metrics.fpr_levels import ALL_FPR_LEVELS
 from fairfr.report.tables.grid import TIED_WORDS, UNDEFINED, Grid, Missing, Note, Section, number_entry
 from fairfr.report.tables.missing_runs import experiment_command, missing_run_commands
 from fairfr.report.tables.places import Place
+from fairfr.stored.aside import LeftAside
 from fairfr.stored.order import MethodRow, Setting
 from fairfr.stored.results import Results
 from fairfr.stored.run import Run
@@ -138,7 +139,7 @@ class RunsOfTable:
         if not self.is_pooled:
             found.append(self._few_negatives())
         found += [self._ties(), self._missing()]
-        found += [*self._superseded(), self._outdated(), self._stale()]
+        found += [*self._not_shown(), self._stale()]
         if self.used:
             found.append(self._keys())
         return tuple(note for note in found if note is not None)
@@ -238,20 +239,13 @@ class RunsOfTable:
         lead = NOT_RUN if self.wanted else EMPTY
         return Note("missing", lead=f"{lead}. To fill them", commands=typed, for_print=False)
 
-    def _superseded(self) -> Iterator[Note]:
-        settings = {run.cell[:2] for _, run in self.used}
-        for one in self.results.superseded:
-            if one.setting in settings:
-                command = f"fairfr tables {one.options}"
-                text = f"{one} To show them:"
-                yield Note("passed_over", text, commands=(command,), severity="warning", for_print=False)
-
-    def _outdated(self) -> Note | None:
-        outdated = {run.cell for _, run in self.used} & self.results.outdated
-        if not outdated:
-            return None
-        each = ", ".join(" x ".join(cell) for cell in sorted(outdated))
-        return Note("outdated", each, "Older runs are left out", severity="warning", for_print=False)
+    def _not_shown(self) -> Iterator[Note]:
+        """Of the cells of this table; what was not asked for is said once on the page."""
+        cells = {run.cell for _, run in self.used}
+        for one in self.results.aside:
+            here = one.within(cells)
+            if here is not None:
+                yield replace(not_shown([here], "fairfr tables"), severity="warning")
 
     def _stale(self) -> Note | None:
         stale = {run.cell for _, run in self.used} & self.results.stale
@@ -266,6 +260,22 @@ class RunsOfTable:
             by_row[row.label].append(short_key(run.result.key))
         each = "; ".join(f"{label} {' '.join(keys)}" for label, keys in by_row.items())
         return Note("keys", f"{each}.", "Run keys, in column order", for_print=False)
+
+
+def not_shown(aside: Iterable[LeftAside], command: str) -> Note:
+    """Which runs are not shown, a sentence for each reason, and with which options the command shows them."""
+    without_command = []
+    said = []
+    commands = []
+    for one in aside:
+        if one.options is None:
+            without_command.append(one.said)
+        else:
+            said.append(one.said)
+            commands.append(f"{command} {one.options}".rstrip())
+    if commands:
+        said.append("To show them:")
+    return Note("not_shown", " ".join([*without_command, *said]), "Not shown", tuple(commands), for_print=False)
 
 
 def raw_brier(used: Iterable[tuple[MethodRow, Run]]) -> Iterator[str]:

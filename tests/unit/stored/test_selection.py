@@ -15,9 +15,10 @@ from fairfr.core.errors import ConfigError
 from fairfr.core.provenance import run_code
 from fairfr.core.run_key import RESULTS_VERSION
 from fairfr.paper.order import ORDER
+from fairfr.stored.aside import LeftAside, not_chosen
 from fairfr.stored.results import MixedVersionsError, Results, shown_results
 from fairfr.stored.run import Run
-from fairfr.stored.selection import Selection, made_by_installed_code, options_that_show, values_not_listed
+from fairfr.stored.selection import Selection, made_by_installed_code
 
 TARGET = "fairfr.methods.ac_density.ACDensity"
 SPLITTER = "fairfr.folds.published.LeaveOneFoldOut"
@@ -144,6 +145,19 @@ def other_method(run: Run) -> Run:
     return run
 
 
+def left_aside(found: Results) -> dict[str, LeftAside]:
+    """What is not shown, by its reason; each only once here."""
+    assert len({one.why for one in found.aside}) == len(found.aside)
+    return {one.why: one for one in found.aside}
+
+
+def hidden_variants(results: list[Run]) -> LeftAside:
+    """Those that nobody asked for."""
+    (found,) = not_chosen(results, Selection().hidden(results))
+    assert found.why == "variant"
+    return found
+
+
 def words(options: str) -> tuple[str, ...]:
     """What a shell makes of ``--where ...``, without the flags."""
     return tuple(word for word in shlex.split(options) if word != "--where")
@@ -159,12 +173,13 @@ def test_of_several_default_configurations_the_newest_decides_for_the_whole_sett
     for order in (results, results[::-1]):
         found = chosen(*order)
         assert rows(found) == {"AC-Density": 0.9}
-        (superseded,) = found.superseded
-        assert superseded.runs == 2 and "2 runs have another configuration (grouping=[])" in str(superseded)
-        again = chosen(*order, where=words(superseded.options))
-        assert rows(again) == {"AC-Density": 0.8, "Platt": 0.7} and not again.superseded
+        (aside,) = found.aside
+        assert aside.why == "configuration" and len(aside.runs) == 2
+        assert "2 runs have another configuration (grouping=[])" in aside.said
+        again = chosen(*order, where=words(str(aside.options)))
+        assert rows(again) == {"AC-Density": 0.8, "Platt": 0.7} and "configuration" not in left_aside(again)
     notes = [note for grid in tables_of(chosen(*results)) for note in grid.notes]
-    commands = {command for note in notes if note.code == "passed_over" for command in note.commands}
+    commands = {command for note in notes if note.code == "not_shown" for command in note.commands}
     assert commands == {"fairfr tables --where 'dataset.grouping=[]'"}, "the tables say so"
 
 
@@ -173,20 +188,24 @@ def test_runs_on_edited_files_replace_those_before_the_edit_for_all_methods(run:
     results += [finished(run(0.7, data="ab3456789c"), 5)]
     found = chosen(*results)
     assert rows(found) == {"AC-Density": 0.7}
-    assert found.superseded[0].options == "--where data=1e234567", "digits, although it looks like a number"
-    again = chosen(*results, where=words(found.superseded[0].options))
+    options = str(left_aside(found)["configuration"].options)
+    assert options == "--where data=1e234567", "digits, although it looks like a number"
+    again = chosen(*results, where=words(options))
     assert rows(again) == {"AC-Density": 0.9, "Platt": 0.8}
 
 
 def test_a_variant_of_a_newer_configuration_does_not_take_a_default_s_place(run: Make) -> None:
     found = chosen(finished(run(0.9), 1, grouping=[]), finished(run(0.8, k=500), 2, grouping=["sex"]))
-    assert rows(found) == {"AC-Density": 0.9} and not found.superseded
+    assert rows(found) == {"AC-Density": 0.9} and left_aside(found).keys() == {"variant"}
 
 
 def test_of_runs_before_and_after_an_edit_the_present_code_counts(run: Make) -> None:
     for made in ([run(0.9), run(0.8, code="old")], [run(0.8, code="old"), run(0.9)]):
         found = chosen(*made)
-        assert rows(found) == {"AC-Density": 0.9} and found.outdated == {("rfw", "magface", "ac_density")}
+        assert rows(found) == {"AC-Density": 0.9}
+        older = left_aside(found)["older"]
+        assert older.cells == {("rfw", "magface", "ac_density")} and older.options is None
+        assert older.said.startswith("1 older run of the same configuration (rfw x magface x ac_density);")
     alone = chosen(run(0.8, code="old"))
     assert rows(alone) == {"AC-Density": 0.8} and alone.stale == {("rfw", "magface", "ac_density")}
     notes = [note for grid in tables_of(alone) if grid.id == "appendix_auroc" for note in grid.notes]
@@ -259,7 +278,8 @@ def test_folders_of_configurations_that_cannot_be_used_are_named(tmp_path: Path,
 def test_of_code_versions_that_can_no_longer_be_read_the_newest_counts(run: Make) -> None:
     results = [finished(run(0.8, code="old"), 2), finished(run(0.7, code="older"), 1)]
     found = chosen(*results)
-    assert rows(found) == {"AC-Density": 0.8} and found.outdated == found.stale == {("rfw", "magface", "ac_density")}
+    assert rows(found) == {"AC-Density": 0.8}
+    assert left_aside(found)["older"].cells == found.stale == {("rfw", "magface", "ac_density")}
 
 
 def test_a_run_that_was_named_by_a_key_which_no_longer_counts_does_not_compete(run: Make) -> None:
@@ -326,9 +346,9 @@ def test_one_command_shows_all_hidden_variants_beside_the_defaults(run: Make) ->
     change(elsewhere, differs={"protocol": "mine"})
     change(elsewhere, protocol="mine")
     results = [run(0.9), run(0.8, k=500), run(0.81, k=300), run(0.6, seed=1), grouped, scaled, elsewhere]
-    hidden = Selection().hidden(results)
-    assert len(hidden) == 6
-    options = options_that_show(hidden, results)
+    hidden = hidden_variants(results)
+    assert len(hidden.runs) == 6
+    options = str(hidden.options)
     assert "--where method.estimator.k=500,300 " in options and "--where seed=0,1" in options
     shown = chosen(*results, where=words(options))
     assert len(shown) == 7 and rows(shown)["AC-Density (seed=1)"] == 0.6 and rows(shown)["AC-Density"] == 0.9
@@ -338,11 +358,11 @@ def test_of_many_values_five_are_named_the_default_among_them(run: Make) -> None
     seeds = [run(0.5 + 0.001 * seed, seed=seed) for seed in range(1, 30)]
     variants = [run(0.6 + 0.001 * k, k=k) for k in range(30, 37)]
     results = [*seeds, *variants, run(0.9)]
-    hidden = Selection().hidden(results)
-    assert options_that_show(hidden, results) == ("--where seed=0,1,2,3,4 --where method.estimator.k=30,31,32,33,34")
-    assert values_not_listed(hidden, results) == {"seed": 25, "method.estimator.k": 2}
-    few = [*seeds[:4], run(0.9)]
-    assert values_not_listed(Selection().hidden(few), few) == {}
+    hidden = hidden_variants(results)
+    assert hidden.options == "--where seed=0,1,2,3,4 --where method.estimator.k=30,31,32,33,34"
+    said = "The command leaves out 25 values of seed. The command leaves out 2 values of method.estimator.k."
+    assert hidden.said.endswith(f"default configuration. {said}")
+    assert "leaves out" not in hidden_variants([*seeds[:4], run(0.9)]).said
 
 
 def test_what_is_hidden_counts_cells_alone(run: Make) -> None:
