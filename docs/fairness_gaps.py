@@ -41,6 +41,7 @@ METHODS: dict[str, type[Any] | None] = {
     "GST (labels)": fairfr.GST,
     "Oracle (labels)": fairfr.Oracle,
     "DemoNorm (labels)": fairfr.DemoNorm,
+    "DemoNorm by group (labels)": fairfr.DemoNormGroup,
 }
 WANTED = ("raw", "AC-Linear", "AC-Hinge", "AC-Cohort")
 LEVELS = (1e-2, 1e-3)
@@ -369,7 +370,10 @@ class Found(NamedTuple):
         if not np.isfinite(self.value):
             return ""
         star = "*" if self.leaves_out(neutral) else ""
-        return f"{self.value:{form}} [{self.low:{form}}, {self.high:{form}}]{star}"
+        interval = f"[{self.low:{form}}, {self.high:{form}}]"
+        if not np.isfinite(self.high):
+            interval = f"> {self.low:{form}}"
+        return f"{self.value:{form}} {interval}{star}"
 
 
 def gap(rates: F64) -> F64:
