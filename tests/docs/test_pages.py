@@ -100,6 +100,7 @@ WORDS = {
     "installation": 200,
     "first_comparison": 400,
     "own_data": 500,
+    "faces": 325,
     "choose_method": 400,
     "calibrate": 650,
     "deploy": 400,
