@@ -109,7 +109,7 @@ WORDS = {
     "compare_runs": 500,
     "reproduce": 300,
     "cluster": 475,
-    "own_method": 400,
+    "own_method": 500,
     "methods": 900,
     "configuration": 650,
     "formats": 450,

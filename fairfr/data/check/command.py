@@ -72,11 +72,11 @@ REFUSED = {  # by fairfr run, unless it is told otherwise
 }
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: argparse.ArgumentParser, needs_dataset: bool = True) -> None:
     """The options of ``check``."""
     group = parser.add_argument_group("input")
     add = group.add_argument
-    add("--dataset", required=True, metavar="NAME", help="a folder in the data root, such as rfw")
+    add("--dataset", required=needs_dataset, metavar="NAME", help="a folder in the data root, such as rfw")
     add("--backbone", metavar="NAME", help="its vectors are checked too; without it only the tables are")
     add("--score", "--column", metavar="COL", help="a column of scores in the pairs file, for a set without vectors")
     add("--grouping", metavar="A,B", help="attributes (default: ethnicity and gender if they are there)")
