@@ -1,7 +1,6 @@
 """Check a data set, or a method of your own, before running anything.
 
   fairfr check --dataset lfw --backbone mynet
-  fairfr check --dataset mine --score similarity --json
   fairfr check --method mine --config-dir my_conf
 
 Suspicious things come first: vectors that slipped by a row, copies, people in
