@@ -17,6 +17,7 @@ from fairfr.auditing.kept import Kept, kept_of
 from fairfr.auditing.probabilities import Judged, Probabilities, measure_judged, most_pairs
 from fairfr.auditing.report import AuditedFile, Report, calibration_as_list, rate_as_dict, report_as_dict
 from fairfr.auditing.sample import Grouping, Sample, check_sample
+from fairfr.auditing.sentences import AuditFinding
 from fairfr.auditing.shift import Shift, measure_shift
 from fairfr.auditing.verdict import Checks, Verdict, check_sample_against, has_enough_pairs
 from fairfr.core.errors import ConfigError
@@ -114,9 +115,17 @@ def evaluate(
 
 
 def evaluate_sample(
-    sample: Sample, file: AuditedFile, model: Model, fmr: float | None = None, threshold: float | None = None
+    sample: Sample,
+    file: AuditedFile,
+    model: Model,
+    fmr: float | None = None,
+    threshold: float | None = None,
+    unlike: str | None = None,
 ) -> Evaluation:
-    """Evaluate checked pairs, whose similarity is the model's probability."""
+    """Evaluate checked pairs, whose similarity is the model's probability.
+
+    ``unlike``: what the model says of images that are unlike those of its training, if there are many.
+    """
     if threshold is not None and not 0 <= threshold <= 1:
         raise ConfigError(f"threshold {threshold!r}: a probability, between 0 and 1.")
     kept = kept_of(model, fmr)
@@ -152,7 +161,10 @@ def evaluate_sample(
         checks=checks,
         shift=shift,
     )
-    return replace(found, findings=findings_of(found))
+    findings = findings_of(found)
+    if unlike is not None:
+        findings.append(AuditFinding("note", unlike))
+    return replace(found, findings=findings)
 
 
 def _with_product(sample: Sample, kept: Kept) -> Sample:
@@ -172,7 +184,9 @@ def _with_product(sample: Sample, kept: Kept) -> Sample:
 
 def _crossed(first: Grouping, second: Grouping) -> Grouping:
     """The product of two groupings: level ``asian_female``; an unknown part makes it unknown."""
-    levels = tuple(f"{a}_{b}" for a in first.levels for b in second.levels)
+    levels: list[str] = []
+    for level in first.levels:
+        levels += [f"{level}_{other}" for other in second.levels]
 
     def codes(a: I32, b: I32) -> I32:
         crossed = np.where((a == UNKNOWN) | (b == UNKNOWN), UNKNOWN, a * len(second.levels) + b)
@@ -180,7 +194,7 @@ def _crossed(first: Grouping, second: Grouping) -> Grouping:
 
     left = codes(first.left, second.left)
     right = codes(first.right, second.right)
-    return Grouping(f"{first.id}_x_{second.id}", levels, left, right, max(first.sides, second.sides))
+    return Grouping(f"{first.id}_x_{second.id}", tuple(levels), left, right, max(first.sides, second.sides))
 
 
 def _known_grouping(sample: Sample, kept: Kept, groups: list[str]) -> Grouping | None:

@@ -54,26 +54,27 @@ def evaluation_page(found: Evaluation) -> str:
 
 def _checks(found: Evaluation, checks: Checks) -> Iterator[str]:
     yield "<h2>Now, and on held-out pairs</h2>"
-    rows = [
-        [check.group, NAME[check.kind], _counts(check.now), _counts(check.stored), _told(check)]
-        for check in checks.rates
-    ]
+    rows = []
+    for check in checks.rates:
+        rows.append([check.group, NAME[check.kind], _counts(check.now), _counts(check.stored), _told(check)])
     note = "95 % for all of these comparisons together. Worse: for sure, and at least 1.25 times."
-    if not (found.sample.people is not None and found.kept.threshold is not None and found.kept.threshold.people_known):
+    assert found.kept.threshold is not None
+    if found.sample.people is None or not found.kept.threshold.people_known:
         note += " Where it is not known who is on the images, the choice of people is taken to change a rate by 30 %."
     yield table("Rates at the kept threshold", ["group", "rate", "now", "held out", ""], rows, note)
+    ranking = checks.ranking
     rows = [
         ["probabilities as they are", _line(checks.as_is), _is_off(checks.as_is)],
         [f"at the prior {checks.prior.prior:.3g}", _line(checks.prior), _is_off(checks.prior)],
         [
             "ranking",
-            f"FNMR {_counts(checks.ranking.now)} at this file's own threshold, held out {_counts(checks.ranking.stored)}",
-            "lost" if checks.ranking.is_lost else "holds",
+            f"FNMR {_counts(ranking.now)} at this file's own threshold, held out {_counts(ranking.stored)}",
+            "lost" if ranking.is_lost else "holds",
         ],
     ]
-    for check in checks.doubling:
-        told = f"at most {check.at_most:.2g} times the held-out rate" if check.at_most < 1000 else "no bound"
-        rows.append([f"doubling of {NAME[check.kind]}", told, "excluded" if check.is_excluded else "not excluded"])
+    for double in checks.doubling:
+        told = f"at most {double.at_most:.2g} times the held-out rate" if double.at_most < 1000 else "no bound"
+        rows.append([f"doubling of {NAME[double.kind]}", told, "excluded" if double.is_excluded else "not excluded"])
     note = "Right: intercept 0, slope 1. Off: for sure, and a new fit would lower the log loss by more than 5 %."
     yield table("Probabilities and ranking of all pairs", ["check", "found", ""], rows, note)
 
@@ -124,8 +125,8 @@ def _method(found: Evaluation) -> str:
         kind = "confident" if kept.threshold.is_confident else "plain"
         lines.append(
             f"A pair is accepted if its probability is at least {kept.threshold.value:.6g}: the {kind} threshold that "
-            f"is kept for FMR {kept.threshold.wanted_fmr:g}. FMR: accepted of all impostor pairs. FNMR: rejected of all "
-            "genuine pairs."
+            f"is kept for FMR {kept.threshold.wanted_fmr:g}. FMR: accepted of all impostor pairs. FNMR: rejected of "
+            "all genuine pairs."
         )
     if kept.expected is not None:
         lines.append(
