@@ -263,7 +263,8 @@ def _class_of(about: dict[str, Any], method: type[Any] | None) -> type[Model]:
     if name not in method_targets():
         raise DataError(
             f"it was fitted by {name!r}, which this fairfr does not know.{did_you_mean(str(name), method_targets())} "
-            "A method of your own is passed along: fairfr.load(path, method=YourClass)"
+            "A method of your own is passed along: fairfr.load(path, method=YourClass), or fairfr calibrate score "
+            "--config-dir my_conf"
         )
     return model_class(name)
 

@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import fairfr
@@ -73,3 +74,11 @@ def test_the_method_is_a_model_too(written: Path) -> None:
     again = fairfr.load("mine.fairfr", method=method)
     assert again.probability(vectors, pairs).tobytes() == model.probability(vectors, pairs).tobytes()
     assert "Inverse strength" in (type(model).__doc__ or "")
+    images = np.array([f"image {row}" for row in range(len(vectors))])
+    np.savez("new.npz", image=images, vectors=vectors)
+    rows = [f"{images[left]},{images[right]}" for left, right in pairs]
+    Path("new.csv").write_text("\n".join(["left,right", *rows]))
+    called("PYTHONPATH=. fairfr calibrate score --config-dir my_conf --model mine.fairfr --out scores.csv "
+           "--pairs new.csv --embeddings new.npz")  # fmt: skip
+    scores = pd.read_csv("scores.csv")
+    np.testing.assert_allclose(scores["probability"], model.probability(vectors, pairs), rtol=0, atol=1e-9)
