@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -102,12 +103,10 @@ def result_columns(model: Model, score: F64, probability: F64, prior: float | No
     return {"score": score, "probability": adjusted, "llr": model.llr_of(probability)}
 
 
-def load_model(path: Path, config_dirs: tuple[Path, ...] = ()) -> Model:
-    """The fitted model in a file; its class may be one that a yaml of a method in ``config_dirs`` names."""
-    from fairfr.library.method_classes import configured_class
-    from fairfr.library.model_file import describe, load
+def load_model(path: Path) -> Model:
+    """The fitted model in a file."""
+    import fairfr
 
-    own = None
-    if config_dirs:
-        own = configured_class(str(describe(path)["method"]), config_dirs)
-    return load(path, method=own)
+    model: Any = fairfr.load(path)
+    assert isinstance(model, Model)
+    return model

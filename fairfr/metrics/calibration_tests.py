@@ -190,21 +190,18 @@ def fit_log_odds(same: Bool, log_odds: F64, people: People | None) -> LogOddsLin
         step = np.asarray(np.linalg.solve(hessian, design.T @ (same - fitted)), dtype=np.float64)
         if np.abs(step).max() < SMALLEST_STEP:
             break
-        lower = _halved(design, same, line, step)
-        if lower is None:
-            break  # at the minimum, as far as rounding lets it be found
-        line = lower
+        line = _halved(design, same, line, step)
     return LogOddsLine(float(line[0]), float(line[1]), _sandwich(design, same, line, people))
 
 
-def _halved(design: F64, same: Bool, line: F64, step: F64) -> F64 | None:
-    """The first of ``line`` + step, half a step, ... that lowers the loss; None where none does."""
+def _halved(design: F64, same: Bool, line: F64, step: F64) -> F64:
+    """The first of ``line`` + step, half a step, ... that lowers the loss."""
     before = _loss(design, same, line)
     for halvings in range(MOST_HALVINGS):
         tried: F64 = line + step / 2**halvings
         if _loss(design, same, tried) < before:
-            return tried
-    return None
+            break
+    return tried
 
 
 def _loss(design: F64, same: Bool, line: F64) -> float:

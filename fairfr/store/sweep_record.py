@@ -12,7 +12,6 @@ import hashlib
 import io
 import itertools
 import json
-import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
@@ -20,10 +19,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from fairfr.core.config import conform, from_mapping
-from fairfr.core.errors import ConfigError
 from fairfr.core.readings import mixes_readings, shared_reading
-from fairfr.core.run_key import is_path_name, shared_parameters, variant_text
+from fairfr.core.run_key import shared_parameters, variant_text
 from fairfr.core.run_result import RunResult
 from fairfr.core.storage import open_regular, replace_text
 from fairfr.store.result_file import try_read_result
@@ -35,7 +32,6 @@ NAMED_AT_MOST = 3
 NOT_RUN = "not run"
 DIED = "did not end: it was killed, or could not write its files."
 STOPPED = "stopped by you."
-UNREADABLE = (OSError, ValueError, TypeError, OverflowError, RecursionError, ConfigError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,13 +68,12 @@ class CellOutcome:
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> CellOutcome:
-        """Read what ``to_json`` gave; ConfigError without a status."""
-        texts = conform(stored, dict[str, str | None], "outcome")
-        folder = texts.get("folder")
+        """Read what ``to_json`` gave; KeyError without a status."""
+        folder = stored.get("folder")
         return cls(
-            status=conform(texts.get("status"), str, "status"),
-            choices=texts.get("choices") or "",
-            error=texts.get("error"),
+            status=str(stored["status"]),
+            choices=str(stored.get("choices", "")),
+            error=stored.get("error"),
             folder=None if folder is None else Path(folder),
         )
 
@@ -108,16 +103,9 @@ class SweepRecord:
 
     @classmethod
     def from_dict(cls, stored: dict[str, Any]) -> SweepRecord:
-        """What ``as_dict`` gave, whoever wrote it; ConfigError or ValueError for anything else."""
         known = {field.name: stored[field.name] for field in fields(cls) if field.name in stored}
-        sweep = from_mapping(cls, known)
-        if not sweep.id.isalnum() or sweep.status not in (None, "FINISHED", "FAILED", "KILLED"):
-            raise ConfigError(f"{sweep.id!r} ({sweep.status!r}) is no sweep")
-        if sweep.ended is not None and sweep.status is None:
-            raise ConfigError("it ended, and does not say how")
-        for moment in (sweep.started, sweep.ended or sweep.started):
-            datetime.fromtimestamp(moment, UTC)
-        return sweep
+        lists = {name: tuple(stored.get(name, ())) for name in ("overrides", "planned")}
+        return cls(**{**known, **lists})
 
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)
@@ -131,7 +119,7 @@ class SweepRecord:
         try:
             with open_regular(folder / SWEEP_FILE) as file:
                 return cls.from_dict(json.load(file))
-        except UNREADABLE:
+        except (OSError, ValueError, KeyError, TypeError):
             return None
 
     def with_jobs(self, first: int, jobs: Sequence[Sequence[str]]) -> SweepRecord:
@@ -206,7 +194,7 @@ def read_outcome(folder: Path) -> CellOutcome | None:
     try:
         with open_regular(folder / OUTCOME_FILE) as file:
             return CellOutcome.from_json(json.load(file))
-    except UNREADABLE:  # a full disk cuts it short
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):  # a full disk cuts it short
         return None
 
 
@@ -230,10 +218,8 @@ def _found_below(out_root: Path, outcome: CellOutcome) -> CellOutcome:
     """The outcome with the place of its run here: a sweep may have been copied from another machine."""
     if outcome.folder is None:
         return outcome
-    place = outcome.folder.parts[-4:]
-    here = out_root.joinpath("runs", *place)
-    is_here = all(map(is_path_name, place)) and os.path.isdir(here)  # of a name that is too long Path raises
-    return replace(outcome, folder=here if is_here else None)
+    here = out_root.joinpath("runs", *outcome.folder.parts[-4:])
+    return replace(outcome, folder=here) if here.is_dir() else outcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,6 +261,13 @@ class SweepSummary:
         table = _cells_csv(outcomes, results)
         mixed = mixes_readings(known)
         return cls(name, sweep.status, sweep.ended, metrics, tags, keys, table, varied, mixed)
+
+    @classmethod
+    def from_dict(cls, stored: dict[str, Any]) -> SweepSummary:
+        return cls(**{**stored, "keys": tuple(stored["keys"]), "varied": tuple(stored["varied"])})
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
 
 
 def _result_of(outcome: CellOutcome) -> RunResult | None:

@@ -102,23 +102,23 @@ WORDS = {
     "own_data": 500,
     "faces": 325,
     "choose_method": 400,
-    "calibrate": 650,
-    "deploy": 400,
+    "calibrate": 625,
+    "deploy": 375,
     "evaluate": 350,
     "audit": 350,
-    "compare_runs": 500,
+    "compare_runs": 480,
     "reproduce": 300,
-    "cluster": 475,
-    "own_method": 500,
-    "methods": 900,
+    "cluster": 455,
+    "own_method": 400,
+    "methods": 750,
     "configuration": 650,
-    "formats": 450,
-    "results": 450,
-    "library": 350,
-    "glossary": 850,
+    "formats": 400,
+    "results": 400,
+    "library": 300,
+    "glossary": 700,
     "how_it_works": 500,
-    "conventions": 225,
-    "security": 750,
+    "conventions": 200,
+    "security": 720,
 }
 """How long each page for users may be, and a tenth more: one job, and no fact that has its home elsewhere."""
 OTHER_PAGES = {"index", "architecture", "speed", "contributing", "changelog", "commands", "verification"}
@@ -126,9 +126,15 @@ OTHER_PAGES = {"index", "architecture", "speed", "contributing", "changelog", "c
 HERE = {page.stem for page in (ROOT / "docs").glob("*.md")}
 
 
+def word_count(page: Path) -> int:
+    """Words of a page with its tables and code; a lone bar or sign is none."""
+    words = page.read_text(encoding="utf-8").split()
+    return sum(any(sign.isalnum() for sign in word) for word in words)
+
+
 @pytest.mark.parametrize("name", sorted(HERE & set(WORDS)))
 def test_pages_for_users_are_short(name: str) -> None:
-    words = len((ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8").split())
+    words = word_count(ROOT / "docs" / f"{name}.md")
     assert words <= 1.1 * WORDS[name], f"docs/{name}.md has {words} words. Say it once, or move it to its home."
 
 
@@ -149,7 +155,7 @@ def test_the_readme_explains_its_numbers() -> None:
 
 
 def test_the_readme_is_short() -> None:
-    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) < 160
+    assert word_count(ROOT / "README.md") <= 550
 
 
 def test_the_readme_example_prints_what_it_says(capsys: pytest.CaptureFixture[str]) -> None:
