@@ -76,7 +76,7 @@ def main() -> None:
 
 def means_table(results: list[Run]) -> str:
     """A line for each method with the backbones side by side; of runs by several versions of the code the newest."""
-    ordered = sorted(results, key=lambda result: result.result.origin.finished)
+    ordered = sorted(results, key=lambda result: result.result.finished)
     found = {result.cell[1:]: result for result in ordered if not result.differs}
     labels = {result.cell[2]: result.label + (" †" if result.needs_groups else "") for result in found.values()}
     lines = [f"| | {' | '.join(heading for heading, *_ in MEANS)} |", "|---" * (1 + len(MEANS)) + "|"]

@@ -6,7 +6,7 @@ import time
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
@@ -18,7 +18,7 @@ from fairfr.core.errors import ConfigError, FairfrWarning, UnmetNeedError
 from fairfr.core.findings import Finding
 from fairfr.core.provenance import versions
 from fairfr.core.run_key import RunKey, configuration_digest
-from fairfr.core.run_result import Labelled, MethodSummary, RunOrigin, RunResult, Usage
+from fairfr.core.run_result import Labelled, MethodSummary, RunResult
 from fairfr.core.threads import import_what_fits_use
 from fairfr.core.types import F32, FoldSplit
 from fairfr.library import arrays
@@ -176,8 +176,8 @@ class _Comparison:
             bar.start(len(self.folds.splits))
         held_out = score_held_out(self.table, self.folds.splits, model.new_method, context, scored)
         measured = measure_scores(self.table, held_out, MIN_PAIRS, self.threads)
-        usage = Usage(self.threads, round(time.perf_counter() - started, 3))
-        result = completed_result(self._begun(name, model), measured, usage, MIN_PAIRS)
+        begun = replace(self._begun(name, model), threads=self.threads, seconds=round(time.perf_counter() - started, 3))
+        result = completed_result(begun, measured, MIN_PAIRS)
         return ScoresInMemory(Run(result, reading=STRICT), measured.columns())
 
     def _begun(self, name: str, model: Model) -> RunResult:
@@ -203,7 +203,10 @@ class _Comparison:
             dataset=Labelled(data.id, data.id),
             backbone=Labelled(data.backbone, data.backbone),
             method=MethodSummary(name, name, needs, bool(method.native_probability)),
-            origin=RunOrigin(configuration=identity, differs={}, finished="", versions=versions()),
+            identity=identity,
+            differs={},
+            finished="",
+            versions=versions(),
             protocol=self.folds.protocol,
             seed=self.seed,
         )
@@ -250,8 +253,7 @@ def _findings(folds: Folds, scores: Mapping[str, ScoresInMemory]) -> tuple[Findi
     for of_method in scores.values():
         result = of_method.run.result
         found += result.warnings
-        if result.metrics is not None:
-            found += result.metrics.warnings
+        found += result.metric_warnings
     by_text = {finding.text: finding for finding in found}
     return tuple(by_text.values())
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 import types
 import typing
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
 from pathlib import Path
@@ -45,59 +45,79 @@ def from_mapping(cls: type[T], mapping: object, at: str = "") -> T:
     return cls(**values)
 
 
+def from_file(cls: type[T], stored: object, at: str = "") -> T:
+    """As ``from_mapping``, for what a file has that fairfr wrote: keys that only another version knows are left out."""
+    if not isinstance(stored, Mapping):
+        raise ConfigError(f"{at or 'the content'} is no mapping of keys")
+    assert is_dataclass(cls)
+    hints = type_hints(cls)
+    values = {}
+    for spec in fields(cls):
+        if spec.name in stored:
+            values[spec.name] = conform(stored[spec.name], hints[spec.name], _join(at, spec.name), from_file)
+        elif spec.default is MISSING and spec.default_factory is MISSING:
+            raise ConfigError(f"'{_join(at, spec.name)}' is missing")
+    return cls(**values)
+
+
 @cache
 def type_hints(cls: type[Any]) -> dict[str, Any]:
     """The annotations of a class, which are text, as types: to look them up takes longer than to check a value."""
     return typing.get_type_hints(cls)
 
 
-def conform(value: object, hint: Any, at: str) -> Any:
-    """``value`` as the annotated type, or a ConfigError that names the key ``at``."""
+def conform(value: object, hint: Any, at: str, make: Callable[..., Any] = from_mapping) -> Any:
+    """``value`` as the annotated type, or a ConfigError that names the key ``at``.
+
+    ``make``: ``from_mapping`` or ``from_file``, for dataclasses in it.
+    """
     if hint is Any or hint is object:
         return value
     if hint in (str, int, float, bool):
         return _conform_scalar(value, hint, at)
     origin, args = typing.get_origin(hint), typing.get_args(hint)
     if origin is typing.Union or isinstance(hint, types.UnionType):
-        return _coerce_union(value, typing.get_args(hint), at)
+        return _coerce_union(value, typing.get_args(hint), at, make)
     if origin is typing.Literal:
         if value not in args:
             raise ConfigError(f"{at}={value} is not one of {', '.join(map(str, args))}.")
         return value
     if is_dataclass(hint) and isinstance(hint, type):
-        return from_mapping(hint, value, at)
+        return make(hint, value, at)
     if origin is tuple:
-        return _conform_list(value, args[0], at)
+        return _conform_list(value, args[0], at, make)
     if origin in (dict, Mapping) or hint is dict:
-        return _conform_mapping(value, args[-1:], at)
+        return _conform_mapping(value, args[-1:], at, make)
+    if hint is Path and isinstance(value, str):
+        return Path(value)
     return _conform_scalar(value, hint, at)
 
 
-def _conform_list(value: object, hint: Any, at: str) -> tuple[Any, ...]:
+def _conform_list(value: object, hint: Any, at: str, make: Callable[..., Any]) -> tuple[Any, ...]:
     if not isinstance(value, list | tuple):
         raise _wrong_type(value, "a list", at)
-    return tuple(conform(v, hint, f"{at}[{i}]") for i, v in enumerate(value))
+    return tuple(conform(v, hint, f"{at}[{i}]", make) for i, v in enumerate(value))
 
 
-def _conform_mapping(value: object, hints: tuple[Any, ...], at: str) -> dict[str, Any]:
+def _conform_mapping(value: object, hints: tuple[Any, ...], at: str, make: Callable[..., Any]) -> dict[str, Any]:
     """``hints``: the annotation of its values, if there is one."""
     if not isinstance(value, Mapping):
         raise _wrong_type(value, "a mapping", at)
     if hints in ((), (Any,)):
         return {str(k): v for k, v in value.items()}
-    return {str(k): conform(v, hints[0], _join(at, k)) for k, v in value.items()}
+    return {str(k): conform(v, hints[0], _join(at, k), make) for k, v in value.items()}
 
 
-def _coerce_union(value: object, options: tuple[Any, ...], at: str) -> Any:
+def _coerce_union(value: object, options: tuple[Any, ...], at: str, make: Callable[..., Any]) -> Any:
     if value is None and type(None) in options:
         return None
     rest = [o for o in options if o is not type(None)]
     for option in rest[:-1]:
         try:
-            return conform(value, option, at)
+            return conform(value, option, at, make)
         except ConfigError:
             continue
-    return conform(value, rest[-1], at)
+    return conform(value, rest[-1], at, make)
 
 
 def _conform_scalar(value: object, hint: Any, at: str) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from fairfr.core.text import escape_control_chars
 
@@ -40,12 +40,3 @@ class Finding:
 
     def __str__(self) -> str:
         return self.text
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values, as result.json has them."""
-        return {"code": self.code, "severity": self.severity, "text": self.text, "counts": dict(self.counts)}
-
-    @classmethod
-    def from_dict(cls, stored: Mapping[str, Any]) -> Finding:
-        """What ``as_dict`` gave."""
-        return cls(str(stored["code"]), stored["severity"], stored["text"], dict(stored.get("counts", {})))

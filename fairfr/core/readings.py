@@ -37,7 +37,7 @@ def usual_reading(result: RunResult) -> ReadingName:
 
     On own data the paper's conventions mislead: they set the raw score of one method beside the probability of another.
     """
-    column = result.origin.configuration.get("backbone", {}).get("column")
+    column = result.identity.get("backbone", {}).get("column")
     is_of_paper = result.dataset.id in DATASETS and result.backbone.id in BACKBONES and column is None
     return "paper" if is_of_paper else "strict"
 

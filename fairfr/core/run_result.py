@@ -1,19 +1,15 @@
-"""The result of a run as a typed value: what result.json has, by name.
-
-``RunResult.to_json`` gives the keys of result.json in their order, ``RunResult.from_json`` reads them back. The keys
-are public; the names of the fields here are not.
-"""
+"""The result of a run as a typed value: its fields are the keys of result.json, in their order."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
-from typing import Any, Literal, TypeAlias, TypeVar
+from typing import Any, Literal, TypeAlias
 
-from fairfr.core.config import conform, from_mapping, type_hints
+from fairfr.core.config import conform, from_file
 from fairfr.core.errors import ConfigError
 from fairfr.core.findings import Finding
 from fairfr.core.run_key import Parameters, RunKey, is_path_name
@@ -23,16 +19,14 @@ Status: TypeAlias = Literal["completed", "failed"]
 MetricSummary: TypeAlias = dict[str, Any]
 """One entry of ``metrics``: grouping, rule, group, metric and its numbers (``metrics.cell_metrics.summarise``)."""
 
-T = TypeVar("T")
-
 ROW_NAMES = ("grouping", "rule", "group", "metric")
 VALUES = ("mean", "std", "pooled")
 COUNTS = ("folds", "folds_total", "n_same", "n_diff")
 LARGEST = sys.float_info.max
 MAX_COUNT = 2**63  # what a whole number of a table can be
-AS_THEY_ARE = ("status", "source", "protocol", "study", "seed", "fit_report", "error", "files")
-NAMED = ("dataset", "backbone", "method")
-REQUIRED = ("status", "source", "finished", "identity", "differs")
+NULL_IS_WRITTEN = ("study", "train", "code", "metrics_version")
+"""Keys that every result.json has; others are left out where there is nothing to say."""
+OF_COMPLETED = ("data", "warnings", "fit_report", "metrics_version", "metric_warnings")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,14 +34,10 @@ class Labelled:
     """A data set or a backbone: its id and what tables call it."""
 
     id: str
-    label: str
+    label: str = ""
 
-    @classmethod
-    def from_json(cls, stored: Mapping[str, Any]) -> Labelled:
-        labelled = _typed(cls, {"label": stored["id"], **stored})
-        if not is_path_name(labelled.id):
-            raise ConfigError(f"{labelled.id!r} is no name")
-        return labelled
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "label", self.label or self.id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,13 +45,12 @@ class MethodSummary:
     """The method of a run: its id, its label, what it needs beside scores, and whether it gives a probability."""
 
     id: str
-    label: str
+    label: str = ""
     needs: tuple[str, ...] = ()
     native_probability: bool = False
 
-    @classmethod
-    def from_json(cls, stored: Mapping[str, Any]) -> MethodSummary:
-        return _typed(cls, {"label": stored["id"], **stored})
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "label", self.label or self.id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,63 +73,8 @@ class DataSummary:
     min_pairs: int | None = None
     groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
-    @classmethod
-    def from_json(cls, stored: Mapping[str, Any]) -> DataSummary:
-        return _typed(cls, stored)
 
-    def to_json(self) -> dict[str, Any]:
-        return {
-            **asdict(self),
-            "folds": list(self.folds),
-            "measured_folds": list(self.measured_folds),
-            "groups": {grouping: list(levels) for grouping, levels in self.groups.items()},
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class RunOrigin:
-    """How a result came about.
-
-    ``configuration`` is all that decides its numbers (``identity`` in result.json; its digest is in the run's key).
-    ``differs`` is what of it is not as in the yaml files. ``code`` is the commit of a checkout, if known. ``rescored``:
-    when the metrics were computed again.
-    """
-
-    configuration: Mapping[str, Any]
-    differs: Parameters
-    finished: str
-    versions: Mapping[str, str] = field(default_factory=dict)
-    code: Mapping[str, Any] | None = None
-    rescored: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Usage:
-    """What a run took; nothing is known of a failed one."""
-
-    threads: int | None = None
-    seconds: float | None = None
-    peak_memory_mb: float | None = None
-
-    def to_json(self) -> dict[str, Any]:
-        return {name: value for name, value in asdict(self).items() if value is not None}
-
-
-@dataclass(frozen=True)
-class RunMetrics:
-    """The numbers of a run, and what to know about them. They are read when ``rows`` is first asked for."""
-
-    version: str | None
-    warnings: tuple[Finding, ...]
-    read_rows: Callable[[], list[MetricSummary]] = field(compare=False, repr=False)
-
-    @cached_property
-    def rows(self) -> list[MetricSummary]:
-        """One entry for each grouping, rule, group and metric."""
-        return self.read_rows()
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class RunResult:
     """What a cell left: a completed run with its metrics, or a failed one with its ``error``.
 
@@ -159,19 +93,34 @@ class RunResult:
     train : Labelled or None
         The data set that was fitted on, if it is another one.
     seed : int
-    origin : RunOrigin
+    identity : mapping
+        All that decides the numbers; its digest is in the run's key.
+    differs : mapping
+        What of it is not as in the yaml files.
+    versions : mapping
+        Of Python and packages.
+    code : mapping or None
+        The commit of a checkout, if known.
+    finished : str
+    error : str or None
     data : DataSummary
         Empty for a failed run.
-    usage : Usage
+    threads, seconds, peak_memory_mb : number or None
+        What the run took; nothing is known of a failed one.
     warnings : tuple of Finding
         What to know about the data and the fits.
     fit_report : mapping
         What the method said about each fit.
-    metrics : RunMetrics or None
-        None for a failed run.
-    error : str or None
+    metrics_version : str or None
+        None where the code that measures cannot be read.
+    metric_warnings : tuple of Finding
+        What to know about the numbers.
+    rescored : str or None
+        When the metrics were computed again.
     files : mapping
         Size and sha256 of the other files of the run folder, by name.
+    read_metrics : callable
+        Gives ``metrics``, which are nearly all of the file, when they are first asked for.
     """
 
     key: str
@@ -180,18 +129,32 @@ class RunResult:
     dataset: Labelled
     backbone: Labelled
     method: MethodSummary
-    origin: RunOrigin
     protocol: str = "published"
     study: str | None = None
     train: Labelled | None = None
     seed: int = 0
+    identity: Mapping[str, Any]
+    differs: Parameters
+    versions: Mapping[str, str] = field(default_factory=dict)
+    code: Mapping[str, Any] | None = None
+    finished: str
+    error: str | None = None
     data: DataSummary = field(default_factory=DataSummary)
-    usage: Usage = field(default_factory=Usage)
+    threads: int | None = None
+    seconds: float | None = None
+    peak_memory_mb: float | None = None
     warnings: tuple[Finding, ...] = ()
     fit_report: Mapping[str, Any] = field(default_factory=dict)
-    metrics: RunMetrics | None = None
-    error: str | None = None
+    metrics_version: str | None = "unknown"
+    metric_warnings: tuple[Finding, ...] = ()
+    rescored: str | None = None
     files: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    read_metrics: Callable[[], list[MetricSummary]] = field(default=list, compare=False, repr=False)
+
+    @cached_property
+    def metrics(self) -> list[MetricSummary]:
+        """One entry for each grouping, rule, group and metric; none for a failed run."""
+        return self.read_metrics()
 
     @property
     def run_key(self) -> RunKey:
@@ -205,47 +168,21 @@ class RunResult:
     def is_synthetic(self) -> bool:
         return self.source == "synthetic"
 
-    def to_json(self, *, with_metrics: bool = True) -> dict[str, Any]:
-        """The keys of result.json. Metrics come last: ``with_metrics=False`` leaves out the numbers, and reads none."""
-        stored: dict[str, Any] = {
-            "key": self.key,
-            "status": self.status,
-            "source": self.source,
-            "dataset": asdict(self.dataset),
-            "backbone": asdict(self.backbone),
-            "method": {**asdict(self.method), "needs": list(self.method.needs)},
-            "protocol": self.protocol,
-            "study": self.study,
-            "train": None if self.train is None else asdict(self.train),
-            "seed": self.seed,
-            "identity": self.origin.configuration,
-            "differs": self.origin.differs,
-            "versions": self.origin.versions,
-            "code": self.origin.code,
-            "finished": self.origin.finished,
-        }
-        if self.error is not None:
-            stored["error"] = self.error
-        has_data = self.data != DataSummary()
-        if has_data:
-            stored["data"] = self.data.to_json()
-        stored |= self.usage.to_json()
-        if has_data:
-            stored["warnings"] = [finding.as_dict() for finding in self.warnings]
-            stored["fit_report"] = self.fit_report
-        if self.metrics is not None:
-            stored["metrics_version"] = self.metrics.version
-            stored["metric_warnings"] = [finding.as_dict() for finding in self.metrics.warnings]
-        if self.origin.rescored is not None:
-            stored["rescored"] = self.origin.rescored
-        stored["files"] = self.files
-        if self.metrics is not None and with_metrics:
-            stored["metrics"] = self.metrics.rows
+    def to_json(self) -> dict[str, Any]:
+        """The keys of result.json, metrics last."""
+        stored = asdict(self)
+        del stored["read_metrics"]
+        for name, value in list(stored.items()):
+            is_absent = value is None and name not in NULL_IS_WRITTEN
+            if is_absent or (name in OF_COMPLETED and not self.is_completed):
+                del stored[name]
+        if self.is_completed:
+            stored["metrics"] = self.metrics
         return stored
 
     @classmethod
     def from_json(
-        cls, stored: Mapping[str, Any], read_rows: Callable[[], list[MetricSummary]] | None = None
+        cls, stored: Mapping[str, Any], read_metrics: Callable[[], list[MetricSummary]] | None = None
     ) -> RunResult:
         """Read what ``to_json`` gave.
 
@@ -253,7 +190,7 @@ class RunResult:
         ----------
         stored : mapping
             The content of result.json; unknown keys are ignored.
-        read_rows : callable, optional
+        read_metrics : callable, optional
             Reads the metrics when they are asked for, if ``stored`` comes without them.
 
         Returns
@@ -263,69 +200,53 @@ class RunResult:
         Raises
         ------
         ValueError
-            If ``stored`` does not say whose run it is or how it came about. The message goes on after a file's name.
+            If a value is missing or of another type than it should be. The message goes on after a file's name.
         """
         try:
-            ids = [stored[noun]["id"] for noun in NAMED]
-            key = stored["key"]
-        except (KeyError, TypeError) as error:
-            raise ValueError(f"does not say whose run it is ({error} is missing)") from error
-        missing = [name for name in REQUIRED if name not in stored]
-        if missing:
-            raise ValueError(f"lacks {', '.join(missing)}: it was written by another version")
-        if not all(isinstance(name, str) and is_path_name(name) for name in (key, *ids)):
-            raise ValueError("does not say whose run it is (a name is none that a folder can have)")
-        try:
-            return cls(
-                key=key,
-                **_plain_values(stored),
-                dataset=Labelled.from_json(stored["dataset"]),
-                backbone=Labelled.from_json(stored["backbone"]),
-                method=MethodSummary.from_json(stored["method"]),
-                origin=_read_origin(stored),
-                train=None if stored.get("train") is None else Labelled.from_json(stored["train"]),
-                data=DataSummary.from_json(stored.get("data", {})),
-                usage=_typed(Usage, stored),
-                warnings=_read_findings(stored, "warnings"),
-                metrics=_read_metrics(stored, read_rows),
-            )
-        except (KeyError, TypeError, AttributeError, ConfigError) as error:
-            raise ValueError(f"cannot be read ({error}): it was written by another version") from error
+            result = from_file(cls, stored)
+            _check_names(result)
+            _check_identity(result.identity)
+            _check_origin(result)
+        except ConfigError as error:
+            raise ValueError(f"cannot be read ({str(error).rstrip('.')}): it was written by another version") from error
+        if read_metrics is None:
+            rows = stored.get("metrics", [])
+            read_metrics = lambda: rows  # noqa: E731
+        return replace(result, read_metrics=read_metrics)
 
 
-def _typed(cls: type[T], stored: Mapping[str, Any]) -> T:
-    """A dataclass with these values, each of its annotated type; keys of other versions are left out."""
-    known = {field.name for field in fields(cls)}  # type: ignore[arg-type]
-    return from_mapping(cls, {key: value for key, value in stored.items() if key in known})
-
-
-def _plain_values(stored: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of a RunResult that result.json has as they are."""
-    hints = type_hints(RunResult)
-    found = {name: conform(stored[name], hints[name], name) for name in AS_THEY_ARE if name in stored}
-    for name in (found.get("protocol"), found.get("study")):
-        if name is not None and not name.isprintable():
+def _check_names(result: RunResult) -> None:
+    """Some become the names of folders, all of them are printed."""
+    folders = [result.key, result.dataset.id, result.backbone.id, result.method.id]
+    if result.train is not None:
+        folders.append(result.train.id)
+    for name in folders:
+        if not is_path_name(name):
+            raise ConfigError(f"{name!r} is no name that a folder can have")
+    for name in (result.protocol, result.study or ""):
+        if not name.isprintable():
             raise ConfigError(f"{name!r} is no name")
-    return found
 
 
-def _read_origin(stored: Mapping[str, Any]) -> RunOrigin:
-    origin = _typed(RunOrigin, {**stored, "configuration": stored["identity"]})
+def _check_identity(identity: Mapping[str, Any]) -> None:
+    """What of it is read again: by tables, and to measure a run anew."""
     for noun, part in (("method", "estimator"), ("protocol", "splitter")):
-        section = conform(origin.configuration.get(noun, {}), dict[str, Any], f"identity.{noun}")
+        section = conform(identity.get(noun, {}), dict[str, Any], f"identity.{noun}")
         described = conform(section.get(part, {}), dict[str, Any], f"identity.{noun}.{part}")
         conform(described.get("_target_"), str | None, f"identity.{noun}.{part}._target_")
     for noun in ("dataset", "backbone"):
-        conform(origin.configuration.get(noun, {}), dict[str, Any], f"identity.{noun}")
-    conform(origin.configuration.get("results_version"), int | None, "identity.results_version")
-    conform(origin.configuration.get("data"), str | None, "identity.data")
-    if origin.code is not None:
-        conform(origin.code.get("commit"), str, "code.commit")
-        conform(origin.code.get("dirty"), bool, "code.dirty")
-    for moment in (origin.finished, origin.rescored):
+        conform(identity.get(noun, {}), dict[str, Any], f"identity.{noun}")
+    conform(identity.get("results_version"), int | None, "identity.results_version")
+    conform(identity.get("data"), str | None, "identity.data")
+
+
+def _check_origin(result: RunResult) -> None:
+    if result.code is not None:
+        conform(result.code.get("commit"), str, "code.commit")
+        conform(result.code.get("dirty"), bool, "code.dirty")
+    for moment in (result.finished, result.rescored):
         if moment is not None:
             _check_moment(moment)
-    return origin
 
 
 def _check_moment(text: str) -> None:
@@ -353,17 +274,3 @@ def _has_numbers(row: Mapping[str, Any]) -> bool:
 
 def _is_finite(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= LARGEST
-
-
-def _read_metrics(stored: Mapping[str, Any], read_rows: Callable[[], list[MetricSummary]] | None) -> RunMetrics | None:
-    if read_rows is None:
-        if "metrics" not in stored:
-            return None
-        rows = stored["metrics"]
-        read_rows = lambda: rows  # noqa: E731
-    version = stored.get("metrics_version", "unknown")
-    return RunMetrics(version, _read_findings(stored, "metric_warnings"), read_rows)
-
-
-def _read_findings(stored: Mapping[str, Any], name: str) -> tuple[Finding, ...]:
-    return tuple(Finding.from_dict(finding) for finding in stored.get(name, ()))

@@ -256,7 +256,7 @@ def runs_by_study(
     for study in studies:
         own = [run for run in completed if run.result.study == study.name]
         kept, _ = newest_configurations(selection.select_ignoring((*OF_STUDY, *study.varies), own))
-        kept.sort(key=lambda run: (made_by_installed_code(run) is True, run.result.origin.finished))
+        kept.sort(key=lambda run: (made_by_installed_code(run) is True, run.result.finished))
         newest: dict[Any, Run] = {_configuration(run): run for run in kept}
         if newest:
             found[study.name] = Results(newest.values(), source, replace(reading, rule=study.rule or reading.rule))

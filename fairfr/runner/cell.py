@@ -8,7 +8,7 @@ import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
@@ -17,7 +17,7 @@ from fairfr.core.errors import FairfrError
 from fairfr.core.findings import Finding
 from fairfr.core.provenance import peak_memory_mb, reset_peak_memory
 from fairfr.core.run_key import RunKey
-from fairfr.core.run_result import RunResult, Usage
+from fairfr.core.run_result import RunResult
 from fairfr.core.storage import translate_os_errors
 from fairfr.core.threads import import_what_fits_use, limit_threads, resolve_threads
 from fairfr.core.types import F32, FoldSplit
@@ -142,10 +142,9 @@ def _compute(settings: CellSettings, located: CellData, begun: RunResult, space:
     write_metrics(space.draft / METRICS_FILE, measured.rows)
     seconds = round(time.perf_counter() - started, 3)
     log.info("done in %.1f s", seconds)
-    usage = Usage(threads, seconds, peak_memory_mb())
-    result = completed_result(begun, measured, usage, settings.dataset.min_pairs)
-    assert result.metrics is not None
-    for finding in result.metrics.warnings:
+    took = replace(begun, threads=threads, seconds=seconds, peak_memory_mb=peak_memory_mb())
+    result = completed_result(took, measured, settings.dataset.min_pairs)
+    for finding in result.metric_warnings:
         if finding.severity != "note":
             space.progress.warn(finding)
     return result

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from dataclasses import dataclass, replace
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn, TimeElapsedColumn
@@ -35,13 +34,6 @@ class CellState:
     is_stored: bool = False
     waits_for: str | None = None  # who computes the same run, and since when
     findings: tuple[Finding, ...] = ()
-
-    def as_dict(self) -> dict[str, Any]:
-        return {**asdict(self), "findings": [finding.as_dict() for finding in self.findings]}
-
-    @classmethod
-    def from_dict(cls, stored: dict[str, Any]) -> CellState:
-        return cls(**{**stored, "findings": tuple(map(Finding.from_dict, stored["findings"]))})
 
     def with_fold(self, resumed: bool) -> CellState:
         """The state after one more fold."""

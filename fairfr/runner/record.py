@@ -18,10 +18,7 @@ from fairfr.core.run_result import (
     Labelled,
     MethodSummary,
     MetricSummary,
-    RunMetrics,
-    RunOrigin,
     RunResult,
-    Usage,
 )
 from fairfr.core.types import (
     F64,
@@ -68,13 +65,11 @@ def begin_result(
         method=MethodSummary(
             key.method, settings.method.label, tuple(sorted(method.needs)), bool(method.native_probability)
         ),
-        origin=RunOrigin(
-            configuration=jsonable(located.identity(settings)),
-            differs=jsonable(differs),
-            finished="",
-            versions=versions(),
-            code=code_version(),
-        ),
+        identity=jsonable(located.identity(settings)),
+        differs=jsonable(differs),
+        finished="",
+        versions=versions(),
+        code=code_version(),
         protocol=settings.protocol.id,
         study=settings.study,
         train=None if train is None else Labelled(train.id, train.label),
@@ -110,7 +105,7 @@ def measure_scores(table: PairTable, held_out: HeldOutScores, min_pairs: int, th
     return MeasuredScores(held_out, data, cosine, rows)
 
 
-def completed_result(begun: RunResult, measured: MeasuredScores, usage: Usage, min_pairs: int) -> RunResult:
+def completed_result(begun: RunResult, measured: MeasuredScores, min_pairs: int) -> RunResult:
     """The result of a completed run: all that tables need."""
     held_out, data, _, rows = measured
     embeddings = data.embeddings
@@ -128,29 +123,29 @@ def completed_result(begun: RunResult, measured: MeasuredScores, usage: Usage, m
         min_pairs=min_pairs,
         groups={id: tuple(grouping.levels) for id, grouping in data.groupings.items()},
     )
-    return replace(
+    described = replace(
         begun,
         status="completed",
-        origin=replace(begun.origin, finished=now()),
+        finished=now(),
         data=summary,
-        usage=usage,
         warnings=(*data.warnings, *held_out.findings),
         fit_report=jsonable(held_out.fit_report),
-        metrics=summarise_metrics(begun, rows, held_out.frame),
     )
+    return with_metrics(described, rows, held_out.frame)
 
 
-def summarise_metrics(run: RunResult, rows: list[MetricRow], frame: ScoreFrame) -> RunMetrics:
-    """The part of a result that ``rescore`` writes again; ``run`` says whose it is."""
+def with_metrics(run: RunResult, rows: list[MetricRow], frame: ScoreFrame) -> RunResult:
+    """The result with these numbers, as this version measures them."""
     name = " x ".join((run.dataset.label, run.backbone.label, run.method.label))
     ties = tied_at_the_top(frame, rows, run.method.native_probability, name)
     summaries: list[MetricSummary] = jsonable(summarise(rows))
-    return RunMetrics(metrics_version(), (*few_impostors_findings(rows), *ties), lambda: summaries)
+    findings = (*few_impostors_findings(rows), *ties)
+    return replace(run, metrics_version=metrics_version(), metric_warnings=findings, read_metrics=lambda: summaries)
 
 
 def failed_result(begun: RunResult, message: str) -> RunResult:
     """The result of a failed run: who it was and what went wrong."""
-    return replace(begun, origin=replace(begun.origin, finished=now()), error=message)
+    return replace(begun, finished=now(), error=message)
 
 
 def now() -> str:

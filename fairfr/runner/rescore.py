@@ -20,7 +20,7 @@ from fairfr.core.storage import copy_regular
 from fairfr.core.types import I16, PAIR_RULES, Grouping, Pairs, ScoreFrame, cross_groupings
 from fairfr.metrics.catalogue import metrics_version
 from fairfr.metrics.cell_metrics import PairGroups, compute_metrics
-from fairfr.runner.record import now, summarise_metrics
+from fairfr.runner.record import now, with_metrics
 from fairfr.store.parquet_files import METRICS_FILE, SCORES_FILE, ScoreFile, write_metrics
 from fairfr.store.result_file import RESULT_FILE, DamagedRunError, check_files, read_result
 from fairfr.store.run_folder import RunFolders
@@ -61,14 +61,14 @@ def rescore(folder: Path, out_root: Path, wanted: RescoreOptions) -> Rescored:
 
 
 def _is_measured_by_this_version(result: RunResult) -> bool:
-    return result.metrics is not None and result.metrics.version == metrics_version()
+    return result.metrics_version == metrics_version()
 
 
 def _changed(stored: RunResult, wanted: RescoreOptions) -> RunResult:
     """The result as a run with the wanted settings would describe itself, metrics aside."""
-    configuration = stored.origin.configuration
+    configuration = stored.identity
     dataset = dict(configuration["dataset"])
-    differs = dict(stored.origin.differs)
+    differs = dict(stored.differs)
     if wanted.min_pairs is not None and wanted.min_pairs != dataset["min_pairs"]:
         dataset["min_pairs"] = wanted.min_pairs
         differs["dataset.min_pairs"] = wanted.min_pairs
@@ -82,8 +82,7 @@ def _changed(stored: RunResult, wanted: RescoreOptions) -> RunResult:
     key = stored.key
     if changed != configuration:
         key = str(replace(stored.run_key, digest=configuration_digest(changed)))
-    origin = replace(stored.origin, configuration=changed, differs=differs, rescored=now())
-    return replace(stored, key=key, origin=origin, data=data)
+    return replace(stored, key=key, identity=changed, differs=differs, rescored=now(), data=data)
 
 
 def _check_grouping(stored: RunResult, attributes: Sequence[str]) -> None:
@@ -115,7 +114,7 @@ def _measured(draft: Path, result: RunResult) -> RunResult:
     rows = compute_metrics(frame, splits, groups, min_pairs)
     write_metrics(draft / METRICS_FILE, rows)
     data = replace(result.data, groups={grouping.id: tuple(grouping.levels) for grouping in groupings})
-    return replace(result, data=data, metrics=summarise_metrics(result, rows, frame))
+    return with_metrics(replace(result, data=data), rows, frame)
 
 
 def _splits_of(scores: ScoreFile, splits: tuple[str, ...]) -> I16:
@@ -133,7 +132,7 @@ def _groupings(scores: ScoreFile, result: RunResult) -> tuple[list[Grouping], Pa
     n = len(scores.same)
     ends = np.arange(2 * n, dtype=np.int32)
     levels = result.data.groups
-    names = result.origin.configuration["dataset"]["grouping"]
+    names = result.identity["dataset"]["grouping"]
     if not isinstance(names, list) or not all(isinstance(name, str) and name in levels for name in names):
         raise DamagedRunError(f"{RESULT_FILE} does not say the groups of {names!s:.60}.")
     parts = tuple(Grouping(name, levels[name], np.concatenate(scores.groups(name, levels[name]))) for name in names)

@@ -13,12 +13,14 @@ import io
 import itertools
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from fairfr.core.config import from_file
+from fairfr.core.errors import ConfigError
 from fairfr.core.readings import mixes_readings, shared_reading
 from fairfr.core.run_key import shared_parameters, variant_text
 from fairfr.core.run_result import RunResult
@@ -59,24 +61,6 @@ class CellOutcome:
         """Whether the cell has no result: it failed, or did not run to its end."""
         return self.status in ("failed", NOT_RUN)
 
-    def to_json(self) -> dict[str, Any]:
-        """The keys of outcome.json."""
-        stored: dict[str, Any] = {"status": self.status, "choices": self.choices, "error": self.error}
-        if self.folder is not None:
-            stored["folder"] = str(self.folder)
-        return stored
-
-    @classmethod
-    def from_json(cls, stored: Mapping[str, Any]) -> CellOutcome:
-        """Read what ``to_json`` gave; KeyError without a status."""
-        folder = stored.get("folder")
-        return cls(
-            status=str(stored["status"]),
-            choices=str(stored.get("choices", "")),
-            error=stored.get("error"),
-            folder=None if folder is None else Path(folder),
-        )
-
 
 @dataclass(frozen=True, slots=True)
 class SweepRecord:
@@ -101,25 +85,16 @@ class SweepRecord:
         digest = hashlib.sha256(json.dumps(kept).encode()).hexdigest()[:12]
         return cls(digest, study or "sweep", kept, started)
 
-    @classmethod
-    def from_dict(cls, stored: dict[str, Any]) -> SweepRecord:
-        known = {field.name: stored[field.name] for field in fields(cls) if field.name in stored}
-        lists = {name: tuple(stored.get(name, ())) for name in ("overrides", "planned")}
-        return cls(**{**known, **lists})
-
-    def as_dict(self) -> dict[str, Any]:
-        return asdict(self)
-
     def write(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
-        replace_text(folder / SWEEP_FILE, json.dumps(self.as_dict()))  # on a full disk the plan stays as it was
+        replace_text(folder / SWEEP_FILE, json.dumps(asdict(self)))  # on a full disk the plan stays as it was
 
     @classmethod
     def read(cls, folder: Path) -> SweepRecord | None:
         try:
             with open_regular(folder / SWEEP_FILE) as file:
-                return cls.from_dict(json.load(file))
-        except (OSError, ValueError, KeyError, TypeError):
+                return from_file(cls, json.load(file))
+        except (OSError, ValueError, ConfigError):
             return None
 
     def with_jobs(self, first: int, jobs: Sequence[Sequence[str]]) -> SweepRecord:
@@ -148,7 +123,7 @@ class SweepRecord:
 def write_outcome(folder: Path, outcome: CellOutcome) -> None:
     """Write how a job ended: status, choices and error, and the run folder if there is one."""
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / OUTCOME_FILE).write_text(json.dumps(outcome.to_json()), encoding="utf-8")
+    (folder / OUTCOME_FILE).write_text(json.dumps(asdict(outcome), default=str), encoding="utf-8")
 
 
 def read_outcomes(folder: Path, planned: Sequence[str] = (), cut_short: str = DIED) -> list[CellOutcome]:
@@ -193,8 +168,8 @@ def read_outcome(folder: Path) -> CellOutcome | None:
     """How the job whose folder this is ended; None before it has."""
     try:
         with open_regular(folder / OUTCOME_FILE) as file:
-            return CellOutcome.from_json(json.load(file))
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):  # a full disk cuts it short
+            return from_file(CellOutcome, json.load(file))
+    except (OSError, ValueError, ConfigError):  # a full disk cuts it short
         return None
 
 
@@ -256,18 +231,11 @@ class SweepSummary:
         tags["finished"] = datetime.fromtimestamp(sweep.ended, UTC).isoformat(timespec="milliseconds")
         keys = tuple(sorted({result.key for result in known}))
         name = _name(sweep, known, len(outcomes))
-        differs = [result.origin.differs for result in known]
+        differs = [result.differs for result in known]
         varied = tuple(_parameter(key) for key in _varied(differs))
         table = _cells_csv(outcomes, results)
         mixed = mixes_readings(known)
         return cls(name, sweep.status, sweep.ended, metrics, tags, keys, table, varied, mixed)
-
-    @classmethod
-    def from_dict(cls, stored: dict[str, Any]) -> SweepSummary:
-        return cls(**{**stored, "keys": tuple(stored["keys"]), "varied": tuple(stored["varied"])})
-
-    def as_dict(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 def _result_of(outcome: CellOutcome) -> RunResult | None:
@@ -321,7 +289,7 @@ def _cells_csv(outcomes: Sequence[CellOutcome], results: Sequence[RunResult | No
             names = [*outcome.choices.split(" / "), "", "", "", ""][:5]
         else:
             names = [result.dataset.id, result.backbone.id, result.method.id]
-            names += [variant_text(result.origin.differs), result.source]
+            names += [variant_text(result.differs), result.source]
         key = "" if result is None else result.key
         table.writerow([*names, outcome.status, key, outcome.folder or "", outcome.error or ""])
     return text.getvalue()

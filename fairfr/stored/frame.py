@@ -90,7 +90,7 @@ def results(
     if folds:
         frame = _with_folds(frame, chosen)
     frame = frame.drop(columns=NOT_SHOWN)
-    versions = {run.result.metrics.version for run in chosen if run.result.metrics is not None}
+    versions = {run.result.metrics_version for run in chosen}
     frame.attrs = {
         **_attributes(out_root),
         "sources": sorted({run.result.source for run in chosen}),
@@ -137,8 +137,8 @@ def runs(out_root: str | os.PathLike[str] = "outputs") -> pd.DataFrame:
             {
                 **_about(run.read(reading_of(result))),
                 "status": result.status,
-                "finished": result.origin.finished,
-                "seconds": result.usage.seconds,
+                "finished": result.finished,
+                "seconds": result.seconds,
                 "why": reasons.get(_place(run), ""),
                 **{f"params.{key}": value for key, value in run.parameters.items() if key not in ID_KEYS},
             }

@@ -203,8 +203,7 @@ def _check_metrics(results: Results) -> None:
     """Numbers of one table must mean the same thing."""
     by_version: Counter[str] = Counter()
     for run in results:
-        version = "unknown" if run.result.metrics is None else run.result.metrics.version
-        by_version[str(version)] += 1
+        by_version[str(run.result.metrics_version)] += 1
     if len(by_version) > 1:
         counts = ", ".join(f"{n} by version {version}" for version, n in sorted(by_version.items()))
         raise MixedVersionsError(
@@ -217,7 +216,7 @@ def _check_versions(results: Results) -> None:
     """A new version of the results means that numbers of the older one no longer stand for what they say."""
     by_version: dict[Any, list[str]] = defaultdict(list)
     for run in results:
-        by_version[run.result.origin.configuration.get("results_version")].append(" x ".join(run.cell))
+        by_version[run.result.identity.get("results_version")].append(" x ".join(run.cell))
     if len(by_version) > 1:
         listed = "; ".join(
             f"version {version}: {', '.join(cells[:MAX_LISTED_CELLS])}" for version, cells in by_version.items()

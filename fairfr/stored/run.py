@@ -87,9 +87,7 @@ class Run:
 
     @cached_property
     def _rows(self) -> dict[Place, MetricSummary]:
-        if self.result.metrics is None:
-            return {}
-        return {_place(row): row for row in self.result.metrics.rows}
+        return {_place(row): row for row in self.result.metrics}
 
     @property
     def cell(self) -> tuple[str, str, str]:
@@ -105,12 +103,12 @@ class Run:
     @property
     def differs(self) -> Parameters:
         """The parameters that are not as in the yaml."""
-        return self.result.origin.differs
+        return self.result.differs
 
     @cached_property
     def parameters(self) -> Parameters:
         """Every parameter by its name on the command line."""
-        configuration = self.result.origin.configuration
+        configuration = self.result.identity
         chosen = {key: value for key, value in configuration.items() if key not in NO_PARAMETERS}
         return {**flatten(chosen), **self.differs}
 
@@ -208,8 +206,7 @@ class Run:
         codes = {ties_code(metric)}  # of the score; a tie there is one of the probability too
         if self.reading.ranks_by_probability and self.gives_probability:
             codes.add(ties_code(metric + ON_PROBABILITY))
-        warnings = () if self.result.metrics is None else self.result.metrics.warnings
-        return any(finding.code in codes for finding in warnings)
+        return any(finding.code in codes for finding in self.result.metric_warnings)
 
     def _stored(self, metric: str, group: str, grouping: str | None = None) -> Number | None:
         place: Place = (grouping or self.result.data.grouping or "", self.reading.rule, group, metric)

@@ -43,7 +43,7 @@ def choose(runs: Sequence[Run], among: Sequence[Run], selection: Selection) -> C
     cells = [run for run in runs if selection.can_fill_tables(run)]
     admitted, shared = selection.select(cells, [run for run in among if run.result.is_completed])
     newest, others = newest_configurations(admitted)
-    newest.sort(key=lambda run: (run.result.origin.finished, run.result.key))
+    newest.sort(key=lambda run: (run.result.finished, run.result.key))
     newest = list({(run.cell, run.result.key): run for run in newest}.values())  # those of one key are one run
     places: dict[tuple[str, str, str], list[Run]] = defaultdict(list)
     for run in newest:
@@ -88,7 +88,7 @@ def newest_configurations(runs: Sequence[Run]) -> tuple[list[Run], list[LeftAsid
     kept: list[Run] = []
     aside: list[LeftAside] = []
     for several in by_place.values():
-        newest = max(several, key=lambda run: run.result.origin.finished)
+        newest = max(several, key=lambda run: run.result.finished)
         chosen = configuration_of(newest)
         others: dict[str, list[Run]] = defaultdict(list)
         for run in several:

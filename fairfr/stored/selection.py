@@ -156,7 +156,7 @@ def _is_named(key: str, names: Collection[str]) -> bool:
 
 def digest_of_data(result: Run) -> str:
     """The digest of the files, or of the stand-in, that a run was made from; empty where it is not known."""
-    return str(result.result.origin.configuration.get(DATA, ""))
+    return str(result.result.identity.get(DATA, ""))
 
 
 def all_parameters(result: Run) -> Parameters:
@@ -184,7 +184,7 @@ def made_by_installed_code(run: Run) -> bool | None:
 
     None where nothing is compared: a run may name any class, and only those that a configuration names are looked at.
     """
-    identity = run.result.origin.configuration
+    identity = run.result.identity
     method = identity.get("method", {}).get("estimator", {}).get("_target_")
     splitter = identity.get("protocol", {}).get("splitter", {}).get("_target_")
     if not configured_targets(run.config_dirs).issuperset((method, splitter)):

@@ -47,7 +47,6 @@ def fit_on_all_folds(settings: CellSettings) -> Model:
 
 def held_out_summary(result: RunResult) -> dict[str, Any]:
     """What a model keeps of the run that held its pairs out, fold by fold."""
-    rows = [] if result.metrics is None else result.metrics.rows
     return {
         "run": {
             "dataset": result.dataset.id,
@@ -58,7 +57,7 @@ def held_out_summary(result: RunResult) -> dict[str, Any]:
         "source": result.source,
         "data": result.data.digest,
         "folds": len(result.data.folds),
-        "held_out": [_kept(row) for row in rows if row["metric"] in KEPT and _is_overview(row, result)],
+        "held_out": [_kept(row) for row in result.metrics if row["metric"] in KEPT and _is_overview(row, result)],
     }
 
 

@@ -15,7 +15,7 @@ import logging
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from fairfr.core.run_result import RunResult, Usage
+from fairfr.core.run_result import RunResult
 from fairfr.core.storage import is_regular
 from fairfr.metrics.catalogue import METRICS, Metric, OverGroups, OwnTprAt, RateAt
 from fairfr.metrics.differentials import max_min_gap, max_min_ratio
@@ -61,16 +61,11 @@ def listed_metrics(stored: RunResult, folder: Path) -> dict[str, list[float | No
         numbers |= {name: [value] for name, value in _means(read) if value is not None}
         numbers |= {name: [value] for name, value in _by_group(read) if value is not None}
         numbers |= dict(_by_fold(read, by_fold))
-    return numbers | _taken(stored.usage)
-
-
-def _taken(usage: Usage) -> dict[str, list[float | None]]:
-    taken: dict[str, list[float | None]] = {}
-    if usage.seconds is not None:
-        taken["seconds"] = [usage.seconds]
-    if usage.peak_memory_mb is not None:
-        taken["peak_memory_mb"] = [usage.peak_memory_mb]
-    return taken
+    if stored.seconds is not None:
+        numbers["seconds"] = [stored.seconds]
+    if stored.peak_memory_mb is not None:
+        numbers["peak_memory_mb"] = [stored.peak_memory_mb]
+    return numbers
 
 
 def _headline(run: Run) -> Iterator[tuple[str, float | None]]:

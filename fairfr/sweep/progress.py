@@ -11,11 +11,13 @@ import json
 import os
 import time
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from rich.progress import Progress, TaskID
 
+from fairfr.core.config import from_file
+from fairfr.core.errors import ConfigError
 from fairfr.core.findings import Finding
 from fairfr.core.text import escape_control_chars
 from fairfr.runner.cell_bar import READING, CellState, steps_of, text_of, waits_for
@@ -54,15 +56,15 @@ class ProgressFile:
         new = self._folder / f"{PROGRESS_FILE}.new"
         with contextlib.suppress(OSError):  # a full disk stops the cell where it matters, with a better message
             self._folder.mkdir(parents=True, exist_ok=True)
-            new.write_text(json.dumps(state.as_dict()), encoding="utf-8")
+            new.write_text(json.dumps(asdict(state)), encoding="utf-8")
             os.replace(new, self._folder / PROGRESS_FILE)
 
 
 def read_state(folder: Path) -> CellState | None:
     """The state of the cell whose job folder this is; None before it has one."""
     try:
-        return CellState.from_dict(json.loads((folder / PROGRESS_FILE).read_text(encoding="utf-8")))
-    except (OSError, ValueError, KeyError, TypeError):
+        return from_file(CellState, json.loads((folder / PROGRESS_FILE).read_text(encoding="utf-8")))
+    except (OSError, ValueError, ConfigError):
         return None
 
 

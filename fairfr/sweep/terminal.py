@@ -99,7 +99,7 @@ class Terminal:
     ) -> None:
         """One line for a cell of a sweep, with the time ``left`` where no bar shows it."""
         known = ("study", "protocol") if result.study else ()  # by the name of the sweep
-        differs = {key: value for key, value in result.origin.differs.items() if key not in known}
+        differs = {key: value for key, value in result.differs.items() if key not in known}
         method = variant_label(result.method.label, differs)
         name = escape_control_chars(f"{result.dataset.label} x {result.backbone.label} x {method}")
         if error is not None:
@@ -109,7 +109,7 @@ class Terminal:
         auroc = run.mean("auroc")
         worst = run.mean("auroc", "worst")
         numbers = f"AUROC {_number(auroc)}  worst {_number(worst)}"
-        how = "already done" if status == "skipped" else f"{result.usage.seconds or 0:.1f} s"
+        how = "already done" if status == "skipped" else f"{result.seconds or 0:.1f} s"
         mark = ("= ", "dim") if status == "skipped" else ("+ ", "green")
         synthetic = ("  synthetic", "yellow") if result.is_synthetic else ("", "")
         rest = "" if left is None or self._console.is_terminal else f"  {left}"
@@ -127,7 +127,7 @@ class Terminal:
             return
         self._console.print(results_table([result], width=self._console.width))
         if status == "skipped":
-            metric_findings = () if result.metrics is None else result.metrics.warnings
+            metric_findings = result.metric_warnings
             metric_warnings = [finding for finding in metric_findings if finding.severity != "note"]
             for finding in (*result.warnings, *metric_warnings):
                 self._note(finding)

@@ -148,7 +148,7 @@ def test_metrics_of_mlflow(compare: Any, tmp_path: Path) -> None:
     """Names and values, by step, of a method with a probability of its own and of one without."""
     said = {}
     for dataset, method in (("rfw", "ac_density"), ("rfw", "baseline"), ("mine", "ac_linear"), ("plain", "beta")):
-        result = next(one for one in _of(dataset, method) if not one.origin.differs)
+        result = next(one for one in _of(dataset, method) if not one.differs)
         write_metrics(tmp_path / "metrics.parquet", _by_fold(result))
         said[f"{dataset} {method}"] = listed_metrics(result, tmp_path)
     compare("mlflow.json", json.dumps(said, indent=1))
@@ -162,7 +162,7 @@ def _by_fold(result: RunResult) -> Sequence[MetricRow]:
     """Two folds, equally far from the mean on both sides."""
     assert result.metrics is not None
     rows = []
-    for row in result.metrics.rows:
+    for row in result.metrics:
         place = (row["grouping"], row["rule"], row["group"], row["metric"])
         if row["mean"] is not None:
             rows += [MetricRow(str(fold), *place, row["mean"] + 0.01 * sign, 1, 1) for fold, sign in enumerate((-1, 1))]

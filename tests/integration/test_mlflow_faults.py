@@ -18,7 +18,6 @@ import filelock
 import pytest
 import yaml
 
-from fairfr.core.run_result import Usage
 from fairfr.store.locks import this_machine
 from fairfr.store.mlflow.client import MlflowError, default_uri, read_results
 from fairfr.store.mlflow.log import MlflowWriter
@@ -172,12 +171,12 @@ def test_a_failed_run_leaves_the_completed_one_of_a_colleague(
     good = cell(*small, "dataset.grouping=[]", "method=platt")
     writer.log_run(good.folder, describe_run)
     (first,) = runs_in(out)
-    assert first.data.tags["mlflow.source.git.commit"] == good.result.origin.code["commit"]
+    assert first.data.tags["mlflow.source.git.commit"] == good.result.code["commit"]
     folder = tmp_path / "theirs"
     folder.mkdir()
     (folder / "config.yaml").write_text((good.folder / "config.yaml").read_text())
-    later = replace(good.result.origin, finished="2031-01-01T00:00:00+00:00")
-    failed = replace(good.result, status="failed", error="no room", origin=later, metrics=None, usage=Usage(threads=1))
+    later = {"finished": "2031-01-01T00:00:00+00:00", "seconds": None, "peak_memory_mb": None}
+    failed = replace(good.result, status="failed", error="no room", threads=1, metric_warnings=(), **later)
     write_result(folder, failed)
     for _ in range(2):
         writer.log_run(folder, describe_run)
@@ -185,7 +184,7 @@ def test_a_failed_run_leaves_the_completed_one_of_a_colleague(
     (only,) = read_results(default_uri(out))
     assert only.to_json() == good.result.to_json()
     logged = writer.runs_by_key()[good.result.key]
-    assert {run.data.tags["finished"] for run in logged} == {good.result.origin.finished, failed.origin.finished}
+    assert {run.data.tags["finished"] for run in logged} == {good.result.finished, failed.finished}
     writer.log_run(good.folder, describe_run)
     (last,) = runs_in(out)
     assert last.info.status == "FINISHED" and last.info.run_id != first.info.run_id

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from dataclasses import asdict
 from itertools import pairwise
 from pathlib import Path
 
@@ -46,7 +47,7 @@ def stored(label: str) -> RunResult:
         "method": {"id": "m", "label": label, "needs": [], "native_probability": False},
         "data": {"folds": ["0"], "grouping": None},
         "seconds": 1.0,
-        "warnings": [Finding("other", "note", f"a note on {label}").as_dict()],
+        "warnings": [asdict(Finding("other", "note", f"a note on {label}"))],
         "metric_warnings": [],
         "differs": {},
         "metrics": [],

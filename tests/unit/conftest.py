@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -98,7 +99,7 @@ def tied() -> Run:
     overall = {tpr: 0.533, f"{tpr}_on_probability": 0.106}
     made = made_result("ac_density", overall=overall, worst={tpr: 0.491, f"{tpr}_on_probability": 0.1})
     finding = Finding(ties_code(f"{tpr}_on_probability"), "warning", "102 of 12,000 impostors share the highest value.")
-    change(made, metric_warnings=[finding.as_dict()])
+    change(made, metric_warnings=[asdict(finding)])
     return made
 
 

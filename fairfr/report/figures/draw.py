@@ -65,7 +65,7 @@ def draw_figures(results: Results, folder: Path) -> list[Path]:
 
 def is_own_method(run: Run) -> bool:
     """Whether a run is of a user's method, not of one that comes with fairfr."""
-    target = str(run.result.origin.configuration.get("method", {}).get("estimator", {}).get("_target_", ""))
+    target = str(run.result.identity.get("method", {}).get("estimator", {}).get("_target_", ""))
     return bool(target) and target not in SHIPPED
 
 

@@ -76,7 +76,7 @@ def _options(setting: Setting, results: Results) -> tuple[str, ...]:
 def _identity(run: Run | None, noun: str) -> dict[str, Any]:
     if run is None:
         return {}
-    found: dict[str, Any] = run.result.origin.configuration.get(noun, {})
+    found: dict[str, Any] = run.result.identity.get(noun, {})
     return found
 
 

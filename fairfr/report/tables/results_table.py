@@ -136,7 +136,7 @@ def _about(runs: Sequence[Run], reading: Reading, shared: Parameters) -> str:
 
 
 def _seconds(run: Run) -> str:
-    seconds = run.result.usage.seconds
+    seconds = run.result.seconds
     if seconds is None:
         return ""
     return f"{seconds:,.1f}"

@@ -46,7 +46,7 @@ def run_name(result: RunResult) -> str:
     The page cuts long names at the end, so the method comes first, then what differs from its default: its own
     parameters before those of the data.
     """
-    differs = sorted(result.origin.differs.items(), key=lambda item: not item[0].startswith("method."))
+    differs = sorted(result.differs.items(), key=lambda item: not item[0].startswith("method."))
     parts = [variant_label(result.method.label, dict(differs))]
     if result.is_synthetic:
         parts.append("synthetic")
@@ -57,13 +57,13 @@ def times_of(result: RunResult) -> tuple[int, int]:
     """Start and end of the run itself, in milliseconds, so that the page shows its duration, not the logging's."""
     from datetime import datetime
 
-    end = int(datetime.fromisoformat(result.origin.finished).timestamp() * 1000)
-    return end - int(1000 * (result.usage.seconds or 0)), end
+    end = int(datetime.fromisoformat(result.finished).timestamp() * 1000)
+    return end - int(1000 * (result.seconds or 0)), end
 
 
 def measured_at(result: RunResult) -> str:
     """When the numbers were made: a run that was measured again is logged again."""
-    return result.origin.rescored or result.origin.finished
+    return result.rescored or result.finished
 
 
 def tags_of(result: RunResult, folder: Path) -> Iterator[tuple[str, Any]]:
@@ -78,13 +78,13 @@ def tags_of(result: RunResult, folder: Path) -> Iterator[tuple[str, Any]]:
     yield "dataset", result.dataset.id
     yield "backbone", result.backbone.id
     yield "method", result.method.id
-    yield "variant", variant_text(result.origin.differs) or "default"
+    yield "variant", variant_text(result.differs) or "default"
     yield "needs", ", ".join(result.method.needs) or "scores only"
     yield "run_folder", folder.resolve()
     yield "finished", measured_at(result)
-    yield from _code_tags(result.origin.code)
-    if result.usage.threads is not None:
-        yield "threads", result.usage.threads
+    yield from _code_tags(result.code)
+    if result.threads is not None:
+        yield "threads", result.threads
     if result.error is not None:
         yield "error", result.error
 
@@ -101,7 +101,7 @@ def params_of(result: RunResult, folder: Path) -> Iterator[tuple[str, Any]]:
     config = _config_of(folder)
     for noun in NOUNS:
         for name, value in flatten(config.get(noun, {}), f"{noun}.").items():
-            hidden = name.startswith("dataset.standin") and name not in result.origin.differs
+            hidden = name.startswith("dataset.standin") and name not in result.differs
             if not hidden and not name.endswith("_target_"):
                 yield name, value
     yield "seed", config.get("seed")
@@ -113,7 +113,7 @@ def note_of(result: RunResult) -> str:
     lines = [f"**{result.method.label}** on **{where}**."]
     if result.is_synthetic:
         lines.append("**SYNTHETIC stand-in, not faces:** the numbers say nothing about a real matcher.")
-    variant = variant_text(result.origin.differs)
+    variant = variant_text(result.differs)
     lines.append(f"Differs from its yaml: {variant}." if variant else "Default configuration.")
     needs = ", ".join(result.method.needs) or "scores only"
     lines.append(f"The method needs: {needs}.")
@@ -121,10 +121,7 @@ def note_of(result: RunResult) -> str:
         lines.append(_data_line(result.data))
     if result.error is not None:
         lines.append(f"**Failed:** {result.error}")
-    warnings = list(result.warnings)
-    if result.metrics is not None:
-        warnings += result.metrics.warnings
-    lines += [f"Note: {warning}" for warning in warnings]
+    lines += [f"Note: {warning}" for warning in (*result.warnings, *result.metric_warnings)]
     return "\n\n".join(lines)
 
 
@@ -139,7 +136,7 @@ def dataset_of(result: RunResult, folder: Path) -> dict[str, str] | None:
 
     The digest covers the embeddings, so the name has the backbone in it.
     """
-    digest = result.origin.configuration.get("data")
+    digest = result.identity.get("data")
     if digest is None:
         return None
     name = f"{result.dataset.id} x {result.backbone.id}"

@@ -82,12 +82,12 @@ def test_the_parts_have_names() -> None:
     result = RunResult.from_json({**HEAD, **REST})
     assert result.run_key.path_parts == ("lfw", "magface", "gst", HEAD["key"]) and result.run_key.train == "rfw"
     assert result.method.needs == ("groups",) and not result.method.native_probability
-    assert result.data.groups == {"gender": ("female", "male")} and result.usage.seconds == 1.25
-    assert result.origin.configuration == HEAD["identity"] and result.origin.differs == {"seed": 3}
-    assert result.metrics is not None and result.metrics.rows == REST["metrics"]
+    assert result.data.groups == {"gender": ("female", "male")} and result.seconds == 1.25
+    assert result.identity == HEAD["identity"] and result.differs == {"seed": 3}
+    assert result.metrics == REST["metrics"]
     assert [finding.code for finding in result.warnings] == ["repeated-pairs"]
     failed = RunResult.from_json(FAILED)
-    assert failed.metrics is None and failed.data == DataSummary() and failed.error == "DataError: no pairs."
+    assert failed.metrics == [] and failed.data == DataSummary() and failed.error == "DataError: no pairs."
 
 
 def test_metrics_are_read_when_they_are_asked_for_and_once() -> None:
@@ -99,20 +99,21 @@ def test_metrics_are_read_when_they_are_asked_for_and_once() -> None:
 
     head = {key: value for key, value in {**HEAD, **REST}.items() if key != "metrics"}
     result = RunResult.from_json(head, read_rows)
-    assert result.metrics is not None and result.metrics.version == "4-abc"
-    assert result.to_json(with_metrics=False) == head and calls == []
-    assert result.metrics.rows == result.metrics.rows == [{"metric": "auroc"}] and calls == [1]
+    assert result.metrics_version == "4-abc" and calls == []
+    assert result.metrics == result.metrics == [{"metric": "auroc"}] and calls == [1]
 
 
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        ({"dataset": None}, "whose run"),
-        ({"backbone": {}}, "whose run"),
-        ({"key": 7}, "whose run"),
-        ({"data": 5}, "another version"),
-        ({"warnings": [{"text": "no code"}]}, "another version"),
-        ({"train": {"label": "no id"}}, "another version"),
+        ({"dataset": None}, "dataset is no mapping"),
+        ({"backbone": {}}, "'backbone.id' is missing"),
+        ({"backbone": {"id": "../x"}}, "'../x' is no name"),
+        ({"key": 7}, "key must be a text, found 7"),
+        ({"data": 5}, "data is no mapping"),
+        ({"data": {**DATA, "pairs": "6000"}}, "data.pairs must be a whole number"),
+        ({"warnings": [{"text": "no code"}]}, r"'warnings\[0\].code' is missing"),
+        ({"train": {"label": "no id"}}, "'train.id' is missing"),
     ],
 )
 def test_what_is_damaged_is_refused(change: dict[str, Any], says: str) -> None:
@@ -122,11 +123,11 @@ def test_what_is_damaged_is_refused(change: dict[str, Any], says: str) -> None:
 
 @pytest.mark.parametrize("name", ["status", "source", "finished", "identity", "differs"])
 def test_what_every_version_has_written_must_be_there(name: str) -> None:
-    with pytest.raises(ValueError, match=f"lacks {name}"):
+    with pytest.raises(ValueError, match=f"'{name}' is missing"):
         RunResult.from_json({key: value for key, value in HEAD.items() if key != name})
 
 
 def test_something_else_than_a_mapping_is_refused() -> None:
     for stored in (None, [1], "text"):
-        with pytest.raises(ValueError, match="whose run"):
+        with pytest.raises(ValueError, match="no mapping"):
             RunResult.from_json(stored)  # type: ignore[arg-type]

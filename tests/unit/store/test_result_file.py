@@ -91,7 +91,7 @@ def turn_into_a_pipe(path: Path) -> None:
 
 def test_a_whole_run_is_read_with_and_without_its_metrics(folder: Path, out: Path) -> None:
     whole = read_result(folder)
-    assert whole is not None and whole.metrics is not None and whole.metrics.rows == [ROW]
+    assert whole is not None and whole.metrics is not None and whole.metrics == [ROW]
     head = read_without_metrics(folder)
     assert head is not None and head.to_json() == whole.to_json()
     results, damaged = read_runs(out)
@@ -112,7 +112,7 @@ def test_a_whole_run_is_read_with_and_without_its_metrics(folder: Path, out: Pat
         (lambda f: link_from_outside(f / RESULT_FILE), "it is a link, or no file"),
         (lambda f: turn_into_a_pipe(f / RESULT_FILE), "it is a link, or no file"),
         (lambda f: (f / RESULT_FILE).unlink(), "no result.json"),
-        (lambda f: write_sealed(f, {"key": "a" * 16}), "whose run"),
+        (lambda f: write_sealed(f, {"key": "a" * 16}), "'status' is missing"),
         (lambda f: write_sealed(f, {"key": "a" * 16, **NAMES}), "another version"),
         (lambda f: write_sealed(f, {**NAMES, **REST, "key": "b" * 16}), "belongs to another run"),
         (lambda f: cut(f / "scores.parquet"), r"scores\.parquet is not as it was written"),
@@ -198,7 +198,7 @@ def test_what_a_result_could_never_say_is_damage_though_it_is_sealed(folder: Pat
     with pytest.raises(DamagedRunError):
         result = read_without_metrics(folder)
         assert result is not None and result.metrics is not None
-        len(result.metrics.rows)
+        len(result.metrics)
 
 
 @pytest.mark.parametrize(

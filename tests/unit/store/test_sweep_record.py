@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from fairfr.core.config import from_file
 from fairfr.core.run_result import RunResult
 from fairfr.store.mlflow import views
 from fairfr.store.mlflow.describe import run_name
@@ -46,7 +47,7 @@ def outcome(tmp_path: Path, status: str = "completed", **about: Any) -> CellOutc
     folder = tmp_path / stored["key"]
     folder.mkdir()
     write_result(folder, RunResult.from_json(stored))
-    return CellOutcome.from_json({"status": status, "folder": str(folder), "choices": "a / b / c", "error": None})
+    return CellOutcome(status=status, folder=folder, choices="a / b / c", error=None)
 
 
 def test_the_same_command_is_the_same_sweep_wherever_and_however_it_runs() -> None:
@@ -75,7 +76,6 @@ def test_a_parent_run_is_named_after_what_was_swept(tmp_path: Path) -> None:
     counts = {"sweep/cells": 2, "sweep/already_done": 1, "sweep/failed": 0, "sweep/not_run": 0}
     assert end.metrics == counts | {"sweep/seconds": 2.5}
     assert end.tags["source"] == "synthetic" and end.tags["dataset"] == "lfw"
-    assert SweepSummary.from_dict(json.loads(json.dumps(end.as_dict()))) == end
 
     many = [outcome(tmp_path, method="gst", dataset=name, source="files") for name in ("rfw", "bfw", "c", "d")]
     named = SweepSummary.of(SweepRecord.of([], "headline", started=0.0).over(1.0, None, many), many)
@@ -83,8 +83,8 @@ def test_a_parent_run_is_named_after_what_was_swept(tmp_path: Path) -> None:
 
 
 def test_every_cell_is_listed_and_a_failure_fails_the_parent(tmp_path: Path) -> None:
-    lost = CellOutcome.from_json(
-        {"status": "failed", "choices": "rfw / magface / gst", "error": 'DataError: "x", y is empty.'}
+    lost = from_file(
+        CellOutcome, {"status": "failed", "choices": "rfw / magface / gst", "error": 'DataError: "x", y is empty.'}
     )
     outcomes = [outcome(tmp_path, method="platt"), lost]
     end = SweepSummary.of(SweepRecord.of(COMMAND, None, started=0.0).over(1.0, None, outcomes), outcomes)
@@ -99,8 +99,8 @@ def test_every_cell_is_listed_and_a_failure_fails_the_parent(tmp_path: Path) -> 
 
 def test_outcomes_come_in_the_order_of_the_jobs(tmp_path: Path) -> None:
     for job in (10, 2, 1):
-        write_outcome(tmp_path / str(job), CellOutcome.from_json({"status": "completed", "choices": str(job)}))
-    write_outcome(tmp_path / "notes", CellOutcome.from_json({"status": "failed"}))
+        write_outcome(tmp_path / str(job), CellOutcome(status="completed", choices=str(job)))
+    write_outcome(tmp_path / "notes", CellOutcome(status="failed"))
     assert [found.choices for found in read_outcomes(tmp_path)] == ["1", "2", "10"]
 
 
@@ -108,7 +108,7 @@ def test_jobs_that_left_no_word_are_told_by_what_they_would_have_been(tmp_path: 
     jobs = [["dataset=lfw", f"method={name}", "store.tracking_uri=http://me:pw@x"] for name in ("a", "b", "c", "d")]
     sweep = SweepRecord.of(COMMAND, None, started=0.0).with_jobs(0, jobs[:3]).with_jobs(3, jobs[3:])
     assert sweep.planned == ("method=a", "method=b", "method=c", "dataset=lfw method=d"), "what differs in a launch"
-    write_outcome(tmp_path / "0", CellOutcome.from_json({"status": "completed", "choices": "lfw / net / a"}))
+    write_outcome(tmp_path / "0", CellOutcome(status="completed", choices="lfw / net / a"))
     (tmp_path / "1").mkdir()
     (tmp_path / "2").mkdir()
     (tmp_path / "2" / "outcome.json").write_text('{"status": "comp')
@@ -145,8 +145,9 @@ def test_a_sweep_over_parameters_shows_them_in_names_columns_and_cells(tmp_path:
         (tmp_path / stored["key"]).mkdir()
         write_result(tmp_path / stored["key"], RunResult.from_json(stored))
         outcomes.append(
-            CellOutcome.from_json(
-                {"status": "completed", "folder": str(tmp_path / stored["key"]), "choices": "", "error": None}
+            from_file(
+                CellOutcome,
+                {"status": "completed", "folder": str(tmp_path / stored["key"]), "choices": "", "error": None},
             )
         )
     assert run_name(RunResult.from_json(stored)) == "Platt (C=2, protocol=mine) | synthetic | lfw | magface"
@@ -171,8 +172,8 @@ def test_a_sweep_is_read_as_its_settings_are_and_strictly_where_they_differ(
         (tmp_path / backbone).mkdir()
         write_result(tmp_path / backbone, RunResult.from_json(stored))
         outcomes.append(
-            CellOutcome.from_json(
-                {"status": "completed", "folder": str(tmp_path / backbone), "choices": "", "error": None}
+            from_file(
+                CellOutcome, {"status": "completed", "folder": str(tmp_path / backbone), "choices": "", "error": None}
             )
         )
     end = SweepSummary.of(SweepRecord.of(COMMAND, None, started=0.0).over(1.0, None, outcomes), outcomes)

@@ -127,7 +127,7 @@ def test_a_sweep_shows_all_its_cells(run: Make) -> None:
 def finished(run: Run, day: int, **dataset: Any) -> Run:
     """The run as of a day, on a data set with these parameters."""
     change(run, finished=f"2026-01-{day:02}T00:00:00+00:00")
-    change(run, identity={**run.result.origin.configuration, "dataset": {"id": "rfw", **dataset}})
+    change(run, identity={**run.result.identity, "dataset": {"id": "rfw", **dataset}})
     return run
 
 
@@ -137,11 +137,11 @@ def other_method(run: Run) -> Run:
     change(
         run,
         identity={
-            **run.result.origin.configuration,
+            **run.result.identity,
             "method": {"id": "platt", "estimator": {"_target_": "fairfr.methods.platt.Platt"}},
         },
     )
-    change(run, identity={**run.result.origin.configuration, "code": installed("fairfr.methods.platt.Platt")})
+    change(run, identity={**run.result.identity, "code": installed("fairfr.methods.platt.Platt")})
     return run
 
 
@@ -222,7 +222,7 @@ def received(run: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iter
         (package / name).write_text(f"open({str(trace)!r}, 'w')\nraise SystemExit('imported')\n")
     monkeypatch.syspath_prepend(tmp_path)
     made = run(0.9, code="theirs")
-    identity = made.result.origin.configuration
+    identity = made.result.identity
     change(made, identity={**identity, "method": {"id": "x", "estimator": {"_target_": "came_along.method.Mine"}}})
     yield made, trace
     assert "came_along" not in sys.modules
@@ -246,13 +246,13 @@ def test_what_a_run_names_is_not_looked_at_unless_a_configuration_names_it(
     made.config_dirs = configured(tmp_path / "mine")
     assert made_by_installed_code(made) is False and chosen(made).stale and not trace.exists()
     code = run_code("came_along.method.Mine", made.gives_probability, SPLITTER, False)
-    change(made, identity={**made.result.origin.configuration, "code": code})
+    change(made, identity={**made.result.identity, "code": code})
     assert made_by_installed_code(made) is True and not chosen(made).stale and not trace.exists()
 
 
 def test_a_splitter_that_no_configuration_names_is_not_looked_at(run: Make) -> None:
     made = run(0.9)
-    identity = made.result.origin.configuration
+    identity = made.result.identity
     change(made, identity={**identity, "protocol": {"splitter": {"_target_": "antigravity.Folds"}}})
     assert made_by_installed_code(made) is None and not chosen(made).stale
 
@@ -260,7 +260,7 @@ def test_a_splitter_that_no_configuration_names_is_not_looked_at(run: Make) -> N
 def test_of_runs_that_cannot_be_compared_the_newest_counts(received: tuple[Run, Path], run: Make) -> None:
     made, _ = received
     late = run(0.8)
-    change(late, identity=made.result.origin.configuration)
+    change(late, identity=made.result.identity)
     assert rows(chosen(finished(made, 1), finished(late, 2))) == {"AC-Density": 0.8}
 
 
@@ -316,7 +316,7 @@ def test_a_condition_that_only_runs_of_the_other_source_meet_is_no_mistake(run: 
     assert [found.result.key for found in shown_results([here, there], "synthetic", selection=chosen_by)] == ["key-0.8"]
     by_method = Selection.where(["k=500"])
     change(there, differs={"method.estimator.k": 500})
-    change(here, identity={**here.result.origin.configuration, "method": {"id": "ac_density"}})
+    change(here, identity={**here.result.identity, "method": {"id": "ac_density"}})
     assert len(shown_results([here, there], "files", selection=by_method)) == 1, (
         "a field of methods adds rows, and takes none away"
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -78,8 +79,8 @@ def run(folder: Path, logger: Recorder, n_jobs: int, work: Callable[[int], objec
 
 
 def end_job(sweep: Path, job: int, **outcome: Any) -> None:
-    ended = {"status": "completed", "choices": "a", "error": None, "folder": str(sweep / f"run{job}")}
-    write_outcome(sweep / str(job), CellOutcome.from_json({**ended, **outcome}))
+    ended = {"status": "completed", "choices": "a", "error": None, "folder": sweep / f"run{job}"}
+    write_outcome(sweep / str(job), CellOutcome(**{**ended, **outcome}))
 
 
 @pytest.mark.parametrize("status", ["completed", "skipped", "failed"])
@@ -112,7 +113,7 @@ def test_mlflow_is_imported_when_the_first_cell_is_fitted_and_not_before(tmp_pat
 
         def work(job: int, folds: int | None = folds) -> None:
             end_job(tmp_path, job, folder=None)
-            (tmp_path / "0" / "progress.json").write_text(json.dumps(CellState("a", 0.0, folds).as_dict()))
+            (tmp_path / "0" / "progress.json").write_text(json.dumps(asdict(CellState("a", 0.0, folds))))
 
         run(tmp_path, logger, 1, work)
         assert (logger.started > 0) == is_started

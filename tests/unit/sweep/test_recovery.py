@@ -40,7 +40,7 @@ class Pool:
                     self._deadly[name] -= 1
                     raise BrokenProcessPool("a worker died")
             for job, name in pair.items():
-                write_outcome(self._folder / str(job), CellOutcome.from_json({"status": "completed", "choices": name}))
+                write_outcome(self._folder / str(job), CellOutcome(status="completed", choices=name))
         return names
 
 
@@ -76,7 +76,7 @@ def test_jobs_that_outlive_the_launcher_are_waited_for(tmp_path: Path, monkeypat
         with locked(tmp_path / "1" / JOB_LOCK):
             is_running.set()
             is_over.wait(60)
-            write_outcome(tmp_path / "1", CellOutcome.from_json({"status": "completed", "choices": "seed=1"}))
+            write_outcome(tmp_path / "1", CellOutcome(status="completed", choices="seed=1"))
 
     class Queue:
         def __init__(self) -> None:
@@ -86,7 +86,8 @@ def test_jobs_that_outlive_the_launcher_are_waited_for(tmp_path: Path, monkeypat
             self.launched.append(initial_job_idx)
             if len(self.launched) > 1:
                 write_outcome(
-                    tmp_path / str(initial_job_idx), CellOutcome.from_json({"status": "completed", "choices": "seed=0"})
+                    tmp_path / str(initial_job_idx),
+                    CellOutcome(status="completed", choices="seed=0"),
                 )
                 return
             for job in range(2):

@@ -31,7 +31,7 @@ def outcome(folder: Path, backbone: str) -> CellOutcome:
     }
     (folder / backbone).mkdir()
     write_result(folder / backbone, RunResult.from_json(stored))
-    return CellOutcome.from_json({"status": "completed", "folder": str(folder / backbone)})
+    return CellOutcome(status="completed", folder=folder / backbone)
 
 
 @pytest.mark.parametrize(

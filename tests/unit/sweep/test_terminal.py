@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import io
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from rich.console import Console
 
+from fairfr.core.config import from_file
 from fairfr.core.findings import Finding
-from fairfr.core.run_result import RunResult, Usage
+from fairfr.core.run_result import RunResult
 from fairfr.store.result_file import write_result
 from fairfr.store.sweep_record import CellOutcome
 from fairfr.sweep.terminal import Terminal, results_table
@@ -152,7 +153,7 @@ def test_a_single_run_has_no_winner() -> None:
 
 
 def test_a_failed_run_prints_empty() -> None:
-    failed = replace(stored("Platt", None, status="failed", metrics=[]), usage=Usage())
+    failed = replace(stored("Platt", None, status="failed", metrics=[]), seconds=None)
     line = next(line for line in shown(failed).splitlines() if "Platt" in line)
     assert line.split() == ["Platt", "failed"]
 
@@ -175,13 +176,13 @@ def test_a_sweep_report_counts_and_repeats_every_failure(
         (tmp_path / label).mkdir()
         write_result(tmp_path / label, stored(label, 0.9, source=source))
         outcomes.append(
-            CellOutcome.from_json(
-                {"status": "completed", "folder": str(tmp_path / label), "choices": label, "error": None}
+            from_file(
+                CellOutcome, {"status": "completed", "folder": str(tmp_path / label), "choices": label, "error": None}
             )
         )
     outcomes.append(
-        CellOutcome.from_json(
-            {"status": "failed", "choices": "lfw / magface / gst", "error": "DataError: x.csv is empty."}
+        from_file(
+            CellOutcome, {"status": "failed", "choices": "lfw / magface / gst", "error": "DataError: x.csv is empty."}
         )
     )
     assert terminal.sweep_report(outcomes, tmp_path) == 1
@@ -206,13 +207,13 @@ def test_a_sweep_that_can_decide_names_the_command_that_does(
     for id in methods:
         (tmp_path / id).mkdir()
         write_result(tmp_path / id, stored(id, 0.9, source=source))
-        outcomes.append(CellOutcome.from_json({"status": "completed", "folder": str(tmp_path / id)}))
+        outcomes.append(CellOutcome(status="completed", folder=tmp_path / id))
     terminal.sweep_report(outcomes, tmp_path)
     assert (f"fairfr tables --against beta --out-root {tmp_path}" in screen.getvalue().replace("\n", "")) == named
 
 
 def test_a_skipped_run_says_how_to_run_it_again(terminal: Terminal, screen: io.StringIO, tmp_path: Path) -> None:
-    warning = Finding("odd", "warning", "odd data").as_dict()
+    warning = asdict(Finding("odd", "warning", "odd data"))
     terminal.cell_report("skipped", stored("Platt", 0.9, warnings=[warning]), tmp_path, None)
     text = screen.getvalue()
     assert "already done" in text and "force=true" in text and "note: odd data" in text and str(tmp_path) in text

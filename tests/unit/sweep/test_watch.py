@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +45,7 @@ class Stage:
     def state(self, job: int, *findings: Finding, **changes: Any) -> None:
         (self.folder / str(job)).mkdir(exist_ok=True)
         state = CellState(f"LFW x MagFace x {job}", 0.0, findings=findings, **changes)
-        (self.folder / str(job) / PROGRESS_FILE).write_text(json.dumps(state.as_dict()))
+        (self.folder / str(job) / PROGRESS_FILE).write_text(json.dumps(asdict(state)))
 
     def end(self, job: int, status: str = "completed", error: str | None = None) -> None:
         method = JOBS[job][2].partition("=")[2]
@@ -57,7 +58,7 @@ class Stage:
         write_result(run, RunResult.from_json({**names, "method": about, **basics, **rest}))
         write_outcome(
             self.folder / str(job),
-            CellOutcome.from_json({"status": status, "choices": method, "error": error, "folder": str(run)}),
+            CellOutcome(status=status, choices=method, error=error, folder=run),
         )
 
     def look(self, now: float) -> list[str]:
@@ -88,7 +89,7 @@ def test_a_cell_that_failed_before_it_had_a_folder_is_named_by_its_choices(tmp_p
     stage = Stage(tmp_path, is_terminal=False)
     write_outcome(
         tmp_path / "0",
-        CellOutcome.from_json({"status": "failed", "choices": "lfw / magface / platt", "error": "DataError: no"}),
+        CellOutcome(status="failed", choices="lfw / magface / platt", error="DataError: no"),
     )
     assert stage.look(0.0) == ["x [1/3] lfw / magface / platt: DataError: no"]
 

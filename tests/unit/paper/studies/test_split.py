@@ -52,7 +52,7 @@ def test_rows_of_a_study_come_from_the_newest_configuration_of_a_setting_alone(r
     newer = [split(result, "platt", protocol, "mynet", 0.8) for protocol in ("published", "identity_disjoint")]
     for day, (run, grouping) in enumerate(zip([older, *newer], ("ethnicity", "sex", "sex"), strict=True), start=1):
         change(run, finished=f"2026-01-0{day}T00:00:00+00:00")
-        change(run, identity={**run.result.origin.configuration, "dataset": {"id": "rfw", "grouping": [grouping]}})
+        change(run, identity={**run.result.identity, "dataset": {"id": "rfw", "grouping": [grouping]}})
     runs = runs_by_study(STUDIES, [older, *newer], "files", STRICT, Selection())["split"]
     labels = [line.label for line in STUDY.tables(runs)[0].sections[0].lines]
     assert labels == ["Original", "Identity-disjoint"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -118,7 +119,7 @@ def test_too_few_impostors_or_no_scores_have_no_figure(fake_run: FakeRun) -> Non
 
 def test_a_rate_that_no_threshold_meets_is_marked(fake_run: FakeRun) -> None:
     run = fake_run("baseline", n_pairs=3000)
-    change(run, metric_warnings=[Finding(ties_code("tpr_at_fpr_1e-2"), "warning", "tied").as_dict()])
+    change(run, metric_warnings=[asdict(Finding(ties_code("tpr_at_fpr_1e-2"), "warning", "tied"))])
     figure = setting_figure(results_from(run), SETTING)
     assert figure is not None
     assert figure.axes[0].get_yticklabels()[0].get_text().endswith("\u2021")

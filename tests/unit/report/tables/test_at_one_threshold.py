@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -33,7 +34,7 @@ def frame(shift: float = 0.0, clip: float = np.inf) -> tuple[ScoreFrame, PairGro
 def stored(method: str, scores: ScoreFrame, groups: PairGroups, **options: Any) -> Run:
     rows = compute_metrics(scores, ("0", "1"), [groups], 20)
     metrics = [{**row, "mean": number(row["mean"]), "pooled": number(row["pooled"])} for row in summarise(rows)]
-    ties = [finding.as_dict() for finding in tied_at_the_top(scores, rows, False, method)]
+    ties = [asdict(finding) for finding in tied_at_the_top(scores, rows, False, method)]
     return run_of(
         {
             "key": f"{method}-0123456789abcdef",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -123,7 +124,7 @@ def test_a_rate_that_no_threshold_meets_decides_nothing(fake_run: Any) -> None:
         fake_run("beta", noise=0.8, n_pairs=3000, source="files", dataset="mine"),
         fake_run("ac_hinge", noise=0.3, n_pairs=3000, source="files", dataset="mine"),
     ]
-    change(runs[1], metric_warnings=[Finding(ties_code("tpr_at_fpr_1e-2"), "warning", "tied").as_dict()])
+    change(runs[1], metric_warnings=[asdict(Finding(ties_code("tpr_at_fpr_1e-2"), "warning", "tied"))])
     found = found_in(runs)
     sentence, advice = said(found, "beta")
     assert sentence.endswith("undetermined: worst group's FMR over 1e-2, gap of TPR at equal FMR, points.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -114,7 +115,7 @@ def test_a_rate_that_no_threshold_meets_is_marked_and_not_compared(fake_run: Any
     """Four impostors of each hundred share the highest score: rates there are interpolated, and would look alike."""
     runs = [fake_run("beta", n_pairs=3000, noise=0.8), fake_run("ac_hinge", n_pairs=3000, noise=0.2)]
     compared = tables(runs)
-    change(runs[1], metric_warnings=[Finding(ties_code("tpr_at_fpr_1e-2"), "warning", "tied").as_dict()])
+    change(runs[1], metric_warnings=[asdict(Finding(ties_code("tpr_at_fpr_1e-2"), "warning", "tied"))])
     grids = tables(runs)
     for id in ("one_threshold", "one_threshold_groups"):
         assert any(entry.tone != "plain" for entry in line(compared[id], 0, "Ac_Hinge"))

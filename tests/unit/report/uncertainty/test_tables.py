@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -104,7 +105,7 @@ def test_a_difference_is_marked_only_where_its_printed_interval_leaves_out_zero(
 def test_tpr_that_no_threshold_meets_is_marked_and_not_compared(fake_run: Any) -> None:
     runs = [fake_run("baseline", noise=0.8), fake_run("ac_hinge", noise=0.2)]
     tied = Finding(ties_code("tpr_at_fpr_1e-3"), "warning", "tied")
-    change(runs[1], metric_warnings=[tied.as_dict()])
+    change(runs[1], metric_warnings=[asdict(tied)])
     grids = tables(runs, STRICT)
     for id in ("uncertainty", "uncertainty_groups", "differences"):
         by_metric = {section.heading.split(",")[0]: section for section in grids[f"{id}_rfw_facenet"].sections}
