@@ -66,7 +66,6 @@ PROBABILITIES = "probability_"  # the array of a curve: Isotonic
 MAX_PROBED = 1_000  # faces that a loaded model is tried on; of very wide ones fewer
 MAX_PROBED_NUMBERS = 2**22  # in the vectors of these faces
 TINY = 1e-6  # length of a vector that points nowhere
-MAX_HEADER = 32 * 2**20  # bytes; ours are a few kB, text of any length is in arrays
 TYPES = {
     "BOOL": "bool",
     "U8": "uint8",
@@ -85,10 +84,9 @@ def save(model: Model, path: Path) -> None:
 
 def keep_thresholds(path: Path, new: list[Threshold]) -> None:
     """Add thresholds to a saved model, or replace those for the same rates; all else in the file stays as it is."""
-    header = read_header(path)
-    about = read_description(path, header)
+    about = read_description(path)
     try:
-        arrays = _read_arrays(path, header, about)
+        arrays = _read_arrays(path, about)
         _check_sum(about, arrays)
         about["thresholds"] = merged(checked(about.get("thresholds", [])), new)
     except DataError as error:
@@ -128,12 +126,11 @@ def load(path: str | Path, method: type[Any] | None = None) -> Model:
         Fitted, as it was saved. A file that is damaged, or that fairfr did not write, is a DataError.
     """
     path = Path(path)
-    header = read_header(path)
-    about = read_description(path, header)
+    about = read_description(path)
     try:
         cls = _class_of(about, method)
         _check_fingerprint(about)
-        arrays = _read_arrays(path, header, about)
+        arrays = _read_arrays(path, about)
         _check_sum(about, arrays)
         _check_width(about["width"], arrays)
         if method is None:  # what a method of one's own keeps is its own affair
@@ -148,60 +145,24 @@ def load(path: str | Path, method: type[Any] | None = None) -> Model:
 def describe(path: str | Path) -> dict[str, Any]:
     """What the file says about itself, without its state and without reading its arrays."""
     path = Path(path)
-    about = read_description(path, read_header(path))
+    about = read_description(path)
     return {name: value for name, value in about.items() if name not in ("state", "overlay", "checksum", "arrays")}
 
 
-def read_header(path: Path) -> dict[str, Any]:
-    """The header of a safetensors file, with every size in it checked against the file's own."""
-    try:
-        size = path.stat().st_size
-        with path.open("rb") as file:
-            length = int.from_bytes(file.read(8), "little")
-            if size < 8 or length > min(size - 8, MAX_HEADER):
-                raise DataError(f"{path} is not a fairfr model, or cut short: its header would not fit into it.")
-            text = file.read(length)
-    except OSError as error:
-        raise DataError(f"{path} cannot be read: {error.strerror}.") from None
-    try:
-        header = json.loads(text)
-        _check_sizes(header, size - 8 - length)
-    except DataError as error:
-        raise DataError(f"{path} is cut short or damaged: {error.args[0]}.") from None
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        raise DataError(f"{path} is not a fairfr model, or damaged: its header is not that of safetensors.") from None
-    out: dict[str, Any] = header
-    return out
-
-
-def _check_sizes(header: dict[str, Any], room: int) -> None:
-    """Arrays lie one behind the other and fill the file, each as long as its shape says."""
-    spans = []
-    for name, entry in header.items():
-        if name == "__metadata__":
-            continue
-        shape, (start, stop) = entry["shape"], entry["data_offsets"]
-        if not all(type(n) is int and 0 <= n <= room + 1 for n in [*shape, start, stop]):
-            raise DataError(f"the array {name!r} has the shape {shape}, more than the file has room for")
-        length = int(np.dtype(TYPES[entry["dtype"]]).itemsize)
-        for n in shape:
-            length *= n
-        if stop - start != length:
-            raise DataError(f"the array {name!r} has the shape {shape}, but {stop - start:,} bytes are kept for it")
-        spans.append((start, stop))
-    end = 0
-    for start, stop in sorted(spans):
-        if start != end:
-            raise DataError("its arrays do not lie one behind the other")
-        end = stop
-    if end != room:
-        raise DataError(f"its arrays take {end:,} bytes, but {room:,} are there")
-
-
-def read_description(path: Path, header: dict[str, Any]) -> dict[str, Any]:
+def read_description(path: Path) -> dict[str, Any]:
     """The description in the header, of a version that this reader knows."""
+    from safetensors import SafetensorError, safe_open
+
     try:
-        about = json.loads(header["__metadata__"][KEY])
+        path.open("rb").close()  # which says better why a file cannot be read
+        with safe_open(path, framework="np") as file:
+            metadata = file.metadata()
+    except OSError as error:
+        raise DataError(f"{path} cannot be read: {error.strerror or error}.") from None
+    except SafetensorError as error:
+        raise DataError(f"{path} is not a fairfr model, or it is cut short or damaged: {error}.") from None
+    try:
+        about = json.loads(metadata[KEY])
         known = about["format"] == FORMAT and type(about["version"]) is int
     except (KeyError, TypeError, ValueError, RecursionError):
         known = False
@@ -291,16 +252,19 @@ def _pieces_in(node: Any) -> Iterator[str]:
             yield from _pieces_in(item)
 
 
-def _read_arrays(path: Path, header: dict[str, Any], about: dict[str, Any]) -> Arrays:
+def _read_arrays(path: Path, about: dict[str, Any]) -> Arrays:
     """The arrays in memory of their own, after the header and the description were found to agree on them."""
     from safetensors import SafetensorError, safe_open
 
-    found = {name: [TYPES[entry["dtype"]], entry["shape"]] for name, entry in header.items() if name != "__metadata__"}
-    if found != about["arrays"]:
-        odd = sorted(name for name in {*found, *about["arrays"]} if found.get(name) != about["arrays"].get(name))
-        raise DataError(f"its arrays are not the described ones: {odd[0]!r} is {found.get(odd[0], 'missing')}")
     try:
         with safe_open(path, framework="np") as file:
+            found = {}
+            for name in file.keys():  # noqa: SIM118
+                header = file.get_slice(name)
+                found[name] = [TYPES[header.get_dtype()], header.get_shape()]
+            if found != about["arrays"]:
+                odd = min(name for name in {*found, *about["arrays"]} if found.get(name) != about["arrays"].get(name))
+                raise DataError(f"its arrays are not the described ones: {odd!r} is {found.get(odd, 'missing')}")
             return {name: np.array(file.get_tensor(name), order="C") for name in found}
     except (SafetensorError, OSError) as error:
         raise DataError(f"safetensors cannot read it ({error})") from None

@@ -15,7 +15,7 @@ import pytest
 
 import fairfr
 from fairfr.core import serialization as state
-from fairfr.library.model_file import VERSION, _pieces_in, read_description, read_header
+from fairfr.library.model_file import VERSION, _pieces_in, read_description
 
 FOLDER = Path(__file__).with_name("models")
 CASES: dict[str, tuple[str, dict[str, Any]]] = {
@@ -103,7 +103,7 @@ def test_saved_models_mean_what_they_meant(path: Path) -> None:
 
 def test_the_files_hold_every_kind_of_part() -> None:
     """A part that changes its fields, or its name, makes some file here unreadable."""
-    described_parts = [read_description(path, read_header(path)) for path in FILES]
+    described_parts = [read_description(path) for path in FILES]
     found = {kind for about in described_parts for kind in _pieces_in([about["state"], about["overlay"]])}
     for name in dir(fairfr):
         if name[:1].isupper():

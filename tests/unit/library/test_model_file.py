@@ -153,13 +153,13 @@ def test_a_plain_safetensors_file_is_no_model(tmp_path: Path) -> None:
 def test_a_truncated_file_is_refused(saved: Path, share: float) -> None:
     content = saved.read_bytes()
     saved.write_bytes(content[: int(share * len(content))])
-    with pytest.raises(DataError, match=r"cut short|no fairfr model"):
+    with pytest.raises(DataError, match="cut short or damaged"):
         fairfr.load(saved)
 
 
 def test_a_longer_file_is_refused(saved: Path) -> None:
     saved.write_bytes(saved.read_bytes() + b"more")
-    with pytest.raises(DataError, match="bytes, but"):
+    with pytest.raises(DataError, match="cut short or damaged"):
         fairfr.load(saved)
 
 
@@ -177,27 +177,27 @@ def test_a_flipped_bit_is_noticed_anywhere(saved: Path) -> None:
 @pytest.mark.parametrize("length", [2**63, 2**40, 2**31], ids=["exbibytes", "a tebibyte", "gibibytes"])
 def test_an_absurd_header_is_refused_unread(saved: Path, length: int) -> None:
     saved.write_bytes(struct.pack("<Q", length) + saved.read_bytes()[8:])
-    with pytest.raises(DataError, match="its header would not fit"):
+    with pytest.raises(DataError, match="cut short or damaged"):
         fairfr.load(saved)
 
 
 @pytest.mark.parametrize(
-    ("entry", "message"),
+    "entry",
     [
-        ({"shape": [2**40, 2**20]}, "more than the file has room for"),
-        ({"shape": [2, 2]}, "bytes are kept for it"),
-        ({"shape": [-1, 16]}, "more than the file has room for"),
-        ({"dtype": "F64"}, "bytes are kept for it"),
-        ({"data_offsets": [0, 2**50]}, "more than the file has room for"),
-        ({"dtype": "F8_E4M3"}, "not that of safetensors"),
-        ({"shape": None}, "not that of safetensors"),
+        {"shape": [2**40, 2**20]},
+        {"shape": [2, 2]},
+        {"shape": [-1, 16]},
+        {"dtype": "F64"},
+        {"data_offsets": [0, 2**50]},
+        {"dtype": "F8_E4M3"},
+        {"shape": None},
     ],
 )
-def test_sizes_that_contradict_the_file_are_refused(saved: Path, entry: dict[str, Any], message: str) -> None:
+def test_sizes_that_contradict_the_file_are_refused(saved: Path, entry: dict[str, Any]) -> None:
     header, data = parts(saved)
     header["density_.references.vectors"] |= entry
     write(saved, header, data)
-    with pytest.raises(DataError, match=message):
+    with pytest.raises(DataError, match="cut short or damaged"):
         fairfr.load(saved)
 
 
