@@ -393,8 +393,8 @@ def _times(spread: float) -> str:
 
 
 def _change_of_ratio(spread: F64, raw: F64) -> str:
-    """Times raw; nothing where a group has no false match under the raw cosine."""
-    if not np.isfinite(raw[0]):
+    """Times raw; nothing where a group has no false match."""
+    if not np.isfinite(raw[0]) or not np.isfinite(spread[0]):
         return ""
     with np.errstate(invalid="ignore"):  # infinity by infinity
         return f"({Found.of(spread / raw).whole('.2f', 1)})"

@@ -35,6 +35,7 @@ _MORE = {
     "as_model": "fairfr.library.method_classes",
     "audit": "fairfr.auditing.audit",
     "compare": "fairfr.comparing.compare",
+    "evaluate": "fairfr.auditing.evaluate",
     "load": "fairfr.library.model_file",
     "results": "fairfr.stored.frame",
     "runs": "fairfr.stored.frame",

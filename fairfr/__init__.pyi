@@ -3,6 +3,7 @@ from typing import Literal
 
 from fairfr import metrics as metrics
 from fairfr.auditing.audit import audit as audit
+from fairfr.auditing.evaluate import evaluate as evaluate
 from fairfr.comparing.compare import compare as compare
 from fairfr.core.errors import ConfigError as ConfigError
 from fairfr.core.errors import DataError as DataError

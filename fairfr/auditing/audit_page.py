@@ -11,7 +11,7 @@ import numpy as np
 
 from fairfr import __version__
 from fairfr.auditing.audit_figures import ReliabilityBin, audit_figures, reliability_bins, reliability_figure
-from fairfr.auditing.group_rates import CURRENT, KINDS, GroupRates, Level, Rate, largest_ratio
+from fairfr.auditing.group_rates import CURRENT, KEPT, KINDS, GroupRates, Level, Rate, largest_ratio
 from fairfr.auditing.probabilities import SCORE, GroupCalibration, Probabilities
 from fairfr.auditing.sentences import AuditFinding, Wording, percent, rounded_down, times_of
 from fairfr.core.text import escape_control_chars, plural
@@ -26,6 +26,7 @@ HEADS: dict[str, str] = {"sure": "What is sure", "unclear": "What cannot be told
 STYLE = """
 .findings li { margin: 6px 0; max-width: 100ch; overflow-wrap: anywhere; }
 .notes { overflow-wrap: anywhere; }
+.verdict { font-size: 1.15em; border-left: 4px solid #1c2024; padding-left: 12px; max-width: 100ch; }
 svg { max-width: 620px; width: 100%; height: auto; }
 main { max-width: 1180px; margin: 0 auto; }
 textarea { width: 100%; min-height: 190px; font: inherit; font-size: 13px; }
@@ -141,7 +142,7 @@ def rates_sections(found: Report) -> Iterator[str]:
             rows += [_rate_row(row, level) for row in groups]
             notes += _at_least_notes(groups, found.rates.people_known)
         heads = ["group", "impostors", "FM", "FMR [95 %]", "genuine", "FNM", "FNMR [95 %]", "at impostor level"]
-        if level != CURRENT:
+        if not isinstance(level, str):
             heads.append("impostor pairs needed")
             notes.append("The threshold was set on these pairs.")
         yield table(f"Error rates at {place}", heads, rows, " ".join(notes))
@@ -150,6 +151,8 @@ def rates_sections(found: Report) -> Iterator[str]:
 def _level_head(level: Level, place: str) -> str:
     if level == CURRENT:
         return f"At your threshold, {place}"
+    if level == KEPT:
+        return f"At the kept threshold, {place}"
     return f"At {place}"
 
 
@@ -164,7 +167,7 @@ def _rate_row(row: GroupRates, level: Level) -> list[str]:
     if row.needed is not None:
         needed = f"{row.needed:,}"
     cells.append(like)
-    if level != CURRENT:
+    if not isinstance(level, str):
         cells.append(needed)
     return cells
 
@@ -209,7 +212,7 @@ def _own_threshold_note(found: Report, level: Level) -> str:
 
 def figure_sections(found: Report) -> Iterator[str]:
     """Rates over the threshold, and scores, by group."""
-    current = [row.threshold for row in found.rates.rows if row.level == CURRENT and row.grouping is None]
+    current = [row.threshold for row in found.rates.rows if isinstance(row.level, str) and row.grouping is None]
     threshold = current[0] if current else None
     figures = audit_figures(found.sample, found.rates, threshold)
     if figures:
@@ -250,7 +253,13 @@ def share_text(errors: Errors) -> str:
     return percent(errors.rate)
 
 
-def probability_sections(found: Report) -> Iterator[str]:
+CURVES_NOTE = (
+    "Curves of the score (platt, beta, isotonic) are fitted on other people's pairs. A curve of the score alone "
+    "changes no FMR or FNMR that a threshold can reach."
+)
+
+
+def probability_sections(found: Report, note: str = CURVES_NOTE) -> Iterator[str]:
     """How right probabilities are: a table, and a figure of the best."""
     probabilities = found.probabilities
     if probabilities is None:
@@ -258,10 +267,6 @@ def probability_sections(found: Report) -> Iterator[str]:
     yield "<h2>As probabilities</h2>"
     heads = ["group", "method", "said", "true", "log loss", "Brier", "Cllr", "Cllr min", "slope", "p of ECCE"]
     rows = [_calibration_row(row) for row in probabilities.groups if row.method != SCORE]
-    note = (
-        "Curves of the score (platt, beta, isotonic) are fitted on other people's pairs. A curve of the score alone "
-        "changes no FMR or FNMR that a threshold can reach."
-    )
     if found.sample.people is None:
         note += " People are not known: no interval and no test."
     yield table("Calibration by group", heads, rows, note)
@@ -356,5 +361,10 @@ def _method(found: Audit) -> str:
         f"fairfr {__version__}, {found.created}" + (f", sha256 {found.file.sha256}" if found.file.sha256 else ""),
         "Name and date: ______________________________",
     ]
+    return text_to_copy(lines)
+
+
+def text_to_copy(lines: Sequence[str]) -> str:
+    """What a report about these numbers should say."""
     body = text("\n".join(lines))
     return f'<h2>Method, to copy</h2><textarea readonly rows="{len(lines) + 3}">{body}</textarea>'

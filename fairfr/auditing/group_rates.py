@@ -27,7 +27,9 @@ from fairfr.numerics.rate_bounds import (
 Kind: TypeAlias = Literal["fmr", "fnmr"]
 KINDS: tuple[Kind, ...] = ("fmr", "fnmr")
 CURRENT: Literal["current"] = "current"
-Level: TypeAlias = float | Literal["current"]
+KEPT: Literal["kept"] = "kept"
+Level: TypeAlias = float | Literal["current", "kept"]
+"""A wanted false match rate, the threshold in use, or the one that is kept with a model."""
 
 FEW = 10
 """Below so many errors a rate is called few, and drawn hollow."""
@@ -164,15 +166,21 @@ def measure_rates(sample: Sample, threshold: float | None, fmr: Sequence[float])
     MeasuredRates
         Without labels it has no rows.
     """
-    if sample.same is None:
-        return MeasuredRates((), (), sample.people is not None)
-    subsets = tuple(_subsets(sample, sample.same))
     thresholds: list[tuple[Level, float | None]] = []
     if threshold is not None:
         thresholds.append((CURRENT, threshold))
-    if len(subsets[0].impostors) > 0:
+    if sample.same is not None and not sample.same.all():
+        impostors = np.sort(sample.similarity[~sample.same])
         observed = np.unique(sample.similarity)
-        thresholds += [(level, threshold_at(subsets[0].impostors.ascending, observed, level)) for level in fmr]
+        thresholds += [(level, threshold_at(impostors, observed, level)) for level in fmr]
+    return rates_at(sample, thresholds)
+
+
+def rates_at(sample: Sample, thresholds: Sequence[tuple[Level, float | None]]) -> MeasuredRates:
+    """Measure both error rates of all pairs and of every group at each of the ``thresholds`` (similarities)."""
+    if sample.same is None:
+        return MeasuredRates((), (), sample.people is not None)
+    subsets = tuple(_subsets(sample, sample.same))
     rows: list[GroupRates] = []
     for level, at in thresholds:
         rows += [subset.at(level, at) for subset in subsets]

@@ -29,7 +29,8 @@ FOLD = "fold"
 class ColumnNames:
     """How the columns of a table are called; None: by one of the usual names, if there is one.
 
-    ``bins``: groups that are made from numbers, with the edges between them.
+    ``bins``: groups that are made from numbers, with the edges between them. ``images``: of the two images' ids, where
+    a model is to compare vectors. Without ``needs_score`` the score is the probability, if there is one, else 0.
     """
 
     score: str | None = None
@@ -41,6 +42,8 @@ class ColumnNames:
     fold: str | None = None
     probability: str | None = None
     bins: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    images: tuple[str, str] | None = None
+    needs_score: bool = True
 
 
 def read_columns(path: Path, wanted: ColumnNames) -> tuple[Columns, DataFile]:
@@ -85,19 +88,22 @@ class _Header:
         self._path = path
         self._stored = {name.strip(): name for name in names}
         self._score = self._distance = None
-        if wanted.distance is None:
+        if wanted.distance is None and wanted.needs_score:
             self._score = self._usual(wanted.score, SCORES)
-        if wanted.score is None:
+        if wanted.score is None and wanted.needs_score:
             self._distance = self._usual(wanted.distance, DISTANCES)
         if self._score is not None and self._distance is not None:
             raise DataError(
                 f"{path} has both '{self._score}' and '{self._distance}'. Say which one counts: --score or --distance."
             )
-        if self._score is None and self._distance is None:
+        if self._score is None and self._distance is None and wanted.needs_score:
             raise DataError(
                 f"{path} has no column called {' or '.join((*SCORES, *DISTANCES))}. Name it with --score COL or "
                 f"--distance COL. Its columns: {', '.join(self._stored)}."
             )
+        self._images = wanted.images
+        for name in wanted.images or ():
+            self._known(name)
         self._label = self._usual(wanted.label, LABELS)
         self._identity = self._both_sides(wanted.identity_left, wanted.identity_right)
         self._fold = self._usual(wanted.fold, (FOLD,))
@@ -144,16 +150,15 @@ class _Header:
     @property
     def used(self) -> list[str]:
         """The columns to be read, as the file has them."""
-        names = [self._score, self._distance, self._label, self._fold, self._probability, *(self._identity or ())]
+        names = [self._score, self._distance, self._label, self._fold, self._probability]
+        names += [*(self._identity or ()), *(self._images or ())]
         for columns in self._groups.values():
             names += columns
         return list(dict.fromkeys(self._stored[name] for name in names if name is not None))
 
     def columns(self, table: TextTable) -> Columns:
         """Their content."""
-        score = self._score or self._distance
-        assert score is not None
-        identity = None
+        identity = images = None
         if self._identity is not None:
             left, right = self._identity
             identity = (self._text(table, left), self._text(table, right))
@@ -164,8 +169,16 @@ class _Header:
             fold = self._text(table, self._fold).codes
         if self._probability is not None:
             probability = _numbers(table, self._stored[self._probability])
+        if self._images is not None:
+            images = (self._text(table, self._images[0]), self._text(table, self._images[1]))
+        score = np.zeros(table.n_rows)
+        named = self._score or self._distance
+        if named is not None:
+            score = _numbers(table, self._stored[named])
+        elif probability is not None:
+            score = probability
         return Columns(
-            score=_numbers(table, self._stored[score]),
+            score=score,
             label=label,
             place=table.places,
             groupings=tuple(self._grouping(table, name, columns) for name, columns in self._groups.items()),
@@ -173,6 +186,7 @@ class _Header:
             fold=fold,
             probability=probability,
             is_distance=self._distance is not None,
+            images=images,
         )
 
     def _text(self, table: TextTable, name: str) -> Coded:

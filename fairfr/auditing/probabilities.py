@@ -6,7 +6,7 @@ Curves are cross-fitted: each pair gets its probability from a curve that was fi
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -58,6 +58,36 @@ class GroupCalibration:
     reason: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """The probabilities of one method, (p,): ``llr`` are their log odds without those of the share ``prior``.
+
+    ``llr`` is None for scores that are no probabilities.
+    """
+
+    method: str
+    value: F64
+    llr: F64 | None = None
+    prior: float = 0.5
+
+    @classmethod
+    def of(cls, method: str, probability: F64, n_genuine: int, n_impostors: int) -> Judged:
+        """Probabilities at the share of genuine pairs among so many of both kinds."""
+        llr = log_likelihood_ratio(probability, n_genuine, n_impostors)
+        return cls(method, probability, llr, n_genuine / (n_genuine + n_impostors))
+
+    def at_prior(self, method: str, prior: float) -> Judged:
+        """The same at another share of genuine pairs."""
+        return Judged(method, with_prior(self.value, self.prior, prior), self.llr, prior)
+
+    @property
+    def log_odds(self) -> F64:
+        """Of the probabilities, within what so many pairs can show."""
+        assert self.llr is not None
+        log_odds: F64 = self.llr + math.log(self.prior / (1 - self.prior))
+        return log_odds
+
+
 @dataclass(frozen=True)
 class Probabilities:
     """``of`` (p,) by method, for the pairs ``rows`` of the sample; ``groups``, every measurement."""
@@ -76,7 +106,7 @@ class Probabilities:
     @property
     def shown(self) -> list[str]:
         """The methods whose reliability is drawn: those given, and the best curve of the score."""
-        return [method for method in (GIVEN, self._best_curve) if method in self.of]
+        return [method for method in self.of if method not in CURVES or method == self._best_curve]
 
     @property
     def _best_curve(self) -> str | None:
@@ -89,25 +119,33 @@ def measure_probabilities(sample: Sample) -> Probabilities | None:
     """Measure the calibration of every method in every group; None without labels of both kinds."""
     if sample.same is None or sample.same.all() or not sample.same.any():
         return None
-    rows = np.arange(len(sample))
-    if len(rows) > MOST_PAIRS:
-        rows = np.sort(np.random.default_rng(SEED).choice(rows, MOST_PAIRS, replace=False))
-    part = sample
-    if len(rows) < len(sample):
-        part = sample.part(rows)
+    rows, part = most_pairs(sample)
     assert part.same is not None
     values: dict[str, F64] = {}
     if part.probability is not None:
         values[GIVEN] = part.probability
     values |= _cross_fitted(part, part.same)
-    values[SCORE] = part.similarity
-    share = float(part.same.mean())
+    n_genuine = int(np.count_nonzero(part.same))
+    judged = [Judged.of(method, value, n_genuine, len(part) - n_genuine) for method, value in values.items()]
+    return measure_judged(rows, part, [*judged, Judged(SCORE, part.similarity)])
+
+
+def most_pairs(sample: Sample) -> tuple[I64, Sample]:
+    """The rows whose probabilities are looked at, and the sample of these alone: all of them up to a million."""
+    rows = np.arange(len(sample))
+    if len(rows) <= MOST_PAIRS:
+        return rows, sample
+    rows = np.sort(np.random.default_rng(SEED).choice(rows, MOST_PAIRS, replace=False))
+    return rows, sample.part(rows)
+
+
+def measure_judged(rows: I64, part: Sample, judged: Sequence[Judged]) -> Probabilities:
+    """Measure every method in every group of ``part``, which are the ``rows`` of the whole sample."""
     groups = []
     for grouping, group, chosen in _subsets(part):
-        for method, value in values.items():
-            groups.append(_measured(part, method, value, share, (grouping, group, chosen)))
-    del values[SCORE]
-    return Probabilities(rows, values, tuple(groups))
+        for one in judged:
+            groups.append(_measured(part, one, (grouping, group, chosen)))
+    return Probabilities(rows, {one.method: one.value for one in judged if one.llr is not None}, tuple(groups))
 
 
 def _subsets(sample: Sample) -> Iterator[tuple[str | None, str, Bool]]:
@@ -191,13 +229,12 @@ def _isotonic(score: F64, same: Bool) -> Curve:
 # -- how right they are ----------------------------------------------------------------------------------------------
 
 
-def _measured(
-    sample: Sample, method: str, values: F64, share: float, subset: tuple[str | None, str, Bool]
-) -> GroupCalibration:
+def _measured(sample: Sample, judged: Judged, subset: tuple[str | None, str, Bool]) -> GroupCalibration:
     grouping, group, chosen = subset
+    method = judged.method
     assert sample.same is not None
     same = sample.same[chosen]
-    value = values[chosen]
+    value = judged.value[chosen]
     n_same = int(np.count_nonzero(same))
     if min(n_same, len(same) - n_same) < FEWEST:
         return GroupCalibration(
@@ -209,11 +246,9 @@ def _measured(
         auroc=auroc_of(roc_curve(same, value)),
         eer=eer(same, value),
     )
-    if method == SCORE:
+    if judged.llr is None:
         return replace(ranking, reason="a score is no probability")
-    n_genuine = int(np.count_nonzero(sample.same))
-    llr = log_likelihood_ratio(value, n_genuine, len(sample) - n_genuine)
-    log_odds = llr + math.log(share / (1 - share))
+    log_odds = judged.log_odds[chosen]
     people = sample.people_of(chosen)
     reason = None
     if people is None:
@@ -222,15 +257,20 @@ def _measured(
         ranking,
         said=float(value.mean()),
         true=float(same.mean()),
-        log_loss=float(np.mean(np.logaddexp(0.0, np.where(same, -log_odds, log_odds)))),
+        log_loss=log_loss(same, log_odds),
         brier=brier(same, value),
         ece=ece(same, value),
-        cllr=cllr(same, llr),
+        cllr=cllr(same, judged.llr[chosen]),
         line=fit_log_odds(same, log_odds, people),
         intervals_known=people is not None,
         test=_tested(same, value, sample, chosen),
         reason=reason,
     )
+
+
+def log_loss(same: Bool, log_odds: F64) -> float:
+    """The mean of minus the logarithm of the probability of what is true."""
+    return float(np.mean(np.logaddexp(0.0, np.where(same, -log_odds, log_odds))))
 
 
 def _tested(same: Bool, probability: F64, sample: Sample, chosen: Bool) -> CalibrationTest:

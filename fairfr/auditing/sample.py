@@ -157,6 +157,7 @@ class Columns:
 
     ``label`` (p,): 1, 0, and -1 where it cannot be read. ``identity``: of the left and of the right images.
     ``place`` names some rows for a message. ``other_cells`` has the columns that are not audited, of some rows.
+    ``images``: ids of the left and of the right images, where a model is to compare them.
     """
 
     score: F64
@@ -168,6 +169,7 @@ class Columns:
     probability: F64 | None = None
     is_distance: bool = False
     other_cells: Callable[[I64], list[npt.NDArray[Any]]] | None = None
+    images: tuple[Coded, Coded] | None = None
 
 
 def check_sample(given: Columns, bad_rows: BadRows = "refuse") -> Sample:
@@ -284,7 +286,7 @@ def _repeated(given: Columns, keep: Bool) -> int:
     """How many rows are the same as an earlier one, in every cell."""
     columns: list[npt.NDArray[Any]] = [given.score[keep]]
     columns += [_rows(column, keep) for column in (given.label, given.fold, given.probability) if column is not None]
-    columns += [column.codes[keep] for column in given.identity or ()]
+    columns += [column.codes[keep] for column in (*(given.identity or ()), *(given.images or ()))]
     for grouping in given.groupings:
         columns += [grouping.left[keep], grouping.right[keep]]
     order, is_repeated = _repeats(columns)

@@ -56,7 +56,7 @@ class Wording:
         if threshold is None:
             return f"FMR {level_text(level)} (no threshold)"
         shown = f"{self.sample.shown(threshold):.4g}"
-        if level == CURRENT:
+        if isinstance(level, str):
             return shown
         return f"FMR {level_text(level)} ({shown})"
 
@@ -89,17 +89,22 @@ def rounded_down(times: float) -> str:
 
 def find(sample: Sample, rates: MeasuredRates, probabilities: Probabilities | None) -> list[AuditFinding]:
     """All sentences: what is sure first, then what is unclear, then notes."""
-    found = [*_of_the_sample(sample), *_of_rates(sample, rates), *_of_probabilities(sample, probabilities)]
-    found += _of_genuine_pairs(rates)
-    found += _of_groups(sample)
-    if sample.repeated:
-        found.append(AuditFinding("note", f"{plural(sample.repeated, 'row')} repeat another; all were kept."))
+    found = [*_of_rates(sample, rates), *_of_probabilities(sample, probabilities), *notes_of(sample, rates)]
     order: tuple[Certainty, ...] = ("sure", "unclear", "note")
     found.sort(key=lambda finding: order.index(finding.kind))
-    return [*_of_people(sample), *found]
+    return [*of_people(sample), *found]
 
 
-def _of_people(sample: Sample) -> Iterator[AuditFinding]:
+def notes_of(sample: Sample, rates: MeasuredRates) -> Iterator[AuditFinding]:
+    """What should be known of the pairs themselves."""
+    yield from _of_the_sample(sample)
+    yield from _of_genuine_pairs(rates)
+    yield from _of_groups(sample)
+    if sample.repeated:
+        yield AuditFinding("note", f"{plural(sample.repeated, 'row')} repeat another; all were kept.")
+
+
+def of_people(sample: Sample) -> Iterator[AuditFinding]:
     """First of all, because everything else rests on it."""
     if sample.people is None and sample.same is not None:
         yield AuditFinding(

@@ -16,13 +16,14 @@ SHOWN = 20  # images named
 
 def add_network_arguments(parser: argparse._ActionsContainer) -> None:
     """How pixels go into an ONNX model."""
-    parser.add_argument("--mean", type=float, default=127.5, help="pixels become (x - mean) / std (%(default)s)")
-    parser.add_argument("--std", type=float, default=127.5, help="(%(default)s)")
-    parser.add_argument("--bgr", action="store_true", help="the model takes blue first; otherwise red")
-    parser.add_argument("--flip", action="store_true", help="add the vector of the mirrored face")
-    parser.add_argument("--batch", type=int, default=64, help="images at once (%(default)s)")
-    parser.add_argument("--threads", type=int, default=0, help="0: as many as onnxruntime likes")
-    parser.add_argument("--skip-unreadable", action="store_true", help="leave out pictures that cannot be read")
+    add = parser.add_argument
+    add("--mean", type=float, default=127.5, metavar="X", help="pixels become (x - mean) / std (default: 127.5)")
+    add("--std", type=float, default=127.5, metavar="X", help="see --mean (default: 127.5)")
+    add("--bgr", action="store_true", help="the model takes blue first; otherwise red")
+    add("--flip", action="store_true", help="add the vector of the mirrored face")
+    add("--batch", type=int, default=64, metavar="N", help="images at once (default: 64)")
+    add("--threads", type=int, default=0, metavar="N", help="cores (default: all)")
+    add("--skip-unreadable", action="store_true", help="leave out pictures that cannot be read")
 
 
 def preprocessing_of(arguments: argparse.Namespace) -> Preprocessing:

@@ -25,6 +25,9 @@ def make_parser() -> argparse.ArgumentParser:
     """All options."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("file", type=Path, metavar="FILE", help="the table of pairs: csv, tsv or parquet")
+    scores = parser.add_mutually_exclusive_group()
+    scores.add_argument("--score", metavar="COL", help="column of scores; higher: more similar")
+    scores.add_argument("--distance", metavar="COL", help="column of distances; lower: more similar")
     add_column_options(parser)
     parser.add_argument("--probability", metavar="COL", help="column of the probabilities that the matcher gives")
     parser.add_argument("--fold", metavar="COL", help="column of the fold (default: fold, if there is one)")
@@ -36,9 +39,6 @@ def make_parser() -> argparse.ArgumentParser:
         metavar="A,B",
         help="false match rates for which a threshold is set (default: 1e-2,1e-3,1e-4)",
     )
-    parser.add_argument(
-        "--bad-rows", choices=("refuse", "leave-out"), default="refuse", help="rows that cannot be right"
-    )
     parser.add_argument("--since", type=Path, metavar="FILE", help="the audit.json of an earlier audit at the same T")
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder for audit.html and audit.json")
     return parser
@@ -48,14 +48,14 @@ def add_column_options(parser: argparse.ArgumentParser) -> None:
     """Which column is what."""
     from fairfr.data.importers.bins import BINS_HELP
 
-    scores = parser.add_mutually_exclusive_group()
-    scores.add_argument("--score", metavar="COL", help="column of scores; higher: more similar")
-    scores.add_argument("--distance", metavar="COL", help="column of distances; lower: more similar")
     parser.add_argument("--label", metavar="COL", help="column of labels (default: label, same or match)")
     parser.add_argument("--group", action="append", default=[], metavar="COL", help="a grouping; may be repeated")
     parser.add_argument("--bins", action="append", default=[], metavar="COL=A,B,...", help=BINS_HELP)
     parser.add_argument("--identity-left", metavar="COL", help="who is on the left image (default: left_identity)")
     parser.add_argument("--identity-right", metavar="COL", help="who is on the right image (default: right_identity)")
+    parser.add_argument(
+        "--bad-rows", choices=("refuse", "leave-out"), default="refuse", help="rows that cannot be right"
+    )
 
 
 def rates(text: str) -> tuple[float, ...]:

@@ -71,6 +71,7 @@ def _score_arguments(parser: argparse.ArgumentParser) -> None:
     add("--images", type=Path, help="csv or parquet with image and the groups (or identity) that the method needs")
     add("--out", type=Path, required=True, help=".parquet or .csv; an interrupted call goes on where it was")
     add("--prior", type=float, metavar="P", help="share of genuine pairs here: their probability, and a column llr")
+    add("--config-dir", type=Path, action="append", default=[], metavar="DIR", help="of a model of your own method")
     add("--threads", type=int, help="default: all cores, or OMP_NUM_THREADS")
     add("--block", type=int, default=2**18, help="pairs at a time (default: %(default)s)")
 
@@ -186,7 +187,8 @@ def score(options: argparse.Namespace) -> str:
 
     names = ("model", "pairs", "out", "embeddings", "images", "threads", "block", "prior", "score")
     with ScoringProgress() as bar:
-        rows = score_pairs(ScoreOptions(**{name: getattr(options, name) for name in names}), bar)
+        given = {name: getattr(options, name) for name in names}
+        rows = score_pairs(ScoreOptions(**given, config_dir=tuple(options.config_dir)), bar)
     done = f"{options.out}: {plural(rows, 'pair')} scored"
     if bar.kept:
         done += f", {plural(bar.kept, 'block')} from before"

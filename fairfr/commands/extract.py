@@ -1,12 +1,16 @@
 """Extract embeddings with your own ONNX face model.
 
-fairfr extract --images DIR --list names.txt --landmarks lmk.csv --model model.onnx --out data/rfw/embeddings/mynet.npz
+  fairfr extract --images DIR --list names.txt --landmarks lmk.csv \\
+      --onnx model.onnx --out data/rfw/embeddings/mynet.npz
+  fairfr extract --images DIR --list names.txt --onnx model.onnx --bgr \\
+      --out data/mine/embeddings/mynet.npz
 
-The list has one image on each line: its path below DIR, which becomes its id, or id<TAB>path. Landmarks are five
-points of each image (csv: image,x1,y1,...,x5,y5; or such lines separated by tabs or spaces): faces are brought to the
-usual 112 x 112 template. Without landmarks, images must have the model's size. Needs pip install 'fairfr[extract]'.
-Stop it at any time: the same command goes on where it stopped.
-From a checkout: python scripts/extract_embeddings.py
+The list has an image's path below DIR on each line, which is its id, or
+id<TAB>path. Landmarks are five points of each image (image,x1,y1,...,x5,y5):
+faces are brought to the usual 112 x 112 template. Without them, images must
+have the model's size. Stop it at any time: the same command goes on.
+
+next: fairfr check --dataset rfw --backbone mynet
 """
 
 import argparse
@@ -19,6 +23,7 @@ from fairfr.commands._extraction import (
     preprocessing_of,
     report_extraction,
 )
+from fairfr.commands._help import parse, pattern, show_help_option
 from fairfr.commands._messages import run_and_print
 from fairfr.core.errors import DataError
 from fairfr.faces.aligners import AlignedAlready, Aligner, LandmarkAligner
@@ -29,7 +34,7 @@ from fairfr.faces.onnx_model import OnnxModel
 
 def main() -> None:
     """Extract, then say what was done."""
-    arguments = _parser().parse_args()
+    arguments = parse(make_parser())
     run_and_print(lambda: run(arguments), "Stopped. The same command goes on from where it stopped.")
 
 
@@ -37,8 +42,8 @@ def run(arguments: argparse.Namespace) -> str:
     """Read what was named and extract under a progress bar."""
     if arguments.out.suffix != ".npz":
         raise DataError(f"--out {arguments.out}: must end in .npz.")
-    if arguments.out.exists() and not arguments.overwrite:
-        raise DataError(f"{arguments.out} is there already. Remove it, or pass --overwrite.")
+    if arguments.out.exists() and not arguments.force:
+        raise DataError(f"{arguments.out} is there already. Remove it, or pass --force.")
     preprocessing = preprocessing_of(arguments)
     entries = read_list(arguments.list, arguments.images)
     bad_fits = 0
@@ -47,8 +52,8 @@ def run(arguments: argparse.Namespace) -> str:
         by_landmarks = LandmarkAligner(read_landmarks(*arguments.landmarks), entries)
         aligner = by_landmarks
         bad_fits = by_landmarks.bad_fits
-    model = OnnxModel(arguments.model, preprocessing, arguments.threads)
-    made_from = fingerprint([arguments.model, *arguments.landmarks], asdict(preprocessing))
+    model = OnnxModel(arguments.onnx, preprocessing, arguments.threads)
+    made_from = fingerprint([arguments.onnx, *arguments.landmarks], asdict(preprocessing))
     job = ExtractionJob(entries, aligner, arguments.out, arguments.batch, arguments.skip_unreadable)
     lines = report_extraction(arguments.out, extract_with_progress(job, model, made_from))
     if bad_fits:
@@ -59,13 +64,19 @@ def run(arguments: argparse.Namespace) -> str:
     return "\n".join(lines)
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--images", type=Path, required=True, help="the folder that the list starts from")
-    parser.add_argument("--list", type=Path, required=True, help="one image on each line")
-    parser.add_argument("--landmarks", type=Path, nargs="+", default=[], help="one or several files")
-    parser.add_argument("--model", type=Path, required=True, help="an ONNX file")
-    parser.add_argument("--out", type=Path, required=True, help="<data root>/<data set>/embeddings/<name>.npz")
-    add_network_arguments(parser)
-    parser.add_argument("--overwrite", action="store_true", help="replace --out if it is there")
+def make_parser() -> argparse.ArgumentParser:
+    """All options."""
+    usage = "--images DIR --list FILE --onnx FILE --out FILE [options]"
+    parser = argparse.ArgumentParser(**pattern(usage, __doc__ or ""), add_help=False)
+    show_help_option(parser)
+    add = parser.add_argument_group("input").add_argument
+    add("--images", type=Path, required=True, metavar="DIR", help="the folder that the list starts from")
+    add("--list", type=Path, required=True, metavar="FILE", help="one image on each line")
+    add("--landmarks", type=Path, nargs="+", default=[], metavar="FILE", help="csv, or separated by tabs or spaces")
+    group = parser.add_argument_group("network")
+    group.add_argument("--onnx", "--model", type=Path, required=True, metavar="FILE", help="an ONNX model")
+    add_network_arguments(group)
+    add = parser.add_argument_group("output").add_argument
+    add("--out", type=Path, required=True, metavar="FILE", help="<data root>/<data set>/embeddings/<name>.npz")
+    add("--force", "--overwrite", action="store_true", help="replace --out if it is there")
     return parser

@@ -1,12 +1,14 @@
-"""Real faces by one command: fetch LFW, embed its faces, and say how to compare every method on them.
+"""Real faces by one command: fetch LFW or take CelebA, and embed the faces.
 
-fairfr faces lfw                      downloads LFW (180 MB, no form to sign) into data/.downloads
-fairfr faces lfw --images lfw.tgz     or the folder, or the folder that holds it; pairs.txt lies beside it, or --pairs
-fairfr faces celeba --images img_align_celeba.zip --identities identity_CelebA.txt \
-                    --attribute-table list_attr_celeba.txt
+  fairfr faces lfw
+  fairfr faces celeba --images img_align_celeba.zip \\
+      --identities identity_CelebA.txt --celeba-attributes list_attr_celeba.txt
 
-Faces are found, aligned and embedded by dlib's network (pip install 'fairfr[faces]'), or by your own ONNX model with
---model. The result is a data set below --out, like any other. Stop it at any time: the same command goes on.
+Faces are found, aligned and embedded by dlib's network (pip install
+'fairfr[faces]'), or by an ONNX model of your own. The result is a data set like
+any other. Stop it at any time: the same command goes on.
+
+next: fairfr run -m experiment=beyond dataset=lfw_faces backbone=dlib_resnet
 """
 
 import argparse
@@ -26,6 +28,7 @@ from fairfr.commands._extraction import (
     preprocessing_of,
     report_extraction,
 )
+from fairfr.commands._help import parse, pattern, show_help_option
 from fairfr.commands._messages import run_and_print
 from fairfr.core.run_key import check_path_name
 from fairfr.core.storage import replace_text
@@ -54,7 +57,7 @@ NEED_GROUPS = ("demonorm*", "gst*", "oracle*")  # methods that cannot run withou
 
 def main() -> None:
     """Make the data set that was named, and say what to do with it."""
-    arguments = _parser().parse_args()
+    arguments = parse(make_parser())
     run_and_print(lambda: arguments.make(arguments), "Stopped. The same command goes on where it stopped.")
 
 
@@ -70,7 +73,7 @@ class Recogniser(NamedTuple):
 def make_lfw(arguments: argparse.Namespace) -> str:
     """LFW with its official pairs."""
     recogniser = load_recogniser(arguments)  # what is not installed is said before anything is fetched
-    downloads = arguments.out / ".downloads" / "lfw"
+    downloads = arguments.data_root / ".downloads" / "lfw"
     with _progress() as progress:
         if arguments.images is None:
             folder, pairs = download_lfw(downloads, arguments.pairs, progress)
@@ -86,12 +89,12 @@ def make_celeba(arguments: argparse.Namespace) -> str:
     """CelebA with pairs inside gender and age."""
     recogniser = load_recogniser(arguments)
     with _progress() as progress:
-        folder = given_pictures(arguments.images, CELEBA, arguments.out / ".downloads" / "celeba", progress)
+        folder = given_pictures(arguments.images, CELEBA, arguments.data_root / ".downloads" / "celeba", progress)
     pictures = list_pictures(folder, CELEBA)
     print(f"{folder}: {len(pictures):,} images")
     if not arguments.all:
         pictures = dict(list(pictures.items())[:CELEBA_FIRST])
-    data = celeba_set(pictures, arguments.identities, arguments.attribute_table)
+    data = celeba_set(pictures, arguments.identities, arguments.celeba_attributes)
     return embed(data, pictures, recogniser, arguments)
 
 
@@ -99,17 +102,17 @@ def load_recogniser(arguments: argparse.Namespace) -> Recogniser:
     """dlib's network, or the user's ONNX model on faces that dlib finds."""
     missing: Missing = arguments.missing
     finder = {"dlib": dlib_version(), "missing": missing}
-    if arguments.model is None:
+    if arguments.onnx is None:
         backbone = arguments.backbone or DLIB
         network: Network = DlibNetwork()
         made_from = fingerprint([model_file(LANDMARKS), model_file(NETWORK)], finder)
     else:
-        backbone = arguments.backbone or arguments.model.stem
+        backbone = arguments.backbone or arguments.onnx.stem
         preprocessing = preprocessing_of(arguments)
-        network = OnnxModel(arguments.model, preprocessing, arguments.threads)
-        made_from = fingerprint([model_file(LANDMARKS), arguments.model], finder | asdict(preprocessing))
+        network = OnnxModel(arguments.onnx, preprocessing, arguments.threads)
+        made_from = fingerprint([model_file(LANDMARKS), arguments.onnx], finder | asdict(preprocessing))
     check_path_name("--backbone", backbone)
-    aligner = DlibAligner(chip=arguments.model is None, missing=missing)
+    aligner = DlibAligner(chip=arguments.onnx is None, missing=missing)
     return Recogniser(backbone, aligner, network, made_from)
 
 
@@ -118,7 +121,7 @@ def embed(
 ) -> str:
     """Write the tables, make the vectors, check the set, and name the next command."""
     print(write_and_summarise(data, arguments), flush=True)
-    out = arguments.out / arguments.name / "embeddings" / f"{recogniser.backbone}.npz"
+    out = arguments.data_root / arguments.dataset / "embeddings" / f"{recogniser.backbone}.npz"
     entries = tuple(ListedImage(image, image, pictures[image]) for image in wanted_images(data, arguments.all))
     job = ExtractionJob(entries, recogniser.aligner, out, arguments.batch, arguments.skip_unreadable, extend=True)
     done = extract_with_progress(job, recogniser.network, recogniser.made_from)
@@ -143,7 +146,7 @@ def report_missing(no_face: Sequence[str], backbone: str, arguments: argparse.Na
     """The first images in which no face was found; a file has them all."""
     if not no_face:
         return []
-    listed = arguments.out / arguments.name / f"no_face_{backbone}.txt"
+    listed = arguments.data_root / arguments.dataset / f"no_face_{backbone}.txt"
     replace_text(listed, "".join(f"{name}\n" for name in no_face))
     what = "embedded from the middle of the picture"
     if arguments.missing == "drop":
@@ -153,7 +156,7 @@ def report_missing(no_face: Sequence[str], backbone: str, arguments: argparse.Na
 
 def check(backbone: str, grouping: Sequence[str], arguments: argparse.Namespace) -> str:
     """What there is to know about the new set."""
-    words = ["--dataset", arguments.name, "--backbone", backbone, "--data-root", str(arguments.out)]
+    words = ["--dataset", arguments.dataset, "--backbone", backbone, "--data-root", str(arguments.data_root)]
     parser = argparse.ArgumentParser()
     check_command.add_arguments(parser)
     page, _ = check_command.check(parser.parse_args([*words, "--grouping", ",".join(grouping)]))
@@ -165,13 +168,13 @@ def next_commands(backbone: str, grouping: Sequence[str], arguments: argparse.Na
     methods = "method=glob(*)"
     if not grouping:
         methods = f"method=glob(*,exclude=[{','.join(NEED_GROUPS)}])"
-    keys = [f"dataset={arguments.name}", f"backbone={backbone}", f"dataset.grouping=[{','.join(grouping)}]"]
+    keys = [f"dataset={arguments.dataset}", f"backbone={backbone}", f"dataset.grouping=[{','.join(grouping)}]"]
     if arguments.missing == "drop" or arguments.skip_unreadable:
         keys.append("dataset.missing=drop")
-    if arguments.out != Path("data"):
-        keys.append(f"data_root={arguments.out}")
+    if arguments.data_root != Path("data"):
+        keys.append(f"data_root={arguments.data_root}")
     command = shlex.join(["fairfr", "run", "-m", "experiment=beyond", methods, *keys])
-    return f"Compare every method on these faces:\n  {command}\n  fairfr tables"
+    return f"next: {command}\nthen: fairfr tables"
 
 
 @contextmanager
@@ -189,29 +192,60 @@ def _progress() -> Iterator[Callable[[str, int, int], None]]:
         yield show
 
 
-def _parser() -> argparse.ArgumentParser:
-    whole = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    kinds = whole.add_subparsers(dest="benchmark", required=True, metavar="{lfw,celeba}")
-    lfw = kinds.add_parser("lfw", help="LFW's official pairs (View 2): 7,701 images", description=make_lfw.__doc__)
+def make_parser() -> argparse.ArgumentParser:
+    """The command line."""
+    whole = argparse.ArgumentParser(**pattern("{lfw,celeba} [options]", __doc__ or ""), add_help=False)
+    show_help_option(whole)
+    kinds = whole.add_subparsers(dest="benchmark", required=True, prog=whole.prog, title="benchmarks", metavar="NAME")
+    lfw = kinds.add_parser(
+        "lfw", help="LFW's official pairs: 7,701 images", add_help=False, **pattern(LFW_USE, LFW_HELP)
+    )
     lfw.set_defaults(make=make_lfw)
-    lfw.add_argument("--images", type=Path, help="the folder lfw, the folder that holds it, or the archive")
-    lfw.add_argument("--pairs", type=Path, help="LFW's pairs.txt, if it is not beside the images")
-    lfw.add_argument("--group-table", type=Path, help="lfw_attributes.txt, FairFace's predictions, or your own csv")
-    lfw.add_argument("--all", action="store_true", help="embed all 13,233 images, those of the pairs first")
-    celeba = kinds.add_parser("celeba", help="CelebA, from its files", description=make_celeba.__doc__)
+    add = lfw.add_argument_group("input").add_argument
+    add("--images", type=Path, metavar="PATH", help="the folder lfw, the folder that holds it, or the archive")
+    add("--pairs", type=Path, metavar="FILE", help="LFW's pairs.txt, if it is not beside the images")
+    add("--group-table", type=Path, metavar="FILE", help="lfw_attributes.txt, FairFace's predictions, or your own csv")
+    add("--all", action="store_true", help="embed all 13,233 images, those of the pairs first")
+    celeba = kinds.add_parser(
+        "celeba", help="CelebA, from its files", add_help=False, **pattern(CELEBA_USE, CELEBA_HELP)
+    )
     celeba.set_defaults(make=make_celeba)
-    celeba.add_argument("--images", type=Path, required=True, help="the folder img_align_celeba, or the archive")
-    celeba.add_argument("--identities", type=Path, required=True, help="identity_CelebA.txt")
-    celeba.add_argument("--attribute-table", type=Path, required=True, help="list_attr_celeba.txt")
-    celeba.add_argument("--all", action="store_true", help=f"all images, not only the first {CELEBA_FIRST:,}")
+    add = celeba.add_argument_group("input").add_argument
+    add("--images", type=Path, required=True, metavar="PATH", help="the folder img_align_celeba, or the archive")
+    add("--identities", type=Path, required=True, metavar="FILE", help="identity_CelebA.txt")
+    names = ("--celeba-attributes", "--attribute-table")
+    add(*names, type=Path, required=True, metavar="FILE", help="list_attr_celeba.txt")
+    add("--all", action="store_true", help=f"all images, not only the first {CELEBA_FIRST:,}")
     # a folder called lfw would hide the stand-in of that name, which has other backbones
     for kind, name in ((lfw, "lfw_faces"), (celeba, "celeba")):
-        kind.add_argument("--missing", choices=get_args(Missing), default="box", help=_MISSING)
-        kind.add_argument("--model", type=Path, help="an ONNX model, in place of dlib's network")
-        kind.add_argument("--backbone", help=f"what its vectors are called ({DLIB}, or the model's name)")
+        show_help_option(kind)
+        add = kind.add_argument_group("network").add_argument
+        add("--missing", choices=get_args(Missing), default="box", metavar="box|drop", help=_MISSING)
+        add("--onnx", "--model", type=Path, metavar="FILE", help="an ONNX model, in place of dlib's network")
+        add("--backbone", metavar="NAME", help=f"what its vectors are called (default: {DLIB}, or the model's name)")
+        add_network_arguments(kind.add_argument_group("with --onnx"))
         add_output_arguments(kind, name)
-        add_network_arguments(kind.add_argument_group("with --model"))
     return whole
 
 
-_MISSING = "an image without a face that is found: embed its middle (box, default), or leave it out (drop)"
+LFW_USE = "[options]"
+LFW_HELP = """
+Fetch LFW (180 MB, no form to sign) and embed the faces of its official pairs.
+
+  fairfr faces lfw
+  fairfr faces lfw --images lfw.tgz --group-table lfw_attributes.txt
+
+next: fairfr run -m experiment=beyond dataset=lfw_faces backbone=dlib_resnet
+"""
+CELEBA_USE = "--images PATH --identities FILE ..."
+CELEBA_HELP = """
+Embed faces of CelebA, with pairs inside gender and age.
+
+  fairfr faces celeba --images img_align_celeba.zip \\
+      --identities identity_CelebA.txt --celeba-attributes list_attr_celeba.txt
+  fairfr faces celeba --images img_align_celeba --identities ID --all \\
+      --celeba-attributes ATTR --onnx mynet.onnx
+
+next: fairfr run -m experiment=beyond dataset=celeba backbone=dlib_resnet
+"""
+_MISSING = "no face found: embed the middle of the picture (box, default), or leave the image out (drop)"

@@ -19,7 +19,7 @@ from fairfr.library.threshold import On, Threshold, ThresholdRequest, find_thres
 from fairfr.report.tables.results_table import results_table
 from fairfr.report.uncertainty.decision import SAFE
 from fairfr.report.uncertainty.decision_table import decision_sentences, differences
-from fairfr.report.uncertainty.setting_bootstrap import SettingBootstrap, bootstrap_runs
+from fairfr.report.uncertainty.setting_bootstrap import DrawnRun, SettingBootstrap, bootstrap_runs
 from fairfr.stored.frame import NOT_SHOWN, Wanted, tidy_frame
 from fairfr.stored.order import BASELINE, MethodRow
 from fairfr.stored.reading import STRICT
@@ -141,8 +141,10 @@ class ComparedMethods:
         with explain_missing_extra("compare(...).differences"):
             import pandas as pd
 
-        reference = self._reference(against)
-        return pd.DataFrame(list(difference_rows(self._bootstrap(draws), reference)))
+        if against is not None:
+            self._scores_of(against)
+        found = self._bootstrap(draws)
+        return pd.DataFrame(list(difference_rows(found, self._reference(found, against))))
 
     # -- thresholds ----------------------------------------------------------------------------------------------------
 
@@ -245,7 +247,7 @@ class ComparedMethods:
         if len(self.runs) < 2:
             return []
         found = self._bootstrap(DRAWS)
-        reference = self._reference(None)
+        reference = self._reference(found, None)
         return decision_sentences(found, differences(found, reference), reference)
 
     # -- what they share -----------------------------------------------------------------------------------------------
@@ -262,16 +264,10 @@ class ComparedMethods:
     def _rows(self) -> list[MethodRow]:
         return [MethodRow(self.ids[name], name, name, name) for name in self.runs]
 
-    def _reference(self, against: str | None) -> MethodRow:
-        rows = self._rows()
+    def _reference(self, found: SettingBootstrap, against: str | None) -> DrawnRun:
         if against is not None:
-            self._scores_of(against)
-            return next(row for row in rows if row.label == against)
-        for id in (SAFE, BASELINE.id):
-            for row in rows:
-                if row.id == id:
-                    return row
-        return rows[0]
+            return next(one for one in found.runs if one.label == against)
+        return found.find(SAFE) or found.find(BASELINE.id) or found.runs[0]
 
     def _bootstrap(self, draws: int) -> SettingBootstrap:
         """Of all methods on the same draws; made once for each number of draws."""

@@ -13,8 +13,7 @@ from fairfr.numerics.bootstrap import BOOTSTRAP_METRICS, interval_to_infinity
 from fairfr.numerics.rates_of_draws import gap_of_groups, ratio_of_groups
 from fairfr.report.uncertainty.decision import Difference
 from fairfr.report.uncertainty.decision_table import deciding_levels, differences
-from fairfr.report.uncertainty.setting_bootstrap import SettingBootstrap
-from fairfr.stored.order import MethodRow
+from fairfr.report.uncertainty.setting_bootstrap import DrawnRun, SettingBootstrap, is_tied
 
 Measure: TypeAlias = tuple[str, str]
 """Metric and group."""
@@ -22,23 +21,23 @@ UNDECIDED = {"band_low": float("nan"), "band_high": float("nan"), "verdict": ""}
 RATES = ("fpr_at_fpr", "tpr_at_fpr", "tpr_at_own_fpr")
 
 
-def difference_rows(found: SettingBootstrap, reference: MethodRow) -> Iterator[dict[str, Any]]:
+def difference_rows(found: SettingBootstrap, reference: DrawnRun) -> Iterator[dict[str, Any]]:
     """A row for each measure of each other method; no difference at a rate that no threshold of one of them meets."""
     theirs = dict(_measures(found, reference))
     judged = differences(found, reference)
-    for row in found.rows:
-        if row == reference:
+    for one in found.runs:
+        if one is reference:
             continue
-        tied = [level for level in found.levels if found.is_tied(level, row, reference)]
-        verdicts = dict(_verdicts(found, judged[row.label]))
-        for measure, ours in _measures(found, row):
+        tied = [level for level in found.levels if is_tied(level, one, reference)]
+        verdicts = dict(_verdicts(found, judged[one.label]))
+        for measure, ours in _measures(found, one):
             with np.errstate(invalid="ignore"):
                 change = ours - theirs[measure]
             if any(measure[0].endswith(level) for level in tied):
                 change = np.full(len(change), np.nan)
             low, high = interval_to_infinity(change[1:])
             yield {
-                "method": row.label,
+                "method": one.label,
                 "against": reference.label,
                 "metric": measure[0],
                 "group": measure[1],
@@ -51,24 +50,23 @@ def difference_rows(found: SettingBootstrap, reference: MethodRow) -> Iterator[d
             }
 
 
-def _measures(found: SettingBootstrap, row: MethodRow) -> Iterator[tuple[Measure, F64]]:
+def _measures(found: SettingBootstrap, one: DrawnRun) -> Iterator[tuple[Measure, F64]]:
     """Each measure of a method, (1 + draws,): of the data, then of each draw."""
     for metric in BOOTSTRAP_METRICS:
         for place in (ALL, WORST):
-            value, drawn = found.value(row, metric, place)
+            value, drawn = one.drawn(metric, place)
             yield (metric, place), np.append(value, drawn)
-        values, of_draws = found.measured[row.label].groups(metric)
-        for g, group in enumerate(found.groups):
-            yield (metric, group), np.append(values[g], of_draws[:, g])
+        for group in found.groups:
+            yield (metric, group), np.append(*one.drawn(metric, group))
     if not found.groups:
         return
     for level in found.levels:
-        yield from _at_one_threshold(found, row, level)
+        yield from _at_one_threshold(found, one, level)
 
 
-def _at_one_threshold(found: SettingBootstrap, row: MethodRow, level: str) -> Iterator[tuple[Measure, F64]]:
+def _at_one_threshold(found: SettingBootstrap, one: DrawnRun, level: str) -> Iterator[tuple[Measure, F64]]:
     """Rates of the groups at one wanted rate, and how far they lie apart."""
-    rates = {name: found.rates[row.label][f"{name}_{level}"] for name in RATES}
+    rates = {name: one.rates[f"{name}_{level}"] for name in RATES}
     for name, of_groups in rates.items():
         metric = f"{name}_{level}"
         if metric not in BOOTSTRAP_METRICS:

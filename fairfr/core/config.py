@@ -149,12 +149,13 @@ def instantiate(spec: Mapping[str, Any], at: str) -> Any:
     if not isinstance(target, str):
         raise ConfigError(f"'{at}._target_' must name a class, such as fairfr.methods.platt.Platt; found {target!r}.")
     try:
-        return from_mapping(_dataclass(target, at), rest, at)
+        return from_mapping(dataclass_at(target, at), rest, at)
     except SystemExit as error:  # it would end the command, with cells not run and the exit code that it chose
         raise ConfigError(f"{at}._target_={target} calls sys.exit({error.code}).") from error
 
 
-def _dataclass(target: str, at: str) -> type[Any]:
+def dataclass_at(target: str, at: str) -> type[Any]:
+    """The dataclass that ``target`` names, such as ``my_package.MyMethod``; ``at`` is the key that names it."""
     module_name, _, class_name = target.rpartition(".")
     try:
         cls = getattr(importlib.import_module(module_name), class_name)

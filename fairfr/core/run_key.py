@@ -86,7 +86,7 @@ def check_path_name(key: str, value: str) -> None:
     if not is_path_name(value):
         raise ConfigError(
             f"{key}={value!r} cannot be used as a name. Use a plain name without slashes, such as 'my_set'; "
-            "folders go into data_root and out_root, or an import's --out."
+            "folders go into data_root and out_root, or an import's --data-root."
         )
 
 

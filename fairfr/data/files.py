@@ -63,13 +63,13 @@ def import_hint(folder: Path) -> str:
     pairs = _other_ending(folder / "pairs")
     if find_table(folder / "pairs") is not None or pairs is None:
         return ""
-    words = [f"fairfr import table --name {folder.name} --out {folder.parent} --pairs {pairs}"]
+    words = [f"fairfr import table --dataset {folder.name} --data-root {folder.parent} --pairs {pairs}"]
     images = find_table(folder / "images")
     other = _other_ending(folder / "images")
     if images is not None:
-        words.append(f"--images {images} --force")  # the one that is there will be written again
+        words.append(f"--image-table {images} --force")  # the one that is there will be written again
     elif other is not None:
-        words.append(f"--images {other}")
+        words.append(f"--image-table {other}")
     return f"{pairs} is there: convert it with: {' '.join(words)}"
 
 

@@ -296,7 +296,7 @@ def _read_cosine(table: TextTable, column: str) -> F64:
             )
         raise DataError(
             f"{where}, but a cosine lies within -1..1. Scores on another scale become cosines with fairfr import table "
-            "--score COL --range LOW HIGH.",
+            "--score COL --score-range LOW HIGH.",
             code="not-a-cosine",
         )
     return np.clip(cosine, *COSINE_RANGE)

@@ -7,10 +7,11 @@ import inspect
 import sys
 from dataclasses import MISSING, Field, fields, is_dataclass
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from fairfr._methods import METHODS
-from fairfr.core.config import CONF_DIR
+from fairfr.core.config import CONF_DIR, configured_targets, dataclass_at
 from fairfr.core.errors import ConfigError
 from fairfr.library.model import Model, unknown_parameter
 
@@ -37,6 +38,14 @@ def model_class(name: str) -> type[Model]:
     target = METHODS.get(name) or method_targets()[name]
     module, _, cls = target.rpartition(".")
     return as_model(getattr(importlib.import_module(module), cls))
+
+
+def configured_class(name: str, config_dirs: tuple[Path, ...]) -> type[Any] | None:
+    """The class of this name that a yaml in ``config_dirs`` gives a method, and none of ours; None if there is none."""
+    for target in sorted(configured_targets(config_dirs) - configured_targets()):
+        if target.rpartition(".")[2] == name:
+            return dataclass_at(target, "method.estimator")
+    return None
 
 
 def as_model(method: type[Any]) -> type[Model]:

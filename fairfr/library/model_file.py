@@ -12,7 +12,8 @@ The header's metadata has one key, ``fairfr``, with the JSON of
     training     counts of what it was fitted on; digest: of the data; seed; report: what the fit did
     holds        face_vectors: how many training vectors are among the arrays (fairfr.library.face_vectors)
     score_range  lowest and highest possible score of a model of other scores than cosines; absent: cosines
-    origin       where the model comes from, such as the run that held pairs out; absent if nothing was noted
+    origin       where the model comes from, such as the run that held pairs out, with what its held-out pairs let
+                 expect (fairfr.library.expected); absent if nothing was noted
     thresholds   those that fairfr calibrate threshold --keep found (fairfr.library.threshold); absent if none
     versions     of Python and of the packages that fitted it
     arrays       dtype and shape of each array
@@ -223,7 +224,8 @@ def _class_of(about: dict[str, Any], method: type[Any] | None) -> type[Model]:
     if name not in method_targets():
         raise DataError(
             f"it was fitted by {name!r}, which this fairfr does not know.{did_you_mean(str(name), method_targets())} "
-            "A method of your own is passed along: fairfr.load(path, method=YourClass)"
+            "A method of your own is passed along: fairfr.load(path, method=YourClass), or fairfr calibrate score "
+            "--config-dir my_conf"
         )
     return model_class(name)
 

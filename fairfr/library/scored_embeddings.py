@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -103,10 +102,12 @@ def result_columns(model: Model, score: F64, probability: F64, prior: float | No
     return {"score": score, "probability": adjusted, "llr": model.llr_of(probability)}
 
 
-def load_model(path: Path) -> Model:
-    """The fitted model in a file."""
-    import fairfr
+def load_model(path: Path, config_dirs: tuple[Path, ...] = ()) -> Model:
+    """The fitted model in a file; its class may be one that a yaml of a method in ``config_dirs`` names."""
+    from fairfr.library.method_classes import configured_class
+    from fairfr.library.model_file import describe, load
 
-    model: Any = fairfr.load(path)
-    assert isinstance(model, Model)
-    return model
+    own = None
+    if config_dirs:
+        own = configured_class(str(describe(path)["method"]), config_dirs)
+    return load(path, method=own)

@@ -30,7 +30,7 @@ RESULTS = ("score", "probability", "llr")
 
 @dataclass(frozen=True, slots=True)
 class ScoreOptions:
-    """What the command line asks for."""
+    """What the command line asks for. ``config_dir``: folders whose yaml files name methods beside ours."""
 
     model: Path
     pairs: Path
@@ -41,6 +41,7 @@ class ScoreOptions:
     block: int = BLOCK
     prior: float | None = None
     score: str | None = None
+    config_dir: tuple[Path, ...] = ()
 
 
 class Progress:
@@ -62,7 +63,7 @@ def score_pairs(wanted: ScoreOptions, progress: Progress) -> int:
     _check(wanted)
     threads = resolve_threads(wanted.threads)
     limit_threads(threads)
-    model = load_model(wanted.model)
+    model = load_model(wanted.model, wanted.config_dir)
     files = _files(wanted)
     made_from = {name: file.digest for name, file in files.items()} | _shape(wanted)
     output = ResumableOutput(wanted.out, made_from, discard_others=True)

@@ -190,18 +190,21 @@ def fit_log_odds(same: Bool, log_odds: F64, people: People | None) -> LogOddsLin
         step = np.asarray(np.linalg.solve(hessian, design.T @ (same - fitted)), dtype=np.float64)
         if np.abs(step).max() < SMALLEST_STEP:
             break
-        line = _halved(design, same, line, step)
+        lower = _halved(design, same, line, step)
+        if lower is None:
+            break  # at the minimum, as far as rounding lets it be found
+        line = lower
     return LogOddsLine(float(line[0]), float(line[1]), _sandwich(design, same, line, people))
 
 
-def _halved(design: F64, same: Bool, line: F64, step: F64) -> F64:
-    """The first of ``line`` + step, half a step, ... that lowers the loss."""
+def _halved(design: F64, same: Bool, line: F64, step: F64) -> F64 | None:
+    """The first of ``line`` + step, half a step, ... that lowers the loss; None where none does."""
     before = _loss(design, same, line)
     for halvings in range(MOST_HALVINGS):
         tried: F64 = line + step / 2**halvings
         if _loss(design, same, tried) < before:
-            break
-    return tried
+            return tried
+    return None
 
 
 def _loss(design: F64, same: Bool, line: F64) -> float:

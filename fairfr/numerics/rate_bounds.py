@@ -12,6 +12,7 @@ The bounds here are one-sided or two-sided at a confidence that the caller divid
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -237,13 +238,35 @@ def times_more_needed(higher: Errors, lower: Errors, comparisons: int) -> int | 
     def is_established(m: int) -> bool:
         return at_least_times(_grown(higher, m), _grown(lower, m), comparisons) > 1
 
-    if higher.errors == 0 or not is_established(MOST_TIMES):
+    if higher.errors == 0:
+        return None
+    return _first_number(is_established)
+
+
+def pairs_to_exclude(stored: Errors, now: Errors, times: float, alpha: float = 1 - CONFIDENCE) -> int | None:
+    """So many pairs would show that the rate of ``now`` is at most ``times`` that of ``stored``, if rates stay.
+
+    None where even a thousand times as many would not.
+    """
+
+    def is_excluded(m: int) -> bool:
+        return at_least_times(stored, _grown(now, m), 1, alpha) * times >= 1
+
+    more = _first_number(is_excluded)
+    if more is None:
+        return None
+    return more * now.pairs
+
+
+def _first_number(is_enough: Callable[[int], bool]) -> int | None:
+    """The smallest number up to a thousand that is enough; None where none is."""
+    if not is_enough(MOST_TIMES):
         return None
     low = 0
     high = MOST_TIMES
     while high - low > 1:
         middle = (low + high) // 2
-        if is_established(middle):
+        if is_enough(middle):
             high = middle
         else:
             low = middle

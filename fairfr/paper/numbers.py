@@ -20,8 +20,8 @@ from fairfr.report.quantity import LIFTED, NO_IMPROVEMENT, Quantity
 from fairfr.report.study import PrintedRow
 from fairfr.report.tables.grid import Entry
 from fairfr.report.tables.places import Place, entry
-from fairfr.report.uncertainty.setting_bootstrap import BootstrapCache, SettingBootstrap
-from fairfr.stored.order import BASELINE, MethodRow, Setting
+from fairfr.report.uncertainty.setting_bootstrap import BootstrapCache, DrawnRun, SettingBootstrap
+from fairfr.stored.order import BASELINE, Setting
 from fairfr.stored.results import Results
 
 GROUP_DIGITS = 2  # of percentages, as the paper prints per-group values
@@ -217,33 +217,36 @@ class DrawnNumbers(Numbers):
             return None
         if quantity.group == LIFTED:
             return _levels(found, quantity.metric, method)
-        row = _row(found, method)
-        if row is None:
+        one = _exact(found, method)
+        if one is None:
             return None
-        mean = found.runs[row.label].mean(quantity.metric, quantity.group)
+        mean = one.run.mean(quantity.metric, quantity.group)
         if mean is None:
             return None
-        pooled, drawn = found.value(row, quantity.metric, quantity.group)
+        pooled, drawn = one.drawn(quantity.metric, quantity.group)
         moved: F64 = np.round(mean + drawn - pooled, DIGITS)
         if np.isnan(moved).any():
             return None
         return moved
 
 
-def _row(found: SettingBootstrap, id: str) -> MethodRow | None:
-    """The row with the run that the reading takes for this id; no plain method in place of a paper's variant."""
-    return found.row_of_method(ORDER.method(id, found.first.reading))
+def _exact(found: SettingBootstrap, id: str) -> DrawnRun | None:
+    """The run that the reading takes for this id; no plain method in place of a paper's variant."""
+    return found.exact(ORDER.method(id, found.first.reading))
 
 
 def _group_draws(found: SettingBootstrap, metric: str, method: str) -> dict[str, F64]:
     """Each group's fold mean in each draw, (draws,); empty without this method's scores."""
-    row = _row(found, method)
-    if row is None:
+    one = _exact(found, method)
+    if one is None:
         return {}
-    pooled, drawn = found.measured[row.label].groups(metric)
-    run = found.runs[row.label]
-    means = {group: run.mean(metric, group) for group in found.groups}
-    return {group: mean + drawn[:, g] - pooled[g] for g, (group, mean) in enumerate(means.items()) if mean is not None}
+    moved = {}
+    for group in found.groups:
+        mean = one.run.mean(metric, group)
+        if mean is not None:
+            pooled, drawn = one.drawn(metric, group)
+            moved[group] = mean + drawn - pooled
+    return moved
 
 
 def _levels(found: SettingBootstrap, metric: str, method: str) -> F64 | None:

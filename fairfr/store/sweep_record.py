@@ -12,6 +12,7 @@ import hashlib
 import io
 import itertools
 import json
+import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -22,7 +23,7 @@ from typing import Any
 from fairfr.core.config import from_file
 from fairfr.core.errors import ConfigError
 from fairfr.core.readings import mixes_readings, shared_reading
-from fairfr.core.run_key import shared_parameters, variant_text
+from fairfr.core.run_key import is_path_name, shared_parameters, variant_text
 from fairfr.core.run_result import RunResult
 from fairfr.core.storage import open_regular, replace_text
 from fairfr.store.result_file import try_read_result
@@ -34,6 +35,7 @@ NAMED_AT_MOST = 3
 NOT_RUN = "not run"
 DIED = "did not end: it was killed, or could not write its files."
 STOPPED = "stopped by you."
+UNREADABLE = (OSError, ValueError, TypeError, OverflowError, RecursionError, ConfigError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +87,16 @@ class SweepRecord:
         digest = hashlib.sha256(json.dumps(kept).encode()).hexdigest()[:12]
         return cls(digest, study or "sweep", kept, started)
 
+    def checked(self) -> SweepRecord:
+        """The record itself, whoever wrote it; ConfigError or ValueError if it contradicts itself."""
+        if not self.id.isalnum() or self.status not in (None, "FINISHED", "FAILED", "KILLED"):
+            raise ConfigError(f"{self.id!r} ({self.status!r}) is no sweep")
+        if self.ended is not None and self.status is None:
+            raise ConfigError("it ended, and does not say how")
+        for moment in (self.started, self.ended or self.started):
+            datetime.fromtimestamp(moment, UTC)
+        return self
+
     def write(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         replace_text(folder / SWEEP_FILE, json.dumps(asdict(self)))  # on a full disk the plan stays as it was
@@ -93,8 +105,8 @@ class SweepRecord:
     def read(cls, folder: Path) -> SweepRecord | None:
         try:
             with open_regular(folder / SWEEP_FILE) as file:
-                return from_file(cls, json.load(file))
-        except (OSError, ValueError, ConfigError):
+                return from_file(cls, json.load(file)).checked()
+        except UNREADABLE:
             return None
 
     def with_jobs(self, first: int, jobs: Sequence[Sequence[str]]) -> SweepRecord:
@@ -169,7 +181,7 @@ def read_outcome(folder: Path) -> CellOutcome | None:
     try:
         with open_regular(folder / OUTCOME_FILE) as file:
             return from_file(CellOutcome, json.load(file))
-    except (OSError, ValueError, ConfigError):  # a full disk cuts it short
+    except UNREADABLE:  # a full disk cuts it short
         return None
 
 
@@ -193,8 +205,10 @@ def _found_below(out_root: Path, outcome: CellOutcome) -> CellOutcome:
     """The outcome with the place of its run here: a sweep may have been copied from another machine."""
     if outcome.folder is None:
         return outcome
-    here = out_root.joinpath("runs", *outcome.folder.parts[-4:])
-    return replace(outcome, folder=here) if here.is_dir() else outcome
+    place = outcome.folder.parts[-4:]
+    here = out_root.joinpath("runs", *place)
+    is_here = all(map(is_path_name, place)) and os.path.isdir(here)  # of a name that is too long Path raises
+    return replace(outcome, folder=here if is_here else None)
 
 
 @dataclass(frozen=True, slots=True)

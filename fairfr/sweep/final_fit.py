@@ -13,12 +13,15 @@ from fairfr.core.types import VerificationSet
 from fairfr.data.cohort_file import locate_cohort, read_cohort
 from fairfr.data.files import DataFile
 from fairfr.data.locate import locate
+from fairfr.library.expected import KEY, expected_of
 from fairfr.library.method_classes import as_model
 from fairfr.library.method_state import parameters_of
 from fairfr.library.model import Model
 from fairfr.pairs.table import PairTable
 from fairfr.runner.settings import CellSettings
 from fairfr.store.run_folder import RunFolders
+from fairfr.stored.run import Run
+from fairfr.stored.scores import RunScores
 
 KEPT = ("auroc", "tpr_at_fpr_1e-3", "brier", "ece_15")
 GROUPS = ("all", "worst")
@@ -42,6 +45,9 @@ def fit_on_all_folds(settings: CellSettings) -> Model:
     groups = tuple(settings.dataset.grouping) if "groups" in method.needs else ()
     model.fit_table(PairTable(data, threads), _context(settings, data, cohort, threads), groups)
     model.origin_ = held_out_summary(result)
+    scores = RunScores.if_available(Run(result, RunFolders(Path(settings.out_root)).path(key)))
+    if scores is not None:
+        model.origin_[KEY] = expected_of(scores)
     return model
 
 

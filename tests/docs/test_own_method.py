@@ -12,9 +12,11 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import fairfr
+from fairfr.library.method_contract import CHECKS
 
 PAGE = (Path(__file__).parents[2] / "docs" / "own_method.md").read_text(encoding="utf-8")
 
@@ -37,15 +39,22 @@ def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_the_method_runs_as_the_page_says(written: Path) -> None:
-    place, program, *words = shlex.split(example("bash"))
+def called(line: str, *more: str) -> str:
+    """What a line of the page prints."""
+    place, program, *words = shlex.split(line)
     assert (place, program) == ("PYTHONPATH=.", "fairfr")
     searched = os.pathsep.join([".", *filter(None, [os.environ.get("PYTHONPATH")])])
     environment = {**os.environ, "PYTHONPATH": searched, "OMP_NUM_THREADS": "1"}
-    small = ["store=folder", "dataset.standin.scale=0.2"]
-    command = [sys.executable, "-m", "fairfr", *words, *small]
+    command = [sys.executable, "-m", "fairfr", *words, *more]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_the_method_is_checked_and_runs_as_the_page_says(written: Path) -> None:
+    check, run = example("bash").splitlines()
+    assert f"{len(CHECKS)} promises: {len(CHECKS)} kept" in called(check)
+    called(run, "store=folder", "dataset.standin.scale=0.2")
     (path,) = written.glob("outputs/runs/lfw/magface/my_method/*/result.json")
     stored = json.loads(path.read_text(encoding="utf-8"))
     auroc = next(row for row in stored["metrics"] if row["metric"] == "auroc" and row["group"] == "all")
@@ -65,3 +74,11 @@ def test_the_method_is_a_model_too(written: Path) -> None:
     again = fairfr.load("mine.fairfr", method=method)
     assert again.probability(vectors, pairs).tobytes() == model.probability(vectors, pairs).tobytes()
     assert "Inverse strength" in (type(model).__doc__ or "")
+    images = np.array([f"image {row}" for row in range(len(vectors))])
+    np.savez("new.npz", image=images, vectors=vectors)
+    rows = [f"{images[left]},{images[right]}" for left, right in pairs]
+    Path("new.csv").write_text("\n".join(["left,right", *rows]))
+    called("PYTHONPATH=. fairfr calibrate score --config-dir my_conf --model mine.fairfr --out scores.csv "
+           "--pairs new.csv --embeddings new.npz")  # fmt: skip
+    scores = pd.read_csv("scores.csv")
+    np.testing.assert_allclose(scores["probability"], model.probability(vectors, pairs), rtol=0, atol=1e-9)

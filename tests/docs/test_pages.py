@@ -109,7 +109,7 @@ WORDS = {
     "compare_runs": 480,
     "reproduce": 300,
     "cluster": 455,
-    "own_method": 400,
+    "own_method": 500,
     "methods": 750,
     "configuration": 650,
     "formats": 400,

@@ -72,17 +72,22 @@ REFUSED = {  # by fairfr run, unless it is told otherwise
 }
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: argparse.ArgumentParser, needs_dataset: bool = True) -> None:
     """The options of ``check``."""
-    parser.add_argument("--dataset", required=True, help="the folder below the data root, e.g. rfw")
-    parser.add_argument("--backbone", help="its vectors are checked too; without it only the tables are")
-    parser.add_argument("--column", help="a column of cosines in the pairs file: a set without vectors")
-    parser.add_argument(
-        "--grouping", help="attributes, separated by commas; default: ethnicity and gender if they are there"
-    )
-    parser.add_argument("--min-pairs", type=int, default=20, help="pairs a group needs to be measured (%(default)s)")
-    parser.add_argument("--data-root", type=Path, default=Path("data"))
-    parser.add_argument("--json", action="store_true", help="one object for programs instead of a page for people")
+    group = parser.add_argument_group("input")
+    add = group.add_argument
+    add("--dataset", required=needs_dataset, metavar="NAME", help="a folder in the data root, such as rfw")
+    add("--backbone", metavar="NAME", help="its vectors are checked too; without it only the tables are")
+    add("--score", "--column", metavar="COL", help="a column of scores in the pairs file, for a set without vectors")
+    add("--grouping", metavar="A,B", help="attributes (default: ethnicity and gender if they are there)")
+    add("--data-root", type=Path, default=Path("data"), metavar="DIR", help="folder of all data sets (default: data)")
+    group = parser.add_argument_group("output")
+    add = group.add_argument
+    add("--min-pairs", type=int, default=20, metavar="N", help="pairs that a group needs to be measured (default: 20)")
+    add("--json", action="store_true", help="one object for programs instead of a page for people")
+
+
+USAGE = "--dataset NAME [options]"
 
 
 def run(arguments: argparse.Namespace) -> str:
@@ -116,7 +121,7 @@ def check(arguments: argparse.Namespace) -> tuple[str, list[Finding]]:
     if arguments.grouping is None and grouping and arguments.dataset not in DATASETS:
         findings.append(_groups_to_name(grouping, pairs, images))
     if arguments.json:
-        head = {"version": VERSION, "dataset": dataset.id, "backbone": arguments.backbone, "column": arguments.column}
+        head = {"version": VERSION, "dataset": dataset.id, "backbone": arguments.backbone, "column": arguments.score}
         body = {"min_pairs": arguments.min_pairs, "findings": [_as_object(finding) for finding in findings]}
         content = head | body | _facts_as_object(facts)
         return escape_json(json.dumps(content, indent=2, ensure_ascii=False)) + "\n", findings
@@ -174,11 +179,11 @@ def _groups_to_name(grouping: tuple[str, ...], pairs: DataFile, images: DataFile
 def _load(
     arguments: argparse.Namespace, dataset: DatasetSettings, pairs: DataFile, images: DataFile | None
 ) -> VerificationSet:
-    if arguments.column is None and (images is None or arguments.backbone == SCORES):
+    if arguments.score is None and (images is None or arguments.backbone == SCORES):
         raise ConfigError(_no_column(dataset, pairs, images))
-    name = arguments.backbone or arguments.column
+    name = arguments.backbone or arguments.score
     if name is not None:
-        backbone = BackboneSettings(name, name, arguments.column)
+        backbone = BackboneSettings(name, name, arguments.score)
         return locate(dataset, backbone, arguments.data_root, "files").load()
     assert images is not None
     return _tables_alone(dataset, pairs, images)
@@ -190,9 +195,9 @@ def _no_column(dataset: DatasetSettings, pairs: DataFile, images: DataFile | Non
     others = [name for name in read_table(pairs, {"fold"}).names if name not in known]
     named = f"Other columns of {pairs.path}: {', '.join(others) or 'none'}."
     if images is not None:
-        return f"--backbone {SCORES} goes with --column: name the column of cosines. {named}"
+        return f"--backbone {SCORES} goes with --score: name the column of cosines. {named}"
     missing = table_path_text(pairs.path.with_name("images"))
-    return f"{missing}: not found. For a set without vectors, name the column of cosines with --column. {named}"
+    return f"{missing}: not found. For a set without vectors, name the column of cosines with --score. {named}"
 
 
 def _tables_alone(dataset: DatasetSettings, pairs: DataFile, images: DataFile) -> VerificationSet:
@@ -206,8 +211,8 @@ def _tables_alone(dataset: DatasetSettings, pairs: DataFile, images: DataFile) -
 
 
 def _title(arguments: argparse.Namespace, grouping: tuple[str, ...]) -> str:
-    if arguments.column is not None:
-        content = f"scores in column {arguments.column}"
+    if arguments.score is not None:
+        content = f"scores in column {arguments.score}"
     elif arguments.backbone is not None:
         content = f"vectors of {arguments.backbone}"
     else:

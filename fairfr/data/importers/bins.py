@@ -13,9 +13,7 @@ from fairfr.core.errors import ConfigError, DataError
 from fairfr.core.types import F64, UNKNOWN
 from fairfr.data.text_table import CodedColumn, TextTable
 
-BINS_HELP = (
-    "cut numbers into groups: age=30,45,60 makes 'under 30', '30-45' (without 45), '45-60', '60+'; may be repeated"
-)
+BINS_HELP = "cut numbers into groups: age=30,45 makes under 30, 30-45 and 45+"
 
 
 def read_bins(options: Sequence[str]) -> dict[str, tuple[float, ...]]:

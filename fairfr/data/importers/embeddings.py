@@ -27,6 +27,7 @@ from fairfr.core.types import I64, UNKNOWN, Bool
 from fairfr.data.files import DataFile, find_table
 from fairfr.data.images_file import read_images
 from fairfr.data.importers.embedding_formats import KeyedVectors, read_embeddings
+from fairfr.data.importers.imported_set import add_data_root
 
 _DATE = (1980, 1, 1, 0, 0, 0)  # the same in every archive: equal vectors give equal bytes
 ROWS_PER_CHUNK = 4096
@@ -34,23 +35,47 @@ ROWS_PER_CHUNK = 4096
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of ``fairfr import embeddings``."""
-    parser.add_argument("--dataset", required=True, help="id of a data set whose images.csv is in --out already")
-    parser.add_argument("--backbone", required=True, help="id under which the vectors are kept, e.g. arcface")
-    parser.add_argument("--from", dest="sources", type=Path, nargs="+", required=True, metavar="FILE", help=_FROM)
-    parser.add_argument("--names", type=Path, help="the names that belong to an npy file, one in each line")
-    parser.add_argument("--out", type=Path, default=Path("data"), help="data root (default: data)")
-    parser.add_argument("--missing", choices=("stop", "report"), default="stop", help=_MISSING)
+    group = parser.add_argument_group("input")
+    group.add_argument("--from", dest="sources", type=Path, nargs="+", required=True, metavar="FILE", help=_FROM)
+    group.add_argument("--names", type=Path, metavar="FILE", help="the names for an npy file, one in each line")
+    group.add_argument("--missing", type=_missing, default="stop", metavar="stop|drop", help=_MISSING)
+    group = parser.add_argument_group("output")
+    group.add_argument("--dataset", required=True, metavar="NAME", help="a set that is in the data root already")
+    group.add_argument("--backbone", required=True, metavar="NAME", help="what the vectors are called, such as arcface")
+    add_data_root(group)
 
 
+USAGE = "--dataset NAME --backbone NAME --from FILE ..."
+HELP = """
+Add the embeddings of a network to a data set: vectors are found by image name.
+
+  fairfr import embeddings --dataset mine --backbone mynet --from vectors.npz
+  fairfr import embeddings --dataset mine --backbone mynet --from all.npy \\
+      --names names.txt --missing drop
+
+images.csv of the set is read from the data root, and the vectors of its images
+are written to DIR/NAME/embeddings/<backbone>.npz. Other images are left out.
+
+next: fairfr check --dataset mine --backbone mynet
+"""
 _FROM = "npz, npy (with --names), or a folder of .npy files; one or several"
-_MISSING = "images without a usable vector: stop (default), or write the others and report these"
+_MISSING = "images without a usable vector: stop (default), or drop them and write the others"
+
+
+def _missing(text: str) -> str:
+    """``stop`` or ``drop``; ``report`` is an older word for the second."""
+    if text == "report":
+        return "drop"
+    if text not in ("stop", "drop"):
+        raise argparse.ArgumentTypeError(f"{text!r} is neither stop nor drop")
+    return text
 
 
 def run(arguments: argparse.Namespace) -> str:
     """Import; returns what was found and written, for people."""
     for option in ("dataset", "backbone"):
         check_path_name(f"--{option}", getattr(arguments, option))
-    folder: Path = arguments.out / arguments.dataset
+    folder: Path = arguments.data_root / arguments.dataset
     if arguments.names is not None and len(arguments.sources) > 1:
         raise ConfigError("--names goes with one npy file. Import one file, or put the vectors into npz files.")
     images = _images(folder)
@@ -60,7 +85,7 @@ def run(arguments: argparse.Namespace) -> str:
     if chosen.absent(images) and arguments.missing == "stop":
         raise DataError(
             f"{found}\n  Nothing was written. Add the files that have the others, or write what is there with "
-            "--missing report; runs then need dataset.missing=drop.",
+            "--missing drop; runs then need dataset.missing=drop.",
             code="missing-vectors",
         )
     path = folder / "embeddings" / f"{arguments.backbone}.npz"
@@ -131,7 +156,7 @@ def write_vectors(path: Path, images: Sequence[str], vectors: npt.NDArray[np.flo
                     np.lib.format.write_array(member, array, allow_pickle=False)
     except OSError as error:
         raise DataError(
-            f"{path} cannot be written ({error.strerror}). Choose another place with --out.", code="cannot-write"
+            f"{path} cannot be written ({error.strerror}). Choose another place with --data-root.", code="cannot-write"
         ) from None
 
 

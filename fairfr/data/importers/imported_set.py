@@ -202,18 +202,25 @@ TABLES = ("images", "pairs")
 
 def add_output_arguments(parser: argparse.ArgumentParser, name: str | None) -> None:
     """Where the set goes: the same options for every importer; without a ``name`` of its own it must be given one."""
-    parser.add_argument("--out", type=Path, default=Path("data"), help="data root to write to (default: data)")
+    group = parser.add_argument_group("output")
     default = f" (default: {name})" if name else ""
-    help_name = f"folder inside it, the data set's id{default}"
-    parser.add_argument("--name", default=name, required=name is None, help=help_name)
-    parser.add_argument("--force", action="store_true", help="replace a different set that is already there")
+    called = f"what the new set is called: a folder in the data root{default}"
+    group.add_argument("--dataset", "--name", default=name, required=name is None, metavar="NAME", help=called)
+    add_data_root(group)
+    group.add_argument("--force", action="store_true", help="replace a different set that is already there")
+
+
+def add_data_root(parser: argparse._ActionsContainer) -> None:
+    """The folder of data sets."""
+    root = "folder of all data sets (default: data)"
+    parser.add_argument("--data-root", "--out", type=Path, default=Path("data"), metavar="DIR", help=root)
 
 
 def write_and_summarise(data: ImportedSet, arguments: argparse.Namespace) -> str:
     """Write the set where the options say, and say what was written."""
-    name: str = arguments.name
-    check_path_name("--name", name)
-    folder: Path = arguments.out / name
+    name: str = arguments.dataset
+    check_path_name("--dataset", name)
+    folder: Path = arguments.data_root / name
     outcome = write_neutral(data, folder, arguments.force)
     return escape_control_chars(f"{folder}: {outcome}\n{summarise_import(data)}")
 
@@ -240,7 +247,8 @@ def write_neutral(data: ImportedSet, folder: Path, force: bool = False) -> str:
         return _put_in(partial, folder, force)
     except OSError as error:
         raise DataError(
-            f"{folder} cannot be written ({error.strerror}). Choose another place with --out.", code="cannot-write"
+            f"{folder} cannot be written ({error.strerror}). Choose another place with --data-root.",
+            code="cannot-write",
         ) from None
     finally:
         shutil.rmtree(partial, ignore_errors=True)
@@ -249,7 +257,7 @@ def write_neutral(data: ImportedSet, folder: Path, force: bool = False) -> str:
 def _check_place(folder: Path) -> None:
     if os.path.lexists(folder) and not folder.is_dir():
         raise DataError(
-            f"{folder} is in the way: it is not a folder. Remove it, or choose another --out or --name.",
+            f"{folder} is in the way: it is not a folder. Remove it, or choose another --data-root or --dataset.",
             code="in-the-way",
         )
 
@@ -265,7 +273,7 @@ def _put_in(partial: Path, folder: Path, force: bool) -> str:
         names = ", ".join(sorted(path.name for path in there))
         raise DataError(
             f"{folder} already has another data set ({names}). "
-            "Replace it with --force, or give this one another folder with --name.",
+            "Replace it with --force, or give this one another name with --dataset.",
             code="in-the-way",
         )
     for path in sorted(there, reverse=True):  # pairs first: an interrupted replacement must not load

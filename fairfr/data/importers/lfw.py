@@ -12,6 +12,7 @@ import argparse
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path, PurePosixPath
 
 import numpy as np
@@ -38,32 +39,49 @@ PICTURES = ("lfw", "lfw-deepfunneled", "lfw_funneled", "lfwa")  # folders of ima
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Options of ``fairfr import lfw``."""
-    parser.add_argument("--root", type=Path, help="folder with pairs.txt (and perhaps the images in lfw/)")
-    parser.add_argument("--pairs", type=Path, help="the list itself, if it is called otherwise")
-    parser.add_argument("--groups", type=Path, help="csv: image or person, and one column for each attribute")
-    parser.add_argument("--fairface", type=Path, help="FairFace's prediction csv: ethnicity (race4) and gender")
-    parser.add_argument("--attributes", type=Path, help="lfw_attributes.txt: gender, ethnicity and eyeglasses")
+    group = parser.add_argument_group("input")
+    add = partial(group.add_argument, type=Path)
+    add("--archive", "--root", metavar="DIR", help="folder with pairs.txt (and perhaps the images in lfw/)")
+    add("--pairs", metavar="FILE", help="the list itself, if it is called otherwise")
+    add("--group-table", "--groups", metavar="FILE", help="csv: image or person, and a column for each attribute")
+    add("--fairface", metavar="FILE", help="FairFace's csv: face_name_align, race4, gender")
+    add("--lfw-attributes", "--attributes", metavar="FILE", help=_ATTRIBUTES)
     add_output_arguments(parser, "lfw")
+
+
+USAGE = "(--archive DIR | --pairs FILE) [options]"
+HELP = """
+Import LFW: pairs.txt, and the groups of its people from other files.
+
+  fairfr import lfw --archive lfw --lfw-attributes lfw_attributes.txt
+  fairfr import lfw --pairs pairs.txt --group-table groups.csv --dataset my_lfw
+
+LFW itself has no groups. If several files name them, a table of your own goes
+before FairFace's, and that before lfw_attributes.txt.
+
+next: fairfr import embeddings --dataset lfw --backbone mynet --from FILE
+"""
+_ATTRIBUTES = "lfw_attributes.txt: person, Male, Asian, White, Black, Eyeglasses"
 
 
 def run(arguments: argparse.Namespace) -> str:
     """Import; returns what was found, for people."""
-    if arguments.root is None and arguments.pairs is None:
+    if arguments.archive is None and arguments.pairs is None:
         raise DataError(
-            "nothing to import: name the folder of pairs.txt with --root, or the list itself with --pairs.",
+            "nothing to import: name the folder of pairs.txt with --archive, or the list itself with --pairs.",
             code="missing-file",
         )
-    path = arguments.pairs or arguments.root / "pairs.txt"
+    path = arguments.pairs or arguments.archive / "pairs.txt"
     labels = []
     # in this order: what a person wrote by hand goes before what was predicted
     for option, read in (
-        (arguments.groups, read_side_table),
+        (arguments.group_table, read_side_table),
         (arguments.fairface, read_fairface),
-        (arguments.attributes, read_attribute_scores),
+        (arguments.lfw_attributes, read_attribute_scores),
     ):
         if option is not None:
             labels.append(read(option))
-    return write_and_summarise(read_lfw(path, labels, arguments.root or path.parent), arguments)
+    return write_and_summarise(read_lfw(path, labels, arguments.archive or path.parent), arguments)
 
 
 def read_lfw(

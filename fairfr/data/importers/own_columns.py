@@ -148,7 +148,7 @@ class OwnColumns:
         if outside.any():
             found = f"'{name}' is {value[np.argmax(outside)]:g}, outside {low:g} to {high:g}"
             spread = f"it goes from {np.nanmin(value):g} to {np.nanmax(value):g}"
-            self._rows_with("not-a-cosine", outside, f"{found} ({spread}). Give its range: --range LOW HIGH.")
+            self._rows_with("not-a-cosine", outside, f"{found} ({spread}). Give its range: --score-range LOW HIGH.")
         return np.clip(value, low, high)
 
     def _numbers(self, name: str) -> F64:

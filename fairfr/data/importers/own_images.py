@@ -44,8 +44,10 @@ class Ends:
         columns = (arguments.left, arguments.right)
         has_scores = bool(arguments.score or arguments.distance)
         if has_scores and columns == ("left", "right") and not (pairs.has("left") or pairs.has("right")):
-            if arguments.images is not None:
-                raise ConfigError("--images describes images by their ids: name the pairs' with --left and --right.")
+            if arguments.image_table is not None:
+                raise ConfigError(
+                    "--image-table describes images by their ids: name the pairs' with --left and --right."
+                )
             return cls(pairs, columns, None)
         sides = [pairs.image_ids(columns[0], "--left"), pairs.image_ids(columns[1], "--right")]
         there = [side for side in sides if side is not None]
@@ -91,12 +93,12 @@ class Ends:
 def read_identity(file: OwnColumns, ends: Ends, arguments: argparse.Namespace) -> CodedColumn:
     """Who is on each image of the file."""
     unknown = CodedColumn(np.full(len(ends.ids), UNKNOWN, dtype=np.int32), ())
-    if arguments.images is None:
+    if arguments.image_table is None:
         if arguments.identity is None:
             return unknown
         if arguments.identity.count(",") != 1 or isinstance(ends.ids, PlaceholderIds):
             raise ConfigError(
-                "--identity COL names a column of --images. Without that table, name two columns of --pairs, "
+                "--identity COL names a column of --image-table. Without that table, name two columns of --pairs, "
                 "--identity COL,COL, beside the ids of images (--left, --right)."
             )
         return _of_images(file, ends, arguments.identity.split(","), "--identity") or unknown
@@ -134,7 +136,7 @@ def read_attributes(
     """Attributes of each image of the file by name, and notes on columns that cannot be one."""
     attributes: dict[str, CodedColumn] = {}
     notes: list[Finding] = []
-    if arguments.images is None:
+    if arguments.image_table is None:
         for option in arguments.attribute:
             name, wanted = _attribute_columns(file, option)
             column = _of_images(file, ends, wanted, "--attribute")
@@ -150,7 +152,7 @@ def read_attributes(
             column = None
         if column is None or name in names.ATTRIBUTES or name in STRUCTURE or name.endswith(names.SIDES):
             why = "its name means something else here" if column else "its values are not short texts"
-            text = f"{arguments.images}: column '{name}' is left out, because {why}."
+            text = f"{arguments.image_table}: column '{name}' is left out, because {why}."
             notes.append(Finding("column-left-out", "note", text))
         else:
             attributes[name] = column
@@ -171,7 +173,7 @@ def _attribute_columns(file: OwnColumns, option: str) -> tuple[str, list[str]]:
 def cut_attributes(file: OwnColumns, arguments: argparse.Namespace) -> None:
     """Put groups in the place of the numbers that ``--bins`` names."""
     columns_of = {name: [name] for name in file.names}
-    if arguments.images is None:
+    if arguments.image_table is None:
         columns_of = dict(_attribute_columns(file, option) for option in arguments.attribute)
     for name, edges in read_bins(arguments.bins).items():
         if name not in columns_of:

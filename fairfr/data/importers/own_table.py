@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import shlex
 from dataclasses import replace
 from pathlib import Path
 
@@ -44,35 +45,44 @@ UNKNOWN_PEOPLE = " Some images have no identity: those that genuine pairs connec
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Options of ``import table``."""
-    parser.add_argument("--pairs", type=Path, required=True, help="table of pairs: csv, tsv or parquet")
-    parser.add_argument("--left", default="left", metavar="COL", help="column of the first image (default: left)")
-    parser.add_argument("--right", default="right", metavar="COL", help="column of the second image (default: right)")
-    parser.add_argument("--same", default="same", metavar="COL[=VALUE]", help=_SAME)
-    folds = parser.add_mutually_exclusive_group()
-    folds.add_argument("--folds", type=int, metavar="N", help="make N folds without common people (default: 10)")
+    group = parser.add_argument_group("pairs")
+    group.add_argument("--pairs", type=Path, required=True, metavar="FILE", help="table: csv, tsv or parquet")
+    add = group.add_argument
+    add("--left", default="left", metavar="COL", help="column of the first image (default: left)")
+    add("--right", default="right", metavar="COL", help="column of the second image (default: right)")
+    add("--same", default="same", metavar="COL[=VALUE]", help=_SAME)
+    folds = group.add_mutually_exclusive_group()
     folds.add_argument("--fold", metavar="COL", help="column of the fold (default: fold, if there is one)")
-    parser.add_argument("--images", type=Path, help="table of images; its other columns become attributes")
-    parser.add_argument("--image", default="image", metavar="COL", help="its column of image ids (default: image)")
-    parser.add_argument("--identity", metavar="COL", help=_IDENTITY)
-    parser.add_argument("--attribute", nargs="+", default=[], metavar="NAME[=COL,COL]", help=_ATTRIBUTE)
-    parser.add_argument("--bins", action="append", default=[], metavar="NAME=A,B,...", help=BINS_HELP)
-    scores = parser.add_mutually_exclusive_group()
-    scores.add_argument("--score", nargs="+", default=[], metavar="COL", help="columns of pairs; higher: more similar")
+    folds.add_argument("--folds", type=int, metavar="N", help="make N folds without common people (default: 10)")
+    scores = group.add_mutually_exclusive_group()
+    scores.add_argument("--score", nargs="+", default=[], metavar="COL", help="columns; higher: more similar")
     scores.add_argument("--distance", nargs="+", default=[], metavar="COL", help=_DISTANCE)
-    parser.add_argument("--range", nargs=2, type=float, metavar=("LOW", "HIGH"), help=_RANGE)
+    add("--score-range", "--range", nargs=2, type=float, metavar=("LOW", "HIGH"), help=_RANGE)
+    group = parser.add_argument_group("images")
+    add = group.add_argument
+    add("--image-table", "--images", type=Path, metavar="FILE", help="table; its other columns become attributes")
+    add("--image", default="image", metavar="COL", help="its column of image ids (default: image)")
+    add("--identity", metavar="COL", help=_IDENTITY)
+    add("--attribute", nargs="+", default=[], metavar="NAME", help=_ATTRIBUTE)
+    add("--bins", action="append", default=[], metavar="NAME=A,B", help=BINS_HELP)
     add_output_arguments(parser, None)
 
 
-_SAME = "column that is 1, yes or genuine for pairs of one person, or has this VALUE for them (default: same)"
-_IDENTITY = "column of people in --images (default: identity, if there is one), or two of --pairs: COL,COL"
-_ATTRIBUTE = (
-    "without --images: attributes in --pairs, by one column or by one for each image (default: NAME_left, _right)"
-)
-_DISTANCE = (
-    "columns of pairs; lower: more similar. The cosine is 1 - d for cosine distances; of euclidean ones (vectors of "
-    "length 1) it is 1 - d^2 / 2: compute it and name it with --score"
-)
-_RANGE = "of the scores (default: -1 1) or distances (default: 0 2); they become cosines from -1 to 1"
+USAGE = "--pairs FILE --dataset NAME [options]"
+HELP = """
+Import your own tables: pairs, and perhaps images, in your own columns.
+
+  fairfr import table --dataset mine --pairs pairs.tsv --left img_a \\
+      --right img_b --same label=genuine --image-table images.parquet
+  fairfr import table --dataset mine --pairs scores.csv --score similarity
+
+next: fairfr check --dataset mine
+"""
+_SAME = "1, yes or genuine for pairs of one person; or this VALUE (default: same)"
+_IDENTITY = "column of people (default: identity); or of --pairs: COL,COL"
+_ATTRIBUTE = "of --pairs: NAME, NAME_left and _right, or NAME=COL,COL"
+_DISTANCE = "lower: more similar; cosine distances"
+_RANGE = "of the scores (default: -1 1) or distances (default: 0 2)"
 
 
 def run(arguments: argparse.Namespace) -> str:
@@ -86,8 +96,8 @@ def read_own_table(arguments: argparse.Namespace) -> ImportedSet:
     """The set that the two tables describe."""
     pairs = OwnColumns(open_own(arguments.pairs))
     images = None
-    if arguments.images is not None:
-        images = OwnColumns(open_own(arguments.images))
+    if arguments.image_table is not None:
+        images = OwnColumns(open_own(arguments.image_table))
     return read_columns(pairs, images, arguments)
 
 
@@ -100,7 +110,7 @@ def read_columns(pairs: OwnColumns, images: OwnColumns | None, arguments: argpar
     described = None
     if images is not None:
         described = images.each_once(arguments.image, "--image")
-        ends.check_known(described, arguments.images)
+        ends.check_known(described, arguments.image_table)
     ends.check_labels(same)
     identity = read_identity(images or pairs, ends, arguments)
     cut_attributes(images or pairs, arguments)
@@ -111,7 +121,7 @@ def read_columns(pairs: OwnColumns, images: OwnColumns | None, arguments: argpar
         place = index_of(ends.ids, described.values)
         identity = _taken(identity, place)
         attributes = {name: _taken(column, place) for name, column in attributes.items()}
-        notes += _unused(len(described.values) - len(ends.ids), arguments.images)
+        notes += _unused(len(described.values) - len(ends.ids), arguments.image_table)
     if fold is None:
         fold, found = _made_folds(identity, ends, same, arguments.folds or FOLDS)
         notes.append(found)
@@ -119,7 +129,7 @@ def read_columns(pairs: OwnColumns, images: OwnColumns | None, arguments: argpar
     labelled = LabelledPairs(pairs.table, rows, ends.left, ends.right, same, fold)
     people = [*identity.values, ""]
     whom = [people[code] for code in identity.codes.tolist()]
-    data = check_import(arguments.images or arguments.pairs, ends.ids, whom, attributes, labelled)
+    data = check_import(arguments.image_table or arguments.pairs, ends.ids, whom, attributes, labelled)
     for name, cosine in scores.items():
         notes += reversed_scores(pairs.table.path, name, cosine, same, len(ends.ids))
     return replace(data, scores=scores, notes=(*data.notes, *notes))
@@ -128,10 +138,10 @@ def read_columns(pairs: OwnColumns, images: OwnColumns | None, arguments: argpar
 def _check_options(arguments: argparse.Namespace) -> None:
     if arguments.folds is not None and arguments.folds < 2:
         raise ConfigError(f"--folds {arguments.folds}: at least two are needed.")
-    if arguments.attribute and arguments.images is not None:
-        raise ConfigError("--attribute goes without --images: all other columns of the images become attributes.")
-    if arguments.range is not None and not arguments.range[0] < arguments.range[1]:
-        raise ConfigError("--range LOW HIGH: the first must be the lower one.")
+    if arguments.attribute and arguments.image_table is not None:
+        raise ConfigError("--attribute goes without --image-table: all other columns of the images become attributes.")
+    if arguments.score_range is not None and not arguments.score_range[0] < arguments.score_range[1]:
+        raise ConfigError("--score-range LOW HIGH: the first must be the lower one.")
     for name in _named(arguments.score + arguments.distance):
         if name in STRUCTURE:
             raise ConfigError(f"--score {name}: '{name}' means something else in pairs.csv. Rename the column.")
@@ -160,8 +170,8 @@ def _scores(pairs: OwnColumns, arguments: argparse.Namespace) -> dict[str, F64]:
     if arguments.distance:
         option = "--distance"
         bounds = DISTANCES
-    if arguments.range is not None:
-        bounds = tuple(arguments.range)
+    if arguments.score_range is not None:
+        bounds = tuple(arguments.score_range)
     low, high = bounds
     found = {}
     for column, name in zip(columns, _named(columns), strict=True):
@@ -240,17 +250,26 @@ def _column(fold: np.typing.NDArray[np.integer], count: int) -> CodedColumn:
 
 def _what_next(data: ImportedSet, arguments: argparse.Namespace) -> str:
     """Commands that go on from here."""
+    check = ["fairfr", "check", "--dataset", arguments.dataset]
+    run = ["fairfr", "run", f"dataset={arguments.dataset}"]
+    vectors = ["fairfr", "import", "embeddings", "--dataset", arguments.dataset]
+    vectors += ["--backbone", "mynet", "--from", "FILE"]
+    commands = [check, run]
+    if data.scores:
+        column = next(iter(data.scores))
+        check += ["--score", column]
+        run += ["backbone=scores", f"backbone.column={column}", "method=beta"]
+    else:
+        commands.insert(0, vectors)
+        check += ["--backbone", "mynet"]
+        run += ["backbone=mynet", "method=ac_hinge"]
     groups = [
         name for name, column in data.images.attributes.items() if 1 < len(set(column.codes)) <= MAX_GROUPS_OF_COLUMN
     ]
-    grouping = f" 'dataset.grouping=[{groups[0]}]'" if groups else ""
-    root = f"data_root={arguments.out} " if arguments.out != Path("data") else ""
-    if data.scores:
-        column = next(iter(data.scores))
-        backbone = f"backbone=scores backbone.column={column}"
-        return f"next: fairfr run {root}dataset={arguments.name} {backbone}{grouping} method=beta"
-    embeddings = (
-        f"fairfr import embeddings --dataset {arguments.name} --backbone mynet --from FILE --out {arguments.out}"
-    )
-    then = f"fairfr run {root}dataset={arguments.name} backbone=mynet{grouping} method=ac_hinge"
-    return f"next: {embeddings}\nthen: {then}"
+    if groups:
+        run.append(f"dataset.grouping=[{groups[0]}]")
+    if arguments.data_root != Path("data"):
+        vectors += ["--data-root", str(arguments.data_root)]
+        check += ["--data-root", str(arguments.data_root)]
+        run.append(f"data_root={arguments.data_root}")
+    return "next: " + "\nthen: ".join(shlex.join(command) for command in commands)

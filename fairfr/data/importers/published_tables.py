@@ -42,7 +42,7 @@ PEOPLE = "identity_left,identity_right"
 def read_preset(own: OwnColumns, attributes: Sequence[str], structure: Collection[str], released: int) -> ImportedSet:
     """The set of a table that has got own columns; columns of numbers that ``structure`` does not name are cosines."""
     refuse_problems(own)
-    words = [f"--pairs={own.table.path}", "--name=preset", "--attribute", *attributes]
+    words = [f"--pairs={own.table.path}", "--dataset=preset", "--attribute", *attributes]
     if own.has("identity_left"):
         words.append(f"--identity={PEOPLE}")
     parser = argparse.ArgumentParser()
@@ -154,15 +154,30 @@ BFW_FILES = (
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Options of ``fairfr import bfw``."""
-    source = parser.add_mutually_exclusive_group(required=True)
-    source.add_argument("--table", type=Path, help="the datatable (csv), or FairCal's bfw.csv")
-    source.add_argument("--root", type=Path, help="folder of the datatable, which is in meta/ or directly in it")
+    source = parser.add_argument_group("input").add_mutually_exclusive_group(required=True)
+    source.add_argument("--table", type=Path, metavar="FILE", help="the datatable (csv), or FairCal's bfw.csv")
+    source.add_argument(
+        "--archive", "--root", type=Path, metavar="DIR", help="the folder that has it, or has it in meta/"
+    )
     add_output_arguments(parser, "bfw")
+
+
+USAGE = "(--table FILE | --archive DIR) [options]"
+HELP = """
+Import BFW: its datatable, or FairCal's table of it.
+
+  fairfr import bfw --table bfw-v0.1.5-datatable.csv
+  fairfr import bfw --archive BFW --data-root data
+
+Columns of scores stay in pairs.csv, and run with backbone=scores.
+
+next: fairfr import embeddings --dataset bfw --backbone mynet --from FILE
+"""
 
 
 def run(arguments: argparse.Namespace) -> str:
     """Import BFW; returns what was found, for people."""
-    path = arguments.table or find_bfw(arguments.root)
+    path = arguments.table or find_bfw(arguments.archive)
     return write_and_summarise(read_bfw(path), arguments)
 
 

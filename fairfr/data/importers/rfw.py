@@ -26,17 +26,30 @@ PLACES = ("txts", "test/txts", "RFW/test/txts", ".")  # where the lists may be, 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Options of ``fairfr import rfw``."""
-    source = parser.add_mutually_exclusive_group(required=True)
-    source.add_argument("--root", type=Path, help="unpacked test archive: the folder with txts/ (and data/)")
-    source.add_argument("--table", type=Path, help="a table of the pairs instead, such as FairCal's rfw.csv")
+    source = parser.add_argument_group("input").add_mutually_exclusive_group(required=True)
+    source.add_argument("--archive", "--root", type=Path, metavar="DIR", help="unpacked test archive, with txts/ in it")
+    source.add_argument("--table", type=Path, metavar="FILE", help="a table of the pairs, such as FairCal's rfw.csv")
     add_output_arguments(parser, "rfw")
+
+
+USAGE = "(--archive DIR | --table FILE) [options]"
+HELP = """
+Import RFW: its four pair lists, or a table that was made from them.
+
+  fairfr import rfw --archive RFW/test
+  fairfr import rfw --table rfw.csv --data-root data
+
+The lists are txts/<Ethnicity>/<Ethnicity>_pairs.txt. Folds are blocks of 600.
+
+next: fairfr import embeddings --dataset rfw --backbone mynet --from FILE
+"""
 
 
 def run(arguments: argparse.Namespace) -> str:
     """Import; returns what was found, for people."""
     if arguments.table is not None:
         return write_and_summarise(read_rfw_table(arguments.table), arguments)
-    return write_and_summarise(read_rfw(arguments.root), arguments)
+    return write_and_summarise(read_rfw(arguments.archive), arguments)
 
 
 def read_rfw(root: Path) -> ImportedSet:

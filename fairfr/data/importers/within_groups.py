@@ -74,21 +74,40 @@ class PairSampling:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Options of ``fairfr import within-groups``."""
-    parser.add_argument("--root", type=Path, required=True, help="folder of a set in the neutral layout: data/lfw")
-    parser.add_argument("--by", nargs="+", required=True, metavar="ATTRIBUTE", help="columns of images.csv")
-    parser.add_argument("--per-person", type=int, default=6, help="genuine pairs of a person, at most (default: 6)")
-    parser.add_argument("--impostors", type=_impostors, default="per-group", metavar="RULE", help=_IMPOSTORS)
-    parser.add_argument("--max-pairs", type=int, metavar="N", help=_MAX_PAIRS)
-    parser.add_argument("--folds", type=int, default=10, help="folds without common people (default: 10)")
-    parser.add_argument("--seed", type=int, default=0, help="another draw (default: 0)")
+    group = parser.add_argument_group("input")
+    source = group.add_mutually_exclusive_group(required=True)
+    source.add_argument("--from-dataset", metavar="NAME", help="the set whose images are paired, in the data root")
+    source.add_argument("--root", type=Path, help=argparse.SUPPRESS)  # older: the folder of that set
+    by = "columns of images.csv that make the groups"
+    group.add_argument("--grouping", "--by", nargs="+", required=True, metavar="A,B", help=by)
+    group = parser.add_argument_group("pairs")
+    add = group.add_argument
+    add("--per-person", type=int, default=6, metavar="N", help="genuine pairs of a person, at most (default: 6)")
+    add("--impostors", type=_impostors, default="per-group", metavar="RULE", help=_IMPOSTORS)
+    add("--max-pairs", type=int, metavar="N", help=_MAX_PAIRS)
+    add("--folds", type=int, default=10, metavar="N", help="folds without common people (default: 10)")
+    add("--seed", type=int, default=0, metavar="N", help="another draw (default: 0)")
     add_output_arguments(parser, "within_groups")
 
 
+USAGE = "--from-dataset NAME --grouping A,B [options]"
+HELP = """
+Draw new pairs inside the groups of a data set, in folds without common people.
+
+  fairfr import within-groups --from-dataset lfw --grouping ethnicity,gender \\
+      --dataset lfw_within
+  fairfr import within-groups --from-dataset lfw --grouping gender \\
+      --impostors all --folds 2 --dataset lfw_all
+
+Images, people and vectors are those of the first set.
+
+next: fairfr check --dataset lfw_within --backbone mynet
+"""
 _IMPOSTORS = (
-    "per-group: as many as genuine pairs, of any two people of the group (default); per-image: one for the left image "
-    "of each genuine pair; all: every pair of two people inside a group and fold; a number: so many of these a group"
+    "per-group: as many as genuine pairs (default); per-image: one for each genuine pair's left image; all: every pair "
+    "of two people of a group and fold; a number: so many of these in each group"
 )
-_MAX_PAIRS = f"with all or a number: pairs of the new set, at most (default: {MAX_PAIRS:,}); small groups keep theirs"
+_MAX_PAIRS = f"with all or a number: pairs of the new set, at most (default: {MAX_PAIRS:,})"
 
 
 def _impostors(text: str) -> Impostors:
@@ -103,10 +122,11 @@ def _impostors(text: str) -> Impostors:
 
 def run(arguments: argparse.Namespace) -> str:
     """Draw and write; returns what was made, for people."""
-    path = find_table(arguments.root / "images")
+    source = arguments.root or arguments.data_root / arguments.from_dataset
+    path = find_table(source / "images")
     if path is None:
         raise DataError(
-            f"{table_path_text(arguments.root / 'images')}: not found. --root names the folder of a data set.",
+            f"{table_path_text(source / 'images')}: not found. --from-dataset names a data set in --data-root.",
             code="missing-file",
         )
     wanted = PairSampling(arguments.per_person, arguments.folds, arguments.seed, arguments.impostors)
@@ -116,10 +136,11 @@ def run(arguments: argparse.Namespace) -> str:
                 "--max-pairs goes with --impostors all or a number: other rules follow the genuine pairs."
             )
         wanted = replace(wanted, max_pairs=arguments.max_pairs)
-    data = pairs_within_groups(read_images(DataFile.at(path), tuple(arguments.by)), wanted)
+    grouping = ",".join(arguments.grouping).split(",")
+    data = pairs_within_groups(read_images(DataFile.at(path), tuple(grouping)), wanted)
     said = write_and_summarise(data, arguments)
-    n_files = _copy_vectors(arguments.root / "embeddings", arguments.out / arguments.name / "embeddings")
-    return f"{said}\nvectors of {n_files} backbone(s), as in {arguments.root}"
+    n_files = _copy_vectors(source / "embeddings", arguments.data_root / arguments.dataset / "embeddings")
+    return f"{said}\nvectors of {n_files} backbone(s), as in {source}"
 
 
 def pairs_within_groups(images: ImageTable, wanted: PairSampling) -> ImportedSet:

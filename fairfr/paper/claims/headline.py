@@ -59,7 +59,7 @@ def _bold(numbers: Numbers, quantity: Quantity) -> Verdict:
     for setting in HEADLINE:
         best, value = winners(numbers, quantity, setting)
         if not bold[setting] <= best:
-            lesser = bold[setting] - best
+            lesser = [row.id for row in PAPER_ROWS if row.id in bold[setting] - best]
             figures = ", ".join(f"{numbers.required(quantity, setting, m):.3f}" for m in lesser)
             bolded = f"bold {method_labels(lesser)} {figures}"
             wrong.append(f"{setting_name(setting)}: {bolded}, best {method_labels(best)} {value:.3f}")

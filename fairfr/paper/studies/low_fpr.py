@@ -126,10 +126,12 @@ def _at_the_top(fold: HeldOutFold) -> float:
 
 
 def _pooled(run: Run, drawn: SettingBootstrap | None) -> tuple[Entry, Entry]:
-    row = _row(run)
-    if drawn is None or row.label not in drawn.measured:
+    one = None
+    if drawn is not None:
+        one = drawn.exact(run.cell[2])
+    if one is None:
         return Entry(), Entry()
-    plain, values = drawn.measured[row.label].all_pairs(f"tpr_at_fpr_{LEVEL}")
+    plain, values = one.drawn(f"tpr_at_fpr_{LEVEL}")
     low, high = percentile_interval(values)
     return number_entry(plain, 3), Entry(f"{low:.3f} to {high:.3f}")
 

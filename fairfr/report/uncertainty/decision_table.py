@@ -16,8 +16,7 @@ from fairfr.report.quantity import group_words
 from fairfr.report.tables.grid import Entry, Line, Note, Section, Spanner, Tone, number_entry
 from fairfr.report.uncertainty.decision import CANDIDATES, SAFE, Difference, GroupChange, Trial, advise, sentence
 from fairfr.report.uncertainty.rate_tables import FEW, fewest_at_own_threshold, open_range
-from fairfr.report.uncertainty.setting_bootstrap import SettingBootstrap
-from fairfr.stored.order import MethodRow
+from fairfr.report.uncertainty.setting_bootstrap import DrawnRun, SettingBootstrap, is_tied
 
 DECIDING_LEVELS = ("1e-3", "1e-2")
 """Wanted rates at which groups are judged; measures take the rarest for which there are enough impostors."""
@@ -43,10 +42,10 @@ def deciding_levels(found: SettingBootstrap) -> list[str]:
     return [level for level in DECIDING_LEVELS if found.levels[level] * impostors >= ENOUGH_FALSE_MATCHES]
 
 
-def differences(found: SettingBootstrap, reference: MethodRow) -> dict[str, tuple[Difference, ...]]:
+def differences(found: SettingBootstrap, reference: DrawnRun) -> dict[str, tuple[Difference, ...]]:
     """By label the deciding differences of each other method, with one band for all of them."""
-    rows = [row for row in found.rows if row != reference]
-    measured = {row.label: list(_measured(found, row, reference)) for row in rows}
+    others = [one for one in found.runs if one is not reference]
+    measured = {one.label: list(_measured(found, one, reference)) for one in others}
     everything = list(chain.from_iterable(measured.values()))
     if not everything:
         return {}
@@ -79,16 +78,16 @@ class Measured(NamedTuple):
         return Difference(self.name, by, interval, ends, self.higher_is_better, self.digits, self.false_matches)
 
 
-def _measured(found: SettingBootstrap, row: MethodRow, reference: MethodRow) -> Iterator[Measured]:
+def _measured(found: SettingBootstrap, one: DrawnRun, reference: DrawnRun) -> Iterator[Measured]:
     """Each measure that decides.
 
     Methods that rank the pairs of every fold alike do not differ in what only the order decides. A rate that no
     threshold meets is not compared: NaN.
     """
-    alike = found.rank_alike(row, reference)
+    alike = one.ranks_like(reference)
     for metric, name, higher in (("brier", "Brier score", False), ("auroc", "AUROC", True)):
-        ours, drawn = found.value(row, metric, "all")
-        theirs, other = found.value(reference, metric, "all")
+        ours, drawn = one.drawn(metric)
+        theirs, other = reference.drawn(metric)
         change = np.append(ours - theirs, drawn - other)
         if metric == "auroc" and alike:
             change = np.zeros(len(change))
@@ -97,14 +96,14 @@ def _measured(found: SettingBootstrap, row: MethodRow, reference: MethodRow) -> 
     if not levels:
         return
     level = levels[0]
-    ours_at, theirs_at = (found.rates[one.label] for one in (row, reference))
+    both = (one.rates, reference.rates)
     fmr = f"fpr_at_fpr_{level}"
-    worst = [np.fmax.reduce(rates[fmr], axis=1) / found.levels[level] for rates in (ours_at, theirs_at)]
-    matches = [_matches_of_worst(found, rates[fmr][0]) for rates in (ours_at, theirs_at)]
-    gaps = [100 * gap_of_groups(rates[f"tpr_at_own_fpr_{level}"]) for rates in (ours_at, theirs_at)]
+    worst = [np.fmax.reduce(rates[fmr], axis=1) / found.levels[level] for rates in both]
+    matches = [_matches_of_worst(found, rates[fmr][0]) for rates in both]
+    gaps = [100 * gap_of_groups(rates[f"tpr_at_own_fpr_{level}"]) for rates in both]
     with np.errstate(invalid="ignore"):
         changes = [worst[0] - worst[1], gaps[0] - gaps[1]]
-    if found.is_tied(level, row, reference):
+    if is_tied(level, one, reference):
         changes = [np.full(1 + found.draws, np.nan)] * 2
     elif alike:
         changes = [np.zeros(1 + found.draws)] * 2
@@ -126,15 +125,16 @@ def decision_columns(by_label: dict[str, tuple[Difference, ...]]) -> tuple[Spann
 
 
 def decision_section(
-    found: SettingBootstrap, by_label: dict[str, tuple[Difference, ...]], reference: MethodRow
+    found: SettingBootstrap, by_label: dict[str, tuple[Difference, ...]], reference: DrawnRun
 ) -> Section:
     """A line for each method."""
     lines = []
+    needs_groups = {one.label: one.run.needs_groups for one in found.runs}
     for label, several in by_label.items():
         entries: list[Entry] = []
         for one in several:
             entries += _entries(one)
-        lines.append(Line(label, tuple(entries), found.runs[label].needs_groups))
+        lines.append(Line(label, tuple(entries), needs_groups[label]))
     return Section(f"minus {reference.label}", tuple(lines))
 
 
@@ -147,19 +147,19 @@ def _entries(one: Difference) -> list[Entry]:
 
 
 def decision_sentences(
-    found: SettingBootstrap, by_label: dict[str, tuple[Difference, ...]], reference: MethodRow
+    found: SettingBootstrap, by_label: dict[str, tuple[Difference, ...]], reference: DrawnRun
 ) -> list[str]:
     """A sentence for each method, then what to take where the reference is the safe choice."""
     said = [sentence(label, reference.label, several) for label, several in by_label.items()]
     if found.first.result.is_synthetic:
         return [*said, SYNTHETIC]
-    if reference.id == SAFE:
+    if reference.row.id == SAFE:
         said += _advice(found, by_label, reference)
     return said
 
 
-def _advice(found: SettingBootstrap, by_label: dict[str, tuple[Difference, ...]], safe: MethodRow) -> list[str]:
-    first, second = (found.row(id) for id in CANDIDATES)
+def _advice(found: SettingBootstrap, by_label: dict[str, tuple[Difference, ...]], safe: DrawnRun) -> list[str]:
+    first, second = (found.find(id) for id in CANDIDATES)
     if first is None:
         return []
     data = found.first.result.data
@@ -173,14 +173,15 @@ def _advice(found: SettingBootstrap, by_label: dict[str, tuple[Difference, ...]]
     return [advise(trial, successor, data.same)]
 
 
-def _changes(found: SettingBootstrap, row: MethodRow, reference: MethodRow) -> tuple[GroupChange, ...]:
+def _changes(found: SettingBootstrap, one: DrawnRun, reference: DrawnRun) -> tuple[GroupChange, ...]:
     """What happens to each group at each deciding rate that both methods meet."""
-    ours, theirs = (found.rates[one.label] for one in (row, reference))
+    ours = one.rates
+    theirs = reference.rates
     changes = []
     for level in deciding_levels(found):
-        if found.is_tied(level, row, reference):
+        if is_tied(level, one, reference):
             continue
-        alone = found.fmr[row.label][level]
+        alone = one.fmr[level]
         fmr, other = (rates[f"fpr_at_fpr_{level}"] for rates in (ours, theirs))
         lost = theirs[f"tpr_at_fpr_{level}"] - ours[f"tpr_at_fpr_{level}"]
         for g, group in enumerate(found.groups):

@@ -11,8 +11,8 @@ from fairfr.core.types import F64
 from fairfr.numerics.bootstrap import BOOTSTRAP_METRICS, percentile_interval
 from fairfr.report.quantity import Quantity, higher_is_better
 from fairfr.report.tables.grid import Entry, Line, Note, Section, Tone, number_entry, tied_entry
-from fairfr.report.uncertainty.setting_bootstrap import SettingBootstrap
-from fairfr.stored.order import BASELINE, MethodRow, is_called
+from fairfr.report.uncertainty.setting_bootstrap import DrawnRun, SettingBootstrap, is_tied
+from fairfr.stored.order import BASELINE, is_called
 
 DIGITS = 4
 PLACES = {"all": "All pairs", "worst": "Worst group"}
@@ -29,45 +29,45 @@ def comparison_sections(
     Only the comparisons that have both runs.
     """
     if against is None:
-        rounds = [(found.row(BASELINE.id), found.rows)]
+        rounds = [(found.find(BASELINE.id), found.runs)]
         for other, methods in duels.items():
-            rounds.append((found.row(other), tuple(row for row in map(found.row, methods) if row is not None)))
+            rounds.append((found.find(other), tuple(one for one in map(found.find, methods) if one is not None)))
     else:
-        rounds = [(row_called(against, found), found.rows)]
+        rounds = [(run_called(against, found), found.runs)]
     for metric in BOOTSTRAP_METRICS:
-        for reference, rows in rounds:
+        for reference, runs in rounds:
             if reference is None:
                 continue
-            lines = [_comparison_line(found, row, reference, metric) for row in rows if row != reference]
+            lines = [_comparison_line(one, reference, metric) for one in runs if one is not reference]
             if lines:
                 yield Section(f"{HEADINGS[metric]}, minus {reference.label}", tuple(lines))
 
 
-def row_called(name: str, found: SettingBootstrap) -> MethodRow | None:
-    """The row of a method or variant by its id or label, as a person types it."""
-    for row in found.rows:
-        if is_called(name, row.id, row.label, found.runs[row.label].cell[2]):
-            return row
+def run_called(name: str, found: SettingBootstrap) -> DrawnRun | None:
+    """The run of a method or variant by its id or label, as a person types it."""
+    for one in found.runs:
+        if is_called(name, one.row.id, one.label, one.run.cell[2]):
+            return one
     return None
 
 
-def _comparison_line(found: SettingBootstrap, a: MethodRow, b: MethodRow, metric: str) -> Line:
-    alike = metric in RANKED and found.rank_alike(a, b)
+def _comparison_line(a: DrawnRun, b: DrawnRun, metric: str) -> Line:
+    alike = metric in RANKED and a.ranks_like(b)
     alpha = Quantity(metric, "all").alpha
-    tied = alpha is not None and found.is_tied(alpha, a, b)
+    tied = alpha is not None and is_tied(alpha, a, b)
     entries: list[Entry] = []
     for place in PLACES:
-        ours, drawn = found.value(a, metric, place)
-        theirs, other = found.value(b, metric, place)
+        ours, drawn = a.drawn(metric, place)
+        theirs, other = b.drawn(metric, place)
         entries += _difference_entries(ours - theirs, drawn - other, bool(higher_is_better(metric)), alike or tied)
-        entries.append(_of_fold_means(found, a, b, metric, place))
+        entries.append(_of_fold_means(a, b, metric, place))
     if tied:
         entries = [tied_entry(entry) for entry in entries]
-    return Line(a.label, tuple(entries), found.runs[a.label].needs_groups)
+    return Line(a.label, tuple(entries), a.run.needs_groups)
 
 
-def _of_fold_means(found: SettingBootstrap, a: MethodRow, b: MethodRow, metric: str, place: str) -> Entry:
-    means = [found.runs[row.label].mean(metric, place) for row in (a, b)]
+def _of_fold_means(a: DrawnRun, b: DrawnRun, metric: str, place: str) -> Entry:
+    means = [one.run.mean(metric, place) for one in (a, b)]
     if means[0] is None or means[1] is None:
         return Entry(missing="too few pairs")
     return number_entry(means[0] - means[1], DIGITS, sign="+")
@@ -97,8 +97,8 @@ def _difference_entries(difference: float, drawn: F64, higher: bool, unmarked: b
 def ranked_alike(found: SettingBootstrap) -> Iterator[Note]:
     """One note for each set of methods that rank pairs alike inside every fold."""
     by_ranks: dict[str, list[str]] = {}
-    for row in found.rows:
-        by_ranks.setdefault(found.ranks[row.label], []).append(row.label)
+    for one in found.runs:
+        by_ranks.setdefault(one.ranks, []).append(one.label)
     for labels in by_ranks.values():
         if len(labels) > 1:
             text = (

@@ -18,8 +18,7 @@ from fairfr.numerics.bootstrap import interval_to_infinity
 from fairfr.numerics.rates_of_draws import gap_of_groups, ratio_of_groups
 from fairfr.report.quantity import group_heading
 from fairfr.report.tables.grid import Entry, Line, Note, Section, Spanner, Tone, number_entry, tied_entry
-from fairfr.report.uncertainty.setting_bootstrap import SettingBootstrap
-from fairfr.stored.order import MethodRow
+from fairfr.report.uncertainty.setting_bootstrap import DrawnRun, SettingBootstrap, is_tied
 
 FEW = "\u00b0"
 """Marks what rests on few false matches."""
@@ -42,7 +41,7 @@ FEW_FALSE_MATCHES = Note(
 )
 
 
-def gap_columns(reference: MethodRow) -> tuple[Spanner, ...]:
+def gap_columns(reference: DrawnRun) -> tuple[Spanner, ...]:
     """What the groups have in common: ratio of FMR, and gaps of TPR."""
     gap = ("points", f"minus {reference.label}", "draws minus point", "same two groups")
     return (
@@ -52,16 +51,13 @@ def gap_columns(reference: MethodRow) -> tuple[Spanner, ...]:
     )
 
 
-def gap_sections(found: SettingBootstrap, reference: MethodRow) -> tuple[Section, ...]:
+def gap_sections(found: SettingBootstrap, reference: DrawnRun) -> tuple[Section, ...]:
     """A section for each wanted rate, a line for each method."""
     sections = []
     for level in found.levels:
-        two = [
-            _two_groups(found, found.rates[reference.label][f"{name}_{level}"])
-            for name in ("tpr_at_fpr", "tpr_at_own_fpr")
-        ]
+        two = [_two_groups(found, reference.rates[f"{name}_{level}"]) for name in ("tpr_at_fpr", "tpr_at_own_fpr")]
         heading = f"FPR {level}; the same two groups: {two[0]}; at equal FMR: {two[1]}"
-        lines = [_gap_line(found, row, reference, level) for row in found.rows]
+        lines = [_gap_line(found, one, reference, level) for one in found.runs]
         sections.append(Section(heading, tuple(lines)))
     return tuple(sections)
 
@@ -77,19 +73,20 @@ def _best_and_worst(rates: F64) -> tuple[int, int]:
     return int(np.argmax(np.where(np.isnan(point), -1.0, point))), int(np.argmin(np.where(np.isnan(point), 2.0, point)))
 
 
-def _gap_line(found: SettingBootstrap, row: MethodRow, reference: MethodRow, level: str) -> Line:
-    ours, theirs = (found.rates[one.label] for one in (row, reference))
+def _gap_line(found: SettingBootstrap, one: DrawnRun, reference: DrawnRun, level: str) -> Line:
+    ours = one.rates
+    theirs = reference.rates
     fmr = f"fpr_at_fpr_{level}"
     ratio = ratio_of_groups(ours[fmr])
     few = bool(_few(found, ours[fmr], theirs[fmr]).any())
     entries = [_entry(ratio[:1], 1, mark=few), Entry()]
-    if row != reference:
+    if one is not reference:
         entries[1] = _entry(_over(ratio, ratio_of_groups(theirs[fmr])), 2, better_below=1.0, mark=few)
     own_few = fewest_at_own_threshold(found, level) < ENOUGH_FALSE_MATCHES
     for name, mark in ((f"tpr_at_fpr_{level}", False), (f"tpr_at_own_fpr_{level}", own_few)):
         gap = 100 * gap_of_groups(ours[name])
         entries.append(_entry(gap[:1], 1, mark=mark))
-        if row == reference:
+        if one is reference:
             entries += [Entry(), Entry(), Entry()]
             continue
         entries += _gap_entries(gap - 100 * gap_of_groups(theirs[name]), mark)
@@ -97,16 +94,16 @@ def _gap_line(found: SettingBootstrap, row: MethodRow, reference: MethodRow, lev
         change = ours[name] - theirs[name]
         between = 100 * (change[:, best] - change[:, worst])
         entries.append(_entry(between, 1, sign="+", better_below=0.0, mark=mark))
-    return _line(found, row, reference, level, entries)
+    return _line(one, reference, level, entries)
 
 
-def _line(found: SettingBootstrap, row: MethodRow, reference: MethodRow, level: str, entries: list[Entry]) -> Line:
+def _line(one: DrawnRun, reference: DrawnRun, level: str, entries: list[Entry]) -> Line:
     """What can be compared is; not where the rate is not met, or where both methods rank alike in every fold."""
-    if found.is_tied(level, row, reference):
+    if is_tied(level, one, reference):
         entries = [tied_entry(replace(entry, tone="plain")) for entry in entries]
-    elif found.rank_alike(row, reference):
+    elif one.ranks_like(reference):
         entries = [replace(entry, tone="plain") for entry in entries]
-    return Line(row.label, tuple(entries), found.runs[row.label].needs_groups)
+    return Line(one.label, tuple(entries), one.run.needs_groups)
 
 
 def fewest_at_own_threshold(found: SettingBootstrap, level: str) -> float:
@@ -124,7 +121,7 @@ def _gap_entries(difference: F64, mark: bool) -> list[Entry]:
 
 
 def group_tables(
-    found: SettingBootstrap, reference: MethodRow
+    found: SettingBootstrap, reference: DrawnRun
 ) -> Iterator[tuple[tuple[Spanner, ...], tuple[Section, ...]]]:
     """The columns and sections of each table with some of the groups: FMR and FNMR beside the reference."""
     columns = ("FMR / wanted", f"FMR, times {reference.label}", f"FNMR minus {reference.label}, points")
@@ -133,28 +130,29 @@ def group_tables(
         spanners = tuple(Spanner(group_heading(found.groups[g]), columns) for g in part)
         sections = []
         for level in found.levels:
-            lines = [_group_line(found, row, reference, level, part) for row in found.rows]
+            lines = [_group_line(found, one, reference, level, part) for one in found.runs]
             sections.append(Section(f"FPR {level}", tuple(lines)))
         yield spanners, tuple(sections)
 
 
-def _group_line(found: SettingBootstrap, row: MethodRow, reference: MethodRow, level: str, part: range) -> Line:
-    ours, theirs = (found.rates[one.label] for one in (row, reference))
+def _group_line(found: SettingBootstrap, one: DrawnRun, reference: DrawnRun, level: str, part: range) -> Line:
+    ours = one.rates
+    theirs = reference.rates
     fmr, other = (rates[f"fpr_at_fpr_{level}"] for rates in (ours, theirs))
     lost = theirs[f"tpr_at_fpr_{level}"] - ours[f"tpr_at_fpr_{level}"]
     few = _few(found, fmr, other)
-    alone = found.fmr[row.label][level]
+    alone = one.fmr[level]
     entries = []
     for g in part:
         rate = _entry(fmr[:1, g] / found.levels[level], 2, mark=bool(few[g]))
         span = f"{rate.spread} {open_range(alone.low[g], alone.high[g], 2)}"
         entries.append(replace(rate, spread=span))
-        if row == reference:
+        if one is reference:
             entries += [Entry(), Entry()]
         else:
             entries.append(_entry(_over(fmr[:, g], other[:, g]), 2, mark=bool(few[g])))
             entries.append(_entry(100 * lost[:, g], 1, sign="+", better_below=0.0))
-    return _line(found, row, reference, level, entries)
+    return _line(one, reference, level, entries)
 
 
 def _few(found: SettingBootstrap, fmr: F64, other: F64) -> Bool:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fairfr.core.names import FPR_LEVELS
+from fairfr.core.names import ALL, FPR_LEVELS, WORST
 from fairfr.core.types import F64, I16, I64, UNKNOWN, Bool
 from fairfr.metrics.calibration import ece
 from fairfr.metrics.fpr_levels import ALL_FPR_LEVELS, is_measured_at
@@ -34,57 +34,77 @@ MOST_WORK = 300_000_000
 
 
 @dataclass(frozen=True, slots=True)
+class DrawnRun:
+    """A run with its numbers in each draw, in the row that shows it; metrics and groups have the names of ``Run``.
+
+    ``ranks`` is a digest of how it ranks the pairs inside each fold. ``rates`` are the error rates of groups at the
+    wanted levels, and ``fmr`` their FMR by level with the interval of that rate alone; both are empty if they were not
+    asked for.
+    """
+
+    row: MethodRow
+    run: Run
+    groups: tuple[str, ...]
+    measured: DrawnMetrics
+    ranks: str
+    rates: Rates
+    fmr: dict[str, GroupFmr]
+
+    @property
+    def label(self) -> str:
+        """Of its row, which no other has."""
+        return self.row.label
+
+    def drawn(self, metric: str, group: str = ALL) -> tuple[float, F64]:
+        """The pooled value of all pairs, of the worst group or of a group, and those of the draws, (draws,)."""
+        if group == WORST:
+            return self.measured.worst(metric)
+        if group == ALL:
+            return self.measured.all_pairs(metric)
+        pooled, drawn = self.measured.groups(metric)
+        position = self.groups.index(group)
+        return float(pooled[position]), drawn[:, position]
+
+    def ranks_like(self, other: DrawnRun) -> bool:
+        """Whether both rank the pairs of every fold alike: only their maps differ."""
+        return self.ranks == other.ranks
+
+
+def is_tied(level: str, *runs: DrawnRun) -> bool:
+    """Whether no threshold of one of these methods meets the wanted rate."""
+    return any(one.run.is_tied(level) for one in runs)
+
+
+@dataclass(frozen=True, slots=True)
 class SettingBootstrap:
     """Methods whose runs share their pairs. ``asked`` draws were wanted, ``draws`` were made.
 
-    ``runs`` and ``measured`` go by the label of a row: where a paper's variant fills the row of its method, the plain
-    method has a row of its own with the same id.
     ``units`` is the number of identities that were drawn from, ``known`` the share of images whose identity the data
     tells. ``groups`` are those that can be the worst one; ``incomparable`` are methods
-    that scored other pairs. ``ranks`` is a digest of how a method ranks the pairs inside each fold. ``impostors``
-    (groups,) counts each group's; ``rates`` are its error rates at the wanted ``levels``, and ``fmr`` its FMR by level
-    with the interval of that rate alone. Both are empty if they were not asked for.
+    that scored other pairs. ``impostors`` (groups,) counts each group's; ``levels`` are the wanted rates.
     """
 
-    rows: tuple[MethodRow, ...]
-    runs: dict[str, Run]
-    measured: dict[str, DrawnMetrics]
+    runs: tuple[DrawnRun, ...]
     asked: int
     draws: int
     units: int
     known: float
     groups: tuple[str, ...]
     incomparable: tuple[str, ...]
-    ranks: dict[str, str]
     impostors: I64
     levels: dict[str, float]
-    rates: dict[str, Rates]
-    fmr: dict[str, dict[str, GroupFmr]]
 
     @property
     def first(self) -> Run:
-        return self.runs[self.rows[0].label]
+        return self.runs[0].run
 
-    def row(self, id: str) -> MethodRow | None:
-        """The row of this id, a paper's before a method's own."""
-        return next((row for row in self.rows if row.id == id), None)
+    def find(self, id: str) -> DrawnRun | None:
+        """The run in the row of this id, a paper's before a method's own."""
+        return next((one for one in self.runs if one.row.id == id), None)
 
-    def row_of_method(self, method: str) -> MethodRow | None:
-        """The row that shows the run of a method or variant."""
-        return next((row for row in self.rows if self.runs[row.label].cell[2] == method), None)
-
-    def rank_alike(self, a: MethodRow, b: MethodRow) -> bool:
-        """Whether two methods rank the pairs of every fold alike: only their maps differ."""
-        return self.ranks[a.label] == self.ranks[b.label]
-
-    def is_tied(self, level: str, *rows: MethodRow) -> bool:
-        """Whether no threshold of one of these methods meets the wanted rate."""
-        return any(self.runs[row.label].is_tied(level) for row in rows)
-
-    def value(self, row: MethodRow, metric: str, place: str) -> tuple[float, F64]:
-        """The pooled value of ``all`` pairs or of the ``worst`` group, and those of the draws, (draws,)."""
-        measured = self.measured[row.label]
-        return measured.worst(metric) if place == "worst" else measured.all_pairs(metric)
+    def exact(self, method: str) -> DrawnRun | None:
+        """The run of a method or variant, whatever row shows it."""
+        return next((one for one in self.runs if one.run.cell[2] == method), None)
 
 
 class BootstrapCache:
@@ -130,30 +150,29 @@ def bootstrap_runs(
     draws = max(1, min(asked, MOST_WORK // len(first.same)))
     drawn = draw_bootstrap(resampling_units(*first.images, first.same, first.identities), draws)
     levels = _rate_levels(first.same)
-    rates: list[Rates] = []
-    fmr: dict[str, dict[str, GroupFmr]] = {}
+    rates: list[Rates] = [{} for _ in shared]
     if with_rates:
         values = np.stack([scores.ranking_values for scores in shared.values()])
         rates = rates_of_draws(drawn.multiplicity, drawn.ends, first.same, values, group, levels)
-        inside = impostors_by_group(first, group, len(groups))
-        for row, of_row in zip(shared, values, strict=True):
-            at = {level: group_fmr(first.same, of_row, inside, fpr) for level, fpr in levels.items()}
-            fmr[row.label] = at
+    inside = impostors_by_group(first, group, len(groups))
+    runs = []
+    for (row, scores), of_run in zip(shared.items(), rates, strict=True):
+        fmr: dict[str, GroupFmr] = {}
+        if with_rates:
+            for level, fpr in levels.items():
+                fmr[level] = group_fmr(first.same, scores.ranking_values, inside, fpr)
+        measured = _measure_run(scores, drawn, group)
+        runs.append(DrawnRun(row, scores.run, groups, measured, _digest_of_ranks(scores), of_run, fmr))
     return SettingBootstrap(
-        rows=tuple(shared),
-        runs={row.label: scores.run for row, scores in shared.items()},
-        measured={row.label: _measure_run(scores, drawn, group) for row, scores in shared.items()},
+        runs=tuple(runs),
         asked=asked,
         draws=draws,
         units=drawn.multiplicity.shape[1],
         known=_known_share(first),
         groups=groups,
         incomparable=_labels(at_hand, shared),
-        ranks={row.label: _digest_of_ranks(scores) for row, scores in shared.items()},
         impostors=np.bincount(group[~first.same & (group >= 0)], minlength=len(groups)),
         levels=levels,
-        rates={row.label: of_row for row, of_row in zip(shared, rates, strict=with_rates)},
-        fmr=fmr,
     )
 
 

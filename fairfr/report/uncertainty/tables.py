@@ -50,7 +50,7 @@ from fairfr.report.uncertainty.difference_lines import (
     comparison_sections,
     range_text,
     ranked_alike,
-    row_called,
+    run_called,
     span_text,
 )
 from fairfr.report.uncertainty.rate_tables import (
@@ -60,14 +60,13 @@ from fairfr.report.uncertainty.rate_tables import (
     gap_sections,
     group_tables,
 )
-from fairfr.report.uncertainty.setting_bootstrap import ALPHA, BootstrapCache, SettingBootstrap
-from fairfr.stored.order import MethodRow
+from fairfr.report.uncertainty.setting_bootstrap import ALPHA, BootstrapCache, DrawnRun, SettingBootstrap, is_tied
 
 MEANS = {
     "all": ("mean", "fold std", "pooled", "95 % interval"),
     "worst": ("mean", "fold std", "pooled", "95 % CI, expected worst", "95 % CI, true worst group"),
 }
-LineOf: TypeAlias = Callable[[SettingBootstrap, MethodRow, str], Line]
+LineOf: TypeAlias = Callable[[DrawnRun, str], Line]
 CHAPTER = "Uncertainty"
 
 TWO_WORSTS = Note(
@@ -114,8 +113,8 @@ def uncertainty_tables(bootstraps: BootstrapCache, against: str | None = None) -
 
 def _one_threshold_grids(found: SettingBootstrap, against: str) -> Iterator[Grid]:
     """What decides, and what happens to groups at one threshold, against one method."""
-    reference = row_called(against, found)
-    if reference is None or not found.rates:
+    reference = run_called(against, found)
+    if reference is None or not reference.rates:
         return
     by_label = differences(found, reference)
     if not by_label:
@@ -152,7 +151,7 @@ def _grid(
 ) -> Grid:
     dataset, backbone = found.first.cell[:2]
     result = found.first.result
-    used = [(row, found.runs[row.label]) for row in found.rows]
+    used = [(one.row, one.run) for one in found.runs]
     return Grid(
         id=f"{kind}_{dataset}_{backbone}",
         title=f"{title} on {result.dataset.label} x {result.backbone.label}",
@@ -185,34 +184,34 @@ def _by_metric(found: SettingBootstrap, line_of: LineOf, bold: list[bool]) -> tu
     """A section for each metric, a line for each method; ``bold``: the columns whose best value is marked."""
     sections = []
     for metric in BOOTSTRAP_METRICS:
-        lines = [line_of(found, row, metric) for row in found.rows]
+        lines = [line_of(one, metric) for one in found.runs]
         higher = bool(higher_is_better(metric))
         better = [higher if column else None for column in bold]
         sections.append(Section(HEADINGS[metric], tuple(mark_best(lines, better))))
     return tuple(sections)
 
 
-def _means_line(found: SettingBootstrap, row: MethodRow, metric: str) -> Line:
-    run = found.runs[row.label]
+def _means_line(one: DrawnRun, metric: str) -> Line:
+    run = one.run
     entries: list[Entry] = []
     for place in PLACES:
         number = run.number(metric, place)
-        pooled, drawn = found.value(row, metric, place)
+        pooled, drawn = one.drawn(metric, place)
         entries += [
             number_entry(number and number.mean, DIGITS),
             number_entry(number and number.std, DIGITS),
             number_entry(pooled, DIGITS),
             Entry(span_text(drawn)),
         ]
-    bounds = simultaneous_intervals(found.measured[row.label].groups(metric)[1])
+    bounds = simultaneous_intervals(one.measured.groups(metric)[1])
     entries.append(Entry(range_text(*worst_group_interval(bounds, bool(higher_is_better(metric))))))
-    return Line(row.label, _marked(entries, found, metric, row), run.needs_groups)
+    return Line(one.label, _marked(entries, metric, one), run.needs_groups)
 
 
-def _marked(entries: list[Entry], found: SettingBootstrap, metric: str, row: MethodRow) -> tuple[Entry, ...]:
+def _marked(entries: list[Entry], metric: str, one: DrawnRun) -> tuple[Entry, ...]:
     """The numbers of one method; those at a rate that no threshold meets are marked."""
     alpha = Quantity(metric, "all").alpha
-    if alpha is None or not found.is_tied(alpha, row):
+    if alpha is None or not is_tied(alpha, one):
         return tuple(entries)
     return tuple(map(tied_entry, entries))
 
@@ -231,14 +230,14 @@ def _groups_grids(found: SettingBootstrap) -> Iterator[Grid]:
         yield _grid(found, kind, title, spanners, sections, TOGETHER)
 
 
-def _groups_line(part: slice, found: SettingBootstrap, row: MethodRow, metric: str) -> Line:
-    pooled, drawn = found.measured[row.label].groups(metric)
+def _groups_line(part: slice, one: DrawnRun, metric: str) -> Line:
+    pooled, drawn = one.measured.groups(metric)
     bounds = simultaneous_intervals(drawn).T[part]
     entries = [
         number_entry(float(value), DIGITS, spread=f" {range_text(low, high)}")
         for value, (low, high) in zip(pooled[part], bounds, strict=True)
     ]
-    return Line(row.label, _marked(entries, found, metric, row), found.runs[row.label].needs_groups)
+    return Line(one.label, _marked(entries, metric, one), one.run.needs_groups)
 
 
 def _differences_grid(found: SettingBootstrap, sections: tuple[Section, ...]) -> Grid:
@@ -275,9 +274,9 @@ def _notes(found: SettingBootstrap) -> Iterator[Note]:
         yield Note("fewer_draws", fewer, severity="warning")
     yield from _few_false_matches(found)
     if found.incomparable:
-        left_out = f"Left out, because they scored other pairs than {found.rows[0].label}"
+        left_out = f"Left out, because they scored other pairs than {found.runs[0].label}"
         yield Note("other_pairs", f"{', '.join(found.incomparable)}.", left_out, severity="warning")
-    keys = ", ".join(f"{row.label} {found.runs[row.label].result.key}" for row in found.rows)
+    keys = ", ".join(f"{one.label} {one.run.result.key}" for one in found.runs)
     yield Note("keys", f"{keys}.", "Runs", for_print=False)
 
 

@@ -12,6 +12,7 @@ import os
 import sqlite3
 from pathlib import Path
 
+from fairfr.core.storage import open_regular
 from fairfr.store.mlflow.client import EXPERIMENT, database_file, store_uri
 from fairfr.store.secrets import mask_passwords
 from fairfr.store.settings import StoreSettings
@@ -43,8 +44,10 @@ class Ledger:
         if self.has(name, state) and self._taken is not None and self._taken[name, state] == run_id:
             return
         line = json.dumps([*self._place, name, state, run_id]) + "\n"
+        # neither follow a link nor wait for who reads a pipe
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK
         with contextlib.suppress(OSError):  # on a full disk MLflow is asked again next time
-            file = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW, 0o666)
+            file = os.open(self._path, flags, 0o666)
             try:
                 os.write(file, line.encode())  # at once: other processes write here too
             finally:
@@ -54,12 +57,15 @@ class Ledger:
 
     def _read(self) -> dict[tuple[str, str], str]:
         taken: dict[tuple[str, str], str] = {}
-        if self._path.is_symlink() or not self._path.is_file():
+        try:
+            with open_regular(self._path) as file:
+                lines = file.read().splitlines()
+        except OSError:  # there is none, or it may not be read
             return taken
-        for line in self._path.read_text(encoding="utf-8", errors="replace").splitlines():
+        for line in lines:
             try:
                 address, experiment, name, state, run_id = json.loads(line)
-            except (ValueError, TypeError):  # cut short by a kill or a full disk
+            except (ValueError, TypeError, RecursionError):  # cut short by a kill or a full disk
                 continue
             if [address, experiment] == self._place:
                 taken[str(name), str(state)] = str(run_id)

@@ -106,14 +106,14 @@ def test_the_set_is_checked_and_the_next_command_named(run: Run, home: Path) -> 
     said = run("lfw", "--images", home)
     assert "data/lfw_faces/embeddings/colours.npz: 36 vectors of 3 numbers" in said
     assert re.search(r"pairs +24 +12 same, 12 different", said)  # the page of fairfr check
-    words = shlex.split(said.splitlines()[-2])
+    words = shlex.split(said.splitlines()[-2].removeprefix("next: "))
     assert words[:3] == ["fairfr", "run", "-m"]
     parsed = {override.key_or_group: override for override in OverridesParser.create().parse_overrides(words[3:])}
     assert parsed["dataset"].value() == "lfw_faces"
     assert parsed["backbone"].value() == "colours"
     assert parsed["dataset.grouping"].value() == []
     assert set(parsed) == {"experiment", "method", "dataset", "backbone", "dataset.grouping"}
-    assert said.splitlines()[-1] == "  fairfr tables"
+    assert said.splitlines()[-1] == "then: fairfr tables"
     assert "data_root=elsewhere" in run("lfw", "--images", home, "--out", "elsewhere")
 
 

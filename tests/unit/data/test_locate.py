@@ -163,11 +163,12 @@ def test_missing_folder_suggests_a_neighbour(tmp_path: Path) -> None:
 def test_a_table_with_another_ending_is_told_the_command_that_converts_it(tmp_path: Path) -> None:
     folder = write(tmp_path)
     (folder / "pairs.csv").rename(folder / "pairs.tsv")
-    command = f"fairfr import table --name rfw --out {tmp_path} --pairs {folder}/pairs.tsv --images {folder}/images.csv"
+    command = f"fairfr import table --dataset rfw --data-root {tmp_path} --pairs {folder}/pairs.tsv"
+    command += f" --image-table {folder}/images.csv"
     with pytest.raises(DataError, match=rf"convert it with: {command} --force$"):
         locate(CUSTOM, MAGFACE, tmp_path, "files")
     (folder / "images.csv").rename(folder / "images.tsv")
-    with pytest.raises(DataError, match=rf"--images {folder}/images.tsv$"):
+    with pytest.raises(DataError, match=rf"--image-table {folder}/images.tsv$"):
         locate(CUSTOM, MAGFACE, tmp_path, "files")
 
 

@@ -127,7 +127,7 @@ def cell(column: str, row: int, value: object) -> Change:
 
 
 BROKEN: dict[str, tuple[Change, tuple[str, ...]]] = {
-    "above one": (cell("cosine", 2, 87.5), ("line 4", "87.5", "-1..1", "--score COL --range LOW HIGH")),
+    "above one": (cell("cosine", 2, 87.5), ("line 4", "87.5", "-1..1", "--score COL --score-range LOW HIGH")),
     "nan": (cell("cosine", 2, "nan"), ("line 4", "nan", "is no score", "Remove the rows")),
     "inf": (cell("cosine", 2, "-inf"), ("line 4", "-inf", "is no score", "Remove the rows")),
     "blank": (cell("cosine", 5, ""), ("line 7", "must be a number, found ''", "remove the row")),

@@ -312,5 +312,5 @@ def test_the_command(images: Path, monkeypatch: pytest.MonkeyPatch, capsys: pyte
     shown = capsys.readouterr().out
     assert "4 vectors of 3 numbers" in shown
     assert "  p/4.png" in shown
-    with pytest.raises(SystemExit, match=r"^DataError.*--overwrite"):
+    with pytest.raises(SystemExit, match=r"^DataError.*--force"):
         extract_command.main()

@@ -150,6 +150,15 @@ def test_levels_of_runs(paper_runs: Callable[..., Results]) -> None:
     assert ours(runs, "linear-rest") == Verdict("does not hold", "4 of the remaining 5 columns; behind in: RFW MagFace")
 
 
+def test_figures_of_bold_methods_stand_in_the_order_of_their_names(paper_runs: Callable[..., Results]) -> None:
+    change = {
+        ("bfw", "arcface_r100", method): {("tpr_at_fpr_1e-3", "all"): 0.1} for method in ("faircal", "ac_density")
+    }
+    change["bfw", "arcface_r100", "ac_density"] = {("tpr_at_fpr_1e-3", "all"): 0.2}
+    detail = ours(paper_runs(change=change), "bold-tpr_at_fpr_1e-3-all").detail
+    assert "BFW R100: bold FairCal and AC-Density 0.100, 0.200, best" in detail
+
+
 def test_as_many_is_not_more_than_any_other(paper_runs: Callable[..., Results]) -> None:
     lifted = {("auroc", f"g{i}"): 0.99 for i in range(8)}  # FALCON's fifth setting
     runs = paper_runs(change={("lfw", "adaface", "falcon"): lifted})

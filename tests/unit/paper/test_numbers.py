@@ -70,7 +70,7 @@ def test_draws_move_the_fold_mean_as_they_move_the_pooled_value(fake_run: Any) -
     numbers = DrawnNumbers(bootstraps)
     found = bootstraps.of(CELL)
     assert found is not None
-    pooled, drawn = found.measured["AC-Density"].worst("auroc")
+    pooled, drawn = found.runs[0].drawn("auroc", "worst")
     mean = result.read(PAPER_READING).mean("auroc", "worst")
     for draw in (0, 7, DRAWS - 1):
         numbers.draw = draw

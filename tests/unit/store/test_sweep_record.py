@@ -178,3 +178,59 @@ def test_a_sweep_is_read_as_its_settings_are_and_strictly_where_they_differ(
         )
     end = SweepSummary.of(SweepRecord.of(COMMAND, None, started=0.0).over(1.0, None, outcomes), outcomes)
     assert end.tags["reading"] == reading and end.mixed == (len(backbones) > 1)
+
+
+ODD_SWEEPS: list[Any] = [
+    *(None, "text", [], 5, {}, {"id": "a"}, {"id": "a' or '1", "title": "s", "overrides": [], "started": 1.0}),
+    *(
+        {"id": "a", "title": "s", "overrides": ["x"], "started": 1.0, **change}
+        for change in (
+            *({"started": []}, {"started": 1e308}, {"started": float("nan")}, {"title": []}, {"overrides": [5]}),
+            *({"ended": "x"}, {"ended": 1e308}, {"ended": 2.0}, {"ended": 2.0, "status": "ODD"}, {"planned": [[]]}),
+            *({"overrides": "x"}, {"id": {}}, {"process": 5}),
+        )
+    ),
+]
+
+
+@pytest.mark.parametrize("stored", ODD_SWEEPS)
+def test_a_sweep_that_nobody_ran_is_no_sweep(tmp_path: Path, stored: object) -> None:
+    """One folder that came from elsewhere does not end what is done with all others."""
+    write_sweep(tmp_path, json.dumps(stored))
+    assert list(stored_sweeps(tmp_path)) == []
+
+
+def test_a_file_that_nests_without_end_is_no_sweep(tmp_path: Path) -> None:
+    write_sweep(tmp_path, "[" * 100_000)
+    assert list(stored_sweeps(tmp_path)) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("[" * 100_000, "null", "5", '{"status": 5}', '{"status": "failed", "error": []}', '{"choices": "a"}'),
+        *('{"status": "failed", "folder": 5}', '{"status": "failed", "choices": []}'),
+    ],
+)
+def test_an_outcome_that_is_none_counts_as_not_there(tmp_path: Path, text: str) -> None:
+    (tmp_path / "0").mkdir()
+    (tmp_path / "0" / "outcome.json").write_text(text)
+    (found,) = read_outcomes(tmp_path, ["method=platt"])
+    assert found.status == "not run"
+
+
+@pytest.mark.parametrize("folder", ["../../../secret", "/x/../..", "a" * 5000, "/elsewhere/runs/lfw/net/platt/k", "\0"])
+def test_the_folder_of_an_outcome_is_one_below_this_one(tmp_path: Path, folder: str) -> None:
+    (tmp_path / "secret").mkdir()
+    out = tmp_path / "out"
+    place = write_sweep(out, json.dumps({"id": "a", "title": "s", "overrides": [], "started": 1.0}))
+    write_outcome(place / "0", CellOutcome("completed", "a / b / c", None, Path(folder)))
+    ((_, (found,)),) = stored_sweeps(out)
+    assert found.folder is None
+
+
+def write_sweep(out: Path, text: str) -> Path:
+    place = out / "hydra" / "sweep" / "2026-01-01" / "00-00-00"
+    place.mkdir(parents=True)
+    (place / "sweep.json").write_text(text)
+    return place

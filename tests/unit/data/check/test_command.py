@@ -382,13 +382,13 @@ def test_scores_without_images(tmp_path: Path) -> None:
     assert found["findings"][0]["code"] == "reversed-scores"
     assert found["column"] == "vendor"
     for options in ((), ("--backbone", "scores"), ("--backbone", "net")):
-        with pytest.raises(ConfigError, match=r"images\.csv .*name the column of cosines with --column.*: vendor\."):
+        with pytest.raises(ConfigError, match=r"images\.csv .*name the column of cosines with --score.*: vendor\."):
             page(tmp_path, *options)
 
 
 def test_scores_beside_images_need_their_column(written: Callable[..., Path]) -> None:
     root = written()
-    with pytest.raises(ConfigError, match=r"--backbone scores goes with --column.*Other columns of .*: none\."):
+    with pytest.raises(ConfigError, match=r"--backbone scores goes with --score.*Other columns of .*: none\."):
         page(root, "--backbone", "scores")
 
 

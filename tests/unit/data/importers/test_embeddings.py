@@ -104,7 +104,7 @@ def test_missing_images_stop_or_are_reported(here: Path) -> None:
     assert "7 images of 18 without a usable vector" in str(error.value)
     assert f"first: {IMAGES[-7]}" in str(error.value)
     assert IMAGES[-2] not in str(error.value)
-    assert "--missing report" in str(error.value)
+    assert "--missing drop" in str(error.value)
     assert not Path(WRITTEN).exists()
     text = call("--from", file, "--missing", "report")
     assert "7 images of 18 without a usable vector" in text

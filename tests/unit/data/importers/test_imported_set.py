@@ -150,5 +150,5 @@ def test_a_data_root_that_cannot_hold_folders(data: ImportedSet, tmp_path: Path)
 def test_names_stay_inside_the_data_root(name: str, data: ImportedSet, tmp_path: Path) -> None:
     from argparse import Namespace
 
-    with pytest.raises(ConfigError, match="--name"):
-        module.write_and_summarise(data, Namespace(name=name, out=tmp_path / "data", force=False))
+    with pytest.raises(ConfigError, match="--dataset"):
+        module.write_and_summarise(data, Namespace(dataset=name, data_root=tmp_path / "data", force=False))

@@ -248,7 +248,7 @@ def test_all_problems_of_both_files_come_in_one_message_with_their_lines(tmp_pat
         "--same COL=VALUE.",
         "  line 13: 'vendor' must be a number, found 'high'.",
         "  lines 2, 3, 4, 5, 6 and 115 more: 'vendor' is 80.5, outside -1 to 1 (it goes from 20.52 to 81.67). "
-        "Give its range: --range LOW HIGH.",
+        "Give its range: --score-range LOW HIGH.",
         "  line 7: 'img_a' is blank. Fill it in or remove the row.",
         f"  lines 9 and 11: 2 images of 'img_b' (nobody.jpg, nobody either.jpg) not in {tmp_path}/meta.csv, where the "
         "first is 'p0/0.jpg'.",
@@ -276,7 +276,7 @@ def test_options_that_do_not_go_together(tmp_path: Path) -> None:
     for options, expected in (
         ([*PAIRS, "--folds", "1"], "at least two"),
         ([*PAIRS, "--identity", "who"], "COL,COL"),
-        ([*PAIRS, "--attribute", "sex", "--images", "meta.csv"], "without --images"),
+        ([*PAIRS, "--attribute", "sex", "--images", "meta.csv"], "without --image-table"),
         ([*PAIRS, "--score", "vendor", "--range", "1", "0"], "lower"),
         ([*PAIRS, "--score", "left"], "Rename the column"),
         (["--same", "label", "--score", "vendor", "--range", "0", "100", "--images", pairs[1]], "--left and --right"),

@@ -67,8 +67,8 @@ def test_the_order_of_the_images_file_means_nothing_and_a_seed_does(root: Path) 
 
 
 def test_mistakes(root: Path) -> None:
-    with pytest.raises(DataError, match=r"images.csv .*not found.*--root"):
-        drawn(root.parent)
+    with pytest.raises(DataError, match=r"images.csv .*not found.*--from-dataset"):
+        drawn(root.parent)  # --root, the older name of --from-dataset
     with pytest.raises(DataError, match="--folds at least 2"):
         drawn(root, "--folds", "1")
     (root / "images.csv").write_text("image,identity,age\na,p,old\nb,q,old\n")

@@ -13,7 +13,7 @@ from made_runs import change, results_of
 from fairfr.core.findings import Finding
 from fairfr.metrics.ties import ties_code
 from fairfr.report.uncertainty.decision_table import SYNTHETIC, decision_section, decision_sentences, differences
-from fairfr.report.uncertainty.difference_lines import row_called
+from fairfr.report.uncertainty.difference_lines import run_called
 from fairfr.report.uncertainty.setting_bootstrap import BootstrapCache, SettingBootstrap
 from fairfr.stored.run import Run
 
@@ -26,7 +26,7 @@ def found_in(runs: list[Run], source: Any = "files", draws: int = 200) -> Settin
 
 
 def said(found: SettingBootstrap, against: str) -> list[str]:
-    reference = row_called(against, found)
+    reference = run_called(against, found)
     assert reference is not None
     return decision_sentences(found, differences(found, reference), reference)
 
@@ -39,31 +39,31 @@ def runs(fake_run: Any) -> list[Run]:
 
 def test_differences_are_those_of_the_pooled_values_and_bands_are_wider_than_intervals(runs: list[Run]) -> None:
     found = found_in(runs)
-    beta = row_called("beta", found)
+    beta = run_called("beta", found)
     assert beta is not None
     by_label = differences(found, beta)
     assert set(by_label) == {"Ac_Hinge", "FSN"}
     for label, several in by_label.items():
         assert [one.measure for one in several[:2]] == ["Brier score", "AUROC"]
         for one, metric in zip(several, ("brier", "auroc"), strict=False):
-            row = row_called(label, found)
-            assert row is not None
-            pooled = [found.runs[of.label].number(metric).pooled for of in (row, beta)]
+            ours = run_called(label, found)
+            assert ours is not None
+            pooled = [of.run.number(metric).pooled for of in (ours, beta)]
             assert one.by == pytest.approx(pooled[0] - pooled[1])
             assert one.band[1] - one.band[0] > one.interval[1] - one.interval[0]
 
 
 def test_the_band_holds_all_differences_together_in_its_share_of_the_draws(runs: list[Run]) -> None:
     found = found_in(runs)
-    beta = row_called("beta", found)
+    beta = run_called("beta", found)
     assert beta is not None
     by_label = differences(found, beta)
     inside = np.ones(found.draws, dtype=bool)
     for label, several in by_label.items():
         for one, metric in zip(several[:2], ("brier", "auroc"), strict=True):
-            row = row_called(label, found)
-            assert row is not None
-            drawn = found.value(row, metric, "all")[1] - found.value(beta, metric, "all")[1]
+            ours = run_called(label, found)
+            assert ours is not None
+            drawn = ours.drawn(metric)[1] - beta.drawn(metric)[1]
             inside &= (drawn >= one.band[0]) & (drawn <= one.band[1])
     assert 0.945 <= inside.mean() < 1
 
@@ -82,7 +82,7 @@ def test_sentences_and_table_say_where_a_group_has_few_false_matches(fake_run: A
     (sentence, _) = said(found, "beta")
     assert re.search(r"gap of TPR at equal FMR, points \([^()]*, 1 false match in one group\)", sentence)
     assert re.search(r"worst group's FMR over 1e-2 \([^()]*, [1-7] false match(es)? in one group\)", sentence)
-    beta = row_called("beta", found)
+    beta = run_called("beta", found)
     assert beta is not None
     for line in decision_section(found, differences(found, beta), beta).lines:
         marked = ["\u00b0" in entry.spread for entry in line.entries[::3]]
@@ -94,7 +94,7 @@ def test_the_second_candidate_needs_a_band_below_zero_as_well(fake_run: Any) -> 
     noises = {"beta": 0.8, "ac_hinge": 0.3, "ac_cohort": 0.295}
     runs = [fake_run(method, noise, n_pairs=40_000, source="files", dataset="mine") for method, noise in noises.items()]
     found = found_in(runs, draws=100)
-    hinge, cohort = (row_called(method, found) for method in ("ac_hinge", "ac_cohort"))
+    hinge, cohort = (run_called(method, found) for method in ("ac_hinge", "ac_cohort"))
     assert hinge is not None and cohort is not None
     brier = differences(found, hinge)[cohort.label][0]
     assert brier.interval[1] < 0 < brier.band[1]
@@ -129,7 +129,7 @@ def test_a_rate_that_no_threshold_meets_decides_nothing(fake_run: Any) -> None:
     sentence, advice = said(found, "beta")
     assert sentence.endswith("undetermined: worst group's FMR over 1e-2, gap of TPR at equal FMR, points.")
     assert advice.startswith("Whether to take Ac_Hinge instead of Beta is undetermined")
-    beta = row_called("beta", found)
+    beta = run_called("beta", found)
     assert beta is not None
     entries = decision_section(found, differences(found, beta), beta).lines[0].entries
     assert not any("nan" in entry.shown or "inf" in entry.shown for entry in entries)
