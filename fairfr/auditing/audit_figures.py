@@ -124,8 +124,12 @@ def _frame(x: Axis, y: Axis) -> Iterator[str]:
         f'<rect x="{LEFT}" y="{TOP}" width="{WIDTH - LEFT - RIGHT}" height="{HEIGHT - TOP - BOTTOM}" fill="none" '
         'stroke="#c9ced3"/>'
     )
+    before = -math.inf
     for value, text in x.ticks:
         at = _across(x.place(value))
+        if at - before < 8 * len(text):
+            continue  # it would be written over the tick before
+        before = at
         yield f'<path d="M{at:.1f} {HEIGHT - BOTTOM}v4" stroke="#60666d"/>'
         yield f'<text x="{at:.1f}" y="{HEIGHT - BOTTOM + 16}" text-anchor="middle">{text}</text>'
     for value, text in y.ticks:
@@ -195,8 +199,10 @@ def _mark(number: int, x: float, y: float) -> str:
 # -- the three figures of an audit -----------------------------------------------------------------------------------
 
 
-def audit_figures(sample: Sample, rates: MeasuredRates, threshold: float | None) -> list[tuple[str, str, str]]:
-    """Title, caption and SVG of each figure; ``threshold`` is the similarity in use."""
+def audit_figures(
+    sample: Sample, rates: MeasuredRates, threshold: float | None, scores: bool = True
+) -> list[tuple[str, str, str]]:
+    """Title, caption and SVG of each figure; ``threshold`` is the similarity in use. ``scores``: their distribution."""
     groups = [subset for subset in rates.subsets if subset.grouping is not None]
     subsets = [one for one in groups or list(rates.subsets) if len(one.impostors) > 1]
     found = []
@@ -209,11 +215,14 @@ def audit_figures(sample: Sample, rates: MeasuredRates, threshold: float | None)
     names = [subset.group for subset in shown]
     line = None if threshold is None else sample.shown(threshold)
     unit = "distance" if sample.is_distance else "score"
+    if not scores:
+        unit = "probability"
     found.append(_fmr_over_threshold(sample, shown, names, line, unit, more))
     both = [subset for subset in shown if len(subset.genuine) > 1]
     if both:
         found.append(_det([subset.group for subset in both], both, more))
-    found.append(_scores(sample, shown, names, line, unit, more))
+    if scores:
+        found.append(_scores(sample, shown, names, line, unit, more))
     return found
 
 
@@ -312,7 +321,9 @@ def reliability_bins(same: Bool, probability: F64) -> list[ReliabilityBin]:
 
 def reliability_figure(title: str, bins: Mapping[str, Sequence[ReliabilityBin]]) -> str:
     """What is true over what was said, by group."""
-    names = list(bins)[: MOST_GROUPS - 1]
+    names = list(bins)
+    if len(names) >= MOST_GROUPS:
+        names = [*names[: MOST_GROUPS - 2], names[-1]]
     unit = [(share, f"{share:g}") for share in (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)]
     x = Axis("said", lambda value: value, unit)
     y = Axis("true", lambda value: value, unit)

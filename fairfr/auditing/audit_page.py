@@ -14,6 +14,7 @@ from fairfr.auditing.audit_figures import ReliabilityBin, audit_figures, reliabi
 from fairfr.auditing.group_rates import CURRENT, KEPT, KINDS, GroupRates, Level, Rate, largest_ratio
 from fairfr.auditing.probabilities import SCORE, GroupCalibration, Probabilities
 from fairfr.auditing.sentences import AuditFinding, Wording, percent, rounded_down, times_of
+from fairfr.core.names import ALL
 from fairfr.core.text import escape_control_chars, plural
 from fairfr.numerics.error_rates import threshold_at
 from fairfr.numerics.rate_bounds import Errors
@@ -22,12 +23,15 @@ if TYPE_CHECKING:
     from fairfr.auditing.audit import Audit
     from fairfr.auditing.report import Report
 
+METHOD_NAMES = {"as_is": "the model", "prior": "the model at the prior of these pairs"}
 HEADS: dict[str, str] = {"sure": "What is sure", "unclear": "What cannot be told", "note": "Notes"}
 STYLE = """
 .findings li { margin: 6px 0; max-width: 100ch; overflow-wrap: anywhere; }
 .notes { overflow-wrap: anywhere; }
 .verdict { font-size: 1.15em; border-left: 4px solid #1c2024; padding-left: 12px; max-width: 100ch; }
 svg { max-width: 620px; width: 100%; height: auto; }
+.pictures { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(480px, 100%), 1fr)); gap: 0 20px; }
+table.words td { text-align: left; }
 main { max-width: 1180px; margin: 0 auto; }
 textarea { width: 100%; min-height: 190px; font: inherit; font-size: 13px; }
 @media print {
@@ -35,6 +39,7 @@ textarea { width: 100%; min-height: 190px; font: inherit; font-size: 13px; }
   h2 { break-after: avoid; }
   .scroll { overflow: visible; }
   table { font-size: 10px; }
+  .pictures { grid-template-columns: 1fr 1fr; gap: 0 12px; }
   td { white-space: normal; }
   textarea { border: 0; height: 260px; }
 }
@@ -79,17 +84,20 @@ def text(anything: object) -> str:
     return html.escape(escape_control_chars(str(anything)))
 
 
-def table(caption: str, heads: Sequence[str], rows: Sequence[Sequence[str]], note: str = "") -> str:
-    """A table with its caption; cells are plain text."""
+def table(
+    caption: str, heads: Sequence[str], rows: Sequence[Sequence[str]], note: str = "", words: bool = False
+) -> str:
+    """A table with its caption; cells are plain text. ``words``: not numbers, so they begin at the left."""
     top = "".join(f"<th>{text(head)}</th>" for head in heads)
     lines = []
     for row in rows:
         cells = [f'<td data-label="{text(head)}">{text(cell)}</td>' for head, cell in zip(heads, row, strict=True)]
         cells[0] = f"<th>{text(row[0])}</th>"
         lines.append(f"<tr>{''.join(cells)}</tr>")
+    kind = ' class="words"' if words else ""
     below = f'<p class="notes">{text(note)}</p>' if note else ""
     return (
-        f'<figure><figcaption><span class="title">{text(caption)}</span></figcaption><div class="scroll"><table>'
+        f'<figure><figcaption><span class="title">{text(caption)}</span></figcaption><div class="scroll"><table{kind}>'
         f"<thead><tr>{top}</tr></thead><tbody>{''.join(lines)}</tbody></table></div>{below}</figure>"
     )
 
@@ -98,6 +106,11 @@ def figure(title: str, caption: str, svg: str) -> str:
     """A figure with its caption."""
     head = f'<figcaption><span class="title">{text(title)}</span>{text(caption)}</figcaption>'
     return f"<figure>{head}{svg}</figure>"
+
+
+def pictures(figures: Sequence[str]) -> str:
+    """Figures beside each other where there is room."""
+    return f'<div class="pictures">{"".join(figures)}</div>'
 
 
 def header(found: Report, title: str) -> str:
@@ -144,6 +157,9 @@ def rates_sections(found: Report) -> Iterator[str]:
         heads = ["group", "impostors", "FM", "FMR [95 %]", "genuine", "FNM", "FNMR [95 %]", "at impostor level"]
         if not isinstance(level, str):
             heads.append("impostor pairs needed")
+            if not any(row[-1] for row in rows):
+                heads.pop()
+                rows = [row[:-1] for row in rows]
             notes.append("The threshold was set on these pairs.")
         yield table(f"Error rates at {place}", heads, rows, " ".join(notes))
 
@@ -210,15 +226,14 @@ def _own_threshold_note(found: Report, level: Level) -> str:
 # -- figures, groups against groups, probabilities -------------------------------------------------------------------
 
 
-def figure_sections(found: Report) -> Iterator[str]:
+def figure_sections(found: Report, scores: bool = True) -> Iterator[str]:
     """Rates over the threshold, and scores, by group."""
     current = [row.threshold for row in found.rates.rows if isinstance(row.level, str) and row.grouping is None]
     threshold = current[0] if current else None
-    figures = audit_figures(found.sample, found.rates, threshold)
+    figures = audit_figures(found.sample, found.rates, threshold, scores)
     if figures:
         yield "<h2>Figures</h2>"
-    for title, caption, svg in figures:
-        yield figure(title, caption, svg)
+        yield pictures([figure(title, caption, svg) for title, caption, svg in figures])
 
 
 def across_sections(found: Report) -> Iterator[str]:
@@ -295,21 +310,24 @@ def _reliability(found: Report, probabilities: Probabilities) -> Iterator[str]:
     sample = found.sample
     assert sample.same is not None
     same = sample.same[probabilities.rows]
-    subsets = [("all", np.ones(len(same), dtype=bool))]
+    subsets = []
     for grouping in sample.groupings:
         inside = grouping.inside[probabilities.rows]
         subsets += [(level, inside == code) for code, level in enumerate(grouping.levels)]
+    subsets.append((ALL, np.ones(len(same), dtype=bool)))  # last, so that groups look as in the other figures
     tables = []
+    figures = []
     for method in probabilities.shown:
         value = probabilities.of[method]
         bins = {name: reliability_bins(same[chosen], value[chosen]) for name, chosen in subsets if chosen.any()}
-        title = f"What {method} says, and what is true"
+        title = f"What {METHOD_NAMES.get(method, method)} says, and what is true"
         caption = "Ten bins of equal mass with 95 % intervals, pairs as if independent. On the line: right."
-        yield figure(title, caption, reliability_figure(title, bins))
+        figures.append(figure(title, caption, reliability_figure(title, bins)))
         rows = []
         for name, bins_of_subset in bins.items():
             rows += [_bin_row(name, one) for one in bins_of_subset]
         tables.append(table(title, ["group", "said", "true", "95 %", "pairs"], rows))
+    yield pictures(figures)
     yield f"<details><summary>The bins as numbers</summary>{''.join(tables)}</details>"
 
 

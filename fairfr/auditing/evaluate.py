@@ -25,6 +25,9 @@ from fairfr.core.names import ALL
 from fairfr.core.types import I32, UNKNOWN
 from fairfr.library.model import Model
 
+SAME_SHARE = 0.005
+"""Shares of genuine pairs that are so near to each other need no other prior."""
+
 
 @dataclass(frozen=True)
 class Evaluation(Report):
@@ -244,4 +247,8 @@ def _probabilities(sample: Sample, kept: Kept) -> Probabilities | None:
         return None
     rows, part = most_pairs(sample)
     as_is = Judged.of("as_is", part.similarity, kept.genuine, kept.impostors)
-    return measure_judged(rows, part, [as_is, as_is.at_prior("prior", float(sample.same.mean()))])
+    share = float(sample.same.mean())
+    judged = [as_is]
+    if abs(share - kept.share) > SAME_SHARE:
+        judged.append(as_is.at_prior("prior", share))
+    return measure_judged(rows, part, judged)

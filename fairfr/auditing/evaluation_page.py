@@ -20,7 +20,7 @@ from fairfr.auditing.audit_page import (
     text_to_copy,
 )
 from fairfr.auditing.evaluation_text import verdict_text
-from fairfr.auditing.sentences import NAME, percent, rounded_down
+from fairfr.auditing.sentences import HIGHER_ONLY, NAME, percent, rounded_down
 from fairfr.auditing.verdict import Checks, ProbabilityCheck, RateCheck
 from fairfr.core.text import plural
 from fairfr.numerics.rate_bounds import Errors
@@ -45,7 +45,7 @@ def evaluation_page(found: Evaluation) -> str:
         sections += _checks(found, found.checks)
     sections += _shift(found)
     sections += rates_sections(found)
-    sections += figure_sections(found)
+    sections += figure_sections(found, scores=False)
     sections += across_sections(found)
     sections += probability_sections(found, PROBABILITIES_NOTE)
     sections.append(_method(found))
@@ -57,7 +57,7 @@ def _checks(found: Evaluation, checks: Checks) -> Iterator[str]:
     rows = []
     for check in checks.rates:
         rows.append([check.group, NAME[check.kind], _counts(check.now), _counts(check.stored), _told(check)])
-    note = "95 % for all of these comparisons together. Worse: for sure, and at least 1.25 times."
+    note = "Worse: chance alone calls one of these rates worse at most once in 40 times, and it is 1.25 times as high."
     assert found.kept.threshold is not None
     if found.sample.people is None or not found.kept.threshold.people_known:
         note += " Where it is not known who is on the images, the choice of people is taken to change a rate by 30 %."
@@ -76,7 +76,7 @@ def _checks(found: Evaluation, checks: Checks) -> Iterator[str]:
         told = f"at most {double.at_most:.2g} times the held-out rate" if double.at_most < 1000 else "no bound"
         rows.append([f"doubling of {NAME[double.kind]}", told, "excluded" if double.is_excluded else "not excluded"])
     note = "Right: intercept 0, slope 1. Off: for sure, and a new fit would lower the log loss by more than 5 %."
-    yield table("Probabilities and ranking of all pairs", ["check", "found", ""], rows, note)
+    yield table("Probabilities and ranking of all pairs", ["check", "found", ""], rows, note, words=True)
 
 
 def _counts(errors: Errors) -> str:
@@ -84,6 +84,8 @@ def _counts(errors: Errors) -> str:
 
 
 def _told(check: RateCheck) -> str:
+    if check.is_worse and check.times < HIGHER_ONLY:
+        return "worse: higher for sure"
     if check.is_worse:
         return f"worse: at least {rounded_down(check.times)} times"
     if check.is_unclear:

@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any
 from fairfr.auditing.kept import Kept
 from fairfr.auditing.probabilities import GroupCalibration
 from fairfr.auditing.report import plain
-from fairfr.auditing.sentences import MOST_GROUPS, NAME, AuditFinding, notes_of, of_people, percent
+from fairfr.auditing.sentences import NAME, AuditFinding, listed, notes_of, of_people, percent
 from fairfr.auditing.shift import Shift
 from fairfr.auditing.verdict import FEWEST_PAIRS, Checks, DoublingCheck, RateCheck, Verdict
 from fairfr.core.names import ALL
-from fairfr.core.text import shorten_list
 from fairfr.numerics.rate_bounds import Errors
 
 if TYPE_CHECKING:
@@ -106,7 +105,7 @@ def findings_of(found: Evaluation) -> list[AuditFinding]:
 def _rates(checks: Checks) -> Iterator[AuditFinding]:
     worse = [f"{NAME[check.kind]} of {check.group} {_now_and_then(check)}" for check in checks.worse]
     if worse:
-        yield AuditFinding("sure", f"Worse: {shorten_list(worse, MOST_GROUPS)}.")
+        yield AuditFinding("sure", f"Worse: {listed(worse)}.")
     for check in checks.unclear:
         yield AuditFinding(
             "unclear",
@@ -135,7 +134,7 @@ def _without_labels(kept: Kept, shifts: tuple[Shift, ...]) -> Iterator[AuditFind
         if shift.accepted is not None
     ]
     if accepted:
-        yield AuditFinding("sure", f"Accepted at the stored threshold: {shorten_list(accepted, MOST_GROUPS)}.")
+        yield AuditFinding("sure", f"Accepted at the stored threshold: {listed(accepted)}.")
 
 
 # -- as JSON ---------------------------------------------------------------------------------------------------------

@@ -23,6 +23,9 @@ DISTANCES = ("distance", "dist")
 LABELS = ("label", "same", "match")
 IDENTITIES = ("left_identity", "right_identity")
 FOLD = "fold"
+IDENTITIES_OF_A_RUN = ("identity_left", "identity_right")
+OF_A_RUN = {"pair", "split", *IDENTITIES_OF_A_RUN, "same", "probability"}
+"""Columns by which the scores.parquet of a run is known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +91,7 @@ class _Header:
         self._path = path
         self._stored = {name.strip(): name for name in names}
         self._score = self._distance = None
+        self._is_of_a_run = set(names) >= OF_A_RUN
         if wanted.distance is None and wanted.needs_score:
             self._score = self._usual(wanted.score, SCORES)
         if wanted.score is None and wanted.needs_score:
@@ -129,6 +133,8 @@ class _Header:
 
     def _both_sides(self, left: str | None, right: str | None) -> tuple[str, str] | None:
         if left is None and right is None:
+            if self._is_of_a_run:
+                return IDENTITIES_OF_A_RUN
             if all(name in self._stored for name in IDENTITIES):
                 return IDENTITIES
             return None
@@ -197,11 +203,30 @@ class _Header:
         number = np.array([*(place[level] for level in levels), UNKNOWN], dtype=np.int32)
         return Coded(number[column.codes], names)
 
+    def _sides(self, table: TextTable, columns: tuple[str, ...]) -> Sequence[Coded]:
+        """One column for both images, or one for each of them."""
+        sides = [self._text(table, column) for column in columns]
+        if len(sides) == 1 and self._is_of_a_run and any("|" in level for level in sides[0].levels):
+            return _both_ends(sides[0])
+        return sides
+
     def _grouping(self, table: TextTable, name: str, columns: tuple[str, ...]) -> Grouping:
         if name not in self._bins:
-            return Grouping.of(name, *(self._text(table, column) for column in columns))
+            return Grouping.of(name, *self._sides(table, columns))
         cut = [cut_column(table, self._stored[column], self._bins[name]) for column in columns]
         return Grouping.of(name, *(Coded(column.codes, column.values) for column in cut))
+
+
+def _both_ends(column: Coded) -> tuple[Coded, Coded]:
+    """The groups of both images, where a run's scores.parquet has one word for them: ``asian|white``, ``|white``."""
+    ends = [level.split("|") for level in column.levels]
+    names = tuple(sorted({name for both in ends for name in both if name}))
+    place = {name: code for code, name in enumerate(names)} | {"": UNKNOWN}
+    sides = []
+    for end in (0, -1):
+        number = np.array([*(place[both[end]] for both in ends), UNKNOWN], dtype=np.int32)
+        sides.append(Coded(number[column.codes], names))
+    return sides[0], sides[1]
 
 
 def _labels(column: Coded) -> I32:

@@ -23,7 +23,7 @@ from fairfr.auditing.group_rates import (
 )
 from fairfr.auditing.probabilities import GroupCalibration, Probabilities
 from fairfr.auditing.sample import Sample
-from fairfr.core.text import plural, shorten_list
+from fairfr.core.text import plural
 
 Certainty: TypeAlias = Literal["sure", "unclear", "note"]
 
@@ -85,6 +85,14 @@ def rounded_down(times: float) -> str:
     if step >= 1:
         return f"{down:.0f}"
     return f"{down:.{max(1, -round(math.log10(step)))}f}"
+
+
+def listed(texts: Sequence[str]) -> str:
+    """The first eight, and how many more there are."""
+    text = ", ".join(texts[:MOST_GROUPS])
+    if len(texts) > MOST_GROUPS:
+        text += f" and {len(texts) - MOST_GROUPS} more"
+    return text
 
 
 def find(sample: Sample, rates: MeasuredRates, probabilities: Probabilities | None) -> list[AuditFinding]:
@@ -175,13 +183,13 @@ def _accepted(place: str, groups: Sequence[GroupRates]) -> Iterator[AuditFinding
     counts = [f"{row.group} {counts_of(row.fmr)}" for row in ranked]
     if counts:
         counts[0] += " impostor pairs"
-        yield AuditFinding("sure", f"Accepted at {place}: {shorten_list(counts, MOST_GROUPS)}.")
+        yield AuditFinding("sure", f"Accepted at {place}: {listed(counts)}.")
 
 
 def _too_few(rows: Sequence[GroupRates]) -> str:
     groups = [f"{row.group} {row.fmr.errors.pairs:,} (FMR below {percent(row.fmr.interval[1])})" for row in rows]
     needed = max(row.needed or 0 for row in rows)
-    return f"too few impostor pairs: {shorten_list(groups, MOST_GROUPS)}; at least {needed:,} are needed."
+    return f"too few impostor pairs: {listed(groups)}; at least {needed:,} are needed."
 
 
 def _comparison(place: str, kind: Kind, found: AtLeast) -> AuditFinding:
@@ -242,15 +250,12 @@ def _of_probabilities(sample: Sample, probabilities: Probabilities | None) -> It
         for word, kept in (("high", +1), ("low", -1)):
             told = [_said(row) for row in wrong if _off_on_average(row, len(rows)) == kept]
             if told:
-                yield AuditFinding(
-                    "sure", f"{_owner(method)} probabilities are too {word} for {shorten_list(told, MOST_GROUPS)}."
-                )
+                yield AuditFinding("sure", f"{_owner(method)} probabilities are too {word} for {listed(told)}.")
         levels = [row.group for row in wrong if _off_on_average(row, len(rows)) == 0]
         if levels:
             yield AuditFinding(
                 "sure",
-                f"{_owner(method)} probabilities are right on average, but not at each level, for "
-                f"{shorten_list(levels, MOST_GROUPS)}.",
+                f"{_owner(method)} probabilities are right on average, but not at each level, for {listed(levels)}.",
             )
 
 
@@ -292,7 +297,7 @@ def _of_genuine_pairs(rates: MeasuredRates) -> Iterator[AuditFinding]:
     if told:
         yield AuditFinding(
             "note",
-            f"Genuine pairs that score like impostors: {shorten_list(told, MOST_GROUPS)}. Labels may be wrong, or the "
+            f"Genuine pairs that score like impostors: {listed(told)}. Labels may be wrong, or the "
             "matcher cannot tell these faces.",
         )
 

@@ -101,3 +101,23 @@ def test_rows_repeat_if_columns_that_are_not_audited_do(tmp_path: Path, ending: 
         frame.to_parquet(path)
     columns, _ = read_columns(path, ColumnNames())
     assert check_sample(columns).repeated == 1
+
+
+def test_a_runs_scores_name_both_groups_in_one_word(tmp_path: Path) -> None:
+    """``asian|white`` is a pair across groups there, and people are codes; elsewhere such a name is a group's."""
+    rows = ["pair,split,identity_left,identity_right,same,probability,cosine,race"]
+    rows += ["0,a,1,1,1,.9,.9,asian", "1,a,1,2,0,.1,.1,asian|white", "2,a,2,3,0,.2,.2,|white", "3,a,1,4,0,.2,.2,"]
+    path = tmp_path / "scores.csv"
+    path.write_text("\n".join(rows) + "\n")
+    columns, _ = read_columns(path, ColumnNames(score="cosine", groups=("race",)))
+    (race,) = columns.groupings
+    assert race.levels == ("asian", "white")
+    assert race.left.tolist() == [0, 0, -1, -1]
+    assert race.right.tolist() == [0, 1, 1, -1]
+    assert race.sides == 2
+    assert columns.identity is not None
+    assert columns.identity[1].codes.tolist() == [0, 1, 2, 3]
+    path.write_text("\n".join(rows).replace("split", "part") + "\n")
+    columns, _ = read_columns(path, ColumnNames(score="cosine", groups=("race",)))
+    assert columns.groupings[0].levels == ("asian", "asian|white", "|white")
+    assert columns.identity is None
