@@ -220,7 +220,10 @@ class _Header:
 def _both_ends(column: Coded) -> tuple[Coded, Coded]:
     """The groups of both images, where a run's scores.parquet has one word for them: ``asian|white``, ``|white``."""
     ends = [level.split("|") for level in column.levels]
-    names = tuple(sorted({name for both in ends for name in both if name}))
+    found: set[str] = set()
+    for both in ends:
+        found.update(both)
+    names = tuple(sorted(found - {""}))
     place = {name: code for code, name in enumerate(names)} | {"": UNKNOWN}
     sides = []
     for end in (0, -1):
