@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from fairfr.comparing.compared_methods import ComparedMethods, row_ids
@@ -121,6 +122,9 @@ def compare(
     from threadpoolctl import threadpool_limits
 
     _check_methods(methods)
+    _check_number("seed", seed)
+    if n_jobs is not None:
+        _check_number("n_jobs", n_jobs)
     if backbone is None:
         backbone = "scores" if embeddings is None else "embeddings"
     given = GivenArrays(embeddings, pairs, same, cosine, groups, identities, images, dataset, backbone)
@@ -229,6 +233,15 @@ def _check_methods(methods: Any) -> None:
                 "fairfr.as_model(Mine)()."
             )
         model.new_method()  # wrong parameters are told before anything is computed
+
+
+def _check_number(name: str, value: Any) -> None:
+    is_whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if not is_whole or (name == "n_jobs" and value == 0):
+        wanted = "a whole number"
+        if name == "n_jobs":
+            wanted = "a number of cores, -1 for all of them, or None for one"
+        raise ConfigError(f"{name}={value!r}: must be {wanted}.")
 
 
 def _check_needs(name: str, model: Model, folds: Folds) -> None:

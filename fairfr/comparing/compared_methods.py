@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
@@ -82,12 +82,14 @@ class ComparedMethods:
 
     # -- tables --------------------------------------------------------------------------------------------------------
 
-    def frame(self, metrics: Sequence[str] | None = None, groups: Sequence[str] | None = None) -> pd.DataFrame:
+    def frame(
+        self, metrics: str | Sequence[str] | None = None, groups: str | Sequence[str] | None = None
+    ) -> pd.DataFrame:
         """The numbers: one row for each method, group and metric, with the columns of ``fairfr.results``.
 
         Parameters
         ----------
-        metrics, groups : sequence of str, optional
+        metrics, groups : str or sequence of str, optional
             Only these, such as ``metrics=["auroc"], groups=["all", "worst"]``; None: all.
 
         Returns
@@ -166,19 +168,24 @@ class ComparedMethods:
         -------
         FoundThreshold
         """
-        found = find_threshold(self._scores_of(method), ThresholdRequest(fmr, confidence, on))
+        scores = self._scores_of(method)
+        _check_between("fmr", fmr, 0, "1e-3")
+        _check_between("confidence", confidence, 0.5, "0.95")
+        if on not in get_args(On):
+            raise ConfigError(f"on={on!r} is not one of {', '.join(get_args(On))}.")
+        found = find_threshold(scores, ThresholdRequest(fmr, confidence, on))
         return FoundThreshold(found["threshold"], found["confident_threshold"], found)
 
     # -- figures -------------------------------------------------------------------------------------------------------
 
-    def reliability(self, axes: Axes | Sequence[Axes] | None = None, methods: Sequence[str] | None = None) -> Any:
+    def reliability(self, axes: Axes | Sequence[Axes] | None = None, methods: str | Sequence[str] | None = None) -> Any:
         """Draw the share of genuine pairs against the probability, for all pairs and each large group.
 
         Parameters
         ----------
         axes : matplotlib Axes or sequence of them, optional
             One for each method; None: a new figure.
-        methods : sequence of str, optional
+        methods : str or sequence of str, optional
             Names of the methods to draw; None: all.
 
         Returns
@@ -188,7 +195,7 @@ class ComparedMethods:
         with explain_missing_extra("compare(...).reliability"):
             from fairfr.report.figures.reliability import SMALL, draw_run_reliability
 
-            names = list(methods or self.runs)
+            names = _as_list(methods) or list(self.runs)
             places = _places(axes, len(names))
         for place, name in zip(places, names, strict=True):
             said = draw_run_reliability(place, self._scores_of(name))
@@ -196,14 +203,16 @@ class ComparedMethods:
             place.legend(title=said, fontsize=SMALL, title_fontsize=SMALL, frameon=False)
         return places
 
-    def fmr_by_group(self, axes: Axes | Sequence[Axes] | None = None, methods: Sequence[str] | None = None) -> Any:
+    def fmr_by_group(
+        self, axes: Axes | Sequence[Axes] | None = None, methods: str | Sequence[str] | None = None
+    ) -> Any:
         """Draw the false match rate of each group over the wanted one, at one threshold for all pairs.
 
         Parameters
         ----------
         axes : matplotlib Axes or sequence of them, optional
             One for each wanted rate that has enough impostors; None: a new figure.
-        methods : sequence of str, optional
+        methods : str or sequence of str, optional
             Names of the methods to draw; None: all.
 
         Returns
@@ -217,7 +226,7 @@ class ComparedMethods:
         from fairfr.report.figures.reliability import SMALL
         from fairfr.report.quantity import group_heading
 
-        panels = rates_by_level([(name, self._scores_of(name)) for name in methods or self.runs])
+        panels = rates_by_level([(name, self._scores_of(name)) for name in _as_list(methods) or self.runs])
         if not panels:
             raise DataError(
                 "false match rates by group need groups, at most eight of them, and so many impostors that ten false "
@@ -271,8 +280,8 @@ class ComparedMethods:
 
     def _bootstrap(self, draws: int) -> SettingBootstrap:
         """Of all methods on the same draws; made once for each number of draws."""
-        if draws < 1:
-            raise ConfigError(f"draws={draws}: at least 1.")
+        if isinstance(draws, bool) or not isinstance(draws, int | np.integer) or draws < 1:
+            raise ConfigError(f"draws={draws!r}: must be a whole number, at least 1.")
         if draws not in self._drawn:
             at_hand = list(zip(self._rows(), self.runs.values(), strict=True))
             self._drawn[draws] = bootstrap_runs(at_hand, draws, with_rates=True)
@@ -293,7 +302,14 @@ def row_ids(methods: Mapping[str, Model]) -> dict[str, str]:
     return found
 
 
-def _as_list(given: Sequence[str] | None) -> list[str] | None:
+def _check_between(name: str, value: Any, low: float, example: str) -> None:
+    """ConfigError for what is no number above ``low`` and below 1."""
+    is_number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+    if not is_number or not low < value < 1:
+        raise ConfigError(f"{name}={value!r}: must be a number between {low:g} and 1, such as {example}.")
+
+
+def _as_list(given: str | Sequence[str] | None) -> list[str] | None:
     if given is None:
         return None
     if isinstance(given, str):

@@ -35,6 +35,7 @@ from fairfr.library.image_pairs import (
     ImagePairs,
     PerImage,
     data_digest,
+    groups_by_id,
     ids_from_vectors,
     merge_duplicates,
 )
@@ -109,12 +110,11 @@ class GivenArrays:
         return ImagePairs.scored(self.cosine)
 
     def _checked_groups(self) -> dict[str, PerImage]:
-        if self.groups is not None and not isinstance(self.groups, Mapping):
-            raise DataError("groups must map an id to the names of the images, such as groups={'gender': names}.")
-        for id in self.groups or ():
+        given = groups_by_id(self.groups)
+        for id in given:
             if id in names.ATTRIBUTES:
                 raise DataError(f"groups[{id!r}]: results have a '{id}' of their own. Use another id.")
-        return dict(self.groups or {})
+        return given
 
 
 def _groupings(labels: ImageLabels) -> dict[str, Grouping]:
@@ -274,7 +274,10 @@ def _check_training(same: Bool, fold: str) -> None:
     if not len(same):
         raise DataError(
             f"folds: no pairs are left to fit on for fold {fold}, as each shares a person with it: the people are too "
-            "interlinked for folds without common people. Pass the label of a fold for each pair."
+            "interlinked for folds without common people. Deal people out, and keep pairs of people of one part: "
+            "part = numpy.unique(identities, return_inverse=True)[1] % 5; "
+            "kept = part[pairs[:, 0]] == part[pairs[:, 1]]; "
+            "then pass pairs[kept], same[kept] and folds=part[pairs[kept, 0]]."
         )
     raise DataError(
         f"folds: without fold {fold}, all {plural(len(same), 'pair')} left to fit on are of one kind. Ask for fewer "

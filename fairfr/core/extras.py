@@ -67,7 +67,10 @@ def explain_missing_extra(asker: str) -> Iterator[None]:
         extra = _extra_for(asker, error.name or "")
         if extra is None:
             raise
-        raise MissingExtraError(f"{asker} needs the extra: pip install 'fairfr[{extra}]'") from error
+        said = f"{asker} needs the extra: pip install 'fairfr[{extra}]'"
+        if not asker.startswith("fairfr "):  # in a notebook, one package may be all that is wanted
+            said = f"{said} ({str(error.name).partition('.')[0]} is missing)"
+        raise MissingExtraError(said) from error
 
 
 def _extra_for(asker: str, module: str) -> str | None:

@@ -97,7 +97,8 @@ def refused_score_text(score: float, score_range: ScoreRange | None) -> str:
     if score_range is None:
         return (
             f", but a cosine lies within -1..1. Convert distances first: {DISTANCES}. Another scale is named "
-            "when the model is fitted: fit_scores(scores, same, score_range=(0, 100))."
+            "when the model is fitted: fit_scores(scores, same, score_range=(0, 100)). For fairfr.compare, map it to "
+            "-1..1: 2 * (scores - low) / (high - low) - 1."
         )
     low, high = score_range
     return f", but score_range says that scores lie within {low:g}..{high:g}."

@@ -128,13 +128,20 @@ class ImageLabels:
         return cls(found, codes.astype(np.int32), people)
 
 
+def groups_by_id(groups: Any) -> dict[str, PerImage]:
+    """What was passed as groups: a mapping, or a data frame with a column for each; DataError for anything else."""
+    if groups is None:
+        return {}
+    if not isinstance(groups, Mapping) and not hasattr(groups, "columns"):
+        raise DataError("groups must map an id to the names of the images, such as groups={'gender': names}.")
+    return {str(id): names for id, names in groups.items()}
+
+
 def select_groups(
     groups: Mapping[str, PerImage] | None, wanted: tuple[str, ...] | None, asker: str
 ) -> dict[str, PerImage]:
     """The groups that a method needs: those it was fitted with, by their ids; when it is fitted, all."""
-    if groups is not None and not isinstance(groups, Mapping):
-        raise DataError("groups must map an id to the names of the images, such as groups={'gender': names}.")
-    given = dict(groups or {})
+    given = groups_by_id(groups)
     missing = [id for id in wanted or () if id not in given]
     if missing or (wanted is None and not given):
         id = missing[0] if missing else "gender"

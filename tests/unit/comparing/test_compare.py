@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import fairfr
@@ -79,6 +80,44 @@ def test_groups_by_image_and_by_pair_are_the_same(faces: Any) -> None:
     ours, theirs = by_pair.frame().drop(columns="key"), by_image.frame().drop(columns="key")
     assert ours.equals(theirs)
     assert set(ours["group"]) == {"all", "worst", "gap", "f", "m"}
+
+
+def test_data_frames_series_and_lists_are_arrays(faces: Any) -> None:
+    beta = {"beta": fairfr.Beta()}
+    plain = fairfr.compare(beta, *faces.arrays, **faces.known, folds=3)
+    frame = pd.DataFrame({"gender": faces.group})
+    people = pd.Series(faces.who, index=np.arange(len(faces.who))[::-1])
+    vectors, pairs, same = (pd.DataFrame(faces.embeddings), pd.DataFrame(faces.pairs), pd.Series(faces.same))
+    of_pandas = fairfr.compare(beta, vectors, pairs, same, groups=frame, identities=people, folds=3)
+    lists = (faces.embeddings.tolist(), faces.pairs.tolist(), faces.same.tolist())
+    of_lists = fairfr.compare(beta, *lists, groups={"gender": list(faces.group)}, identities=list(people), folds=3)
+    for other in (of_pandas, of_lists):
+        assert other.scores().equals(plain.scores())
+        pd.testing.assert_frame_equal(other.frame(), plain.frame())
+
+
+def test_numbers_that_cannot_be_used_are_named(faces: Any) -> None:
+    beta = {"beta": fairfr.Beta()}
+    refused(fairfr.ConfigError, "n_jobs=0: must be a number of cores, -1 for all", beta, *faces.arrays, n_jobs=0)
+    refused(fairfr.ConfigError, "n_jobs='2': must be a number", beta, *faces.arrays, n_jobs="2")
+    refused(fairfr.ConfigError, "seed='a': must be a whole number", beta, *faces.arrays, seed="a")
+    refused(fairfr.DataError, r"2 \* \(scores - low\)", beta, cosine=50 + 50 * faces.cosine, same=faces.same)
+
+
+def test_the_way_out_of_interlinked_people_works(faces: Any) -> None:
+    rng = np.random.default_rng(3)
+    others = rng.integers(0, len(faces.who), (4000, 2))
+    pairs = np.concatenate([faces.pairs, others[others[:, 0] != others[:, 1]]])
+    same = faces.who[pairs[:, 0]] == faces.who[pairs[:, 1]]
+    with pytest.raises(fairfr.DataError) as caught:
+        fairfr.compare({"beta": fairfr.Beta()}, faces.embeddings, pairs, same, identities=faces.who, folds=5)
+    recipe = str(caught.value)
+    assert "part[pairs[:, 0]] == part[pairs[:, 1]]" in recipe and "folds=part[pairs[kept, 0]]" in recipe
+    part = np.unique(faces.who, return_inverse=True)[1] % 5
+    kept = part[pairs[:, 0]] == part[pairs[:, 1]]
+    given = {"identities": faces.who, "folds": part[pairs[kept, 0]]}
+    found = fairfr.compare({"beta": fairfr.Beta()}, faces.embeddings, pairs[kept], same[kept], **given)
+    assert not any(finding.code == "identities-between-folds" for finding in found.findings)
 
 
 def test_aligned_vectors_are_pairs_of_images(faces: Any) -> None:

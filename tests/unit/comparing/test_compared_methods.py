@@ -90,6 +90,16 @@ def test_threshold_has_the_wanted_rate(found: ComparedMethods, faces: Any) -> No
     assert f"accept where probability >= {kept.value:.6g}" in str(kept) and "3 folds" in str(kept)
     with pytest.raises(fairfr.ConfigError, match="Did you mean 'beta'"):
         found.threshold("betta", fmr=0.01)
+    for fmr in (0, 1, -0.1, [0.01, 0.001], "1e-3", float("nan")):
+        with pytest.raises(fairfr.ConfigError, match=r"fmr=.* must be a number between 0 and 1, such as 1e-3"):
+            found.threshold("beta", fmr=fmr)
+    with pytest.raises(fairfr.ConfigError, match=r"confidence=0\.2: must be a number between 0\.5 and 1"):
+        found.threshold("beta", fmr=0.01, confidence=0.2)
+    with pytest.raises(fairfr.ConfigError, match="on='prob' is not one of probability, score"):
+        found.threshold("beta", fmr=0.01, on="prob")  # type: ignore[arg-type]
+    for draws in (0, 1.5, True, "300"):
+        with pytest.raises(fairfr.ConfigError, match=r"draws=.* must be a whole number, at least 1"):
+            found.differences(draws=draws)  # type: ignore[arg-type]
 
 
 def test_figures_draw_into_axes_that_are_given_or_new(found: ComparedMethods) -> None:
@@ -99,6 +109,7 @@ def test_figures_draw_into_axes_that_are_given_or_new(found: ComparedMethods) ->
     assert [axes.get_title() for axes in new] == list(METHODS)
     axes = pyplot.figure().add_subplot()
     assert found.reliability(axes, methods=["beta"])[0] is axes
+    assert found.reliability(methods="beta")[0].get_title() == "beta"
     with pytest.raises(fairfr.ConfigError, match="2 are needed, found 1"):
         found.reliability(axes, methods=["beta", "ac_hinge"])
     panels = found.fmr_by_group()
@@ -151,11 +162,13 @@ groups = {{"sex": np.where(rng.random(3000) < 0.5, "f", "m")}}
 found = fairfr.compare({{"beta": fairfr.Beta(), "platt": fairfr.Platt()}}, cosine=cosine, same=same, groups=groups)
 assert "platt against beta" in str(found), str(found)
 assert "accept where" in str(found.threshold("beta", fmr=0.01))
-for asked, extra in (("frame", "files"), ("scores", "files"), ("differences", "files"), ("reliability", "run")):
+needs = (("frame", "files", "pandas"), ("scores", "files", "pandas"), ("differences", "files", "pandas"))
+for asked, extra, package in (*needs, ("reliability", "run", "matplotlib"), ("fmr_by_group", "run", "matplotlib")):
     try:
         getattr(found, asked)()
     except fairfr.MissingExtraError as error:
-        assert str(error) == f"compare(...).{{asked}} needs the extra: pip install 'fairfr[{{extra}}]'", error
+        advice = f"pip install 'fairfr[{{extra}}]' ({{package}} is missing)"
+        assert str(error) == f"compare(...).{{asked}} needs the extra: {{advice}}", error
     else:
         raise AssertionError(asked)
 """
