@@ -170,7 +170,7 @@ COMMAND = PROGRAM.partition("import numpy as np")[0] + "\nsys.argv = ARGV\nfrom 
         (["check", "--dataset", "mine", "--backbone", "net"], "files"),
         (["extract", "--help"], "extract"),
         (["faces", "lfw"], "faces"),
-        (["import", "table", "--name", "mine", "--pairs", "PAIRS"], "files"),
+        (["import", "table", "--dataset", "mine", "--pairs", "PAIRS"], "files"),
         (["ui", "--out-root", "FOLDER"], "run"),
     ],
 )
