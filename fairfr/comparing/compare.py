@@ -34,7 +34,7 @@ from fairfr.stored.run import Run
 from fairfr.stored.scores import ScoresInMemory
 
 if TYPE_CHECKING:
-    from fairfr.runner.cell import CellProgress
+    from fairfr.runner.cell_bar import CellProgress
 
 COLUMNS_OF_SCORES = ("pair", "fold", "same")
 

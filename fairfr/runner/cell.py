@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from fairfr.core.calibrator import FitContext
 from fairfr.core.errors import FairfrError
@@ -41,17 +41,9 @@ from fairfr.store.secrets import mask_config
 
 if TYPE_CHECKING:
     from fairfr.pairs.table import PairTable
+    from fairfr.runner.cell_bar import CellProgress
 
 log = logging.getLogger("fairfr")
-
-
-class CellProgress(Protocol):
-    """Shows how far a running cell is."""
-
-    def warn(self, finding: Finding) -> None: ...
-    def wait_for(self, holder: str) -> None: ...
-    def start(self, n_folds: int) -> None: ...
-    def fold_done(self, fold: str) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)

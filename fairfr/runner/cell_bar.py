@@ -22,31 +22,25 @@ READING, MEASURING, STORING, ELSEWHERE = "reading data", "measuring", "storing",
 class CellState:
     """A cell that runs: since when (seconds since 1970), and how many of its folds are done.
 
-    ``folds`` is None until the data is read; ``resumed`` folds are among those that are done, and took no time. A cell
-    ``is_stored`` when its run folder is complete; MLflow may still have to get it.
+    ``folds`` is None until the data is read. A cell ``is_stored`` when its run folder is complete; MLflow may still
+    have to get it.
     """
 
     title: str
     started: float
     folds: int | None = None
     done: int = 0
-    resumed: int = 0
     is_stored: bool = False
     waits_for: str | None = None  # who computes the same run, and since when
     findings: tuple[Finding, ...] = ()
 
-    def with_fold(self, resumed: bool) -> CellState:
-        """The state after one more fold."""
-        return replace(self, done=self.done + 1, resumed=self.resumed + int(resumed))
-
     def seconds_left(self, now: float) -> float | None:
-        """By the folds that were computed so far; None before the first."""
-        computed = self.done - self.resumed
+        """By the folds that are done; None before the first."""
         if self.is_stored:
             return 0.0
-        if self.folds is None or computed < 1:
+        if self.folds is None or self.done < 1:
             return None
-        return (now - self.started) / computed * (self.folds - self.done)
+        return (now - self.started) / self.done * (self.folds - self.done)
 
 
 def waits_for(title: str, holder: str) -> Finding:
@@ -72,31 +66,49 @@ def make_bars(console: Console) -> Progress:
     )
 
 
-class CellBar:
-    """The progress of a single run; ``warn`` shows what it finds."""
+class CellProgress:
+    """What a running cell tells how far it is; subclasses show it or write it down."""
 
-    def __init__(self, bars: Progress, title: str, warn: Callable[[Finding], None]) -> None:
-        self._bars, self.warn = bars, warn
-        self._task = bars.add_task(escape_control_chars(title), total=None, count=READING, left="")
+    def __init__(self, title: str) -> None:
         self._state = CellState(title, time.time())
+
+    def warn(self, finding: Finding) -> None:
+        raise NotImplementedError
 
     def wait_for(self, holder: str) -> None:
         """Another process computes this run."""
         if self._state.waits_for != holder:
             self.warn(waits_for(self._state.title, holder))
-            self._show(replace(self._state, waits_for=holder))
+            self._change(replace(self._state, waits_for=holder))
 
     def start(self, n_folds: int) -> None:
-        self._show(replace(self._state, folds=n_folds, waits_for=None))
+        self._change(replace(self._state, folds=n_folds, waits_for=None))
 
-    def fold_done(self, fold: str, resumed: bool = False) -> None:
-        self._show(self._state.with_fold(resumed))
+    def fold_done(self, fold: str) -> None:
+        self._change(replace(self._state, done=self._state.done + 1))
 
     def stored(self) -> None:
-        """The bar ends here, before the results are printed."""
+        """The run is complete, and goes to MLflow."""
+        self._change(replace(self._state, is_stored=True))
 
-    def _show(self, state: CellState) -> None:
+    def _change(self, state: CellState) -> None:
         self._state = state
+
+
+class CellBar(CellProgress):
+    """A bar of a single cell; ``warn`` shows what it finds."""
+
+    def __init__(self, bars: Progress, title: str, warn: Callable[[Finding], None]) -> None:
+        super().__init__(title)
+        self._bars = bars
+        self._warn = warn
+        self._task = bars.add_task(escape_control_chars(title), total=None, count=READING, left="")
+
+    def warn(self, finding: Finding) -> None:
+        self._warn(finding)
+
+    def _change(self, state: CellState) -> None:
+        super()._change(state)
         left = time_left(state.seconds_left(time.time())) or ""
         self._bars.update(self._task, total=steps_of(state), completed=state.done, count=text_of(state), left=left)
 

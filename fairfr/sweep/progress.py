@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import time
 from collections.abc import Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -20,39 +19,24 @@ from fairfr.core.config import from_file
 from fairfr.core.errors import ConfigError
 from fairfr.core.findings import Finding
 from fairfr.core.text import escape_control_chars
-from fairfr.runner.cell_bar import READING, CellState, steps_of, text_of, waits_for
+from fairfr.runner.cell_bar import READING, CellProgress, CellState, steps_of, text_of
 
 PROGRESS_FILE = "progress.json"
 
 
-class ProgressFile:
+class ProgressFile(CellProgress):
     """Writes the state of one cell into ``folder``, each time whole."""
 
     def __init__(self, folder: Path, title: str) -> None:
+        super().__init__(title)
         self._folder = folder
-        self._change(CellState(title, time.time()))
+        self._change(self._state)
 
     def warn(self, finding: Finding) -> None:
         self._change(replace(self._state, findings=(*self._state.findings, finding)))
 
-    def wait_for(self, holder: str) -> None:
-        """Another process computes this run."""
-        if self._state.waits_for != holder:
-            self.warn(waits_for(self._state.title, holder))
-            self._change(replace(self._state, waits_for=holder))
-
-    def start(self, n_folds: int) -> None:
-        self._change(replace(self._state, folds=n_folds, waits_for=None))
-
-    def fold_done(self, fold: str, resumed: bool = False) -> None:
-        self._change(self._state.with_fold(resumed))
-
-    def stored(self) -> None:
-        """The run is complete, and goes to MLflow."""
-        self._change(replace(self._state, is_stored=True))
-
     def _change(self, state: CellState) -> None:
-        self._state = state
+        super()._change(state)
         new = self._folder / f"{PROGRESS_FILE}.new"
         with contextlib.suppress(OSError):  # a full disk stops the cell where it matters, with a better message
             self._folder.mkdir(parents=True, exist_ok=True)

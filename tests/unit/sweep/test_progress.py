@@ -16,15 +16,15 @@ FINDING = Finding("repeated-pairs", "warning", "a pair is listed twice", {"pairs
 
 
 def test_another_process_reads_what_the_cell_has_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fairfr.sweep.progress.time.time", lambda: 1000.0)
+    monkeypatch.setattr("fairfr.runner.cell_bar.time.time", lambda: 1000.0)
     assert read_state(tmp_path) is None
     progress = ProgressFile(tmp_path, "LFW x MagFace x Platt")
     assert read_state(tmp_path) == CellState("LFW x MagFace x Platt", 1000.0)
     progress.warn(FINDING)
     progress.start(10)
-    progress.fold_done("0", True)
+    progress.fold_done("0")
     progress.fold_done("1")
-    expected = CellState("LFW x MagFace x Platt", 1000.0, 10, 2, 1, findings=(FINDING,))
+    expected = CellState("LFW x MagFace x Platt", 1000.0, 10, 2, findings=(FINDING,))
     assert read_state(tmp_path) == expected
     progress.stored()
     assert read_state(tmp_path) == replace(expected, is_stored=True)
