@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import hashlib
 import lzma
@@ -112,13 +113,20 @@ def _receive(remote: RemoteFile, partial: Path, progress: Callable[[int, int], o
         if response.status != 206:  # the whole file, whatever was asked for
             mode = "wb"
             start = 0
-        total = start + int(response.headers.get("Content-Length") or 0)
+        total = start + _whole_number(response.headers.get("Content-Length"))
         with partial.open(mode) as file:
             while block := _next_block(response):
                 file.write(block)
                 progress(file.tell(), total)
             if file.tell() < total:
                 raise _BrokenConnectionError(f"after {file.tell():,} of {total:,} bytes")
+
+
+def _whole_number(header: str | None) -> int:
+    """0 where the server does not say, or says nonsense."""
+    if header is None or not header.isdecimal():
+        return 0
+    return int(header)
 
 
 def _next_block(response: Any) -> bytes:
@@ -169,10 +177,15 @@ def _answer(request: Request) -> Any:
 # a jpg hardly shrinks: archives that expand to more are no archives of pictures
 MOST_UNFOLDING = 20
 ALWAYS_ALLOWED = 2**28  # bytes
+LEAST_ROOM = 2**12  # bytes that a file takes on the disk, though it be empty
+LONGEST_HEADER = 2**20  # bytes
 DAMAGE = (
     *(tarfile.TarError, zipfile.BadZipFile, gzip.BadGzipFile, zlib.error, lzma.LZMAError),
     *(EOFError, NotImplementedError, RuntimeError, ValueError),  # the last three: zip files of unknown kinds
+    *(FileExistsError, NotADirectoryError, IsADirectoryError),  # a name that is a file and a folder
 )
+DECOMPRESSORS: dict[bytes, Callable[[Path], Any]] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ": lzma.open}
+"""By what a file begins with."""
 
 
 def unpack(archive: Path, folder: Path, progress: Callable[[int], object]) -> None:
@@ -186,7 +199,7 @@ def unpack(archive: Path, folder: Path, progress: Callable[[int], object]) -> No
     most = max(ALWAYS_ALLOWED, MOST_UNFOLDING * archive.stat().st_size)
     try:
         for number, (name, size, content) in enumerate(_files(archive), start=1):
-            most -= size
+            most -= size + LEAST_ROOM
             if most < 0:
                 raise DataError(f"{archive} expands to far more than pictures do. It is not used.")
             target = draft / _inside(archive, name)
@@ -232,7 +245,7 @@ def _zip_files(archive: Path) -> Iterator[tuple[str, int, IO[bytes]]]:
 
 
 def _tar_files(archive: Path) -> Iterator[tuple[str, int, IO[bytes]]]:
-    with tarfile.open(archive) as opened:
+    with _decompressed(archive) as stream, _open_tar(stream) as opened:
         for member in opened:
             if not (member.isreg() or member.isdir()):
                 raise DataError(f"{archive}: '{member.name}' is a link or a device. It is not used.")
@@ -243,9 +256,41 @@ def _tar_files(archive: Path) -> Iterator[tuple[str, int, IO[bytes]]]:
 
 def _is_tar(archive: Path) -> bool:
     try:
-        return tarfile.is_tarfile(archive)
+        with _decompressed(archive) as stream:
+            _open_tar(stream).close()
+    except tarfile.ReadError:
+        return False
     except DAMAGE:  # such as a gzip file that was cut short
         return True
+    return True
+
+
+def _decompressed(archive: Path) -> Any:
+    with archive.open("rb") as file:
+        start = file.read(8)
+    for magic, opener in DECOMPRESSORS.items():
+        if start.startswith(magic):
+            return opener(archive)
+    return archive.open("rb")
+
+
+def _open_tar(stream: IO[bytes]) -> tarfile.TarFile:
+    bounded: Any = _BoundedReads(stream)
+    return tarfile.open(fileobj=bounded, mode="r:")
+
+
+class _BoundedReads:
+    """The bytes of a tar archive, whose headers are read at once, be they of the gigabytes that the archive claims."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream = stream
+        self.seek = stream.seek
+        self.tell = stream.tell
+
+    def read(self, size: int) -> bytes:
+        if size > LONGEST_HEADER:
+            raise ValueError(f"it claims a header of {size:,} bytes")
+        return self._stream.read(size)
 
 
 def _inside(archive: Path, name: str) -> PurePosixPath:

@@ -172,11 +172,15 @@ class _UnreadableError(Exception):
     pass
 
 
+# of all that Pillow can read: for EPS it would start Ghostscript, whatever the file is called
+PICTURES = ("JPEG", "PNG", "BMP", "GIF", "WEBP", "TIFF", "PPM", "JPEG2000")
+
+
 def _read_image(path: Path) -> np.typing.NDArray[np.uint8]:
     with explain_missing_extra("fairfr extract"):
         from PIL import Image
     try:
-        with Image.open(path) as image:
+        with Image.open(path, formats=PICTURES) as image:
             return np.asarray(image.convert("RGB"))
     except FileNotFoundError:
         raise _UnreadableError(f"{path}: not found") from None

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import bz2
+import gzip
 import hashlib
 import io
+import lzma
 import re
 import socket
 import tarfile
 import threading
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -250,6 +254,51 @@ def test_an_archive_that_would_fill_the_disk_is_refused(tmp_path: Path, monkeypa
     monkeypatch.setattr(download, "ALWAYS_ALLOWED", 1000)
     with pytest.raises(DataError, match="expands to far more than pictures do"):
         unpack(zipped(tmp_path / "a.zip", a=bytes(5_000_000)), tmp_path / "new", ignore)
+
+
+def test_an_archive_of_very_many_empty_files_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(download, "ALWAYS_ALLOWED", 100_000)
+    monkeypatch.setattr(download, "MOST_UNFOLDING", 0)
+    few = tar(tmp_path / "few.tgz", *((member(str(number)), b"") for number in range(20)))
+    unpack(few, tmp_path / "few", ignore)
+    many = tar(tmp_path / "many.tgz", *((member(str(number)), b"") for number in range(40)))
+    with pytest.raises(DataError, match="expands to far more than pictures do"):
+        unpack(many, tmp_path / "many", ignore)
+
+
+@pytest.mark.parametrize("kind", [tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK])
+@pytest.mark.parametrize("first", [True, False])
+@pytest.mark.parametrize("opener", [gzip.open, bz2.open, lzma.open, Path.open])
+def test_a_header_that_claims_gigabytes_is_not_read(
+    tmp_path: Path, kind: bytes, first: bool, opener: Callable[..., Any]
+) -> None:
+    """The module that reads tar archives would read it at once, and a compressed one can be a thousandth as long."""
+    huge = member("x", kind)
+    huge.size = 2**32
+    path = tmp_path / "a.tar"
+    with opener(path, "wb") as file:
+        if not first:
+            file.write(member("fine").tobuf())
+        file.write(huge.tobuf() + bytes(2**12))
+    with pytest.raises(DataError, match=r"damaged or cut short \(it claims a header of 4,294,967,296"):
+        unpack(path, tmp_path / "new", ignore)
+    assert not (tmp_path / "new").exists()
+
+
+def test_every_compression_of_tar_archives_is_read(tmp_path: Path) -> None:
+    for opener in (gzip.open, bz2.open, lzma.open, Path.open):
+        with opener(tmp_path / "a.tar", "wb") as file, tarfile.open(fileobj=file, mode="w") as archive:
+            archive.addfile(member("a" * 150))
+        unpack(tmp_path / "a.tar", tmp_path / opener.__module__, ignore)
+        assert (tmp_path / opener.__module__ / ("a" * 150)).is_file()
+
+
+def test_a_name_that_is_a_file_and_a_folder_is_damage(tmp_path: Path) -> None:
+    names = ("a", "a/b")
+    for order in (names, names[::-1]):
+        archive = tar(tmp_path / "a.tgz", *((member(name), b"") for name in order))
+        with pytest.raises(DataError, match="damaged"):
+            unpack(archive, tmp_path / "new", ignore)
 
 
 def test_an_unpacking_that_was_killed_starts_again(tmp_path: Path) -> None:

@@ -314,3 +314,16 @@ def test_the_command(images: Path, monkeypatch: pytest.MonkeyPatch, capsys: pyte
     assert "  p/4.png" in shown
     with pytest.raises(SystemExit, match=r"^DataError.*--force"):
         extract_command.main()
+
+
+def test_a_file_that_another_program_would_be_started_for_is_no_picture(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Pillow goes by what is in a file, not by its name, and hands EPS to Ghostscript."""
+    started: list[Any] = []
+    monkeypatch.setattr("PIL.EpsImagePlugin.Ghostscript", lambda *arguments, **_: started.append(arguments))
+    path = tmp_path / "a.jpg"
+    path.write_bytes(b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n%%EndComments\nshowpage\n%%EOF\n")
+    with pytest.raises(extraction._UnreadableError, match="not a readable picture"):
+        extraction._read_image(path)
+    assert started == []
