@@ -17,6 +17,8 @@ nb_execution_mode = "off"  # the notebook is committed with its output; a test r
 numpydoc_show_class_members = False
 autodoc_typehints = "none"  # the parameters' sections say the types
 
+highlight_language = "text"  # what commands print is no Python
+
 html_theme = "furo"
 html_title = f"fairfr {release}"
 html_static_path = ["_static"]
