@@ -26,11 +26,11 @@ Array = npt.NDArray[Any]
 
 
 def holds_text(holds: Mapping[str, int]) -> str:
-    """For people: ``12,215 face vectors of training images: treat as biometric data``, or ``no face vectors``."""
+    """For people: ``numbers made of 12,215 face vectors of training images: ...``, or ``no face vectors``."""
     count = holds[KEY]
     if not count:
         return "no face vectors"
-    return f"{plural(count, 'face vector')} of training images: treat as biometric data"
+    return f"numbers made of {plural(count, 'face vector')} of training images: treat as biometric data"
 
 
 def count_face_vectors(arrays: Iterable[Array], vectors: F32, pairs: Pairs | None = None) -> int:

@@ -141,7 +141,9 @@ def test_rows_of_zeros_and_of_no_numbers_are_nobodys() -> None:
 
 def test_saving_faces_is_warned_of_unless_it_is_meant(faces: Faces, tmp_path: Path) -> None:
     model = fairfr.ACDensity(k=5).fit(faces.embeddings, faces.pairs, faces.same)
-    with pytest.warns(UserWarning, match=r"m\.fairfr has 299 face vectors .* biometric data.*with_faces=True"):
+    with pytest.warns(
+        UserWarning, match=r"m\.fairfr has numbers made of 299 face vectors .* biometric data.*with_faces=True"
+    ):
         model.save(tmp_path / "m.fairfr")
     assert (tmp_path / "m.fairfr").exists()
     with warnings.catch_warnings():
@@ -152,9 +154,9 @@ def test_saving_faces_is_warned_of_unless_it_is_meant(faces: Faces, tmp_path: Pa
 
 def test_numbers_are_told_in_words() -> None:
     assert holds_text({"face_vectors": 0}) == "no face vectors"
-    told = "12,215 face vectors of training images: treat as biometric data"
+    told = "numbers made of 12,215 face vectors of training images: treat as biometric data"
     assert holds_text({"face_vectors": 12215}) == told
-    assert holds_text({"face_vectors": 1}).startswith("1 face vector of")
+    assert holds_text({"face_vectors": 1}).startswith("numbers made of 1 face vector of")
 
 
 # -- names of people ---------------------------------------------------------------------------------------------------
