@@ -16,12 +16,11 @@ from typing import Any
 
 import filelock
 import pytest
-import yaml
 
 from fairfr.store.locks import this_machine
 from fairfr.store.mlflow.client import MlflowError, default_uri, read_results
 from fairfr.store.mlflow.log import MlflowWriter
-from fairfr.store.result_file import write_result
+from fairfr.store.result_file import DamagedRunError, write_result
 from fairfr.store.settings import StoreSettings
 from fairfr.sweep.mirror import Mirror
 from fairfr.sweep.mlflow_metrics import describe_run
@@ -216,7 +215,7 @@ def test_a_run_carries_its_key_from_its_first_moment(
     """Logging stops half-way, at a configuration that cannot be read."""
     outcome = cell(*small, "dataset.grouping=[]", "method=platt")
     (outcome.folder / "config.yaml").write_text("{")
-    with pytest.raises(yaml.YAMLError):
+    with pytest.raises(DamagedRunError):
         writer.log_run(outcome.folder, describe_run)
     (run,) = runs_in(out)
     assert run.info.status == "RUNNING" and run.data.tags["run_key"] == outcome.result.key
