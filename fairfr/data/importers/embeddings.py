@@ -254,20 +254,21 @@ def without_padding(path: str) -> str:
 class Matches:
     """For each of m keys the row (m,) of its image (-1 = none) and ``how`` (m,) it was found, an index into HOW.
 
-    ``stripped`` counts the folders that had to be left out of a key and of its image's id for both to be the same.
+    ``stripped`` counts the folders that had to be left out of a key, or of its image's id, for both to be the same.
     """
 
     keys: Sequence[str]
     row: I64
     how: I64
-    stripped: Mapping[tuple[str, str], int] = field(default_factory=dict)
+    stripped: Mapping[str, int] = field(default_factory=dict)
 
     def report(self) -> str:
         """Counts of what matched how, and the first keys that did not."""
         counts = Counter(self.how.tolist())
         text = "keys: " + ", ".join(f"{counts[i]:,} {name}" for i, name in enumerate(HOW) if counts[i])
         if self.stripped:
-            text += f"\n  left out: {shorten_list([*map(_described, self.stripped.items())], MAX_NAMED_FOLDERS, '; ')}"
+            folders = [f"{folder} ({times:,})" for folder, times in self.stripped.items()]
+            text += f"\n  left out: {shorten_list(folders, MAX_NAMED_FOLDERS, '; ')}"
         for code in (AMBIGUOUS, UNMATCHED):
             if counts[code]:
                 keys = [self.keys[i] for i in np.flatnonzero(self.how == code).tolist()]
@@ -293,27 +294,17 @@ def match_keys(keys: Sequence[str], images: Sequence[str]) -> Matches:
     return Matches(keys, row, how, _stripped(given, known, row, how))
 
 
-def _stripped(given: Sequence[str], known: Sequence[str], row: I64, how: I64) -> dict[tuple[str, str], int]:
-    """How often which folders were left out of a key and of an id, most often first."""
-    counts: Counter[tuple[str, str]] = Counter()
+def _stripped(given: Sequence[str], known: Sequence[str], row: I64, how: I64) -> dict[str, int]:
+    """How often which folders were left out of a key or of an id, most often first."""
+    counts: Counter[str] = Counter()
     for key in np.flatnonzero(how == SUFFIX).tolist():
-        one = given[key].split("/")
-        other = known[row[key]].split("/")
-        while one and other and one[-1] == other[-1]:
-            one.pop()
-            other.pop()
-        counts["/".join(one), "/".join(other)] += 1
+        path = given[key]
+        image = known[row[key]]
+        if path.endswith(image):
+            counts[f"'{path.removesuffix(image)}' of keys"] += 1
+        else:
+            counts[f"'{image.removesuffix(path)}' of image ids"] += 1
     return dict(counts.most_common())
-
-
-def _described(stripped: tuple[tuple[str, str], int]) -> str:
-    (of_key, of_image), times = stripped
-    parts = []
-    if of_key:
-        parts.append(f"'{of_key}/' of keys")
-    if of_image:
-        parts.append(f"'{of_image}/' of image ids")
-    return f"{' and '.join(parts)} ({times:,})"
 
 
 _Find = Callable[[str], tuple[int, int]]
