@@ -126,7 +126,7 @@ def _kept_threshold(entry: Threshold) -> KeptThreshold | None:
             for kind in KINDS:
                 errors[name, kind] = _errors(rates[kind])
         return KeptThreshold(entry["wanted_fmr"], value, is_confident, entry["identities"] == "known", errors)
-    except (KeyError, TypeError, ValueError, ConfigError) as error:
+    except (KeyError, TypeError, ValueError, OverflowError, ConfigError) as error:
         raise DataError(f"the rates at the model's kept threshold are not those that fairfr writes: {error}.") from None
 
 

@@ -100,7 +100,7 @@ def _rates_then(path: Path, threshold: float, orientation: str) -> dict[tuple[st
         content = json.loads(text)
         then = content["orientation"]
         read = [_stored_rate(row) for row in content["rates"] if row["level"] == CURRENT]
-    except (ValueError, KeyError, TypeError, RecursionError, ConfigError) as error:
+    except (ValueError, KeyError, TypeError, OverflowError, RecursionError, ConfigError) as error:
         raise DataError(
             f"{path} is not an audit.json of fairfr audit ({type(error).__name__}). Name the file that an earlier "
             "audit wrote."

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from fairfr.core.text import escape_control_chars
 from fairfr.faces.extraction import ExtractionJob, ExtractionSummary, Network, extract
 from fairfr.faces.onnx_model import Preprocessing
 
@@ -50,7 +51,7 @@ def report_extraction(out: Path, done: ExtractionSummary) -> list[str]:
 
 def named(images: Sequence[str]) -> list[str]:
     """The first of these images, one on each line."""
-    lines = [f"  {name}" for name in images[:SHOWN]]
+    lines = [f"  {escape_control_chars(name)}" for name in images[:SHOWN]]
     if len(images) > SHOWN:
         lines.append(f"  ... and {len(images) - SHOWN:,} more")
     return lines

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable
 
 from fairfr.core.errors import FairfrError
+from fairfr.core.text import escape_control_chars
 
 
 def run_and_print(work: Callable[[], str], interrupted: str = "interrupted") -> None:
@@ -17,7 +18,7 @@ def run_and_print(work: Callable[[], str], interrupted: str = "interrupted") -> 
     # a batch system's polite kill must clean up as Ctrl-C does
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("terminated"))
     try:
-        print(work())
+        print(escape_control_chars(work()))  # which may show names from files
     except FairfrError as error:
         sys.exit(error.named())
     except BrokenPipeError:  # the reader of the report has gone, as with `| head`

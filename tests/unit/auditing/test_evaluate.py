@@ -160,9 +160,10 @@ def test_what_fairfr_never_writes_is_refused(change: Any) -> None:
         evaluated(Pairs(1), model)
 
 
-def test_impossible_errors_at_the_kept_threshold_are_refused() -> None:
+@pytest.mark.parametrize(("name", "value"), [("errors", -1), ("phi", 1e300), ("phi", "a")])
+def test_impossible_errors_at_the_kept_threshold_are_refused(name: str, value: object) -> None:
     model = fitted()
-    model.thresholds_[-1]["all_at_confident"]["fmr"]["errors"] = -1
+    model.thresholds_[-1]["all_at_confident"]["fmr"][name] = value
     with pytest.raises(DataError, match="kept threshold are not those that fairfr writes"):
         evaluated(Pairs(1), model)
 

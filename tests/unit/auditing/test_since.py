@@ -88,7 +88,9 @@ def test_what_is_no_audit_is_refused(tmp_path: Path, text: str) -> None:
         audited(columns(10), path)
 
 
-@pytest.mark.parametrize("changed", [{"false_matches": 5000}, {"impostors": 1.5}, {"fmr_phi": "no"}])
+@pytest.mark.parametrize(
+    "changed", [{"false_matches": 5000}, {"impostors": 1.5}, {"fmr_phi": "no"}, {"fmr_phi": 1e308}]
+)
 def test_impossible_counts_are_refused(tmp_path: Path, changed: dict[str, float]) -> None:
     content = audited(columns(10)).to_dict()
     content["rates"][0] |= changed

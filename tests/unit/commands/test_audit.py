@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fairfr.commands.audit import make_parser, run
+from fairfr.commands.audit import main, make_parser, run
 
 
 def table(folder: Path) -> Path:
@@ -42,6 +42,23 @@ def test_page_and_json_are_written_and_the_findings_printed(tmp_path: Path) -> N
     assert str(tmp_path) not in (out / "audit.html").read_text(), "the page may be passed on"
     for finding in content["findings"]:
         assert finding["text"] in text
+
+
+def test_names_from_a_file_steer_neither_terminal_nor_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    odd = "\x1b[2J<script>\u202e$\\frac{=1"
+    path = table(tmp_path)
+    lines = [line.replace(",f,f", f",{odd},{odd}") for line in path.read_text().splitlines()]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    words = (str(path), "--distance", "d", "--label", "kind", "--group", "sex", "--threshold", "0.9")
+    monkeypatch.setattr("sys.argv", ["fairfr audit", *words, "--out", str(tmp_path / "audit")])
+    main()
+    printed = capsys.readouterr().out
+    page = (tmp_path / "audit" / "audit.html").read_text(encoding="utf-8")
+    for text in (printed, page):
+        assert "\x1b" not in text and "\u202e" not in text and "\\x1b[2J" in text
+    assert "<script>" not in page and "&lt;script&gt;" in page
 
 
 def test_score_and_distance_exclude_each_other(capsys: pytest.CaptureFixture[str]) -> None:
