@@ -13,16 +13,21 @@ from fairfr.core.errors import did_you_mean
 from fairfr.core.extras import EXTRA_OF_COMMAND, MissingExtraError, explain_missing_extra
 
 FOLDER = Path(__file__).parent / "commands"
-OPENING = """usage: fairfr COMMAND ...
+FIRST = ("import", "check", "run", "tables", "calibrate")  # in the order of work
+OPENING = """usage: fairfr COMMAND [options]
 
-Adaptive calibration for fair face verification, and the methods it competes with.
+Calibrate the scores of face matchers, and show which groups bear the errors.
+
+  fairfr run -m dataset=lfw backbone=magface method=platt,beta source=synthetic
+  fairfr audit scores.csv --group race --threshold 0.4 --out audit
 
 commands:"""
 CLOSING = """
-fairfr COMMAND --help says more. The first thing to try, on synthetic data:
-  fairfr run -m dataset=lfw backbone=magface method=platt,beta,ac_linear source=synthetic
-Tab completion in this shell:
-  eval "$(fairfr run -sc install=bash)\""""
+fairfr COMMAND --help says more. Your own data goes through import, check, run,
+tables and calibrate, in this order. Tab completion in this shell:
+  eval "$(fairfr run -sc install=bash)"
+
+next: fairfr run -m dataset=lfw backbone=magface method=platt source=synthetic"""
 
 
 def main() -> None:
@@ -44,9 +49,11 @@ def main() -> None:
 
 
 def commands() -> dict[str, str]:
-    """Modules by the name of their command: ``run`` first, then by the alphabet."""
-    modules = [path.stem for path in FOLDER.glob("*.py") if not path.stem.startswith("_")]
-    return {module.rstrip("_"): module for module in sorted(modules, key=lambda module: (module != "run", module))}
+    """Modules by the name of their command: in the order of work, then by the alphabet."""
+    modules = {path.stem.rstrip("_"): path.stem for path in FOLDER.glob("*.py") if not path.stem.startswith("_")}
+    first = [name for name in FIRST if name in modules]
+    others = sorted(name for name in modules if name not in FIRST)
+    return {name: modules[name] for name in [*first, *others]}
 
 
 def overview(known: dict[str, str]) -> str:

@@ -1,4 +1,4 @@
-"""Audit a deployed matcher: error rates by group, with bounds, on one page.
+"""Audit a deployed matcher: error rates by group, with bounds.
 
   fairfr audit scores.csv --group race --threshold 0.4 --out audit
   fairfr audit pairs.parquet --distance d --label same --group age --identity-left a --identity-right b --out audit

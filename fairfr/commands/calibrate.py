@@ -1,11 +1,12 @@
-"""Fit and save a calibrator, score new pairs with it, find its threshold, inspect a saved one.
+"""Fit and save a calibrator, score new pairs, find its threshold.
 
-fairfr calibrate fit dataset=mine backbone=mynet method=ac_hinge --out mine.fairfr
-fairfr calibrate score --model mine.fairfr --pairs new.csv --embeddings new.npz --out scores.parquet
-fairfr calibrate threshold --model mine.fairfr --fmr 1e-3 --confidence 0.95 --keep
-fairfr calibrate inspect mine.fairfr
+  fairfr calibrate fit dataset=mine backbone=mynet method=ac_hinge \\
+      --out mine.fairfr
+  fairfr calibrate threshold --model mine.fairfr --fmr 1e-3 --keep
 
-fit takes the overrides of fairfr run. From a checkout: python scripts/calibrate.py
+fairfr calibrate PART --help says more.
+
+next: fairfr calibrate score --model mine.fairfr --pairs new.csv --out s.csv
 """
 
 import argparse
@@ -15,6 +16,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from fairfr.commands._calibrate_parser import make_parser
+from fairfr.commands._help import note_old_names
 from fairfr.commands._messages import run_and_print
 from fairfr.core.errors import ConfigError, DataError, FairfrError
 from fairfr.core.text import plural
@@ -22,78 +25,15 @@ from fairfr.core.text import plural
 
 def main() -> None:
     """Do what the first word says."""
-    options, rest = arguments().parse_known_args()
+    parser = make_parser(__doc__ or "")
+    options, rest = parser.parse_known_args()
+    note_old_names(parser, sys.argv[1:])
     if options.do == "fit":
         fit(options, rest)
     elif rest:
         sys.exit(f"fairfr calibrate {options.do}: unknown argument '{rest[0]}'. See fairfr calibrate {options.do} -h")
     else:
         run_and_print(lambda: str({"score": score, "threshold": threshold, "inspect": inspect}[options.do](options)))
-
-
-def arguments() -> argparse.ArgumentParser:
-    """The command line."""
-    raw = argparse.RawDescriptionHelpFormatter
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=raw)
-    kinds = parser.add_subparsers(dest="do", required=True, metavar="{fit,score,threshold,inspect}")
-
-    def kind(name: str, about: str, **more: Any) -> argparse.ArgumentParser:
-        return kinds.add_parser(name, help=about, description=about, allow_abbrev=False, formatter_class=raw, **more)
-
-    _fit_arguments(kind("fit", "fit on all folds, after the same configuration was run on held-out ones", usage=FIT))
-    _score_arguments(kind("score", "probabilities of new pairs"))
-    _threshold_arguments(kind("threshold", "the threshold for a false match rate, and what to expect at it"))
-    inspected = kind("inspect", "what is in a model's file")
-    inspected.add_argument("model", type=Path)
-    inspected.add_argument("--json", action="store_true", help="for programs")
-    return parser
-
-
-FIT = (
-    "fairfr calibrate fit [dataset=... backbone=... method=... data_root=... ...] --out FILE "
-    "[--force] [--register NAME [--with-faces]]"
-)
-
-
-def _fit_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="the model, such as mine.fairfr")
-    parser.add_argument("--force", action="store_true", help="replace FILE if it is there")
-    parser.add_argument("--register", metavar="NAME", help="also log it to MLflow, and register it under this name")
-    parser.add_argument("--with-faces", action="store_true", help="register it although face vectors are in the file")
-
-
-def _score_arguments(parser: argparse.ArgumentParser) -> None:
-    add = parser.add_argument
-    add("--model", type=Path, required=True, help="from fit, or from model.save")
-    add("--pairs", type=Path, required=True, help="csv or parquet with columns left and right; others are passed on")
-    add("--embeddings", type=Path, help="npz with image (n,) and vectors (n, d); without: --pairs has scores")
-    add("--score", metavar="COL", help="the column of scores in --pairs, without --embeddings (default: cosine)")
-    add("--images", type=Path, help="csv or parquet with image and the groups (or identity) that the method needs")
-    add("--out", type=Path, required=True, help=".parquet or .csv; an interrupted call goes on where it was")
-    add("--prior", type=float, metavar="P", help="share of genuine pairs here: their probability, and a column llr")
-    add("--config-dir", type=Path, action="append", default=[], metavar="DIR", help="of a model of your own method")
-    add("--threads", type=int, help="default: all cores, or OMP_NUM_THREADS")
-    add("--block", type=int, default=2**18, help="pairs at a time (default: %(default)s)")
-
-
-def _threshold_arguments(parser: argparse.ArgumentParser) -> None:
-    add = parser.add_argument
-    add("--model", type=Path, required=True, help="from fairfr calibrate fit")
-    add("--fmr", type=float, nargs="+", default=[], help="wanted false match rate, such as 1e-3; or several")
-    add("--threshold", type=float, metavar="T", help="a threshold in use: the rates at it")
-    add("--confidence", type=float, default=0.95, help="of the intervals (default: 0.95)")
-    add("--on", choices=("probability", "score"), default="probability", help="what is compared (default: %(default)s)")
-    add(
-        "--rule",
-        choices=("both", "first"),
-        default="both",
-        help="count a pair for a group if both images, or the left one, belong to it",
-    )
-    add("--draws", type=int, help=argparse.SUPPRESS)  # of scripts from when intervals were drawn
-    add("--out-root", type=Path, default=Path("outputs"), help="where runs/ is (default: outputs)")
-    add("--run", type=Path, metavar="DIR", help="the run's folder, if it was moved")
-    add("--keep", action="store_true", help="write it, with the rates, into the model's file: model.threshold(fmr=...)")
-    add("--json", action="store_true", help="for programs")
 
 
 def fit(options: argparse.Namespace, overrides: list[str]) -> None:
@@ -164,10 +104,10 @@ def _check_faces(model: Any, options: argparse.Namespace) -> None:
     """ConfigError where a model with face vectors would be copied to MLflow unasked."""
     from fairfr.library.face_vectors import KEY, holds_text
 
-    if model.holds_[KEY] and not options.with_faces:
+    if model.holds_[KEY] and not options.with_face_vectors:
         raise ConfigError(
             f"{options.out} is written, but not registered: it has {holds_text(model.holds_)}. MLflow would get a "
-            "copy. If it may have them, add --with-faces --force; if not, docs/methods.md lists methods that keep none."
+            "copy. If it may have them, add --with-face-vectors --force; docs/methods.md lists methods that keep none."
         )
 
 
@@ -221,5 +161,5 @@ def inspect(options: argparse.Namespace) -> str:
     """What is in the file."""
     from fairfr.library.model_card import card_text, inspect
 
-    about = inspect(options.model)
+    about = inspect(options.model or options.file)
     return json.dumps(about, indent=1) if options.json else card_text(about)

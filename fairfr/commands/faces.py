@@ -1,4 +1,4 @@
-"""Real faces by one command: fetch LFW or take CelebA, and embed the faces.
+"""Make a data set of real faces: LFW, which is fetched, or CelebA.
 
   fairfr faces lfw
   fairfr faces celeba --images img_align_celeba.zip \\

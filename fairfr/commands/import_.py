@@ -1,4 +1,4 @@
-"""Convert existing files to fairfr's layout: three files for a data set.
+"""Convert existing files to fairfr's layout.
 
   fairfr import table --dataset mine --pairs pairs.csv --image-table images.csv
   fairfr import embeddings --dataset mine --backbone mynet --from vectors.npz

@@ -1,11 +1,14 @@
-"""Recompute metrics of stored runs without refitting: after a metric was added or changed, or with other groups.
+"""Recompute metrics of stored runs without refitting.
 
-fairfr rescore                                 what older metrics measured, in its place
-fairfr rescore --min-pairs 50                  new runs beside them, as if run with dataset.min_pairs=50
-fairfr rescore --grouping gender --jobs 4      as if run with 'dataset.grouping=[gender]'
+  fairfr rescore --min-pairs 50
+  fairfr rescore --grouping gender --jobs 4
 
-Each run is whole at any moment, so an interrupted call is simply repeated: what is done is left alone.
-From a checkout: python scripts/rescore.py
+Without options, runs that have metrics of an older version are measured again,
+in place. With options new runs stand beside them, as if they had been run with
+dataset.min_pairs=50 or dataset.grouping=[gender]. An interrupted call is simply
+repeated: what is done is left alone.
+
+next: fairfr tables
 """
 
 import argparse
@@ -17,6 +20,7 @@ from pathlib import Path
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from fairfr.commands._help import parse, pattern, show_help_option
 from fairfr.core.errors import FairfrError
 from fairfr.runner.rescore import RescoreOptions, rescore
 from fairfr.store.result_file import run_folders
@@ -24,7 +28,7 @@ from fairfr.store.result_file import run_folders
 
 def main() -> None:
     """Measure, say what was done; exit code 1 if a run could not be."""
-    options = arguments()
+    options = parse(make_parser())
     grouping = tuple(options.grouping.split(",")) if options.grouping else None
     wanted = RescoreOptions(options.min_pairs, grouping, options.force)
     folders = list(run_folders(options.out_root))
@@ -35,15 +39,18 @@ def main() -> None:
     sys.exit(1 if counts["failed"] else 0)
 
 
-def arguments() -> argparse.Namespace:
-    """The command line."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--out-root", type=Path, default=Path("outputs"), help="where the runs are")
-    parser.add_argument("--min-pairs", type=int, help="pairs that a group needs in a fold")
-    parser.add_argument("--grouping", metavar="A,B", help="attributes whose product makes the groups")
-    parser.add_argument("--jobs", type=int, default=1, help="processes (default: 1)")
-    parser.add_argument("--force", action="store_true", help="also runs that are up to date")
-    return parser.parse_args()
+def make_parser() -> argparse.ArgumentParser:
+    """All options."""
+    parser = argparse.ArgumentParser(**pattern("[options]", __doc__ or ""), add_help=False)
+    show_help_option(parser)
+    add = parser.add_argument_group("input").add_argument
+    add("--out-root", type=Path, default=Path("outputs"), metavar="DIR", help="folder of runs/ (default: outputs)")
+    add("--force", action="store_true", help="also runs that are up to date")
+    add = parser.add_argument_group("metrics").add_argument
+    add("--grouping", metavar="A,B", help="attributes whose product makes the groups")
+    add("--min-pairs", type=int, metavar="N", help="pairs that a group needs in a fold")
+    add("--jobs", type=int, default=1, metavar="N", help="processes (default: 1)")
+    return parser
 
 
 def _measure(folders: list[Path], out_root: Path, wanted: RescoreOptions, jobs: int) -> Iterator[str]:

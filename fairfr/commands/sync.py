@@ -1,12 +1,15 @@
 """Sync MLflow with the run folders.
 
-fairfr sync --out-root outputs [--uri http://server:5000]       from a checkout: python scripts/sync_mlflow.py
+  fairfr sync
+  fairfr sync --out-root outputs --tracking-uri http://server:5000
 
-For a database that was deleted, for another server, for one that was out of reach while cells ran (fairfr run ended
-with exit code 3), or for run folders that were copied here from other machines. Runs that MLflow has already are left
-alone, so a second call changes nothing; runs that were never finished are removed. Parent runs of sweeps, with their
-tables and figures, are made again from <out_root>/hydra/sweep.
-A server's password belongs in MLFLOW_TRACKING_USERNAME and MLFLOW_TRACKING_PASSWORD, not in its address.
+For a database that was deleted, for another server, for one that was out of
+reach (fairfr run ended with exit code 3), or for run folders that were copied
+from other machines. Runs that MLflow has are left alone, unfinished ones are
+removed, sweeps get their tables and figures again. A server's password belongs
+in MLFLOW_TRACKING_USERNAME and MLFLOW_TRACKING_PASSWORD, not in its address.
+
+next: fairfr ui
 """
 
 import argparse
@@ -16,6 +19,7 @@ from pathlib import Path
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from fairfr.commands._help import parse, pattern, show_help_option
 from fairfr.core.errors import FairfrError
 from fairfr.store.mlflow.client import EXPERIMENT
 from fairfr.store.result_file import StoredRun
@@ -28,22 +32,10 @@ PATIENCE = 300.0  # seconds for one answer: this command is there to wait for ML
 
 def main() -> None:
     """Log what is missing, then say what was done."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--out-root", type=Path, default=Path("outputs"))
-    parser.add_argument("--uri", help="a tracking server or database; default: <out_root>/mlflow.db")
-    parser.add_argument("--experiment", default=EXPERIMENT)
-    parser.add_argument(
-        "--config-dir",
-        action="append",
-        type=Path,
-        default=[],
-        metavar="FOLDER",
-        help="with your own configurations: also say of their runs whether other code made them (repeatable)",
-    )
-    arguments = parser.parse_args()
+    arguments = parse(make_parser())
     if not (arguments.out_root / "runs").is_dir():
         sys.exit(f"{arguments.out_root / 'runs'} does not exist: there is nothing to bring to MLflow.")
-    store = StoreSettings("mlflow", arguments.uri, arguments.experiment, patience=PATIENCE)
+    store = StoreSettings("mlflow", arguments.tracking_uri, arguments.mlflow_experiment, patience=PATIENCE)
     refusals: list[str] = []
 
     def refused(line: str) -> None:
@@ -57,6 +49,28 @@ def main() -> None:
         sys.exit(1)
     if refusals:
         sys.exit(f"{len(refusals)} were not logged. The same command tries them again.")
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """All options."""
+    parser = argparse.ArgumentParser(**pattern("[options]", __doc__ or ""), add_help=False)
+    show_help_option(parser)
+    add = parser.add_argument_group("input").add_argument
+    add("--out-root", type=Path, default=Path("outputs"), metavar="DIR", help="folder of runs/ (default: outputs)")
+    add("--config-dir", action="append", type=Path, default=[], metavar="DIR", help=_CONFIG_DIR)
+    add = parser.add_argument_group("MLflow").add_argument
+    add("--tracking-uri", "--uri", metavar="URI", help="a server or a database (default: DIR/mlflow.db)")
+    add(
+        "--mlflow-experiment",
+        "--experiment",
+        default=EXPERIMENT,
+        metavar="NAME",
+        help="name in MLflow (default: fairfr)",
+    )
+    return parser
+
+
+_CONFIG_DIR = "your own configurations, to see whether other code made their runs (repeatable)"
 
 
 def sync(mirror: Mirror, on_refusal: Callable[[str], object] = print) -> str:

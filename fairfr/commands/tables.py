@@ -1,25 +1,24 @@
-"""Tables and figures of what has run: your own data first, then the paper's tables, then ours against the paper.
+"""Make tables and figures of what has run.
 
-fairfr tables                                   from outputs/runs: the paper's settings as the paper reads its scores,
-                                                your own data strictly, as the paper's text asks for
-fairfr tables --reading strict                  all of it in one reading
-fairfr tables --where seed=1                    runs with another seed; default configurations otherwise
-fairfr tables --where method.estimator.k=500    adds that variant as a row: AC-Density (k=500); k=500,1000 adds two
-fairfr tables --where study=mine                the runs of one experiment alone (study: mine in its yaml)
-fairfr tables --against platt                   differences to Platt instead of the Baseline, with intervals
-fairfr tables --config-dir my_conf              says of runs of your own methods, too, whether other code made them
-fairfr tables --source mlflow --uri http://...  from a tracking server
+  fairfr tables
+  fairfr tables --against platt --where method.estimator.k=500,1000
 
-From a checkout: python scripts/make_tables.py
+The page of your own data comes first, then the paper's tables, then our numbers
+beside the printed ones. The paper's data sets with its backbones follow the
+paper's convention, all other data the strict one; --reading takes one for all.
+
+next: fairfr ui
 """
 
 import argparse
 import gc
+import shlex
 import sys
 from itertools import chain
 from pathlib import Path
 from textwrap import fill
 
+from fairfr.commands._help import parse, pattern, show_help_option
 from fairfr.core.errors import FairfrError
 from fairfr.core.run_key import variant_text
 from fairfr.core.text import plural
@@ -39,7 +38,7 @@ EXPERIMENT = "fairfr"  # of MLflow; named here too, because importing MLflow tak
 
 def main() -> None:
     """Read, build, write; say where."""
-    options = arguments()
+    options = parse(make_parser())
     gc.disable()  # what is read stays in use to the end: looking for garbage among it takes seconds
     reading = None
     if options.reading is not None:
@@ -57,7 +56,7 @@ def main() -> None:
         sys.exit(error.named())
     if not pages:
         place = "MLflow"
-        if options.source == "runs":
+        if options.store == "folder":
             place = str(options.out_root / "runs")
         sys.exit(_nothing_to_show(results, place))
     failed = sum(result.result.status == "failed" for result in results)
@@ -72,6 +71,7 @@ def main() -> None:
     if note is not None:
         print(f"{note.lead.lower()}: {note.text}", *note.commands, sep="\n  ")
     _print_pages(pages)
+    print(_next(options))
 
 
 def _print_pages(pages: list[Page]) -> None:
@@ -84,40 +84,48 @@ def _print_pages(pages: list[Page]) -> None:
         print(f"tables: {page.folder / 'index.html'} (also .md, .tex, .csv)")
 
 
-def arguments() -> argparse.Namespace:
-    """The command line."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument(
-        "--reading",
-        choices=tuple(READINGS),
-        help="of all runs (default: paper for the paper's data sets with its backbones, strict for everything else)",
-    )
-    parser.add_argument("--out-root", type=Path, default=Path("outputs"), help="where runs are and tables go")
-    parser.add_argument(
-        "--config-dir",
-        action="append",
-        type=Path,
-        default=[],
-        metavar="FOLDER",
-        help="with your own configurations: also say of their runs whether other code made them (repeatable)",
-    )
-    parser.add_argument("--source", choices=("runs", "mlflow"), default="runs", help="run folders or MLflow")
-    parser.add_argument("--uri", help="MLflow tracking server or database (default: <out-root>/mlflow.db)")
-    parser.add_argument("--experiment", default=EXPERIMENT, help="MLflow experiment (default: %(default)s)")
-    parser.add_argument(
-        "--where",
-        action="append",
-        default=[],
-        metavar="KEY=VALUE",
-        help="take runs with this parameter, or with one of several: KEY=VALUE,VALUE (repeatable)",
-    )
-    parser.add_argument("--uncertainty", action="store_true", help="add fold spread and bootstrap over identities")
-    parser.add_argument(
-        "--against", metavar="METHOD", help="differences to this method or variant, not to the Baseline; with intervals"
-    )
-    parser.add_argument("--draws", type=int, default=1000, help="bootstrap draws (default: 1000)")
-    parser.add_argument("--no-figures", action="store_true", help="tables only")
-    return parser.parse_args()
+def _next(options: argparse.Namespace) -> str:
+    """What to look at now."""
+    command = ["fairfr", "ui"]
+    if options.out_root != Path("outputs"):
+        command += ["--out-root", str(options.out_root)]
+    return f"next: open the page, or compare runs in MLflow: {shlex.join(command)}"
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """All options."""
+    parser = argparse.ArgumentParser(**pattern("[options]", __doc__ or ""), add_help=False)
+    show_help_option(parser)
+    add = parser.add_argument_group("which runs").add_argument
+    add("--out-root", type=Path, default=Path("outputs"), metavar="DIR", help="folder of runs/ (default: outputs)")
+    add("--where", action="append", default=[], metavar="KEY=VALUE", help=_WHERE)
+    add("--config-dir", action="append", type=Path, default=[], metavar="DIR", help=_CONFIG_DIR)
+    add("--store", "--source", type=_store, default="folder", metavar="folder|mlflow", help="where to read runs from")
+    add("--tracking-uri", "--uri", metavar="URI", help="MLflow's server or database (default: DIR/mlflow.db)")
+    add("--mlflow-experiment", "--experiment", default=EXPERIMENT, metavar="NAME", help="in MLflow (default: fairfr)")
+    add = parser.add_argument_group("tables").add_argument
+    add("--reading", choices=tuple(READINGS), metavar="paper|strict", help="one convention for all runs")
+    add("--against", metavar="METHOD", help="differences to this method or variant, with intervals over people")
+    add("--uncertainty", action="store_true", help="intervals over folds and over people")
+    add("--draws", type=int, default=1000, metavar="N", help="resamples for intervals (default: 1000)")
+    add("--no-figures", action="store_true", help="tables only")
+    return parser
+
+
+_WHERE = (
+    "runs with this parameter: a variant becomes a row of its own; KEY may be the end of a key, VALUE a list "
+    "(repeatable)"
+)
+_CONFIG_DIR = "your own configurations, to see whether other code made their runs (repeatable)"
+
+
+def _store(text: str) -> str:
+    """``folder`` or ``mlflow``; ``runs`` is an older word for the first."""
+    if text == "runs":
+        return "folder"
+    if text not in ("folder", "mlflow"):
+        raise argparse.ArgumentTypeError(f"{text!r} is neither folder nor mlflow")
+    return text
 
 
 def _origin(options: argparse.Namespace) -> tuple[str, ...]:
@@ -125,13 +133,13 @@ def _origin(options: argparse.Namespace) -> tuple[str, ...]:
     words: list[str] = []
     for folder in options.config_dir:
         words += ["--config-dir", str(folder)]
-    if options.source == "runs":
+    if options.store == "folder":
         return tuple(words)
-    words += ["--source", options.source]
-    if options.uri is not None:
-        words += ["--uri", mask_passwords(options.uri)]
-    if options.experiment != EXPERIMENT:
-        words += ["--experiment", options.experiment]
+    words += ["--store", options.store]
+    if options.tracking_uri is not None:
+        words += ["--tracking-uri", mask_passwords(options.tracking_uri)]
+    if options.mlflow_experiment != EXPERIMENT:
+        words += ["--mlflow-experiment", options.mlflow_experiment]
     return tuple(words)
 
 
@@ -148,7 +156,7 @@ def _nothing_to_show(results: list[Run], place: str) -> str:
 def stored_results(options: argparse.Namespace) -> list[Run]:
     """Every run of the source."""
     config_dirs = tuple(options.config_dir)
-    if options.source == "runs":
+    if options.store == "folder":
         results, damaged = read_runs(options.out_root, config_dirs)
         for line in damaged:
             _leave_out(line)
@@ -157,9 +165,11 @@ def stored_results(options: argparse.Namespace) -> list[Run]:
     from fairfr.store.mlflow.client import read_results as read_from_mlflow
 
     if options.uncertainty or options.against:
-        print("note: MLflow has no scores, so there are no bootstrap intervals; use --source runs for them.")
-    uri = options.uri or default_uri(options.out_root)
-    return [Run(stored, config_dirs=config_dirs) for stored in read_from_mlflow(uri, options.experiment, _leave_out)]
+        print("note: MLflow has no scores, so there are no bootstrap intervals; use --store folder for them.")
+    uri = options.tracking_uri or default_uri(options.out_root)
+    return [
+        Run(stored, config_dirs=config_dirs) for stored in read_from_mlflow(uri, options.mlflow_experiment, _leave_out)
+    ]
 
 
 def _leave_out(line: str) -> None:

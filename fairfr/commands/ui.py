@@ -1,6 +1,11 @@
 """Open the MLflow page over the runs of an output folder.
 
-fairfr ui --out-root outputs --port 5000       from a checkout: make ui OUT=outputs PORT=5000
+  fairfr ui
+  fairfr ui --out-root my_runs --port 5001
+
+The page is for this machine alone (127.0.0.1): it has no password.
+
+next: fairfr tables
 """
 
 import argparse
@@ -18,6 +23,7 @@ from typing import IO
 from urllib.error import URLError
 from urllib.request import urlopen
 
+from fairfr.commands._help import parse, pattern, show_help_option
 from fairfr.store.mlflow.client import EXPERIMENT, MlflowError, default_uri, ui_pages
 
 HOST = "127.0.0.1"  # the page has no password
@@ -27,7 +33,7 @@ LAST_LINES = 5
 
 def main() -> None:
     """Run the MLflow server, on loopback, and print the addresses that show metrics at once when it answers."""
-    arguments = _arguments()
+    arguments = parse(make_parser())
     database = (arguments.out_root / "mlflow.db").resolve()
     if not database.exists():
         sys.exit(
@@ -42,7 +48,7 @@ def main() -> None:
         signal.signal(ending, lambda number, _: sys.exit(128 + number))
     with contextlib.suppress(KeyboardInterrupt), _server(uri, arguments.port) as (server, output):
         try:
-            listed = ui_pages(uri, arguments.experiment)
+            listed = ui_pages(uri, arguments.mlflow_experiment)
         except MlflowError as error:
             sys.exit(str(error))
         if _answers(server, arguments.port):
@@ -56,12 +62,15 @@ def main() -> None:
         sys.exit(f"The MLflow server ended (exit code {server.returncode}). Its last lines:\n{said}")
 
 
-def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--out-root", type=Path, default=Path("outputs"), help="where runs are (%(default)s)")
-    parser.add_argument("--port", type=int, default=5000, help="on this machine (%(default)s)")
-    parser.add_argument("--experiment", default=EXPERIMENT, help="of MLflow (%(default)s)")
-    return parser.parse_args()
+def make_parser() -> argparse.ArgumentParser:
+    """All options."""
+    parser = argparse.ArgumentParser(**pattern("[options]", __doc__ or ""), add_help=False)
+    show_help_option(parser)
+    add = parser.add_argument_group("input").add_argument
+    add("--out-root", type=Path, default=Path("outputs"), metavar="DIR", help="folder of runs/ (default: outputs)")
+    add("--mlflow-experiment", "--experiment", default=EXPERIMENT, metavar="NAME", help="in MLflow (default: fairfr)")
+    add("--port", type=int, default=5000, metavar="N", help="on this machine (default: 5000)")
+    return parser
 
 
 @contextlib.contextmanager

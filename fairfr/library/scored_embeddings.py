@@ -75,7 +75,7 @@ def _labels(model: Model, faces: ImagePairs, ids: tuple[str, ...], images: DataF
     if images is None:
         what = " and ".join([*(f"'{id}'" for id in model.groups_), *(["'identity'"] if needs_people else [])])
         raise UnmetNeedError(
-            f"{type(model).__name__} needs {what} of every image: --images FILE, a csv or parquet table with the "
+            f"{type(model).__name__} needs {what} of every image: --image-table FILE, a csv or parquet table with the "
             "column 'image' and these."
         )
     table = read_images(images, model.groups_)

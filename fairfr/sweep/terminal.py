@@ -167,7 +167,9 @@ class Terminal:
         ``code``: with which the command ends, for this reason or for another.
         """
         self.error(reason)
-        options = shlex.join(["--out-root", str(out_root), *([] if uri == default_uri(out_root) else ["--uri", uri])])
+        options = shlex.join(
+            ["--out-root", str(out_root), *([] if uri == default_uri(out_root) else ["--tracking-uri", uri])]
+        )
         self._console.print(
             Text.assemble(
                 ("not in MLflow: ", "yellow"),

@@ -112,7 +112,10 @@ def test_face_vectors_are_registered_only_where_that_is_asked_for(
     images = len(np.load(data_root / "mine" / "embeddings" / "mynet.npz")["image"])
     told = f"numbers made of {images} face vectors of training images: treat as biometric data"
     assert f"in the file: {told}" in refused.stdout
-    assert "mine.fairfr is written, but not registered" in refused.stdout and "--with-faces --force" in refused.stdout
+    assert (
+        "mine.fairfr is written, but not registered" in refused.stdout
+        and "--with-face-vectors --force" in refused.stdout
+    )
     assert told in calibrate("inspect", "mine.fairfr").stdout
     client = mlflow.MlflowClient(default_uri(out))
     assert client.search_registered_models() == []

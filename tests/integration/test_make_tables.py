@@ -131,7 +131,7 @@ def test_a_variant_never_takes_the_place_of_the_default(
 
 
 def test_a_missing_database_is_a_message_not_a_traceback(make_tables: Callable) -> None:
-    done = make_tables("--source", "mlflow")
+    done = make_tables("--store", "mlflow")
     assert done.returncode == 1 and "MlflowError" in done.stderr and "Traceback" not in done.stderr
 
 

@@ -223,7 +223,9 @@ def test_a_sweep_that_mlflow_refuses_is_computed_and_says_so_once(run_py: Any, s
     assert done.returncode == 3 and "Traceback" not in done.stdout + done.stderr
     assert "2 cells: 2 computed, 0 already done, 0 failed" in done.stdout
     assert done.stdout.count("MlflowError") == 1 and "the numbers are safe" in done.stdout
-    assert "python scripts/sync_mlflow.py --out-root" in done.stdout and "--uri nonsense://nowhere" in done.stdout
+    assert (
+        "python scripts/sync_mlflow.py --out-root" in done.stdout and "--tracking-uri nonsense://nowhere" in done.stdout
+    )
 
 
 def test_a_failed_run_is_logged_as_failed(

@@ -15,11 +15,11 @@ from fairfr.commands import tables
     ("typed", "origin"),
     [
         ((), ()),
-        (("--source", "mlflow"), ("--source", "mlflow")),
+        (("--source", "mlflow"), ("--store", "mlflow")),
         (("--config-dir", "mine"), ("--config-dir", "mine")),
         (
-            ("--source", "mlflow", "--uri", "http://me:secret@server:5000", "--experiment", "mine"),
-            ("--source", "mlflow", "--uri", "http://me:***@server:5000", "--experiment", "mine"),
+            ("--store", "mlflow", "--tracking-uri", "http://me:secret@server:5000", "--mlflow-experiment", "mine"),
+            ("--store", "mlflow", "--tracking-uri", "http://me:***@server:5000", "--mlflow-experiment", "mine"),
         ),
     ],
 )
@@ -27,7 +27,7 @@ def test_the_origin_of_the_runs_is_repeated_without_passwords(
     monkeypatch: pytest.MonkeyPatch, typed: tuple[str, ...], origin: tuple[str, ...]
 ) -> None:
     monkeypatch.setattr(sys, "argv", ["fairfr tables", *typed])
-    assert tables._origin(tables.arguments()) == origin
+    assert tables._origin(tables.make_parser().parse_args()) == origin
 
 
 def test_what_the_intervals_decide_is_printed_and_on_the_page(
@@ -43,7 +43,7 @@ def test_what_the_intervals_decide_is_printed_and_on_the_page(
     assert "What the intervals decide against Beta on RFW x FaceNet [data files]." in said
     assert "* Ac_Hinge against Beta: better in Brier score (-0." in said
     assert "* Whether to take Ac_Hinge instead of Beta is undetermined:" in said
-    assert all(len(line) <= 80 for line in lines if not line.startswith("tables:"))
+    assert all(len(line) <= 80 for line in lines if not line.startswith(("tables:", "next:")))
     page = (tmp_path / "tables" / "files" / "strict" / "decision_rfw_facenet.md").read_text(encoding="utf-8")
     assert "Ac_Hinge against Beta: better in Brier score" in page
     for name in ("one_threshold_rfw_facenet.csv", "one_threshold_groups_rfw_facenet.html"):

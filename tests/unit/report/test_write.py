@@ -42,9 +42,9 @@ def test_the_command_reads_the_runs_from_where_they_were_read(result: Make, tmp_
     variant = result("platt", overall={"auroc": 0.8}, key="variant", label="Platt")
     change(variant, differs={"method.estimator.C": 0.5})
     results = [result("platt", overall={"auroc": 0.9}, label="Platt"), variant]
-    wanted = ReportOptions(figures=False, origin=("--source", "mlflow", "--uri", "http://server:5000"))
+    wanted = ReportOptions(figures=False, origin=("--store", "mlflow", "--tracking-uri", "http://server:5000"))
     note = note_of_page(wanted, results_of(results, "files").aside, tmp_path, None)
-    read_from = "--source mlflow --uri http://server:5000"
+    read_from = "--store mlflow --tracking-uri http://server:5000"
     assert note is not None
     assert note.commands == (f"fairfr tables {read_from} --out-root {tmp_path} --where method.estimator.C=0.5",)
 
