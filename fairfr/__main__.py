@@ -13,7 +13,7 @@ from fairfr.core.errors import did_you_mean
 from fairfr.core.extras import EXTRA_OF_COMMAND, MissingExtraError, explain_missing_extra
 
 FOLDER = Path(__file__).parent / "commands"
-FIRST = ("import", "check", "run", "tables", "calibrate")  # in the order of work
+FIRST = ("import", "check", "run", "tables", "calibrate", "evaluate", "audit")  # in the order of work
 OPENING = """usage: fairfr COMMAND [options]
 
 Calibrate the scores of face matchers, and show which groups bear the errors.

@@ -66,7 +66,7 @@ def read_scored(model: Model, files: PairFiles, names: ColumnNames) -> ScoredPai
     if files.embeddings is not None:
         return _from_vectors(model, files, names)
     if files.images is not None:
-        raise ConfigError("--images goes with --embeddings: it describes the images whose vectors are compared.")
+        raise ConfigError("--image-table goes with --embeddings: it describes the images whose vectors are compared.")
     if model.needs:
         raise UnmetNeedError(
             f"{type(model).__name__} needs {', '.join(sorted(model.needs))}: name the vectors, --embeddings FILE.npz; "

@@ -30,7 +30,7 @@ Give new pairs a probability with a saved model.
 
 An interrupted call goes on where it was.
 
-next: fairfr calibrate threshold --model mine.fairfr --fmr 1e-3 --keep
+next: fairfr evaluate --model mine.fairfr --pairs labelled.csv --out check
 """
 THRESHOLD_HELP = """
 Find the threshold for a false match rate, and what to expect at it.

@@ -13,14 +13,30 @@ from pathlib import Path
 import pytest
 
 import fairfr.__main__ as program
-from fairfr.commands import _help, calibrate, check, extract, faces, import_, rescore, run, sync, tables, ui
+from fairfr.commands import (
+    _help,
+    audit,
+    calibrate,
+    check,
+    evaluate,
+    extract,
+    faces,
+    import_,
+    rescore,
+    run,
+    sync,
+    tables,
+    ui,
+)
 from fairfr.commands._calibrate_parser import make_parser as calibrate_parser
 
 LINES = 40
 COLUMNS = 80
 PARSERS: dict[str, Callable[[], argparse.ArgumentParser]] = {
+    "audit": audit.make_parser,
     "calibrate": lambda: calibrate_parser(calibrate.__doc__ or ""),
     "check": check.make_parser,
+    "evaluate": evaluate.make_parser,
     "extract": extract.make_parser,
     "faces": faces.make_parser,
     "import": lambda: import_.make_parser(()),
@@ -91,7 +107,7 @@ def test_every_option_has_a_text(command: str) -> None:
 
 
 def test_every_command_is_checked_here() -> None:
-    assert {*PARSERS, "run", "audit"} == set(program.commands())  # of audit: tests/unit/commands/test_audit.py
+    assert {*PARSERS, "run"} == set(program.commands())
 
 
 def test_help_of_run_lists_own_methods_too(tmp_path: Path) -> None:
