@@ -117,7 +117,7 @@ def test_a_model_that_needs_vectors_asks_for_them(scene: Scene) -> None:
     scene.model(fairfr.ACLinear)
     with pytest.raises(UnmetNeedError, match=r"--embeddings FILE\.npz; or the column of the probabilities"):
         scene.called()
-    with pytest.raises(ConfigError, match="--images goes with --embeddings"):
+    with pytest.raises(ConfigError, match="--image-table goes with --embeddings"):
         scene.called("--images", str(scene.folder / "images.csv"))
 
 
