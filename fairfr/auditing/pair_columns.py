@@ -24,7 +24,7 @@ LABELS = ("label", "same", "match")
 IDENTITIES = ("left_identity", "right_identity")
 FOLD = "fold"
 IDENTITIES_OF_A_RUN = ("identity_left", "identity_right")
-OF_A_RUN = {"pair", "split", *IDENTITIES_OF_A_RUN, "same", "probability"}
+OF_A_RUN = {"pair", "split", "same", "probability"}
 """Columns by which the scores.parquet of a run is known."""
 
 
@@ -133,10 +133,9 @@ class _Header:
 
     def _both_sides(self, left: str | None, right: str | None) -> tuple[str, str] | None:
         if left is None and right is None:
-            if self._is_of_a_run:
-                return IDENTITIES_OF_A_RUN
-            if all(name in self._stored for name in IDENTITIES):
-                return IDENTITIES
+            usual = IDENTITIES_OF_A_RUN if self._is_of_a_run else IDENTITIES
+            if all(name in self._stored for name in usual):
+                return usual
             return None
         if left is None or right is None:
             raise DataError("--identity-left and --identity-right go together: name both columns.")
