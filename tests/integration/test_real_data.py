@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
-from sklearn.metrics import roc_auc_score
+from sklearn.metrics import roc_auc_score, roc_curve
 
 ROOT = os.environ.get("FAIRFR_REAL_DATA", "")
 pytestmark = pytest.mark.skipif(not ROOT, reason="FAIRFR_REAL_DATA is not set")
@@ -82,3 +83,56 @@ def test_rfw_from_published_scores(cell: Any, column: str) -> None:
     scores = pd.read_parquet(outcome.folder / "scores.parquet")
     again = [roc_auc_score(f["same"], f["score"]) for _, f in scores.groupby("ethnicity", observed=True)]
     assert pooled == pytest.approx(again, abs=1e-12)
+
+
+# Gap of true match rates between gender x age at FPR 1e-3, all held-out pairs together, measured apart from this code
+CELEBA_EO = {"baseline": 15.4, "ac_hinge": 15.0, "ac_linear": 18.6, "ac_cohort": 22.7}
+
+
+@pytest.mark.parametrize("method", CELEBA_EO)
+def test_celeba_at_one_threshold(cell: Any, method: str) -> None:
+    backbone = ("backbone=custom", "backbone.id=mobileface_v3")
+    data = ("dataset=custom", "dataset.id=celeba", "dataset.grouping=[gender,age]")
+    outcome = cell(*FILES, *data, *backbone, f"method={method}")
+    found = numbers(outcome.result.to_json(), "gender_x_age", "both")
+    assert found["gap", "eo_gap_at_fpr_1e-3"]["pooled"] == pytest.approx(CELEBA_EO[method], abs=0.05)
+    scores = pd.read_parquet(outcome.folder / "scores.parquet")
+    for level, alpha in (("1e-2", 1e-2), ("1e-3", 1e-3)):
+        fpr, tpr, own = by_scikit_learn(scores, "gender_x_age", alpha)
+        for name, expected in ((f"fpr_at_fpr_{level}", fpr), (f"tpr_at_fpr_{level}", tpr)):
+            pooled = {group: found[group, name]["pooled"] for group in expected}
+            assert pooled == pytest.approx(expected, abs=1e-12)
+        assert {group: found[group, f"tpr_at_own_fpr_{level}"]["pooled"] for group in own} == pytest.approx(own)
+        rates = np.array(list(fpr.values()))
+        geometric = np.exp(np.log(rates).mean())
+        for name, value in (
+            ("fpr_ratio", rates.max() / rates.min()),
+            ("fpr_spread", rates.max() / geometric),
+            ("fpr_mean", 100 * rates.mean()),
+            ("fpr_aad", 100 * np.abs(rates - rates.mean()).mean()),
+            ("fpr_mad", 100 * np.abs(rates - rates.mean()).max()),
+            ("fpr_std", 100 * rates.std()),
+            ("own_eo_gap", 100 * (max(own.values()) - min(own.values()))),
+        ):
+            assert found["gap", f"{name}_at_fpr_{level}"]["pooled"] == pytest.approx(value, abs=1e-9), name
+        assert found["worst", f"fpr_at_fpr_{level}"]["pooled"] == pytest.approx(rates.max())
+
+
+def by_scikit_learn(scores: pd.DataFrame, grouping: str, alpha: float) -> tuple[dict[str, float], ...]:
+    """FPR and TPR of each group at the common threshold, and TPR at its own, between the two nearest thresholds."""
+    fpr, _, thresholds = roc_curve(scores["same"], scores["score"], drop_intermediate=False)
+    below = int(np.searchsorted(fpr, alpha, side="right")) - 1
+    part = (alpha - fpr[below]) / (fpr[below + 1] - fpr[below])
+    groups = scores[grouping].astype(str)
+    found: tuple[dict[str, float], ...] = ({}, {}, {})
+    for group in sorted(set(groups)):
+        if "|" in group:
+            continue
+        inside = scores[groups == group]
+        for rates, same in zip(found, (False, True), strict=False):
+            values = inside["score"][inside["same"] == same]
+            accepted = [float((values >= threshold).mean()) for threshold in thresholds[below : below + 2]]
+            rates[group] = (1 - part) * accepted[0] + part * accepted[1]
+        own_fpr, own_tpr, _ = roc_curve(inside["same"], inside["score"], drop_intermediate=False)
+        found[2][group] = float(np.interp(alpha, own_fpr, own_tpr))
+    return found
