@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import fairfr
-from fairfr.commands.calibrate import arguments
+from fairfr.commands._calibrate_parser import make_parser
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGES = [(DOCS / f"{name}.md").read_text(encoding="utf-8") for name in ("calibrate", "deploy", "how_it_works")]
@@ -63,7 +63,7 @@ def test_the_examples_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsy
 
 
 def test_the_commands_parse() -> None:
-    known = arguments()
+    known = make_parser("")
     lines = [line for example in examples("bash") for line in example.splitlines()]
     calls = [shlex.split(line)[2:] for line in lines if line.startswith("fairfr calibrate")]
     assert {call[0] for call in calls} == {"fit", "score", "threshold", "inspect"}
