@@ -24,7 +24,7 @@ from fairfr.core.threads import import_what_fits_use
 from fairfr.core.types import F32, FoldSplit
 from fairfr.library import arrays
 from fairfr.library.given_pairs import check_direction, check_training_pairs
-from fairfr.library.image_pairs import PerImage, unit_vectors
+from fairfr.library.image_pairs import PerImage, Vectors, unit_vectors
 from fairfr.library.model import Model
 from fairfr.pairs.table import PairTable
 from fairfr.runner.held_out import score_held_out, split_findings
@@ -41,7 +41,7 @@ COLUMNS_OF_SCORES = ("pair", "fold", "same")
 
 def compare(
     methods: Mapping[str, Model],
-    embeddings: ArrayLike | tuple[ArrayLike, ArrayLike] | None = None,
+    embeddings: Vectors | None = None,
     pairs: ArrayLike | None = None,
     same: ArrayLike | None = None,
     *,

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, TypeAlias, get_args
 
 import numpy as np
+import numpy.typing as npt
 
 from fairfr.comparing.difference_frame import difference_rows
 from fairfr.core.errors import ConfigError, DataError, did_you_mean
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
+AxesArray: TypeAlias = npt.NDArray[np.object_]
 DRAWS = 300
 PANEL = (3.4, 3.9)
 """Inches of one panel of a new figure."""
@@ -178,7 +180,9 @@ class ComparedMethods:
 
     # -- figures -------------------------------------------------------------------------------------------------------
 
-    def reliability(self, axes: Axes | Sequence[Axes] | None = None, methods: str | Sequence[str] | None = None) -> Any:
+    def reliability(
+        self, axes: Axes | Sequence[Axes] | None = None, methods: str | Sequence[str] | None = None
+    ) -> AxesArray:
         """Draw the share of genuine pairs against the probability, for all pairs and each large group.
 
         Parameters
@@ -205,7 +209,7 @@ class ComparedMethods:
 
     def fmr_by_group(
         self, axes: Axes | Sequence[Axes] | None = None, methods: str | Sequence[str] | None = None
-    ) -> Any:
+    ) -> AxesArray:
         """Draw the false match rate of each group over the wanted one, at one threshold for all pairs.
 
         Parameters
@@ -317,7 +321,7 @@ def _as_list(given: str | Sequence[str] | None) -> list[str] | None:
     return list(given)
 
 
-def _places(axes: Any, number: int) -> Any:
+def _places(axes: Any, number: int) -> AxesArray:
     """The given axes, or so many new ones beside each other, as an array."""
     if axes is None:
         from matplotlib import pyplot

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+from numpy.typing import ArrayLike
 
 from fairfr.core.errors import DataError, UnmetNeedError
 from fairfr.core.types import (
@@ -29,8 +30,11 @@ from fairfr.data.images_file import resolve_mentions
 from fairfr.library import arrays
 from fairfr.pairs.vectors import fingerprints, unit_rows
 
-PerImage: TypeAlias = Any
+PerImage: TypeAlias = ArrayLike | Sequence[object]
 """(n,) of anything that has a name. By pair: a tuple (left, right) of (p,) each, or (p,) for both images."""
+
+Vectors: TypeAlias = ArrayLike | tuple[ArrayLike, ArrayLike]
+"""(n, d), a vector for each image; or those of the left and of the right images of pairs, (p, d) each."""
 
 MAX_LEVELS = 32_000  # group codes are int16
 HERE = "the given data"
@@ -82,7 +86,7 @@ class ImagePairs:
         p = len(found)
         return cls(_side_by_side(p), np.arange(2 * p), 2 * p, True, cosine=found)
 
-    def names(self, values: PerImage, what: str) -> StrArray:
+    def names(self, values: Any, what: str) -> StrArray:
         """The name of each image, (n,); blank where unknown."""
         if self.two_sided:
             sides = values if isinstance(values, tuple) and len(values) == 2 else (values, values)
@@ -93,7 +97,7 @@ class ImagePairs:
             return self._names_of_pairs((values, values), what)
         return arrays.check_names(values, self.given, what)[self.chosen]
 
-    def _names_of_pairs(self, sides: tuple[PerImage, PerImage], what: str) -> StrArray:
+    def _names_of_pairs(self, sides: tuple[Any, Any], what: str) -> StrArray:
         """The name of each image, (n,), from those of the left and of the right images of pairs, (p,) each."""
         left, right = (arrays.check_names(side, len(self.pairs), what, "pairs") for side in sides)
         said = np.concatenate([left, right])

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypedDict, Unpack
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from fairfr.core.calibrator import Calibrator, FitContext, checked_prediction
 from fairfr.core.config import from_mapping
@@ -26,6 +27,7 @@ from fairfr.library.image_pairs import (
     ImageLabels,
     ImagePairs,
     PerImage,
+    Vectors,
     data_digest,
     ids_from_vectors,
     merge_duplicates,
@@ -163,13 +165,13 @@ class Model:
 
     def fit(
         self,
-        embeddings: Any,
-        pairs: Any,
-        same: Any = None,
+        embeddings: Vectors,
+        pairs: ArrayLike | None,
+        same: ArrayLike | None = None,
         *,
         groups: Mapping[str, PerImage] | None = None,
         identities: PerImage | None = None,
-        cohort: Any = None,
+        cohort: ArrayLike | None = None,
         seed: int = 0,
         threads: int = 1,
     ) -> Self:
@@ -209,8 +211,8 @@ class Model:
 
     def fit_scores(
         self,
-        cosine: Any,
-        same: Any,
+        cosine: ArrayLike,
+        same: ArrayLike,
         *,
         groups: Mapping[str, PerImage] | None = None,
         score_range: tuple[float, float] | None = None,
@@ -295,7 +297,7 @@ class Model:
         self.score_range_ = score_range
         return self
 
-    def _checked_cohort(self, cohort: Any) -> F32 | None:
+    def _checked_cohort(self, cohort: ArrayLike | None) -> F32 | None:
         """Vectors of other images at length 1; ConfigError for a method that takes none."""
         if cohort is None:
             return None
@@ -337,7 +339,12 @@ class Model:
     # -- using ---------------------------------------------------------------------------------------------------------
 
     def probability(
-        self, embeddings: Any, pairs: Any = None, *, prior: float | None = None, **known: Unpack[PredictOptions]
+        self,
+        embeddings: Vectors,
+        pairs: ArrayLike | None = None,
+        *,
+        prior: float | None = None,
+        **known: Unpack[PredictOptions],
     ) -> F64:
         """The probability that each pair shows one person.
 
@@ -359,7 +366,12 @@ class Model:
         return self.probability_at(self.prediction(embeddings, pairs, **known)[1], prior)
 
     def predict_proba(
-        self, embeddings: Any, pairs: Any = None, *, prior: float | None = None, **known: Unpack[PredictOptions]
+        self,
+        embeddings: Vectors,
+        pairs: ArrayLike | None = None,
+        *,
+        prior: float | None = None,
+        **known: Unpack[PredictOptions],
     ) -> F64:
         """Probabilities of two people and of one, as scikit-learn has them.
 
@@ -382,8 +394,8 @@ class Model:
 
     def predict(
         self,
-        embeddings: Any,
-        pairs: Any = None,
+        embeddings: Vectors,
+        pairs: ArrayLike | None = None,
         threshold: float = 0.5,
         *,
         prior: float | None = None,
@@ -411,7 +423,7 @@ class Model:
         accepted: Bool = self.probability(embeddings, pairs, prior=prior, **known) >= threshold
         return accepted
 
-    def llr(self, embeddings: Any, pairs: Any = None, **known: Unpack[PredictOptions]) -> F64:
+    def llr(self, embeddings: Vectors, pairs: ArrayLike | None = None, **known: Unpack[PredictOptions]) -> F64:
         """The natural logarithm of each pair's likelihood ratio: how much more often one person looks like that.
 
         It depends on no prior.
@@ -430,7 +442,9 @@ class Model:
         """
         return self.llr_of(self.prediction(embeddings, pairs, **known)[1])
 
-    def decision_function(self, embeddings: Any, pairs: Any = None, **known: Unpack[PredictOptions]) -> F64:
+    def decision_function(
+        self, embeddings: Vectors, pairs: ArrayLike | None = None, **known: Unpack[PredictOptions]
+    ) -> F64:
         """The method's score of each pair, which need not be a probability.
 
         Parameters
@@ -449,8 +463,8 @@ class Model:
 
     def prediction(
         self,
-        embeddings: Any,
-        pairs: Any = None,
+        embeddings: Vectors,
+        pairs: ArrayLike | None = None,
         *,
         groups: Mapping[str, PerImage] | None = None,
         identities: PerImage | None = None,
@@ -487,7 +501,7 @@ class Model:
         return self._predict(faces, groups, identities, threads)
 
     def probability_scores(
-        self, cosine: Any, *, groups: Mapping[str, PerImage] | None = None, prior: float | None = None
+        self, cosine: ArrayLike, *, groups: Mapping[str, PerImage] | None = None, prior: float | None = None
     ) -> F64:
         """The probability that each pair shows one person, from its cosine alone.
 
@@ -507,7 +521,7 @@ class Model:
         """
         return self.probability_at(self.prediction_scores(cosine, groups=groups)[1], prior)
 
-    def llr_scores(self, cosine: Any, *, groups: Mapping[str, PerImage] | None = None) -> F64:
+    def llr_scores(self, cosine: ArrayLike, *, groups: Mapping[str, PerImage] | None = None) -> F64:
         """As ``llr``, from the cosine of each pair alone.
 
         Parameters
@@ -524,7 +538,7 @@ class Model:
         """
         return self.llr_of(self.prediction_scores(cosine, groups=groups)[1])
 
-    def prediction_scores(self, cosine: Any, *, groups: Mapping[str, PerImage] | None = None) -> tuple[F64, F64]:
+    def prediction_scores(self, cosine: ArrayLike, *, groups: Mapping[str, PerImage] | None = None) -> tuple[F64, F64]:
         """Score and probability of each pair, from its cosine alone.
 
         Parameters

@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from fairfr.core.errors import DataError
 from fairfr.core.types import F64
-from fairfr.library.image_pairs import PerImage
+from fairfr.library.image_pairs import PerImage, Vectors
 from fairfr.library.model import Model
 
 
@@ -44,7 +45,7 @@ class PairClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def __init__(
         self,
         model: Model,
-        embeddings: Any = None,
+        embeddings: Vectors | None = None,
         groups: Mapping[str, PerImage] | None = None,
         identities: PerImage | None = None,
     ) -> None:
@@ -57,7 +58,7 @@ class PairClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """The vectors are shared, not copied: a search makes many clones."""
         return type(self)(clone(self.model), self.embeddings, self.groups, self.identities)
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Fit a copy of the model.
 
         Parameters
@@ -80,7 +81,7 @@ class PairClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.classes_ = np.unique(np.asarray(y))
         return self
 
-    def predict_proba(self, X: Any) -> F64:
+    def predict_proba(self, X: ArrayLike) -> F64:
         """Probabilities of two people and of one.
 
         Parameters
@@ -96,7 +97,7 @@ class PairClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         same = self._prediction(X)[1]
         return np.column_stack([1 - same, same])
 
-    def decision_function(self, X: Any) -> F64:
+    def decision_function(self, X: ArrayLike) -> F64:
         """The method's score of each pair, higher for more similar images.
 
         Parameters
@@ -111,7 +112,7 @@ class PairClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         return self._prediction(X)[0]
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: ArrayLike) -> Any:
         """The label of each pair: one person where its probability is one half or more.
 
         Parameters
@@ -127,7 +128,7 @@ class PairClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         accepted = self._prediction(X)[1] >= 0.5
         return self.classes_[accepted.astype(np.intp)]
 
-    def _prediction(self, X: Any) -> tuple[F64, F64]:
+    def _prediction(self, X: ArrayLike) -> tuple[F64, F64]:
         check_is_fitted(self)
         model: Model = self.model_
         if self.embeddings is None:
@@ -135,7 +136,7 @@ class PairClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return model.prediction(self.embeddings, X, groups=self.groups, identities=self.identities)
 
 
-def _cosines(values: Any) -> Any:
+def _cosines(values: ArrayLike) -> Any:
     """One cosine for each pair, (p,), of a column or a row of them."""
     array = np.asarray(values)
     if array.ndim == 2 and array.shape[1] == 1:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -208,7 +208,9 @@ def ks(same: ArrayLike, values: ArrayLike) -> float:
     return calibration.ks(*_checked_probability(same, values))
 
 
-def by_group(metric: PairMetric | str, same: ArrayLike, values: ArrayLike, groups: Any) -> pd.DataFrame:
+def by_group(
+    metric: PairMetric | str, same: ArrayLike, values: ArrayLike, groups: ArrayLike | Sequence[object]
+) -> pd.DataFrame:
     """A metric for all pairs and for each group.
 
     Parameters

@@ -51,3 +51,20 @@ def test_a_function_explains_its_parameters_and_what_it_returns(name: str, funct
     assert all(documented.values())
     if signature.return_annotation not in ("Self", "None"):
         assert NumpyDocString(inspect.getdoc(function) or "")["Returns"]
+
+
+def takes_arrays() -> dict[str, Any]:
+    """What people hand arrays to."""
+    found = {**called_by_people(), "compare": fairfr.compare}
+    for name in dir(fairfr.metrics):
+        found[f"metrics.{name}"] = getattr(fairfr.metrics, name)
+    for name in ("__init__", "fit", "predict_proba", "decision_function", "predict"):
+        found[f"PairClassifier.{name}"] = getattr(fairfr.PairClassifier, name)
+    return found
+
+
+@pytest.mark.parametrize(("name", "function"), takes_arrays().items())
+def test_editors_are_told_what_is_an_array(name: str, function: Any) -> None:
+    for parameter in inspect.signature(function).parameters.values():
+        if parameter.name not in ("self", "parameters", "method"):
+            assert parameter.annotation not in ("Any", inspect.Parameter.empty), parameter.name
