@@ -45,6 +45,7 @@ check: $(READY)  ## style, types, import rules and the documentation
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
 	@$(BIN)/python scripts/method_table.py --check
+	@$(BIN)/python scripts/commands_page.py --check
 	@$(MAKE) --no-print-directory docs
 
 docs: $(READY)  ## the documentation site, in build/site; a broken link is an error

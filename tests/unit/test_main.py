@@ -13,7 +13,7 @@ import pytest
 import fairfr.__main__ as command
 
 ROOT = Path(__file__).parents[2]
-FOR_DEVELOPERS = ("fit_standin", "standin_goals", "standin_metrics", "method_table", "warm_up")
+FOR_DEVELOPERS = ("fit_standin", "standin_goals", "standin_metrics", "method_table", "commands_page", "warm_up")
 COMMANDS = [script for script in sorted((ROOT / "scripts").glob("*.py")) if script.stem not in FOR_DEVELOPERS]
 
 
