@@ -363,7 +363,9 @@ def _method(found: Audit) -> str:
     sample = found.sample
     left_out = "; ".join(f"{rows:,} rows left out: {reason}" for reason, rows in sample.left_out.items())
     people = "Pairs that share people are not taken for independent: their spread widens every interval."
+    together = "all of them"
     if sample.people is None:
+        together = "all of them if pairs are independent"
         people = "It is not known who is on the images: pairs are taken as independent, and intervals are too narrow."
     if sample.is_distance:
         rule = "A pair is accepted if its distance is at most the threshold."
@@ -375,7 +377,7 @@ def _method(found: Audit) -> str:
         f"Sample: {plural(len(sample), 'pair')} from {found.file.name}. {left_out or 'No row was left out'}.",
         f"Intervals: 95 % for each kind of error at each threshold, not all together. {people}",
         "The threshold of a level is the lowest observed score at which no more impostors than that are accepted.",
-        '"At least x times": all ordered pairs of groups are compared at a threshold; 95 % holds for all of them.',
+        f'"At least x times": all ordered pairs of groups are compared at a threshold; 95 % holds for {together}.',
         f"fairfr {__version__}, {found.created}" + (f", sha256 {found.file.sha256}" if found.file.sha256 else ""),
         "Name and date: ______________________________",
     ]
