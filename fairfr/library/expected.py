@@ -10,7 +10,7 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,7 +20,9 @@ from fairfr.core.names import ALL
 from fairfr.core.types import F64, Bool
 from fairfr.library.prior import log_likelihood_ratio
 from fairfr.metrics.likelihood_ratios import cllr
-from fairfr.stored.scores import RunScores
+
+if TYPE_CHECKING:
+    from fairfr.stored.scores import RunScores
 
 BINS = 50
 KEY = "expected"
