@@ -60,7 +60,9 @@ def check_labels(values: Any, p: int) -> Bool:
             strange = np.array([item not in (0, 1) for item in array.tolist()], dtype=bool)
         if strange.any():
             row = int(np.argmax(strange))
-            raise DataError(f"same[{row}] is {array.tolist()[row]!r}. Write True or 1 for one person, False or 0 for two.")
+            raise DataError(
+                f"same[{row}] is {array.tolist()[row]!r}. Write True or 1 for one person, False or 0 for two."
+            )
         array = array.astype(bool)
     n_same = int(np.count_nonzero(array))
     if n_same in (0, p):

@@ -311,7 +311,9 @@ def _checked(same: ArrayLike, values: ArrayLike) -> tuple[Bool, F64]:
         wrong = ~np.isin(labels, (0, 1))
         if wrong.any():
             row = int(np.argmax(wrong))
-            raise DataError(f"same[{row}] is {labels.tolist()[row]!r}. Write True or 1 for one person, False or 0 for two.")
+            raise DataError(
+                f"same[{row}] is {labels.tolist()[row]!r}. Write True or 1 for one person, False or 0 for two."
+            )
         labels = labels.astype(np.bool_)
     return labels, array
 

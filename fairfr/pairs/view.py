@@ -28,7 +28,7 @@ INSTEAD = {
 """Where that is which has another name here."""
 
 
-class _NoSuchInputError(UndeclaredInputError, AttributeError):
+class NoSuchInputError(UndeclaredInputError, AttributeError):
     """A method asked a view for what no view has."""
 
 
@@ -73,7 +73,7 @@ class PairView:
             hint = f" {INSTEAD[name]}"
         if name in LABELS:
             hint = " predict sees no labels; fit gets those of its training pairs as its second argument."
-        raise _NoSuchInputError(f"{self._asker} asked for view.{name}, which views do not have.{hint}")
+        raise NoSuchInputError(f"{self._asker} asked for view.{name}, which views do not have.{hint}")
 
     @property
     def n_pairs(self) -> int:

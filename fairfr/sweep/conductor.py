@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import os
 import sys
 import tempfile
 import time
@@ -122,6 +123,9 @@ def adapt_launcher(launcher: Any, config: DictConfig, budget: WorkerBudget) -> L
     if name == "JoblibLauncher":
         # joblib starts another worker by itself; of one that was killed the sweep speaks in its own words
         warnings.filterwarnings("ignore", "A worker stopped while some jobs were given to the executor", UserWarning)
+        # its process that removes what others left tells after Ctrl-C what it found, as the last word of all
+        silenced = [os.environ.get("PYTHONWARNINGS", ""), "ignore:resource_tracker:UserWarning"]
+        os.environ["PYTHONWARNINGS"] = ",".join(filter(None, silenced))
         launcher.joblib["initializer"] = functools.partial(end_with_conductor, Path(config.hydra.sweep.dir))
     return launcher  # type: ignore[no-any-return]
 

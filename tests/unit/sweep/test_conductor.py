@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
@@ -212,7 +214,11 @@ def test_a_summary_that_crashes_is_shown_and_ends_in_a_failure(
     assert "Traceback" in (tmp_path / "error.txt").read_text()
 
 
-def test_joblibs_own_warning_about_a_worker_that_it_replaced_is_not_shown(tmp_path: Path) -> None:
+def test_joblibs_own_warnings_about_workers_that_ended_are_not_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither of one that was replaced, nor, by a process of joblib's own, of what those left that Ctrl-C ended."""
+    monkeypatch.setenv("PYTHONWARNINGS", "ignore:something")
     said = (
         "A worker stopped while some jobs were given to the executor. This can be caused by a too short worker timeout."
     )
@@ -225,3 +231,7 @@ def test_joblibs_own_warning_about_a_worker_that_it_replaced_is_not_shown(tmp_pa
         conductor.adapt_launcher(SimpleNamespace(joblib={}), config, WorkerBudget())
         warnings.warn(said, UserWarning, stacklevel=1)
     assert len(caught) == 1
+    texts = ("resource_tracker: There appear to be 7 leaked objects", "something else", "another thing")
+    program = "import warnings\n" + "".join(f"warnings.warn({text!r})\n" for text in texts)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert [text in done.stderr for text in texts] == [False, False, True]
