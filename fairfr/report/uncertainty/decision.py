@@ -118,6 +118,8 @@ def sentence(method: str, reference: str, differences: Sequence[Difference]) -> 
     )
     for verdict, heading in headings:
         named = [str(one) for one in differences if one.verdict == verdict]
+        if verdict == "equal":  # as printed all ends are zero
+            named = [one.measure for one in differences if one.verdict == verdict]
         if named:
             parts.append(f"{heading} {', '.join(named)}")
     return f"{method} against {reference}: {'; '.join(parts)}."

@@ -60,7 +60,7 @@ def test_a_sentence_says_what_is_better_worse_equal_and_open() -> None:
     ]
     assert sentence("AC-Hinge", "Beta", found) == (
         "AC-Hinge against Beta: better in Brier score (-0.0020 [-0.0030, -0.0010]); "
-        "worse in AUROC (-0.0200 [-0.0300, -0.0100]); equal in gap (+0.0000 [+0.0000, +0.0000]); "
+        "worse in AUROC (-0.0200 [-0.0300, -0.0100]); equal in gap; "
         "undetermined: worst group's FMR (+0.5000 [-1.0000, +2.0000]), nothing."
     )
 
