@@ -9,7 +9,7 @@ from fairfr.paper.against import compare_with_print
 from fairfr.paper.against_tables import against_tables
 from fairfr.paper.claims.judging import claims
 from fairfr.paper.order import ORDER, is_of_paper
-from fairfr.paper.paper_tables import appendix_tables, main_tables
+from fairfr.paper.paper_tables import appendix_tables, main_tables, overview
 from fairfr.paper.prediction import prediction
 from fairfr.paper.studies import STUDIES
 from fairfr.report.paper_spec import Paper
@@ -23,12 +23,17 @@ if TYPE_CHECKING:
 
 
 def _tables(results: Results) -> Iterator[Grid]:
-    """Tables 1 to 4, the appendix, ours against the paper's, and what the stand-ins predict."""
-    yield from main_tables(results)
+    """The appendix, ours against the paper's, and what the stand-ins predict."""
     yield from appendix_tables(results)
     yield from against_tables(results)
     if results.source == "synthetic":
         yield from prediction(results)
+
+
+def _first_tables(results: Results) -> Iterator[Grid]:
+    """One overview, then Tables 1 to 4."""
+    yield overview(results)
+    yield from main_tables(results)
 
 
 def _claims(results: Results, bootstraps: BootstrapCache | None, studies: Mapping[str, Results]) -> Iterable[Grid]:
@@ -51,6 +56,7 @@ PAPER = Paper(
     reading=PAPER_READING,
     order=ORDER,
     covers=is_of_paper,
+    first_tables=_first_tables,
     tables=_tables,
     claims=_claims,
     studies=STUDIES,

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from fairfr.paper.order import (
     ADAPTIVE,
+    BACKBONES,
     DATASETS,
     DENSITY,
     DENSITY_LOO,
@@ -41,6 +42,28 @@ COMPETE = (
 SPANNERS = tuple(Spanner(label, tuple(HEADLINE_BACKBONES.values())) for label in DATASETS.values())
 COLUMNS = tuple(at_setting(HEADLINE_BACKBONES[backbone], (dataset, backbone)) for dataset, backbone in HEADLINE)
 CHAPTER = "The paper's tables"
+APPENDIX = "The paper's appendix"
+WORST_GROUP = (
+    number("Worst-group AUROC, higher is better", "auroc", "worst"),
+    number("Worst-group Brier score, lower is better", "brier", "worst"),
+)
+
+
+def overview(results: Results) -> Grid:
+    """Every setting of the paper that has runs, by method: how well the worst group is served."""
+    settings = tuple(setting for setting in SETTINGS if setting in results.settings)
+    columns = [at_setting(BACKBONES[backbone], (dataset, backbone)) for dataset, backbone in settings]
+    blocks = results.blocks(settings, only_run=True)
+    found: list[Section] = []
+    for panel in WORST_GROUP:
+        found += sections(results, row_places(blocks), columns, panel)
+    spanners = []
+    for dataset in dict.fromkeys(dataset for dataset, _ in settings):
+        backbones = [BACKBONES[backbone] for of, backbone in settings if of == dataset]
+        spanners.append(Spanner(DATASETS[dataset], tuple(backbones)))
+    title = "Overview: how well the worst group is served, in every setting that has runs"
+    bare = Grid("overview", title, ("Method",), tuple(spanners), tuple(found), about=(BEST,), chapter=CHAPTER)
+    return RunsOfTable(results, rows_of(blocks), settings, WORST_GROUP).annotate(bare)
 
 
 def main_tables(results: Results) -> Iterator[Grid]:
@@ -69,10 +92,12 @@ def main_tables(results: Results) -> Iterator[Grid]:
 
 
 def appendix_tables(results: Results) -> Iterator[Grid]:
-    """In the paper's order."""
-    yield from _aggregates(results)
+    """In the paper's order, in a chapter of their own."""
+    grids = [*_aggregates(results)]
     for dataset in dict.fromkeys(dataset for dataset, _ in results.settings):
-        yield from _by_dataset(results, dataset)
+        grids += _by_dataset(results, dataset)
+    for grid in grids:
+        yield replace(grid, chapter=APPENDIX)
 
 
 def _aggregates(results: Results) -> Iterator[Grid]:

@@ -25,6 +25,11 @@ def no_claims(results: Results, bootstraps: BootstrapCache | None, studies: Mapp
     return ()
 
 
+def no_tables(results: Results) -> Iterable[Grid]:
+    """For a paper whose page begins with what has run."""
+    return ()
+
+
 def no_figures(results: Results) -> Mapping[str, Figure]:
     """For a paper without figures of its own."""
     return {}
@@ -44,6 +49,8 @@ class Paper:
         Whether a run is on one of its settings.
     tables : callable
         Its tables, and ours against them, from the runs of one page; follow the tables of what has run.
+    first_tables : callable
+        Those with which its page begins.
     claims : callable
         Its claims as tables, from the runs, their bootstraps if intervals are asked for, and the runs of studies.
     studies : tuple of Study
@@ -56,6 +63,7 @@ class Paper:
     order: TableOrder
     covers: Callable[[Run], bool]
     tables: Callable[[Results], Iterable[Grid]]
+    first_tables: Callable[[Results], Iterable[Grid]] = no_tables
     claims: Claims = no_claims
     studies: tuple[Study, ...] = ()
     figures: Callable[[Results], Mapping[str, Figure]] = no_figures

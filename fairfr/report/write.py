@@ -17,18 +17,22 @@ from fairfr.core.text import slug
 from fairfr.core.types import Source
 from fairfr.report.paper_spec import Paper
 from fairfr.report.study import runs_by_study
-from fairfr.report.tables.grid import DECISION, SOURCE_LABEL, Grid, Note
+from fairfr.report.tables.grid import DECISION, NOTHING_TO_SAY, SOURCE_LABEL, Grid, Note, Opening
 from fairfr.report.tables.notes import not_shown
 from fairfr.report.tables.setting_tables import tables_of_runs
+from fairfr.report.uncertainty.decision import SAFE
 from fairfr.report.uncertainty.setting_bootstrap import BootstrapCache
 from fairfr.report.writers import csv, html, latex, markdown
+from fairfr.store.parquet_files import SCORES_FILE
 from fairfr.stored.aside import LeftAside
-from fairfr.stored.order import is_called, rows_of
+from fairfr.stored.order import BASELINE, is_called, rows_of
 from fairfr.stored.reading import Reading
 from fairfr.stored.results import Results, shown_results
 from fairfr.stored.run import Run
 from fairfr.stored.runs import runs_of_page
 from fairfr.stored.selection import OF_METHOD, Selection
+
+MIN_COMPARED = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,9 +97,9 @@ def write_report(
         studies = {name: of for name, of in of_all.items() if wanted.studies is None or name in wanted.studies}
         if len(results) or studies:
             with translate_os_errors(out_root):
-                note = note_of_page(wanted, results.aside, out_root, reading)
-                folder, grids = _write_page(results, studies, out_root, wanted, note, paper)
-            pages.append(Page(folder, tuple(results.aside), tuple(_decisions(grids))))
+                notes = notes_of_page(results, wanted, out_root, reading)
+                folder, decisions = _write_page(results, studies, out_root, wanted, notes, paper)
+            pages.append(Page(folder, tuple(results.aside), decisions))
     return pages
 
 
@@ -126,6 +130,31 @@ def _check_against(against: str | None, pages: Sequence[Results]) -> None:
         raise ConfigError(f"--against {against}: no run here is of that method or variant. There are: {known}.")
 
 
+def notes_of_page(results: Results, wanted: ReportOptions, out_root: Path, reading: Reading | None) -> list[Note]:
+    """How to get what the page does not have: sentences that decide, and runs that it leaves aside."""
+    notes = []
+    reference = _compared_with(results)
+    if wanted.against is None and reference is not None:
+        command = f"{_command(wanted, out_root, reading)} --against {shlex.quote(reference)}"
+        lead = "What differences between methods decide, in sentences and with intervals"
+        notes.append(Note("sentences", lead=lead, commands=(command,), for_print=False))
+    aside = note_of_page(wanted, results.aside, out_root, reading)
+    if aside is not None:
+        notes.append(aside)
+    return notes
+
+
+def _compared_with(results: Results) -> str | None:
+    """The method with which others are best compared; None where nothing can be compared, or no scores are stored."""
+    methods = {}
+    for run in results:
+        if run.folder is not None and (run.folder / SCORES_FILE).exists():
+            methods[run.cell[2]] = run
+    if len(methods) < MIN_COMPARED:
+        return None
+    return next((method for method in (SAFE, BASELINE.id) if method in methods), min(methods))
+
+
 def note_of_page(
     wanted: ReportOptions, aside: Sequence[LeftAside], out_root: Path, reading: Reading | None
 ) -> Note | None:
@@ -135,10 +164,15 @@ def note_of_page(
     """
     if not aside:
         return None
+    return not_shown(aside, _command(wanted, out_root, reading))
+
+
+def _command(wanted: ReportOptions, out_root: Path, reading: Reading | None) -> str:
+    """The one that made the page, without what it chose."""
     asked: list[str] = []
     if reading is not None:
         asked = ["--reading", reading.name]
-    return not_shown(aside, shlex.join(["fairfr", "tables", *asked, *wanted.origin, "--out-root", str(out_root)]))
+    return shlex.join(["fairfr", "tables", *asked, *wanted.origin, "--out-root", str(out_root)])
 
 
 def _write_page(
@@ -146,9 +180,9 @@ def _write_page(
     studies: Mapping[str, Results],
     out_root: Path,
     wanted: ReportOptions,
-    note: Note | None,
+    notes: Sequence[Note],
     paper: Paper,
-) -> tuple[Path, list[Grid]]:
+) -> tuple[Path, tuple[tuple[str, tuple[str, ...]], ...]]:
     source = results.source
     reading = results.reading
     place = Path(source, reading.name)
@@ -164,8 +198,13 @@ def _write_page(
             figures += save(figure, target / name)
         figures += draw_studies(paper.studies, studies, target)
     folder = out_root / "tables" / place
-    write_tables(grids, folder, f"fairfr: {SOURCE_LABEL[source]}, {reading} reading", figures, note)
-    return folder, grids
+    decisions = tuple(_decisions(grids))
+    title = f"fairfr: {SOURCE_LABEL[source]}, {reading} reading"
+    opening = Opening(notes=notes)
+    if not _is_of_paper(results, studies, paper):  # whose page has many settings, and begins with an overview
+        opening = Opening(decisions, notes)
+    write_tables(grids, folder, title, figures, opening)
+    return folder, decisions
 
 
 def _decisions(grids: Iterable[Grid]) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -177,9 +216,9 @@ def _decisions(grids: Iterable[Grid]) -> Iterator[tuple[str, tuple[str, ...]]]:
 
 
 def all_tables(results: Results, studies: Mapping[str, Results], wanted: ReportOptions, paper: Paper) -> list[Grid]:
-    """What has run and the paper's tables, the claims, uncertainty on request, and the studies.
+    """What a paper begins with, what has run, the paper's other tables and claims, uncertainty on request, and studies.
 
-    Own data alone has no use for what the paper says: uncertainty, if it is asked for, comes first.
+    Own data alone has no use for what the paper says.
     """
     bootstraps = None
     uncertainty: list[Grid] = []
@@ -192,23 +231,37 @@ def all_tables(results: Results, studies: Mapping[str, Results], wanted: ReportO
     for study in paper.studies:
         if study.name in studies:
             from_studies += study.tables(studies[study.name])
-    if not any(paper.covers(run) for run in chain(results, *studies.values())):
-        return [*uncertainty, *tables_of_runs(results), *from_studies]
+    if not _is_of_paper(results, studies, paper):
+        return [*tables_of_runs(results), *uncertainty, *from_studies]
     grids: list[Grid] = []
     if len(results):
-        grids = [*tables_of_runs(results), *paper.tables(results)]
+        grids = [*paper.first_tables(results), *tables_of_runs(results), *paper.tables(results)]
     return [*grids, *paper.claims(results, bootstraps, studies), *uncertainty, *from_studies]
 
 
+def _is_of_paper(results: Results, studies: Mapping[str, Results], paper: Paper) -> bool:
+    return any(paper.covers(run) for run in chain(results, *studies.values()))
+
+
 def write_tables(
-    grids: Sequence[Grid], folder: Path, title: str, figures: Sequence[Path] = (), note: Note | None = None
+    grids: Sequence[Grid],
+    folder: Path,
+    title: str,
+    figures: Sequence[Path] = (),
+    opening: Opening = NOTHING_TO_SAY,
 ) -> list[Path]:
     """``<id>.tex``, ``.md``, ``.html``, ``.csv`` of each table; together: index.html, index.md, all.tex, all.csv.
 
-    ``note`` is shown below the title of the two index pages.
+    ``opening`` stands below the title of the two index pages; its answers are not repeated below their tables.
     """
     grids = _with_file_names(grids)
-    texts = {"index.html": html.page(grids, title, figures, note), "index.md": markdown.document(grids, title, note)}
+    on_page = grids
+    if opening.answers:
+        on_page = [replace(grid, notes=_without_decisions(grid.notes)) for grid in grids]
+    texts = {
+        "index.html": html.page(on_page, title, figures, opening),
+        "index.md": markdown.document(on_page, title, opening),
+    }
     texts["all.tex"] = latex.document((grid.id for grid in grids), title)
     texts["all.csv"] = csv.tidy(grids)
     for grid in grids:
@@ -220,6 +273,10 @@ def write_tables(
     for name, text in texts.items():
         (folder / name).write_text(text, encoding="utf-8")
     return [folder / name for name in texts]
+
+
+def _without_decisions(notes: Iterable[Note]) -> tuple[Note, ...]:
+    return tuple(note for note in notes if note.code != DECISION)
 
 
 def _with_file_names(grids: Sequence[Grid]) -> list[Grid]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -19,6 +20,7 @@ from fairfr.stored.runs import choose, runs_of_page
 from fairfr.stored.selection import Selection, made_by_installed_code
 
 OTHER_HEADING = "Other methods that have run"
+NUMBER = re.compile(r"((?<==)-?\d+(?:\.\d+)?(?:e[+-]?\d+)?)")  # a value of a parameter
 RESCORE = "fairfr rescore (in a checkout: python scripts/rescore.py)"
 MAX_LISTED_CELLS = 5  # cells of each version in a message
 
@@ -145,7 +147,7 @@ class Results:
         labels = {cell[2]: several[-1].label for cell, several in rest.items()}
         taken = Counter([row.label for row in self.order.rows] + list(labels.values()))
         others = []
-        for method, label in sorted(labels.items()):
+        for method, label in sorted(labels.items(), key=lambda item: _by_value(item[0])):
             if taken[label] > 1:
                 label = f"{label} ({method})"
             others.append(MethodRow(method, label, method, method))
@@ -153,6 +155,17 @@ class Results:
         for cell, several in rest.items():
             _put(by_method[cell[2]], several)
         return tuple(others)
+
+
+def _by_value(method: str) -> tuple[tuple[int, float, str], ...]:
+    """To sort methods by name and their variants by value: ``(k=2)`` before ``(k=10)``."""
+    parts = []
+    for position, part in enumerate(NUMBER.split(method)):
+        if position % 2:  # what is split at
+            parts.append((0, float(part), ""))
+        else:
+            parts.append((1, 0.0, part))
+    return tuple(parts)
 
 
 def _put(row: MethodRow, runs: Iterable[Run]) -> None:

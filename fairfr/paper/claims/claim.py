@@ -28,11 +28,15 @@ AC = tuple(row.id for row in ADAPTIVE if row in PAPER_ROWS)
 
 
 class Verdict(NamedTuple):
-    """What the numbers say about a claim, and the numbers. ``figure``: the one that decides, if it is one."""
+    """What the numbers say about a claim, and the numbers. ``figure``: the one that decides, if it is one.
+
+    ``lacks_numbers``: it is undetermined because one that it needs does not exist.
+    """
 
     status: Status
     detail: str
     figure: float | None = None
+    lacks_numbers: bool = False
 
 
 Check: TypeAlias = Callable[[Numbers], Verdict]

@@ -70,7 +70,7 @@ def judge(claim: Claim, numbers: Numbers) -> Verdict:
     try:
         return claim.check(numbers)
     except MissingNumberError as absent:
-        return Verdict("undetermined", str(absent))
+        return Verdict("undetermined", str(absent), lacks_numbers=True)
 
 
 def judge_draws(claim: Claim, point: Verdict, drawn: DrawnNumbers) -> Verdict:
@@ -120,10 +120,16 @@ def claims(
     sides: tuple[str, ...] = SIDES[:1]
     if provenance.used or studies:
         sides = SIDES
+    without_run: set[str] = set()
+    if len(sides) > 1:
+        without_run = {claim.id for claim in CLAIMS if judged[claim.id][1].lacks_numbers}
     sections = []
     for part in PARTS:
-        lines = [_line(claim, judged[claim.id][: len(sides)]) for claim in part.claims]
+        lines = [_line(one, judged[one.id][: len(sides)]) for one in part.claims if one.id not in without_run]
         sections.append(Section(part.heading, tuple(lines)))
+    for part in PARTS:
+        lines = [_line(one, judged[one.id][: len(sides)]) for one in part.claims if one.id in without_run]
+        sections.append(Section(f"{part.heading}: a run is missing", tuple(lines)))
     tallies = []
     for position, side in enumerate(sides):
         verdicts = [both[position] for both in judged.values()]
@@ -136,7 +142,7 @@ def claims(
         title="The paper's claims, checked on its printed tables and on our runs",
         corner=("Where",),
         spanners=(Spanner("", ("claim",)), *(Spanner(side, ("verdict", "numbers")) for side in sides)),
-        sections=tuple(sections),
+        sections=tuple(section for section in sections if section.lines),
         notes=(Note("tally", " ".join(tallies)), *of_runs, NO_GROUP_TABLES),
         about=("The same arithmetic judges both.", *synthetic_warning(results)),
         chapter="Claims of the paper",

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from fairfr.core.findings import Severity
 from fairfr.core.types import Source
@@ -146,6 +146,16 @@ class Note:
         if self.lead:
             said.insert(0, f"{self.lead}:")
         return " ".join(part for part in said if part)
+
+
+class Opening(NamedTuple):
+    """What a page says below its title: ``answers`` in sentences, each with a heading, then ``notes`` on the page."""
+
+    answers: Sequence[tuple[str, Sequence[str]]] = ()
+    notes: Sequence[Note] = ()
+
+
+NOTHING_TO_SAY = Opening()
 
 
 @dataclass(frozen=True, slots=True)

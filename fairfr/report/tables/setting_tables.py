@@ -186,7 +186,13 @@ def panels(
     notes: Sequence[Note],
     chapter: str,
 ) -> Grid:
-    """``columns`` by the heading above them; bold is decided inside each panel."""
+    """``columns`` by the heading above them; bold is decided inside each panel.
+
+    Without a run of the Baseline there are no columns, colours and notes that compare with it.
+    """
+    if not any(results.find({"setting": setting, "row": BASELINE.label}) for setting in settings):
+        columns = {heading: part for heading, part in columns.items() if not _needs_baseline(part)}
+        notes = [note for note in notes if note not in (LIFTED_NOTE, COLOURS)]
     flat = [*chain(*columns.values())]
     found: list[Section] = []
     for setting in settings:
@@ -202,6 +208,10 @@ def panels(
     about = (SPREAD, BEST)
     bare = Grid(id, title, ("Method",), tuple(spanners), tuple(found), tuple(notes), about, chapter=chapter)
     return RunsOfTable(results, rows, settings, flat, wanted=results.order.rows).annotate(bare)
+
+
+def _needs_baseline(columns: Sequence[Place]) -> bool:
+    return all(column.quantity is not None and column.quantity.group == LIFTED for column in columns)
 
 
 def accuracy_columns() -> dict[str, tuple[Place, ...]]:

@@ -9,7 +9,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fairfr.core.text import escape_control_chars
-from fairfr.report.tables.grid import SENTENCE, SOURCE_LABEL, Entry, Grid, Note, by_chapter, headings, word_columns
+from fairfr.report.tables.grid import (
+    NOTHING_TO_SAY,
+    SENTENCE,
+    SOURCE_LABEL,
+    Entry,
+    Grid,
+    Opening,
+    by_chapter,
+    headings,
+    word_columns,
+)
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -39,8 +49,8 @@ def render(grid: Grid) -> str:
     return str(module.table(grid)).strip() + "\n"
 
 
-def page(grids: Sequence[Grid], title: str, figures: Sequence[Path] = (), note: Note | None = None) -> str:
-    """A whole page: a note about it, list of contents, tables by chapter, and pictures (PNG files, carried inside)."""
+def page(grids: Sequence[Grid], title: str, figures: Sequence[Path] = (), opening: Opening = NOTHING_TO_SAY) -> str:
+    """A whole page: what it opens with, contents, tables by chapter, and pictures (PNG files, carried inside)."""
     pictures = [_picture(path) for path in figures if path.suffix == ".png"]
     banner = ""
     if any(grid.source == "synthetic" for grid in grids):
@@ -50,7 +60,7 @@ def page(grids: Sequence[Grid], title: str, figures: Sequence[Path] = (), note: 
         .get_template("page.html")
         .render(
             title=title,
-            about_all=note,
+            opening=opening,
             banner=banner,
             contents=len(grids) > 1,
             chapters=by_chapter(grids),

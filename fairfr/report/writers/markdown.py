@@ -5,7 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from fairfr.core.text import escape_control_chars
-from fairfr.report.tables.grid import Entry, Grid, Line, Note, Section, Tone, by_chapter, headings, word_columns
+from fairfr.report.tables.grid import (
+    NOTHING_TO_SAY,
+    Entry,
+    Grid,
+    Line,
+    Note,
+    Opening,
+    Section,
+    Tone,
+    by_chapter,
+    headings,
+    word_columns,
+)
 
 SIGN: dict[Tone, str] = {"plain": "", "improved": " ▲", "degraded": " ▼", "beyond": " !"}
 SPECIAL = str.maketrans({"|": "\\|", "*": "\\*", "<": "&lt;", ">": "&gt;"})
@@ -32,8 +44,8 @@ def render(grid: Grid) -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
-def document(grids: Sequence[Grid], title: str, note: Note | None = None) -> str:
-    """All tables under one title, by chapter, with a note about all of them and a list of contents."""
+def document(grids: Sequence[Grid], title: str, opening: Opening = NOTHING_TO_SAY) -> str:
+    """All tables under one title, by chapter, with what the page opens with and a list of contents."""
     contents = []
     parts = []
     for chapter, tables in by_chapter(grids):
@@ -45,7 +57,9 @@ def document(grids: Sequence[Grid], title: str, note: Note | None = None) -> str
         contents += [f"{indent}- [{_plain(grid.title)}](#{grid.id})" for grid in tables]
         parts += [f'<a id="{_plain(grid.id)}"></a>\n\n{render(grid)}' for grid in tables]
     head = [f"# {_plain(title)}", ""]
-    if note is not None:
+    for heading, sentences in opening.answers:
+        head += [f"**{_plain(heading)}**", "", *(f"- {_plain(sentence)}" for sentence in sentences), ""]
+    for note in opening.notes:
         head += [_note(note), ""]
     return "\n".join([*head, *contents, "", "\n".join(parts)])
 

@@ -128,6 +128,23 @@ def test_the_paper_s_settings_and_own_data_have_a_page_each_in_their_own_reading
         assert all(setting in forced[f"files/{reading}"] for setting in ("MagFace on RFW", "Mynet on MINE"))
 
 
+def test_a_page_begins_with_what_the_intervals_decide_or_says_how_to_get_it(fake_run: Make, tmp_path: Path) -> None:
+    results = [fake_run(method, dataset="mine", source="files") for method in ("baseline", "beta", "ac_hinge")]
+    page = pages(results, tmp_path)["files/strict"]
+    command = f"fairfr tables --out-root {tmp_path} --against beta"
+    assert page.startswith("# fairfr: data files, strict reading\n\nWhat differences between methods decide")
+    assert f"`{command}`" in page
+    (written,) = write_report(results, tmp_path, None, ReportOptions(draws=20, figures=False, against="beta"), PAPER)
+    page = (written.folder / "index.md").read_text(encoding="utf-8")
+    said = [
+        page.index(words)
+        for words in ("What the intervals decide against Beta", "Ac_Hinge against Beta: ", "Summary: ")
+    ]
+    assert said == sorted(said) and page.count("Ac_Hinge against Beta: ") == 1 and command not in page
+    decision = (written.folder / "decision_mine_facenet.md").read_text(encoding="utf-8")
+    assert "Ac_Hinge against Beta: " in decision, "the table alone says it too"
+
+
 @pytest.mark.parametrize("reading", [None, *READINGS.values()])
 def test_own_data_s_page_has_nothing_of_the_paper(result: Make, reading: Reading | None, tmp_path: Path) -> None:
     (page,) = pages([result("platt", "lfw/mynet", overall={"auroc": 0.8})], tmp_path, reading).values()
@@ -147,7 +164,7 @@ def test_on_own_data_the_worst_group_s_brier_score_is_that_of_probabilities(fake
     lines = list(csv.DictReader(line for line in text.splitlines() if not line.startswith("#")))
     (line,) = [line for line in lines if line["section"] == "Brier, minus Baseline"]
     assert float(line["Worst group difference"]) == pytest.approx(ours.pooled - baseline.pooled, abs=1e-4)
-    assert page.index("Paired differences") < page.index("Summary: ")
+    assert page.index("Summary: ") < page.index("Paired differences")
 
 
 def test_in_the_paper_s_reading_captions_say_which_brier_scores_are_of_a_raw_score(

@@ -82,6 +82,12 @@ def test_a_variant_of_the_method_is_a_row_of_its_own(run: Make, key: str) -> Non
     assert rows(found) == {"AC-Density": 0.9, "AC-Density (k=500)": 0.99}
 
 
+def test_variants_stand_in_the_order_of_their_values(run: Make) -> None:
+    runs = [run(0.9), *(run(0.5 + k / 1000, k=k) for k in (10, 40, 2))]
+    others = chosen(*runs, where=("k=2,10,40",)).others
+    assert [row.label for row in others] == [f"AC-Density (k={k})" for k in (2, 10, 40)]
+
+
 def test_methods_that_have_no_such_field_stay_beside_the_variant(run: Make, result: Make) -> None:
     baseline = result("baseline", overall={"auroc": 0.5}, label="Baseline", key="key-baseline")
     change(baseline, identity={"results_version": RESULTS_VERSION, "seed": 0})

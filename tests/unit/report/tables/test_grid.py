@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from made_runs import in_reading, tables_of
 
-from fairfr.report.tables.grid import Entry, Grid, Line, Note, Section, Spanner
+from fairfr.report.tables.grid import Entry, Grid, Line, Note, Opening, Section, Spanner
 from fairfr.report.writers import csv, html, latex, markdown
 from fairfr.stored.reading import PAPER_READING
 from fairfr.stored.results import Results
@@ -98,7 +98,11 @@ def test_an_undefined_number_is_a_dash_and_a_missing_run_is_blank() -> None:
 
 def test_a_note_about_the_whole_report_stands_below_its_title(grid: Grid, wordy: Grid) -> None:
     note = Note("hidden_variants", "2 runs.", "Not shown", ("fairfr tables --where a=<b>",), for_print=False)
-    page, text = html.page([grid, wordy], "All", note=note), markdown.document([grid, wordy], "All", note)
+    opening = Opening([("What is decided", ["A is better."])], [note])
+    page = html.page([grid, wordy], "All", opening=opening)
+    text = markdown.document([grid, wordy], "All", opening)
     assert "Not shown: 2 runs. <code>fairfr tables --where a=&lt;b&gt;</code>" in page
-    assert page.index("<h1>") < page.index("Not shown") < page.index("<h2>" if "<h2>" in page else "<figure")
-    assert text.startswith("# All\n\nNot shown: 2 runs. `fairfr tables --where a=<b>`\n")
+    said = [page.index(words) for words in ("<h1>", "What is decided", "A is better.", "Not shown", "<figure")]
+    assert said == sorted(said)
+    answer = "**What is decided**\n\n- A is better.\n"
+    assert text.startswith(f"# All\n\n{answer}\nNot shown: 2 runs. `fairfr tables --where a=<b>`\n")
