@@ -162,7 +162,10 @@ def _direction(design: Design, logit: F64, target: F64, parameters: F64, penalty
         side = design.rmatvec(curvature)
     corner = np.atleast_2d(curvature.sum())
     hessian = np.block([[design.gram(curvature) + np.diag(penalty), side[:, None]], [side[None, :], corner]])
-    direction: F64 = np.linalg.lstsq(hessian, gradient, rcond=None)[0]  # equal scores leave it singular
+    try:
+        direction: F64 = np.linalg.solve(hessian, gradient)
+    except np.linalg.LinAlgError:  # singular, as equal scores leave it
+        direction = np.linalg.lstsq(hessian, gradient, rcond=None)[0]
     return direction
 
 
