@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import tempfile
 import time
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -136,10 +138,10 @@ def compare(
     for model in methods.values():
         import_what_fits_use(model.new_method())
     threads = int(effective_n_jobs(n_jobs))
-    with threadpool_limits(threads):
+    with threadpool_limits(threads), _folder_of_clusters() as cache:
         table = PairTable(found.data, threads)
         check_direction(table, None)
-        comparison = _Comparison(found, table, seed, threads, _checked_cohort(cohort, methods))
+        comparison = _Comparison(found, table, seed, threads, _checked_cohort(cohort, methods), cache)
         scores = {}
         with _bars(methods, progress) as bars:
             for name, model in methods.items():
@@ -160,6 +162,7 @@ class _Comparison:
     seed: int
     threads: int
     cohort: F32 | None
+    cache: Path | None
 
     def scores_of(self, name: str, model: Model, bar: CellProgress | None) -> ScoresInMemory:
         """Held-out scores of one method, with its metrics, as a cell of a run has them."""
@@ -169,7 +172,14 @@ class _Comparison:
 
         def context(fold: str) -> FitContext:
             return FitContext(
-                self.seed, data.id, data.backbone, fold, self.threads, grouping=data.grouping, cohort=self.cohort
+                self.seed,
+                data.id,
+                data.backbone,
+                fold,
+                self.threads,
+                grouping=data.grouping,
+                cache=self.cache,
+                cohort=self.cohort,
             )
 
         def scored(split: FoldSplit) -> None:
@@ -269,6 +279,18 @@ def _findings(folds: Folds, scores: Mapping[str, ScoresInMemory]) -> tuple[Findi
         found += result.metric_warnings
     by_text = {finding.text: finding for finding in found}
     return tuple(by_text.values())
+
+
+@contextmanager
+def _folder_of_clusters() -> Iterator[Path | None]:
+    """Where methods that share clusters of images find those of each other, as in a run; gone at the end."""
+    try:
+        folder = tempfile.TemporaryDirectory(prefix="fairfr-")
+    except OSError:  # nowhere to write: each finds its own, which are the same
+        yield None
+        return
+    with folder as name:
+        yield Path(name)
 
 
 @contextmanager

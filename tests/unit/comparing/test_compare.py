@@ -11,6 +11,7 @@ import pytest
 
 import fairfr
 from fairfr.core.types import Prediction
+from fairfr.methods import _clusters
 
 pytestmark = pytest.mark.filterwarnings("ignore::fairfr.FairfrWarning")
 
@@ -118,6 +119,17 @@ def test_the_way_out_of_interlinked_people_works(faces: Any) -> None:
     given = {"identities": faces.who, "folds": part[pairs[kept, 0]]}
     found = fairfr.compare({"beta": fairfr.Beta()}, faces.embeddings, pairs[kept], same[kept], **given)
     assert not any(finding.code == "identities-between-folds" for finding in found.findings)
+
+
+def test_methods_that_share_clusters_find_them_once(faces: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    alone = fairfr.compare({"fsn": fairfr.FSN(K=5, engine="sklearn")}, *faces.arrays, folds=3).scores()
+    found = []
+    plain = _clusters._run_sklearn
+    monkeypatch.setattr(_clusters, "_run_sklearn", lambda *given: found.append(1) or plain(*given))
+    both = {"faircal": fairfr.FairCal(K=5, engine="sklearn"), "fsn": fairfr.FSN(K=5, engine="sklearn")}
+    together = fairfr.compare(both, *faces.arrays, folds=3).scores()
+    assert len(found) == 3
+    assert together["fsn"].equals(alone["fsn"])
 
 
 def test_aligned_vectors_are_pairs_of_images(faces: Any) -> None:
