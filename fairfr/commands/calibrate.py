@@ -11,6 +11,7 @@ next: fairfr calibrate score --model mine.fairfr --pairs new.csv --out s.csv
 
 import argparse
 import json
+import shlex
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -60,7 +61,7 @@ def _run_and_fit(options: argparse.Namespace) -> None:
     @hydra.main(version_base="1.3", config_path=str(CONF_DIR), config_name="config")
     def run(config: DictConfig) -> None:
         try:
-            run_job(config)
+            run_job(config, is_last=False)
         finally:
             with suppress(FairfrError):  # which run_job has shown
                 found.append(read_settings(config)[0])
@@ -98,6 +99,10 @@ def _fit_and_save(settings: Any, options: argparse.Namespace) -> None:
         content = f"{type(model).__name__}: {holds_text(model.holds_)}"
         place = log_model(settings.store, Path(settings.out_root), options.out, key, options.register, content)
         print(f"registered in MLflow: {place}")
+    words = ["fairfr", "calibrate", "threshold", "--model", str(options.out), "--fmr", "1e-3", "--keep"]
+    if str(settings.out_root) != "outputs":
+        words += ["--out-root", str(settings.out_root)]
+    print(f"next: {shlex.join(words)}")
 
 
 def _check_faces(model: Any, options: argparse.Namespace) -> None:
@@ -154,7 +159,22 @@ def threshold(options: argparse.Namespace) -> str:
         pages.append(kept_text(options.model, found))
     if options.json:
         return json.dumps(found[0] if len(found) == 1 else found, indent=1)
+    pages.append(f"next: {_after_threshold(options)}")
     return "\n\n".join(pages)
+
+
+def _after_threshold(options: argparse.Namespace) -> str:
+    """Scoring with a threshold that is kept, or else keeping it."""
+    model = str(options.model)
+    if options.keep:
+        return shlex.join(
+            ["fairfr", "calibrate", "score", "--model", model, "--pairs", "new.csv", "--out", "scored.csv"]
+        )
+    rates = [f"{fmr:g}" for fmr in options.fmr or (1e-3,)]
+    words = ["fairfr", "calibrate", "threshold", "--model", model, "--fmr", *rates, "--keep"]
+    if options.out_root != Path("outputs"):
+        words += ["--out-root", str(options.out_root)]
+    return shlex.join(words)
 
 
 def inspect(options: argparse.Namespace) -> str:

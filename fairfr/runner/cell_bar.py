@@ -15,6 +15,7 @@ from fairfr.core.text import escape_control_chars
 
 BAR_WIDTH = 24
 WIDE = 100  # columns of a terminal that shows the elapsed time too
+ELSEWHERE_CODE = "computed-elsewhere"  # of a finding that cannot wait until the end
 READING, MEASURING, STORING, ELSEWHERE = "reading data", "measuring", "storing", "computed elsewhere"
 
 
@@ -45,7 +46,7 @@ class CellState:
 
 def waits_for(title: str, holder: str) -> Finding:
     """What is said of a cell that another process computes."""
-    return Finding("computed-elsewhere", "note", f"{title} is computed by {holder}: its result will be taken.")
+    return Finding(ELSEWHERE_CODE, "note", f"{title} is computed by {holder}: its result will be taken.")
 
 
 def make_bars(console: Console) -> Progress:

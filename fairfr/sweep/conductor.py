@@ -220,6 +220,7 @@ class Conductor:
         if self._experiment is not None and status != "KILLED":
             write_tables(self._out_root, outcomes, self._terminal)
         if self._mirror is None:
+            self._name_next(status)
             return EXIT_FAILED if is_failed else 0
         with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as report:
             is_failed = not self._bring_sweep(record, outcomes, Path(report)) or is_failed
@@ -231,7 +232,13 @@ class Conductor:
             self._terminal.mlflow_hint(str(self._out_root), self._mirror.uri)
         elif status != "KILLED":  # the same command, which is all that is to be done, brings MLflow what it lacks
             self._terminal.not_mirrored(refusal, self._out_root, self._mirror.uri, code)
+        self._name_next(status)
         return code
+
+    def _name_next(self, status: str | None) -> None:
+        """The next command, unless this one has to be repeated first."""
+        if status != "KILLED":
+            self._terminal.next_step(str(self._out_root))
 
     def _bring_sweep(self, record: SweepRecord, outcomes: Sequence[CellOutcome], report: Path) -> bool:
         """Finish the parent run in MLflow; returns whether its report could be made, if one is wanted."""

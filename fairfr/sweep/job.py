@@ -38,8 +38,11 @@ EXIT_NOT_LOGGED = 3  # everything has a result, but MLflow does not have it all
 LEAST_ROOM = 2**17  # bytes: Hydra's own files and a failed run need some of it
 
 
-def run_job(config: DictConfig) -> None:
-    """Compute or skip one cell; SystemExit if it fails, unless a sweep goes on without it."""
+def run_job(config: DictConfig, is_last: bool = True) -> None:
+    """Compute or skip one cell; SystemExit if it fails, unless a sweep goes on without it.
+
+    ``is_last``: nothing follows on the screen, so that the next command is named.
+    """
     hydra = HydraConfig.get()
     folder = Path(hydra.runtime.output_dir)
     mask_files(folder / (hydra.output_subdir or ""))
@@ -57,6 +60,8 @@ def run_job(config: DictConfig) -> None:
         code = _run_alone(config)
         if code:
             sys.exit(code)
+        if is_last:
+            Terminal().next_step(str(config.out_root))
 
 
 def _run_for_conductor(config: DictConfig, folder: Path) -> bool:
@@ -90,7 +95,7 @@ def _run_alone(config: DictConfig) -> int:
     try:
         settings, plain = read_settings(config)
         mirror = mirror_of(settings.store, settings.out_root)
-        with terminal.cell(_title(settings)) as progress:
+        with terminal.cell(_title(settings), notes_below=True) as progress:
             before_fitting = mirror.start if mirror else lambda: None
             finished = run_cell(settings, plain, progress, before_fitting, lambda: default_settings(config))
         stored = finished.result

@@ -23,7 +23,7 @@ from fairfr.paper.order import DENSITY
 from fairfr.report.tables import results_table as tables
 from fairfr.report.tables.grid import Entry
 from fairfr.report.uncertainty.decision import CANDIDATES, SAFE
-from fairfr.runner.cell_bar import CellBar, make_bars
+from fairfr.runner.cell_bar import ELSEWHERE_CODE, CellBar, make_bars
 from fairfr.store.mlflow.client import default_uri
 from fairfr.store.result_file import try_read_result
 from fairfr.store.sweep_record import NOT_RUN, CellOutcome
@@ -47,6 +47,7 @@ class Terminal:
     def __init__(self, console: Console | None = None) -> None:
         self._console = console or Console(highlight=False)
         self._shown: set[str] = set()  # texts of warnings
+        self._held: list[Finding] | None = None  # notes that go below a table; None: they are shown at once
         if not self._console.is_terminal:
             self._console.width = max(self._console.width, WIDTH_WITHOUT_TERMINAL)
 
@@ -64,14 +65,28 @@ class Terminal:
         if finding.code == STAND_IN_USED:
             text = Text(escape_control_chars(finding.text))
             self._console.print(Panel(text, border_style="bold yellow", style="yellow", title="synthetic data"))
+        elif self._held is not None and finding.code != ELSEWHERE_CODE:
+            self._held.append(finding)
         else:
             self._note(finding)
 
     @contextmanager
-    def cell(self, title: str) -> Iterator[CellBar]:
-        """A progress bar over folds for the duration of one cell."""
-        with make_bars(self._console) as bars:
-            yield CellBar(bars, title, self.warn)
+    def cell(self, title: str, notes_below: bool = False) -> Iterator[CellBar]:
+        """A progress bar over folds for the duration of one cell; its notes may be kept for ``cell_report``."""
+        if notes_below:
+            self._held = []
+        try:
+            with make_bars(self._console) as bars:
+                yield CellBar(bars, title, self.warn)
+        except BaseException:
+            self._show_held()
+            raise
+
+    def _show_held(self) -> None:
+        """The notes that were kept for below the table."""
+        for finding in self._held or ():
+            self._note(finding)
+        self._held = None
 
     @contextmanager
     def sweep_bars(self) -> Iterator[SweepBars]:
@@ -121,11 +136,13 @@ class Terminal:
     ) -> None:
         """What a single run prints at its end; a mistake in the input has no traceback."""
         if error is not None:
+            self._show_held()
             self.failed(folder.parent.name, error)
             if not is_user_error:
                 self._console.print(Text(escape_control_chars(f"traceback: {folder / 'error.txt'}")), soft_wrap=True)
             return
         self._console.print(results_table([result], width=self._console.width))
+        self._show_held()
         if status == "skipped":
             metric_findings = result.metric_warnings
             metric_warnings = [finding for finding in metric_findings if finding.severity != "note"]
@@ -180,6 +197,15 @@ class Terminal:
                 escape_control_chars(f"python scripts/sync_mlflow.py {options}   or   fairfr sync {options}"),
             ),
             soft_wrap=True,
+        )
+
+    def next_step(self, out_root: str) -> None:
+        """What to do with results."""
+        command = ["fairfr", "tables"]
+        if out_root != "outputs":
+            command += ["--out-root", out_root]
+        self._console.print(
+            Text.assemble(("next: ", "bold"), escape_control_chars(shlex.join(command))), soft_wrap=True
         )
 
     def mlflow_hint(self, out_root: str, uri: str) -> None:

@@ -32,6 +32,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import shlex
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict, replace
@@ -97,7 +98,23 @@ def run(arguments: argparse.Namespace) -> str:
     if reasons:
         sys.stdout.write(f"{report}\n")
         raise DataError(f"fairfr run refuses this set as it is: {'; '.join(reasons)}.", code="refused-set")
-    return report
+    if arguments.json:
+        return report
+    return f"{report.rstrip()}\n\nnext: {_next_command(arguments)}"
+
+
+def _next_command(arguments: argparse.Namespace) -> str:
+    """How the set is run."""
+    words = ["fairfr", "run", f"dataset={arguments.dataset}"]
+    if arguments.score is not None:
+        words += [f"backbone={SCORES}", f"backbone.column={arguments.score}", "method=beta"]
+    else:
+        words += [f"backbone={arguments.backbone or 'mynet'}", "method=ac_hinge"]
+    if arguments.grouping is not None:
+        words.append(f"dataset.grouping=[{arguments.grouping}]")
+    if arguments.data_root != Path("data"):
+        words.append(f"data_root={arguments.data_root}")
+    return shlex.join(words)
 
 
 def check(arguments: argparse.Namespace) -> tuple[str, list[Finding]]:
