@@ -28,7 +28,7 @@ def test_from_data_to_an_evaluation(
     assert command("calibrate", "fit", *chosen, *where, "--out", "mine.fairfr").returncode == 0
     kept = command("calibrate", "threshold", "--model", "mine.fairfr", "--fmr", 0.2, "--out-root", "out", "--keep")
     assert kept.returncode == 0, kept.stderr
-    files = ["--embeddings", folder / "embeddings" / "mynet.npz", "--images", folder / "images.csv"]
+    files = ["--embeddings", folder / "embeddings" / "mynet.npz", "--image-table", folder / "images.csv"]
     asked = ["--model", "mine.fairfr", "--pairs", folder / "pairs.csv", *files, "--group", "gender"]
     done = command("evaluate", *asked, "--out", "found")
     assert done.returncode == 0, done.stderr
