@@ -1,4 +1,4 @@
-"""How far probabilities are off inside each group of people: the table at the end of docs/lab/fairness_gaps.md.
+"""How far probabilities are off inside each group of people: tables of docs/lab/fairness_gaps.md.
 
 fairfr run -m dataset=celeba backbone=mynet method=beta,ac_hinge 'dataset.grouping=[gender,age]' out_root=OUT
 python docs/calibration_by_group.py OUT celeba mynet gender_x_age --methods beta ac_hinge
