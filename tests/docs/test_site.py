@@ -82,7 +82,7 @@ def unfolded_rows(page: str) -> list[int]:
 
 
 LAB = sorted((ROOT / "docs" / "lab").glob("*.md"))
-LISTS = {"architecture", "commands", "glossary", "methods"}
+LISTS = {"architecture", "commands", "glossary", "index", "methods"}
 """Pages in which a reader looks up one row."""
 
 
