@@ -1,7 +1,7 @@
 """What made a result: a digest of the modules that decide its numbers, versions, the commit, and the memory it took.
 
-Of the code, comments, docstrings and layout do not count (``core.syntax``). For the digest files are read and nothing
-is imported, not even the packages that a module lies in.
+Of the code, comments, docstrings and layout do not count. For the digest files are read and nothing is imported, not
+even the packages that a module lies in.
 """
 
 from __future__ import annotations
@@ -20,8 +20,6 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from fairfr.core.syntax import canonical
-
 OURS = "fairfr"
 DECISIVE = (
     *("fairfr.methods", "fairfr.numerics", "fairfr.pairs", "fairfr.folds"),
@@ -37,6 +35,7 @@ OVERLAY = "fairfr.numerics.beta"
 THRESHOLDS = "fairfr.metrics.roc_metrics.training_thresholds"
 """Makes numbers that only a fit can make, for runs that ask for them; other metrics can be measured again."""
 
+NO_CODE = ("type_comment", "kind")
 NO_PYTHON = (SyntaxError, ValueError, RecursionError)  # in which the parser ends
 
 PACKAGES = ("fairfr", "numpy", "scipy", "scikit-learn", "torch", "faiss-cpu", "numba", "pandas")
@@ -142,6 +141,29 @@ def _canonical_digest(source: bytes) -> str:
     except NO_PYTHON:
         text = source
     return hashlib.sha256(text).hexdigest()
+
+
+def canonical(source: bytes) -> str:
+    """The text of a module's syntax tree, the same for every version of Python (which ``ast.dump`` is not)."""
+    return _text(ast.parse(source))
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, list):
+        return "[" + ",".join(_text(item) for item in value if not _is_comment(item)) + "]"
+    if not isinstance(value, ast.AST):
+        return repr(value)
+    parts = []
+    for name in value._fields:
+        content = getattr(value, name, None)
+        if name not in NO_CODE and content is not None and content != []:  # newer versions have fields that older lack
+            parts.append(f"{name}={_text(content)}")
+    return f"{type(value).__name__}({','.join(parts)})"
+
+
+def _is_comment(node: Any) -> bool:
+    """A string that is a statement of its own: a docstring, or a comment in its place."""
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
 
 
 @cache

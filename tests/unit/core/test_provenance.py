@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from fairfr.core import provenance
-from fairfr.core.provenance import code_digest, code_version, run_code
+from fairfr.core.provenance import canonical, code_digest, code_version, run_code
 from fairfr.metrics.catalogue import metrics_version
 
 METHOD = '''"""A method."""
@@ -302,3 +302,35 @@ def test_the_commit_is_that_of_the_checkout_and_dirty_means_other_code(tmp_path:
     assert code_version(package) == {"commit": commit, "dirty": True}, "asked once"
     assert now() == {"commit": commit, "dirty": True}
     assert code_version(installed) is None, "installed inside somebody else's repository"
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ('def f(a):\n "one"\n return a  # why', 'def f(a):\n "two"\n\n return (a)'),
+        ('"""A module."""\nx = 1', "x = 0x1"),
+        ("class A:\n 'one'\n x: int = 1", "class A:\n  x: int = 1\n  'about x'"),
+    ],
+)
+def test_two_layouts_of_one_code_have_one_text(one: str, other: str) -> None:
+    assert one != other and canonical(one.encode()) == canonical(other.encode())
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("def f(a):\n return a", "def f(b):\n return b"),
+        ("def f(a):\n b = a\n return b", "def f(a):\n c = a\n return c"),
+        ("X = 1", "Y = 1"),
+        ("X = 1", "X = 1.0"),
+        ("X = 1", "X = True"),
+        ("class A:\n x = 1", "class A:\n y = 1"),
+        ("def f():\n return g()", "def f():\n return h()"),
+        ("def f(a):\n return a.x", "def f(a):\n return a.y"),
+        ("def f(a):\n return a(x=1)", "def f(a):\n return a(y=1)"),
+        ("def f():\n x = 'a'", "def f():\n x = 'b'"),
+        ("x = f'{a:{b}}'", "x = f'{a:{c}}'"),
+    ],
+)
+def test_other_code_has_another_text(one: str, other: str) -> None:
+    assert canonical(one.encode()) != canonical(other.encode())
