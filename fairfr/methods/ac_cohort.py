@@ -32,6 +32,7 @@ Deviations: none. With fewer than 300 cohort images it is AC-Hinge. Pairs of one
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal, Self, TypeAlias
@@ -41,10 +42,10 @@ import numpy as np
 from fairfr.core.calibrator import FitContext
 from fairfr.core.config import check_above, check_min
 from fairfr.core.errors import ConfigError
-from fairfr.core.types import F32, F64, Bool, Need, Prediction
-from fairfr.methods._cohort_groups import groups_of_images
+from fairfr.core.types import F32, F64, I64, Bool, Need, Prediction
 from fairfr.methods._hinge import Standardisation, fit_hinge
 from fairfr.methods._image_statistics import Statistics, TrainingStatistics, meet, number_of, reliability
+from fairfr.methods._labels import resolve_identities
 from fairfr.methods._strangers import Mixture, Strangers, check_cohort, draw_strangers, fit_mixture, meet_mixture
 from fairfr.numerics.regression import sigmoid
 from fairfr.pairs.view import PairView
@@ -52,8 +53,13 @@ from fairfr.pairs.view import PairView
 CohortSource: TypeAlias = Literal["train", "external", "both"]
 Keep: TypeAlias = Literal["vectors", "mixture"]
 
+log = logging.getLogger("fairfr")
+
 FEWEST = 300
 """With a smaller cohort AC-Hinge is better."""
+DEALT = 5
+LARGEST_FOLD = 0.9
+"""Of the training images. Those of a larger one would meet hardly anybody."""
 
 
 @dataclass
@@ -103,7 +109,7 @@ class ACCohort:
     def fit(self, view: PairView, same: Bool, ctx: FitContext) -> Self:
         images = view.images()[1]
         check_cohort(self.cohort, ctx.cohort, images.shape[1])
-        strangers = draw_strangers(images, groups_of_images(view, same, ctx), self.cohort, self.most, ctx)
+        strangers = draw_strangers(images, _groups_of_images(view, same, ctx), self.cohort, self.most, ctx)
         ctx.report["cohort"] = len(strangers)
         self.strangers_: Strangers | None = None
         self.mixture_: Mixture | None = None
@@ -193,3 +199,40 @@ class ACCohort:
 
     def _standardised(self, levels: Sequence[F64]) -> list[F64]:
         return [of.apply(level) for of, level in zip(self.levels_, levels, strict=True)]
+
+
+def _groups_of_images(view: PairView, same: Bool, ctx: FitContext) -> I64:
+    """Which training images must not meet each other, (u,), in the order of ``view.images()``.
+
+    The training fold, where there are two or more and none has nearly all images; otherwise one of five groups, dealt
+    out by seed over people.
+    """
+    rows = view.images()[0]
+    fold = _folds(view, rows)
+    if np.bincount(fold).max() <= LARGEST_FOLD * len(rows):
+        ctx.report["cohort_groups"] = "training folds"
+        return fold
+    ctx.report["cohort_groups"] = f"{DEALT} groups of people"
+    _, first, person = np.unique(resolve_identities(view, same, ctx)[rows], return_index=True, return_inverse=True)
+    # people are numbered as they appear among the images, which are sorted by id: codes mean nothing
+    number = np.argsort(np.argsort(first))[person]
+    dealt: I64 = ctx.rng("cohort groups").permutation(len(first))[number] % DEALT
+    return dealt
+
+
+def _folds(view: PairView, rows: I64) -> I64:
+    """The fold of each image (u,): of those that its pairs are in, the first."""
+    fold = view.folds().astype(np.int64)
+    n = int(rows.max(initial=-1)) + 1
+    lowest, highest = np.full(n, np.iinfo(np.int64).max), np.full(n, -1, dtype=np.int64)
+    for image in view.ends(np.arange(n)):
+        np.minimum.at(lowest, image, fold)
+        np.maximum.at(highest, image, fold)
+    several = int(np.count_nonzero(lowest[rows] < highest[rows]))
+    if several:
+        log.warning(
+            "%s of %s training images are in pairs of several folds, and may meet their own person in the cohort.",
+            f"{several:,}",
+            f"{len(rows):,}",
+        )
+    return lowest[rows]
