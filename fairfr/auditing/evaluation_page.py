@@ -76,7 +76,7 @@ def _checks(found: Evaluation, checks: Checks) -> Iterator[str]:
         told = f"at most {double.at_most:.2g} times the held-out rate" if double.at_most < 1000 else "no bound"
         rows.append([f"doubling of {NAME[double.kind]}", told, "excluded" if double.is_excluded else "not excluded"])
     note = "Right: intercept 0, slope 1. Off: for sure, and a new fit would lower the log loss by more than 5 %."
-    yield table("Probabilities and ranking of all pairs", ["check", "found", ""], rows, note, words=True)
+    yield table("Probabilities and ranking of all pairs", ["check", "", ""], rows, note, words=True)
 
 
 def _counts(errors: Errors) -> str:

@@ -18,6 +18,7 @@ import numpy as np
 
 from fairfr import __version__
 from fairfr.core.errors import DataError
+from fairfr.library.expected import KEY as EXPECTED
 from fairfr.library.model_file import load
 from fairfr.pairs.vectors import COSINE_RANGE
 from fairfr.store.mlflow.client import EXPERIMENT, MlflowError, open_client, search_runs, store_uri
@@ -88,6 +89,8 @@ def described(path: Path) -> dict[str, Any]:
     """What MLflow stores about a model file: its code, signature, an example, what it needs."""
     model = load(path)
     example = input_example(model)
+    origin = dict(model.origin_ or {})
+    origin.pop(EXPECTED, None)  # long, and in the file
     return {
         "python_model": str(ENTRY),
         "artifacts": {MODEL: str(path)},
@@ -97,7 +100,7 @@ def described(path: Path) -> dict[str, Any]:
         "metadata": {
             "method": type(model).__name__,
             "training": model.training_,
-            "origin": model.origin_,
+            "origin": origin or None,
             "holds": model.holds_,
         },
     }
