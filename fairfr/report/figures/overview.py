@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from fairfr.core.text import escape_mathtext
 from fairfr.report.tables.grid import source_title
-from fairfr.stored.order import BASELINE, MethodRow, TableOrder, rows_of
+from fairfr.stored.order import BASELINE, MethodRow, rows_of
 from fairfr.stored.results import Results
 from fairfr.stored.run import Run
 
@@ -40,7 +40,7 @@ def overview_figure(results: Results) -> Figure | None:
     lines = _lines(results)
     if not lines:
         return None
-    rows_of_line = [_rows_of(line, results.order) for line in lines]
+    rows_of_line = [_rows_of(line, results) for line in lines]
     n_columns = max(len(line) for line in lines)
     height = FIGURE_MARGIN + sum(PANEL_MARGIN + ROW_HEIGHT * len(rows) for rows in rows_of_line)
     width = min(MOST_WIDTH, max(LEAST_WIDTH, LABEL_WIDTH + PANEL_WIDTH * n_columns))
@@ -54,7 +54,10 @@ def overview_figure(results: Results) -> Figure | None:
             axes.set_visible(False)
         _scale_alike(list(places[: len(line)]))
         _label_rows(places[0], rows, line)
-    _write_around(figure, results)
+    shown: set[MethodRow] = set()
+    for rows in rows_of_line:
+        shown.update(rows)
+    _write_around(figure, results, has_baseline=BASELINE in shown)
     return figure
 
 
@@ -74,10 +77,10 @@ def _has_worst(run: Run) -> bool:
     return run.mean(METRIC, "worst") is not None
 
 
-def _rows_of(line: list[Panel], order: TableOrder) -> list[MethodRow]:
-    """The methods with a value in one of the panels: those of the order first, then others by id."""
+def _rows_of(line: list[Panel], results: Results) -> list[MethodRow]:
+    """The methods with a value in one of the panels: those of the order first, then others as tables have them."""
     present: set[MethodRow] = set().union(*line)
-    return [*(row for row in order.rows if row in present), *sorted(present - set(order.rows))]
+    return [row for row in (*results.order.rows, *results.others) if row in present]
 
 
 def _draw_panel(axes: Axes, panel: Panel, rows: list[MethodRow], results: Results) -> None:
@@ -133,7 +136,7 @@ def _label_rows(axes: Axes, rows: list[MethodRow], line: list[Panel]) -> None:
     axes.set_ylim(len(rows) - 0.4, -0.6)
 
 
-def _write_around(figure: Figure, results: Results) -> None:
+def _write_around(figure: Figure, results: Results, has_baseline: bool) -> None:
     from matplotlib.lines import Line2D
 
     source = results.source
@@ -150,7 +153,8 @@ def _write_around(figure: Figure, results: Results) -> None:
         Line2D([], [], marker="o", markersize=4, linewidth=0.7, color=edge, markerfacecolor=face, label=label)
         for label, edge, face in kinds
     ]
-    handles.append(Line2D([], [], color=GREY, linewidth=0.8, linestyle=(0, (4, 3)), label="Baseline"))
+    if has_baseline:
+        handles.append(Line2D([], [], color=GREY, linewidth=0.8, linestyle=(0, (4, 3)), label="Baseline"))
     columns = 2 if figure.get_figwidth() < MOST_WIDTH - 2 else 4
     figure.legend(
         handles=handles,

@@ -111,6 +111,15 @@ def test_the_overview_marks_group_aware_methods(fake_run: Any) -> None:
     assert dots[1] == "white" and dots[0] != "white"
 
 
+@pytest.mark.parametrize("methods", [("baseline", "platt"), ("platt", "beta")])
+def test_the_legend_names_the_baseline_only_where_it_has_run(fake_run: Any, methods: tuple[str, ...]) -> None:
+    runs = [fake_run(method) for method in methods]
+    figure = overview_figure(in_reading(results_of(runs, "synthetic"), STRICT))
+    assert figure is not None
+    named = [text.get_text() for legend in figure.legends for text in legend.get_texts()]
+    assert ("Baseline" in named) == ("baseline" in methods)
+
+
 def test_the_overview_has_every_method_that_has_run_and_no_empty_row(fake_run: Any) -> None:
     runs = [
         fake_run("baseline"),
