@@ -165,6 +165,15 @@ def test_the_readme_is_short() -> None:
     assert word_count(ROOT / "README.md") <= 550
 
 
+def test_the_readme_calibrates_by_a_method_that_is_recommended() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    advice = (ROOT / "docs" / "choose_method.md").read_text(encoding="utf-8")
+    fitted = re.findall(r"calibrate fit .*method=(\w+)", readme)
+    assert fitted
+    for method in fitted:
+        assert f"Take `{method}`" in advice or f"`{method}`.**" in advice
+
+
 def test_the_readme_example_prints_what_it_says(capsys: pytest.CaptureFixture[str]) -> None:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     example = re.search(r"```python\n(.*?)```\n\n```\n(.*?)```", text, re.DOTALL)
