@@ -62,7 +62,7 @@ def main() -> None:
     failed = sum(result.result.status == "failed" for result in results)
     read = f"{plural(len(results), 'run')} read"
     if failed:
-        read += f", {failed} of them failed: their cells are empty"
+        read += f", {failed} of them failed: their entries are empty"
     print(read)
     aside = not_chosen(results, selection.hidden(results))
     for page in pages:

@@ -51,7 +51,7 @@ def prepare(arguments: Sequence[str], conf: Path) -> list[str]:
     flags = _flags(arguments, parsed)
     parsed.overrides = [of_folder(override) for override in parsed.overrides]
     if parsed.cfg and parsed.multirun:
-        raise ConfigError("-c shows one configuration: leave out -m. hydra.sweeper.dry_run=true shows a sweep's cells.")
+        raise ConfigError("-c shows one configuration: leave out -m. hydra.sweeper.dry_run=true shows a sweep's runs.")
     if parsed.cfg or parsed.info:  # printed by Hydra itself
         parsed.overrides = [mask_passwords(override) for override in parsed.overrides]
     if parsed.shell_completion and "COMP_LINE" in os.environ:

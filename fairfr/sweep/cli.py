@@ -13,7 +13,7 @@ from fairfr.sweep.interrupt import InterruptHandler
 from fairfr.sweep.job import EXIT_FAILED
 from fairfr.sweep.terminal import Terminal
 
-INTERRUPTED = "interrupted (exit code {code}). Finished cells are kept; the same command goes on from there."
+INTERRUPTED = "interrupted (exit code {code}). Finished runs are kept; the same command goes on from there."
 
 
 def guarded(main: Callable[[], Any], arguments: Sequence[str], conf: Path) -> None:

@@ -48,7 +48,7 @@ from fairfr.sweep.workers import (
 )
 
 AFTER_CTRL_C = 0.5  # seconds that MLflow has when a sweep is interrupted
-CUT_SHORT = "Finished cells are kept; the same command goes on from there."
+CUT_SHORT = "Finished runs are kept; the same command goes on from there."
 
 
 def run_sweep(config: DictConfig, context: HydraContext, task_function: TaskFunction, typed: Sequence[str]) -> None:
@@ -81,7 +81,7 @@ def _run_sweep(config: DictConfig, context: HydraContext, task_function: TaskFun
     for finding in unreadable:
         terminal.warn(finding)
     if not jobs:
-        raise ConfigError("this sweep has no cells.")
+        raise ConfigError("this sweep has no runs.")
     if config.hydra.sweeper.dry_run:
         terminal.plan(list(describe_cells(loader, config, jobs)))
         return 0

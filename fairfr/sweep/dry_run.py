@@ -11,6 +11,7 @@ from omegaconf import DictConfig, open_dict
 
 from fairfr.core.errors import FairfrError
 from fairfr.core.findings import Finding
+from fairfr.core.text import plural
 from fairfr.runner.cell_data import CellData
 from fairfr.store.run_folder import RunFolders
 from fairfr.store.secrets import mask_passwords
@@ -37,7 +38,7 @@ def split_unreadable(
             if not names <= seen:
                 loader.load_sweep_config(master_config=config, sweep_overrides=list(job))
         except yaml.YAMLError as error:
-            unreadable[f"{unreadable_text(error)} Its cells are left out."] = None
+            unreadable[f"{unreadable_text(error)} Its runs are left out."] = None
             continue
         seen |= names
         readable.append(job)
@@ -51,7 +52,7 @@ def count_by_experiment(jobs: Sequence[Job]) -> str:
         for override in job:
             if override.startswith("experiment="):
                 counts[override.partition("=")[2]] += 1
-    total = "1 cell" if len(jobs) == 1 else f"{len(jobs)} cells"
+    total = plural(len(jobs), "run")
     return f"{total}: {', '.join(f'{count} of {name}' for name, count in counts.items())}"
 
 
@@ -62,7 +63,7 @@ def describe_cells(loader: ConfigLoader, config: DictConfig, jobs: Sequence[Job]
         state, name = _state(loader, config, job)
         counts[state] += 1
         yield mask_passwords(f"{state:<6} {name}  {' '.join(job)}")
-    yield f"{len(jobs)} cells: " + ", ".join(f"{counts[state]} {state}" for state in ("done", "to do", "fails"))
+    yield f"{len(jobs)} runs: " + ", ".join(f"{counts[state]} {state}" for state in ("done", "to do", "fails"))
 
 
 def _state(loader: ConfigLoader, config: DictConfig, job: Job) -> tuple[str, str]:

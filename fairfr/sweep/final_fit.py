@@ -36,7 +36,7 @@ def fit_on_all_folds(settings: CellSettings) -> Model:
     key = settings.key(located.source, located.digest, cohort_digest=None if cohort is None else cohort.digest)
     result = RunFolders(Path(settings.out_root)).completed(key)
     if result is None:
-        raise DataError(f"no completed run {key} below {settings.out_root}: run the cell first, with fairfr run.")
+        raise DataError(f"no completed run {key} below {settings.out_root}: run it first, with fairfr run.")
     threads = resolve_threads(settings.threads)
     limit_threads(threads)
     data = located.load()

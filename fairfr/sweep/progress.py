@@ -61,7 +61,7 @@ class SweepBars:
         self._cells: dict[int, TaskID] = {}
 
     def show(self, ended: int, planned: int, running: Mapping[int, CellState], left: str | None) -> None:
-        count = f"{ended}/{planned} cells"
+        count = f"{ended}/{planned} runs"
         self._bars.update(self._sweep, total=planned, completed=ended, count=count, left=left or "")
         for job in set(self._cells) - set(running):
             self._bars.remove_task(self._cells.pop(job))

@@ -73,7 +73,7 @@ class RecoveringLauncher:
                     outcome = CellOutcome("failed", self._names[job], KILLED)
                     write_outcome(self._folder / str(job), outcome)
         if self._waiting() and self._error is not None:
-            raise LaunchError(f"the launcher did not start all cells: {type(self._error).__name__}: {self._error}")
+            raise LaunchError(f"the launcher did not start all runs: {type(self._error).__name__}: {self._error}")
 
     def _launch(self, first: int, end: int) -> None:
         """Launch the jobs from ``first`` to before ``end``, and return when none of them runs any more."""

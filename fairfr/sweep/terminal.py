@@ -18,7 +18,7 @@ from rich.text import Text
 from fairfr.core.findings import STAND_IN_USED, Finding
 from fairfr.core.run_key import variant_label
 from fairfr.core.run_result import RunResult
-from fairfr.core.text import escape_control_chars
+from fairfr.core.text import escape_control_chars, plural
 from fairfr.paper.order import DENSITY
 from fairfr.report.tables import results_table as tables
 from fairfr.report.tables.grid import Entry
@@ -162,7 +162,7 @@ class Terminal:
             self._console.print(results_table(stored, width=self._console.width))
         counts = Counter(outcome.status for outcome in outcomes)
         self._console.print(
-            f"{len(outcomes)} cell{'' if len(outcomes) == 1 else 's'}: "
+            f"{plural(len(outcomes), 'run')}: "
             f"{counts['completed']} computed, {counts['skipped']} already done, "
             f"{counts['failed']} failed" + (f", {counts[NOT_RUN]} not run" if counts[NOT_RUN] else "")
         )

@@ -80,4 +80,4 @@ def test_a_sweep_is_planned_by_the_file(block: Block, tmp_path: Path) -> None:
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stdout + done.stderr
     number = CELLS[block.typed]
-    assert f"{number} cells: 0 done, {number} to do, 0 fails" in done.stdout
+    assert f"{number} runs: 0 done, {number} to do, 0 fails" in done.stdout

@@ -69,7 +69,7 @@ def test_a_sweep_says_and_leaves_the_same_with_every_launcher(
     done = run_py(*sweep)
     said = done.stdout + done.stderr
     assert done.returncode == 1 and "Traceback" not in said, said
-    assert "3 cells: 2 computed, 0 already done, 1 failed" in done.stdout, said
+    assert "3 runs: 2 computed, 0 already done, 1 failed" in done.stdout, said
     lines = [line for line in done.stdout.splitlines() if line[:3] in ("+ [", "x [")]
     assert [line[3:6] for line in lines] == ["1/3", "2/3", "3/3"], "one line for each, counted up"
     assert done.stdout.count("ac_linear needs embeddings") == 2, "when it happens, and in the summary"
@@ -80,7 +80,7 @@ def test_a_sweep_says_and_leaves_the_same_with_every_launcher(
     assert {json.loads(run)["status"] for run in runs.values()} == {"completed", "failed"} and len(runs) == 3
     assert list((tmp_path / "out" / ".partial").iterdir()) == [], "no draft and no lock is left"
     again = run_py(*sweep)
-    assert again.returncode == 1 and "3 cells: 0 computed, 2 already done, 1 failed" in again.stdout, again.stdout
+    assert again.returncode == 1 and "3 runs: 0 computed, 2 already done, 1 failed" in again.stdout, again.stdout
     kept = {path.parts[-3]: path.read_bytes() for path in (tmp_path / "out").glob("runs/*/*/*/*/result.json")}
     assert all(kept[method] == runs[method] for method in ("beta", "platt"))
 
@@ -93,7 +93,7 @@ def test_a_cell_that_kills_its_worker_fails_and_the_others_run(
     sweep = ("-m", "method=platt", "dataset.grouping=[]", *small, methods, "seed=0,1", "store=folder")
     done = run_py(*sweep, f"hydra/launcher={launcher}", PYTHONPATH=path_to_methods)
     assert done.returncode == 1 and "Traceback" not in done.stdout + done.stderr, done.stdout + done.stderr
-    assert "4 cells: 2 computed, 0 already done, 2 failed" in done.stdout, done.stdout
+    assert "4 runs: 2 computed, 0 already done, 2 failed" in done.stdout, done.stdout
     assert done.stdout.count("its worker process was killed") == 4, "when it happens, and in the summary"
 
 

@@ -221,7 +221,7 @@ def families(out: Path) -> list[tuple[Any, set[str]]]:
 def test_a_sweep_that_mlflow_refuses_is_computed_and_says_so_once(run_py: Any, small: tuple[str, ...]) -> None:
     done = run_py("-m", *small, "method=baseline,platt", "store.tracking_uri=nonsense://nowhere")
     assert done.returncode == 3 and "Traceback" not in done.stdout + done.stderr
-    assert "2 cells: 2 computed, 0 already done, 0 failed" in done.stdout
+    assert "2 runs: 2 computed, 0 already done, 0 failed" in done.stdout
     assert done.stdout.count("MlflowError") == 1 and "the numbers are safe" in done.stdout
     assert (
         "python scripts/sync_mlflow.py --out-root" in done.stdout and "--tracking-uri nonsense://nowhere" in done.stdout

@@ -127,7 +127,7 @@ def test_a_silent_server_costs_neither_the_results_nor_the_sweep(
     launcher = ("hydra/launcher=joblib", "hydra.launcher.n_jobs=2")
     done = run_py("-m", *small, "dataset.grouping=[]", "method=baseline,platt", *store, *launcher)
     assert done.returncode == 3, done.stdout + done.stderr
-    assert "2 cells: 2 computed, 0 already done, 0 failed" in done.stdout
+    assert "2 runs: 2 computed, 0 already done, 0 failed" in done.stdout
     assert done.stdout.count("not finished within 1 s") == 1 and "the numbers are safe" in done.stdout
     assert len(list((tmp_path / "out").glob("runs/*/*/*/*/result.json"))) == 2
 

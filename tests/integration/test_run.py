@@ -348,7 +348,7 @@ def test_a_class_and_a_yaml_of_ones_own_run_like_ours(
     monkeypatch.syspath_prepend(tmp_path / "code")
     done = run_py(*arguments, "store=folder", "--config-dir", "mine")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "2 cells: 2 computed" in done.stdout and "My method" in done.stdout
+    assert "2 runs: 2 computed" in done.stdout and "My method" in done.stdout
     assert {result["method"]["id"] for result in results_below(tmp_path / "out")} == {"my_method", "platt"}
 
 

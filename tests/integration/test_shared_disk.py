@@ -84,7 +84,7 @@ def test_two_people_who_run_one_sweep_compute_each_cell_once(small: tuple[str, .
         assert process.wait(300) == 0, (tmp_path / name).read_text()
         texts[name] = (tmp_path / name).read_text()
     assert len(list(fits.iterdir())) == 4 * 10, "every fold of every cell, once"
-    counts = [line for text in texts.values() for line in text.splitlines() if line.startswith("4 cells: ")]
+    counts = [line for text in texts.values() for line in text.splitlines() if line.startswith("4 runs: ")]
     computed = [int(line.split()[2]) for line in counts]
     assert sum(computed) == 4 and all("0 failed" in line and "not run" not in line for line in counts), counts
     assert not any("Traceback" in text for text in texts.values())

@@ -69,7 +69,7 @@ def test_the_example_submits_an_array_whose_jobs_have_slurms_cores(
     sweep = ("-m", *small, "dataset.grouping=[]", "store=folder", "method=beta,platt", "threads=null")
     done = run_py(*sweep, *example, PATH=path, OMP_NUM_THREADS="")
     assert done.returncode == 0 and "Traceback" not in done.stderr, done.stdout + done.stderr
-    assert "2 cells: 2 computed, 0 already done, 0 failed" in done.stdout
+    assert "2 runs: 2 computed, 0 already done, 0 failed" in done.stdout
     batch = (tmp_path / "state" / "batch.sh").read_text()
     for wanted in ("--array=0-1%2", "--partition=long", "--cpus-per-task=1", "--mem=4GB", "--time=240"):
         assert f"#SBATCH {wanted}\n" in batch, batch

@@ -55,7 +55,7 @@ def test_a_failing_cell_is_stored_and_shown_while_the_others_complete(run_py: An
     done = run_py(*sweep)
     said = done.stdout + done.stderr
     assert done.returncode == 1 and "Traceback" not in said, said
-    assert "2 cells: 1 computed, 0 already done, 1 failed" in done.stdout
+    assert "2 runs: 1 computed, 0 already done, 1 failed" in done.stdout
     assert done.stdout.count("ac_linear needs embeddings") == 2, "when it happens, and in the summary"
     results = stored(tmp_path / "out")
     assert {name: result["status"] for name, result in results.items()} == {"ac_linear": "failed", "platt": "completed"}
@@ -66,7 +66,7 @@ def test_a_failing_cell_is_stored_and_shown_while_the_others_complete(run_py: An
     before = (completed / "result.json").stat().st_mtime_ns
     again = run_py(*sweep)
     assert again.returncode == 1
-    assert "2 cells: 0 computed, 1 already done, 1 failed" in again.stdout
+    assert "2 runs: 0 computed, 1 already done, 1 failed" in again.stdout
     assert (completed / "result.json").stat().st_mtime_ns == before
 
 
@@ -77,8 +77,8 @@ def test_two_sweeps_of_one_name_do_not_mix(run_py: Any, tmp_path: Path) -> None:
     mine = ["-m", *BANK, f"data_root={tmp_path / 'data'}", f"hydra.sweep.dir={folder}"]
     first = run_py(*mine, "method=platt,beta,baseline")
     second = run_py(*mine, "method=platt,isotonic")
-    assert "3 cells: 3 computed, 0 already done, 0 failed" in first.stdout
-    assert "2 cells: 1 computed, 1 already done, 0 failed" in second.stdout
+    assert "3 runs: 3 computed, 0 already done, 0 failed" in first.stdout
+    assert "2 runs: 1 computed, 1 already done, 0 failed" in second.stdout
     found = stored_sweeps(tmp_path / "out")
     assert [[outcome.status for outcome in outcomes] for _, outcomes in found] == [
         ["completed", "completed", "completed"],
@@ -124,7 +124,7 @@ def test_a_method_that_leaves_the_program_costs_its_own_cell(
     found = [json.loads(path.read_text()) for path in (tmp_path / "out").glob("runs/*/*/*/*/result.json")]
     assert sorted(result["status"] for result in found) == ["completed", "failed", "failed"]
     if sweeper == "fairfr":
-        assert done.returncode == 1 and "4 cells: 1 computed, 0 already done, 3 failed" in done.stdout
+        assert done.returncode == 1 and "4 runs: 1 computed, 0 already done, 3 failed" in done.stdout
     alone = run_py(*mine, "method.estimator._target_=leaving.Fit")
     assert alone.returncode == 1 and "the method called sys.exit(0)" in alone.stdout
 
@@ -133,7 +133,7 @@ def test_on_error_stop_ends_the_sweep_at_the_first_failure(run_py: Any, tmp_path
     done = run_py("-m", "dataset=lfw,rfw", "source=files", "data_root=nowhere", "on_error=stop", "store=folder")
     assert done.returncode == 1 and "Traceback" not in done.stdout + done.stderr
     assert "nowhere/lfw" in done.stdout and "nowhere/rfw" not in done.stdout
-    assert "2 cells: 0 computed, 0 already done, 1 failed, 1 not run" in done.stdout
+    assert "2 runs: 0 computed, 0 already done, 1 failed, 1 not run" in done.stdout
     assert "dataset=rfw: did not start" in done.stdout
 
 
@@ -148,7 +148,7 @@ def test_a_sweep_over_nested_keys_makes_a_run_for_each_value(run_py: Any, tmp_pa
     sweep = ["-m", "dataset=lfw", "dataset.standin.scale=0.03", "source=synthetic", "store=folder"]
     done = run_py(*sweep, "method=platt", "method.estimator.C=0.1,1.0")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "2 cells: 2 computed, 0 already done, 0 failed" in done.stdout and "synthetic" in done.stdout
+    assert "2 runs: 2 computed, 0 already done, 0 failed" in done.stdout and "synthetic" in done.stdout
     assert len(list((tmp_path / "out").glob("runs/lfw/magface/platt/synthetic-*/result.json"))) == 2
     (folder,) = (tmp_path / "out" / "hydra" / "sweep").glob("*/*")
     assert {"0", "1", "sweep.json"} <= {path.name for path in folder.iterdir()}, "jobs and parent share a folder"

@@ -30,7 +30,7 @@ def run(command: Callable[..., Any], tmp_path: Path) -> Run:
 
 def test_accuracy_and_low_fpr_at_small_size(run: Run, tmp_path: Path) -> None:
     shown = run("experiment=lfw_accuracy", "method=baseline,ac_linear", *SMALL)
-    assert "2 cells: 2 of lfw_accuracy" in shown
+    assert "2 runs: 2 of lfw_accuracy" in shown
     run("experiment=low_fpr", "method=baseline,isotonic", *SMALL)
     folder = tmp_path / "tables" / "synthetic" / "paper"
     accuracy = (folder / "study_lfw_accuracy.md").read_text()

@@ -98,7 +98,7 @@ def _counts(facts: Facts) -> Iterator[RenderableType]:
         ("images", counts.images, f"{shared.images_between_folds:,} in more than one fold"),
         ("identities", counts.identities, f"{shared.identities_between_folds:,} in more than one fold"),
         ("images without identity", counts.images_without_identity, ""),
-        ("pairs", counts.pairs, f"{counts.same:,} same, {counts.different:,} different"),
+        ("pairs", counts.pairs, f"{counts.same:,} genuine, {counts.different:,} impostor"),
         ("pairs left out", counts.pairs_left_out, "no vector for one of their images"),
         (
             "repeated pairs",
@@ -138,9 +138,9 @@ def _pairs_by_group(facts: Facts) -> Iterator[RenderableType]:
         share = f"{pooled.same / max(pooled.same + pooled.different, 1):.0%}"
         rows.append((pooled.group, f"{pooled.same:,}", f"{pooled.different:,}", share, *matches))
     yield _filled(
-        ("Pairs inside", "same", "different", "genuine", *(f"FPR {text}: fold, pooled" for text in FPR_LEVELS)), rows
+        ("Pairs inside", "genuine", "impostor", "share", *(f"FMR {text}: fold, pooled" for text in FPR_LEVELS)), rows
     )
-    yield _remark("FPR columns: how many false matches that rate means, in the smallest fold and over all folds.")
+    yield _remark("FMR columns: how many false matches that rate means, in the smallest fold and over all folds.")
     hidden = sum(part.fold == POOLED for part in _main_fold_groups(facts)) - 1 - MAX_SHOWN_GROUPS
     if hidden > 0:
         yield _remark(f"... and {hidden:,} more groups; --json lists all.")
@@ -163,7 +163,7 @@ def _by_fold(facts: Facts, width: int) -> Iterator[RenderableType]:
     for start in range(0, len(labels), together):
         part = slice(start, start + together)
         rows = [(pooled.group, *row[part]) for (pooled, _), row in zip(shown, counts, strict=True)]
-        yield _filled(("Same/different by fold", *labels[part]), rows)
+        yield _filled(("Genuine/impostor by fold", *labels[part]), rows)
 
 
 def _extremes(shown: Sequence[tuple[FoldGroup, list[FoldGroup]]]) -> Table:
@@ -173,7 +173,7 @@ def _extremes(shown: Sequence[tuple[FoldGroup, list[FoldGroup]]]) -> Table:
         different = [fold.different for fold in folds]
         extremes = min(same), max(same), min(different), max(different)
         rows.append((pooled.group, *(f"{number:,}" for number in extremes)))
-    return _filled(("By fold", "fewest same", "most same", "fewest different", "most different"), rows)
+    return _filled(("By fold", "fewest genuine", "most genuine", "fewest impostor", "most impostor"), rows)
 
 
 def _requirements(facts: Facts, min_pairs: int) -> Iterator[RenderableType]:
@@ -194,7 +194,7 @@ def _requirements(facts: Facts, min_pairs: int) -> Iterator[RenderableType]:
             parts[kind][1] += 1
         needs = f"both kinds, {min_pairs} pairs"
         if least_different > 1:
-            needs = f"{least_different:,} different"
+            needs = f"{least_different:,} impostor"
         enough = [f"{met} of {total}" if total else "-" for met, total in parts.values()]
         rows.append((name, needs, *enough))
     yield _filled(("Metric", "needs", "folds", "groups", "groups x folds"), rows, words=1)
@@ -205,14 +205,14 @@ def _requirements(facts: Facts, min_pairs: int) -> Iterator[RenderableType]:
 
 def required_impostors() -> tuple[tuple[str, int], ...]:
     """Kinds of metrics and the different pairs they need."""
-    rates = ((f"TPR, gaps at FPR {text}", round(ENOUGH_FALSE_MATCHES / alpha)) for text, alpha in FPR_LEVELS.items())
+    rates = ((f"TPR, gaps at FMR {text}", round(ENOUGH_FALSE_MATCHES / alpha)) for text, alpha in FPR_LEVELS.items())
     return ("AUROC, Brier, ECE, KS", 1), ("pAUC (FPR <= 0.1)", ENOUGH_FALSE_MATCHES * 10), *rates
 
 
 def _cosines(facts: Facts) -> Iterator[RenderableType]:
     cosine = facts.cosine
     if cosine is not None:
-        yield Text(f"Mean cosine: same {cosine.mean_same:.3f}, different {cosine.mean_different:.3f}")
+        yield Text(f"Mean cosine: genuine {cosine.mean_same:.3f}, impostor {cosine.mean_different:.3f}")
     if facts.stored_cosines:
         rows: list[Row] = []
         for stored in facts.stored_cosines:

@@ -105,7 +105,7 @@ def test_folder_parent_and_archive_give_the_same_set(run: Run, home: Path, tmp_p
 def test_the_set_is_checked_and_the_next_command_named(run: Run, home: Path) -> None:
     said = run("lfw", "--images", home)
     assert "data/lfw_faces/embeddings/colours.npz: 36 vectors of 3 numbers" in said
-    assert re.search(r"pairs +24 +12 same, 12 different", said)  # the page of fairfr check
+    assert re.search(r"pairs +24 +12 genuine, 12 impostor", said)  # the page of fairfr check
     words = shlex.split(said.splitlines()[-2].removeprefix("next: "))
     assert words[:3] == ["fairfr", "run", "-m"]
     parsed = {override.key_or_group: override for override in OverridesParser.create().parse_overrides(words[3:])}

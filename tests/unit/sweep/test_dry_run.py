@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[3]
 
 def test_a_plan_counts_the_cells_of_each_experiment() -> None:
     jobs = [["experiment=a", "seed=0"], ["experiment=a", "seed=1"], ["experiment=b"]]
-    assert count_by_experiment(jobs) == "3 cells: 2 of a, 1 of b"
+    assert count_by_experiment(jobs) == "3 runs: 2 of a, 1 of b"
 
 
 def test_a_dry_run_says_which_cells_are_done_and_which_cannot_run(tmp_path: Path) -> None:
@@ -28,7 +28,7 @@ def test_a_dry_run_says_which_cells_are_done_and_which_cannot_run(tmp_path: Path
         config = loader.load_configuration("config", typed, RunMode.MULTIRUN)
         lines = list(describe_cells(loader, config, GridExpander(loader, config).jobs(config, typed)))
     assert lines[0].startswith("to do  LFW x MagFace x Platt")
-    assert lines[1].startswith("fails  DataError") and lines[2] == "2 cells: 0 done, 1 to do, 1 fails"
+    assert lines[1].startswith("fails  DataError") and lines[2] == "2 runs: 0 done, 1 to do, 1 fails"
     assert not (tmp_path / "runs").exists()
 
 

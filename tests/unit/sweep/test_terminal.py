@@ -187,7 +187,7 @@ def test_a_sweep_report_counts_and_repeats_every_failure(
     )
     assert terminal.sweep_report(outcomes, tmp_path) == 1
     text = screen.getvalue()
-    assert "3 cells: 2 computed, 0 already done, 1 failed" in text
+    assert "3 runs: 2 computed, 0 already done, 1 failed" in text
     assert "lfw / magface / gst: DataError: x.csv is empty." in text
     assert text.count("LFW x MagFace") == 2, "no table mixes real and synthetic"
 

@@ -139,7 +139,7 @@ def test_a_terminal_gets_a_bar_for_the_sweep_and_for_each_running_cell(tmp_path:
     assert "left" not in line, "the bar shows it"
     stage.console.print(stage.bars._bars.get_renderable())
     bars = stage.screen.getvalue().splitlines()[-3:]
-    assert "sweep" in bars[0] and "1/3 cells" in bars[0]
+    assert "sweep" in bars[0] and "1/3 runs" in bars[0]
     assert "1  LFW x MagFace x 0" in bars[1] and "4/10 folds" in bars[1]
     assert "3  LFW x MagFace x 2" in bars[2] and "reading data" in bars[2]
     stage.state(0, folds=10, done=10)
@@ -152,7 +152,7 @@ def test_a_terminal_gets_a_bar_for_the_sweep_and_for_each_running_cell(tmp_path:
     stage.end(2)
     stage.look(42.0)
     stage.console.print(stage.bars._bars.get_renderable())
-    assert "3/3 cells" in stage.screen.getvalue().splitlines()[-1], "bars of cells that have ended are gone"
+    assert "3/3 runs" in stage.screen.getvalue().splitlines()[-1], "bars of cells that have ended are gone"
 
 
 def test_watching_shows_what_is_left_when_the_jobs_are_over(tmp_path: Path) -> None:
