@@ -158,7 +158,9 @@ def ece(same: ArrayLike, values: ArrayLike, bins: int = calibration.BINS, equal_
     float
         From 0 to 1; lower is better. NaN without pairs.
     """
-    return calibration.ece(*_checked_probability(same, values), bins, equal_mass)
+    if isinstance(bins, bool) or not isinstance(bins, int | np.integer) or bins < 1:
+        raise ConfigError(f"bins={bins!r}: must be a whole number, at least 1.")
+    return calibration.ece(*_checked_probability(same, values), int(bins), equal_mass)
 
 
 def log_loss(same: ArrayLike, values: ArrayLike) -> float:
@@ -237,6 +239,8 @@ def by_group(
         import pandas as pd
     checked, array = _checked(same, values)
     measure = metric
+    if not isinstance(metric, str) and not callable(metric):
+        raise ConfigError(f"metric is {metric!r}. Pass a function, such as fairfr.metrics.brier, or its name: 'brier'.")
     if isinstance(measure, str):
         measure = _at_global_points(measure, checked, array)
     names = _names_of_pairs(groups, len(checked))
@@ -288,9 +292,10 @@ def _names_of_pairs(groups: Any, p: int) -> Any:
 def _names(groups: Any, p: int) -> Any:
     import pandas as pd
 
-    names = pd.Series(np.asarray(groups, dtype=object))
-    if names.shape != (p,):
-        raise DataError(f"groups must have one name for each of the {p:,} pairs, found shape {np.shape(groups)}.")
+    given = np.asarray(groups, dtype=object)
+    if given.shape != (p,):
+        raise DataError(f"groups must have one name for each of the {p:,} pairs, found shape {given.shape}.")
+    names = pd.Series(given)
     known = names.map(str).str.strip().where(names.notna(), "")
     if (known == ALL).any():
         raise DataError(f"a group is called '{ALL}', which is kept for all pairs together. Give it another name.")
@@ -332,6 +337,7 @@ def _check_probabilities(values: F64) -> None:
 
 
 def _checked_rate(rate: float, name: str) -> float:
-    if not 0 < rate <= 1:
+    is_number = isinstance(rate, int | float | np.number)
+    if not is_number or not 0 < rate <= 1:
         raise ConfigError(f"{name} must be above 0 and at most 1, found {rate!r}.")
     return float(rate)

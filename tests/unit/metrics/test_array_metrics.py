@@ -142,6 +142,7 @@ def test_pairs_of_two_groups_count_among_all_only() -> None:
         (lambda: fairfr.metrics.auroc([1, 2], [0.1, 0.2]), r"same\[1\]"),
         (lambda: fairfr.metrics.brier([1, 0], [0.1, 1.2]), r"values\[1\] is 1.2"),
         (lambda: fairfr.metrics.by_group("brier", [1, 0], [0.1, 0.2], ["a"]), "one name for each"),
+        (lambda: fairfr.metrics.by_group("brier", [1, 0], [0.1, 0.2], [["a"], ["b"]]), r"found shape \(2, 1\)"),
         (lambda: fairfr.metrics.by_group("brier", [1, 0], [0.1, 0.2], ["a", "all"]), "called 'all'"),
     ],
 )
@@ -158,6 +159,12 @@ def test_unknown_metrics_and_rates_are_named() -> None:
         fairfr.metrics.by_group("fpr_ratio_at_fpr_1e-3", [1, 0], [0.1, 0.2], ["a", "a"])
     with pytest.raises(ConfigError, match="fpr must be above 0"):
         fairfr.metrics.tpr_at_fpr([1, 0], [0.1, 0.2], 0)
+    with pytest.raises(ConfigError, match="fpr must be above 0 and at most 1, found '1e-3'"):
+        fairfr.metrics.tpr_at_fpr([1, 0], [0.1, 0.2], "1e-3")  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match="bins=0: must be a whole number"):
+        fairfr.metrics.ece([1, 0], [0.1, 0.2], bins=0)
+    with pytest.raises(ConfigError, match="metric is 3"):
+        fairfr.metrics.by_group(3, [1, 0], [0.1, 0.2], ["a", "a"])  # type: ignore[arg-type]
 
 
 def test_names_are_listed_and_stay_functions_whatever_is_imported() -> None:
