@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Sequence
+from typing import Any
 
 # control characters but the line break and the tab; marks that reverse the direction of writing; halves of characters
 _CONTROL_CHARS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -31,6 +32,17 @@ def escape_json(text: str) -> str:
 def escape_mathtext(text: str) -> str:
     """Text for matplotlib, which would take text between dollars for a formula."""
     return escape_control_chars(text).replace("$", r"\$")
+
+
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+_NUMBERS = re.compile(r"[-+][-+\d.,;±%\[\]() ]*(?:e[-+]?\d+)?")
+
+
+def inert_cell(cell: Any) -> Any:
+    """A cell of a csv file so that no spreadsheet runs it: text that looks like a formula gets an apostrophe."""
+    if isinstance(cell, str) and cell.startswith(FORMULA_STARTS) and not _NUMBERS.fullmatch(cell):
+        return f"'{cell}"
+    return cell
 
 
 def slug(text: str) -> str:

@@ -60,16 +60,22 @@ def build_splits(settings: CellSettings, data: VerificationSet, training: Verifi
     for split in splits:
         if not len(split.train_rows()):
             raise DataError(
-                f"protocol={settings.protocol.id} leaves no pairs to fit on for fold {split.id}.{_fold_hint(data)}"
+                f"protocol={settings.protocol.id} leaves no pairs to fit on for fold {split.id}."
+                f"{_fold_hint(settings.protocol.id, data)}"
             )
     if not splits:
         raise DataError(f"protocol={settings.protocol.id} finds nothing to test in {data.id}.")
     return splits
 
 
-def _fold_hint(data: VerificationSet) -> str:
+def _fold_hint(protocol: str, data: VerificationSet) -> str:
     if len(data.fold_labels) > 1:
         return ""
+    if protocol == "identity_disjoint":
+        return (
+            f" Too many pairs of {data.id} link one person to another: none is without the people of that fold. Keep "
+            "the pairs inside parts of the people, as fairfr import within-groups makes them."
+        )
     return (
         f" The pairs of {data.id} have no folds: add protocol=identity_disjoint, which makes folds without common "
         "people, or a column 'fold' to the pairs file."

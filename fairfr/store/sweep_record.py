@@ -26,6 +26,7 @@ from fairfr.core.readings import mixes_readings, shared_reading
 from fairfr.core.run_key import is_path_name, shared_parameters, variant_text
 from fairfr.core.run_result import RunResult
 from fairfr.core.storage import open_regular, replace_text
+from fairfr.core.text import escape_control_chars, inert_cell
 from fairfr.store.result_file import try_read_result
 
 SWEEP_FILE = "sweep.json"
@@ -305,5 +306,6 @@ def _cells_csv(outcomes: Sequence[CellOutcome], results: Sequence[RunResult | No
             names = [result.dataset.id, result.backbone.id, result.method.id]
             names += [variant_text(result.differs), result.source]
         key = "" if result is None else result.key
-        table.writerow([*names, outcome.status, key, outcome.folder or "", outcome.error or ""])
-    return text.getvalue()
+        cells = [*names, outcome.status, key, outcome.folder or "", outcome.error or ""]
+        table.writerow([inert_cell(cell) for cell in cells])
+    return escape_control_chars(text.getvalue())

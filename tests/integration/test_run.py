@@ -269,6 +269,23 @@ def test_pairs_without_folds_run_by_a_protocol_that_makes_some(cell: Any, write_
     assert refused.status == "failed" and "have no folds: add protocol=identity_disjoint" in str(refused.error)
 
 
+def test_people_who_are_all_linked_are_not_sent_to_the_protocol_that_they_use(
+    cell: Any, write_set: Callable[..., Path]
+) -> None:
+    root = write_set()
+    images = pd.read_csv(root / "mine" / "images.csv")
+    few = images[images["identity"].isin(images["identity"].unique()[:4])]["image"].tolist()
+    rows = [(a, b) for number, a in enumerate(few) for b in few[:number]]
+    pairs = pd.DataFrame(rows, columns=["left", "right"])
+    person = images.set_index("image")["identity"]
+    pairs["same"] = (pairs["left"].map(person) == pairs["right"].map(person)).astype(int)
+    pairs.to_csv(root / "mine" / "pairs.csv", index=False)
+    options = (*MINE, *MYNET, f"data_root={root}", "method=platt", "protocol=identity_disjoint")
+    refused = cell(*options, "protocol.splitter.folds=2")
+    assert refused.status == "failed" and "link one person to another" in str(refused.error), refused.error
+    assert "add protocol=identity_disjoint" not in str(refused.error)
+
+
 def test_dropped_pairs_leave_the_row_numbers_of_the_file(cell: Any, write_set: Callable[..., Path]) -> None:
     root = write_set(without=3)
     options = (*MINE, *MYNET, f"data_root={root}", "method=ac_linear")

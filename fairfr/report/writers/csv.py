@@ -12,13 +12,10 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from fairfr.core.text import escape_control_chars
+from fairfr.core.text import escape_control_chars, inert_cell
 from fairfr.report.tables.grid import Grid, Line, headings
 
 TIDY = ("table", "panel", "section", "row", "needs_groups", "group", "column", "printed", "value", "bold", "mark")
-
-FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
-_NUMBERS = re.compile(r"[-+][-+\d.,;±%\[\]() ]*(?:e[-+]?\d+)?")
 
 
 def render(grid: Grid) -> str:
@@ -80,12 +77,5 @@ def _written(rows: Iterable[Sequence[Any]]) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     for row in rows:
-        writer.writerow([_inert(cell) for cell in row])
+        writer.writerow([inert_cell(cell) for cell in row])
     return escape_control_chars(text.getvalue())
-
-
-def _inert(cell: Any) -> Any:
-    """The cell so that no spreadsheet runs it."""
-    if isinstance(cell, str) and cell.startswith(FORMULA_STARTS) and not _NUMBERS.fullmatch(cell):
-        return f"'{cell}"
-    return cell

@@ -97,6 +97,14 @@ def test_every_cell_is_listed_and_a_failure_fails_the_parent(tmp_path: Path) -> 
     assert stopped.status == "KILLED"
 
 
+def test_no_spreadsheet_runs_a_cell_of_the_list(tmp_path: Path) -> None:
+    outcomes = [outcome(tmp_path, method="platt", dataset="=1+1"), CellOutcome("failed", "@a / +b / -c", "=x\x1b[2J")]
+    end = SweepSummary.of(SweepRecord.of(COMMAND, None, started=0.0).over(1.0, None, outcomes), outcomes)
+    for row in csv.reader(io.StringIO(end.cells_csv)):
+        assert not any(cell.startswith(("=", "+", "-", "@")) for cell in row), row
+    assert "\x1b" not in end.cells_csv
+
+
 def test_outcomes_come_in_the_order_of_the_jobs(tmp_path: Path) -> None:
     for job in (10, 2, 1):
         write_outcome(tmp_path / str(job), CellOutcome(status="completed", choices=str(job)))
