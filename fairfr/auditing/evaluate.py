@@ -20,7 +20,7 @@ from fairfr.auditing.sample import Grouping, Sample, check_sample
 from fairfr.auditing.sentences import AuditFinding
 from fairfr.auditing.shift import Shift, measure_shift
 from fairfr.auditing.verdict import Checks, Verdict, check_sample_against, has_enough_pairs
-from fairfr.core.errors import ConfigError
+from fairfr.core.errors import ConfigError, DataError
 from fairfr.core.names import ALL
 from fairfr.core.types import I32, UNKNOWN
 from fairfr.library.model import Model
@@ -111,6 +111,8 @@ def evaluate(
     DataError
         For probabilities outside [0, 1], labels that contradict identities, and shapes that do not fit.
     """
+    if not isinstance(stored, Model) or not stored.__sklearn_is_fitted__():
+        raise DataError("stored must be a fitted model, such as fairfr.load('mine.fairfr').")
     columns = given_columns(probability, same, groups, identities, "probability")
     columns = replace(columns, probability=columns.score)
     sample = check_sample(columns)

@@ -81,7 +81,7 @@ def kept_of(model: Model, fmr: float | None = None) -> Kept:
     if fmr is not None and entries:
         chosen(entries, fmr, "probability", confident=False)
         entries = [entry for entry in entries if math.isclose(entry["wanted_fmr"], fmr, rel_tol=1e-9)]
-    entries = [entry for entry in entries if entry["threshold"] is not None]
+    entries = [entry for entry in entries if entry.get("threshold") is not None]
     threshold = missing = None
     if entries:
         entry = max(entries, key=lambda one: float(one["wanted_fmr"]))
@@ -112,7 +112,7 @@ class _StoredRate:
 
 def _kept_threshold(entry: Threshold) -> KeptThreshold | None:
     """None where an earlier fairfr wrote it; DataError for what fairfr never writes."""
-    is_confident = entry["confident_threshold"] is not None
+    is_confident = entry.get("confident_threshold") is not None
     end = "_at_confident" if is_confident else ""
     value = entry["confident_threshold"] if is_confident else entry["threshold"]
     try:

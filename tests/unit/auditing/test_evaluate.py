@@ -249,3 +249,19 @@ def test_the_page_has_the_verdict_first() -> None:
     places = [page.index(mark) for mark in marks]
     assert places == sorted(places)
     assert json.loads(json.dumps(found.to_dict(), allow_nan=False))["verdict"] == "does_not_hold"
+
+
+@pytest.mark.parametrize("stored", ["mine.fairfr", fairfr.Beta()])
+def test_only_a_fitted_model_is_evaluated(stored: Any) -> None:
+    with pytest.raises(DataError, match="stored must be a fitted model"):
+        fairfr.evaluate([0.1, 0.9], [0, 1], stored=stored)
+
+
+def test_a_threshold_of_a_strange_file_is_no_traceback() -> None:
+    model = fitted()
+    for name in ("rule", "all_at_confident"):
+        for entry in model.thresholds_:
+            entry.pop(name)
+        with pytest.raises(DataError, match="kept threshold are not those that fairfr writes"):
+            evaluated(Pairs(1), model)
+        model = fitted()
