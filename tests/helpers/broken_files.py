@@ -15,7 +15,9 @@ from fairfr.core.errors import DataError
 PAGE = Path(__file__).parents[1] / "golden" / "messages.md"
 Refuses: TypeAlias = Callable[[str, Mapping[str, tuple[Any, str, str]], Callable[[Path, Any], object]], None]
 """The fixture ``refuses``: ``check_refusals`` against the page."""
-OF_LIBRARIES = re.compile(r"\((?:Bad CRC|EOF: reading|File is not|Parquet magic)[^()]*\)")  # words of other versions
+OF_LIBRARIES = re.compile(
+    r"\((?:Bad CRC|Column \d|EOF: reading|File is not|Parquet magic)[^()]*\)"
+)  # words of other versions
 TITLE = "# What is said about files that cannot be read\n"
 
 

@@ -7,6 +7,7 @@ import io
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from itertools import zip_longest
 from pathlib import Path
 
 import numpy as np
@@ -158,6 +159,43 @@ def ids_as_objects(case: Case) -> None:
     npz(image=np.array(case.ids, dtype=object), vectors=case.vectors)(case)
 
 
+def in_turn(*changes: Callable[[Case], object]) -> Callable[[Case], None]:
+    def change(case: Case) -> None:
+        for each in changes:
+            each(case)
+
+    return change
+
+
+def parquet(name: str, **types: object) -> Callable[[Case], None]:
+    return lambda case: case.after.append(lambda c: c.as_parquet(name, **types))
+
+
+def one_kind(case: Case) -> None:
+    case.pairs = [row for row in case.pairs if row[3] != "0"]
+
+
+def column(table: str, name: str, *cells: str) -> Callable[[Case], None]:
+    def change(case: Case) -> None:
+        for row, text in zip_longest(getattr(case, table), (name, *cells), fillvalue=""):
+            row.append(text)
+
+    return change
+
+
+def identity_of_all(name: str) -> Callable[[Case], None]:
+    def change(case: Case) -> None:
+        for row in case.images[1:]:
+            row[1] = name
+
+    return change
+
+
+def without_last_vector(case: Case) -> None:
+    case.ids = case.ids[:-1]
+    case.vectors = case.vectors[:-1]
+
+
 IMAGES, PAIRS, NPZ = "images.csv", "pairs.csv", "net.npz"
 V = np.ones((12, 8), dtype="f4")
 IDS = np.array([f"{i:04d}" for i in range(12)])
@@ -219,6 +257,53 @@ BROKEN: dict[str, tuple[Callable[[Case], object], str, str]] = {
     "attribute reserved": (cell("images", 4, 2, "a|b"), "reserved-name", "line 5"),
     "attribute unknown": (lambda c: [r.__setitem__(3, "") for r in c.images[1:]], "no-groups", ""),
     "csv and parquet": (raw("pairs.parquet", b"x"), "two-files", ""),
+    "one class without folds": (in_turn(one_kind, drop_column("pairs", 0)), "one-class", ""),
+    "several rows": (
+        raw("pairs.csv", lambda b: b.replace(b"0004", b"00,04").replace(b",0009", b"")),
+        "cells-in-row",
+        "line 3: 5 cells",
+    ),
+    "row of a parquet": (in_turn(cell("pairs", 5, 3, "2"), parquet("pairs")), "wrong-label", "row 4 (counting from 0)"),
+    "parquet cut short": (
+        in_turn(parquet("pairs"), raw("pairs.parquet", lambda b: b[: len(b) // 2])),
+        "damaged-file",
+        "",
+    ),
+    "parquet not utf-8": (
+        in_turn(parquet("pairs"), raw("pairs.parquet", lambda b: b.replace(b"0004", b"00\xff4"))),
+        "damaged-file",
+        "",
+    ),
+    "numbers without exact text": (
+        in_turn(identity_of_all("0.5"), parquet("images", identity=float)),
+        "no-exact-text",
+        "",
+    ),
+    "lines as an editor counts them": (
+        in_turn(
+            column("images", "note", "one\ntwo"),
+            add("images", "0003", "p", "", "", ""),
+            raw("images.csv", lambda b: b.replace(b"0005", b"\n\r\n0005")),
+        ),
+        "repeated-image",
+        "line 17",
+    ),
+    "quote in a column nobody reads": (
+        in_turn(column("pairs", "note"), raw("pairs.csv", lambda b: b.replace(b"0002,0003,1,", b'0002,0003,1,"'))),
+        "open-quote",
+        "after line 3",
+    ),
+    "group names that collide": (
+        in_turn(
+            *(
+                cell("images", row, at, text)
+                for row, at, text in ((1, 2, "a_b"), (1, 3, "c"), (2, 2, "a"), (2, 3, "b_c"))
+            )
+        ),
+        "same-group-name",
+        "",
+    ),
+    "vectors missing": (without_last_vector, "missing-vectors", ""),
 }
 
 
@@ -268,64 +353,6 @@ def test_pairs_need_no_folds(case: Case) -> None:
     assert data.fold_labels == ("all",) and not data.fold.any()
 
 
-def test_pairs_without_folds_must_be_of_both_kinds(case: Case) -> None:
-    case.pairs = [row for row in case.pairs if row[3] != "0"]
-    drop_column("pairs", 0)(case)
-    with pytest.raises(DataError, match=r"pairs.csv: all 6 pairs have same=1"):
-        case.load()
-
-
-def test_all_rows_with_too_few_or_many_cells_are_named(case: Case) -> None:
-    raw("pairs.csv", lambda data: data.replace(b"0004", b"00,04").replace(b",0009", b""))(case)
-    with pytest.raises(DataError, match=r"line 3: 5 cells.*; line 10: 3 cells .* Correct these 4 rows"):
-        case.load()
-
-
-def test_parquet_rows_count_from_zero(case: Case) -> None:
-    case.pairs[5][3] = "2"
-    case.after.append(lambda c: c.as_parquet("pairs"))
-    with pytest.raises(DataError, match=r"pairs.parquet, row 4 \(counting from 0\): same is '2'"):
-        case.load()
-
-
-def test_parquet_cut_short(case: Case) -> None:
-    case.after.append(lambda c: c.as_parquet("pairs"))
-    raw("pairs.parquet", lambda data: data[: len(data) // 2])(case)
-    with pytest.raises(DataError, match=r"pairs.parquet .* cut short .* Export it again"):
-        case.load()
-
-
-def test_parquet_text_that_is_not_utf8(case: Case) -> None:
-    case.after.append(lambda c: c.as_parquet("pairs"))
-    raw("pairs.parquet", lambda data: data.replace(b"0004", b"00\xff4"))(case)
-    with pytest.raises(DataError, match=r"pairs.parquet is not a readable parquet file.* Export it again"):
-        case.load()
-
-
-def test_parquet_numbers_without_exact_text(case: Case) -> None:
-    case.images = [[row[0], "0.5" if i else "identity", *row[2:]] for i, row in enumerate(case.images)]
-    case.after.append(lambda c: c.as_parquet("images", identity=float))
-    with pytest.raises(DataError, match=r"images.parquet: column 'identity' \(double\) .* Store it as text"):
-        case.load()
-
-
-def test_lines_are_counted_as_an_editor_does(case: Case) -> None:
-    for row, note in zip(case.images, ["note", "one\ntwo", *[""] * 11], strict=True):
-        row.append(note)
-    case.images.append(["0003", "p", "", "", ""])
-    raw("images.csv", lambda data: data.replace(b"0005", b"\n\r\n0005"))(case)
-    with pytest.raises(DataError, match=r"images.csv, line 17: image '0003' was already in line 6"):
-        case.load()
-
-
-def test_a_quote_that_swallows_rows_is_found_in_columns_nobody_reads(case: Case) -> None:
-    for row in case.pairs:
-        row.append("note")
-    raw("pairs.csv", lambda data: data.replace(b"0002,0003,1,", b'0002,0003,1,"'))(case)
-    with pytest.raises(DataError, match=r"pairs.csv: the record that starts after line 3 .* not closed"):
-        case.load()
-
-
 def test_permission_denied(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object, **__: object) -> None:
         raise PermissionError(13, "Permission denied")
@@ -345,13 +372,6 @@ def test_files_that_change_after_they_were_located(case: Case) -> None:
         located.load()
 
 
-def test_group_names_that_collide(case: Case) -> None:
-    case.images[1][2:] = ["a_b", "c"]
-    case.images[2][2:] = ["a", "b_c"]
-    with pytest.raises(DataError, match=r"both be called 'a_b_c'. Rename"):
-        case.load()
-
-
 def test_too_many_groups(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("fairfr.data.images_file.MAX_LEVELS", 3)
     with pytest.raises(DataError, match=r"ethnicity_x_gender has 4 different values; at most 3"):
@@ -365,20 +385,6 @@ def test_an_attribute_twice(case: Case) -> None:
 
 
 # --- missing vectors ---------------------------------------------------------------------------------------------
-
-
-def without_last_vector(case: Case) -> None:
-    case.ids, case.vectors = case.ids[:-1], case.vectors[:-1]
-
-
-def test_missing_vectors_stop(case: Case) -> None:
-    without_last_vector(case)
-    with pytest.raises(DataError) as caught:
-        case.load()
-    assert str(caught.value) == (
-        f"{case.path('embeddings/net.npz')} has no vector for 1 of 12 images (first: 0011).\n"
-        "  Import them again, or set dataset.missing=drop to leave out the 1 pair that uses them."
-    )
 
 
 def test_missing_vectors_drop(case: Case) -> None:
