@@ -10,14 +10,14 @@ from types import MappingProxyType
 from typing import Any, TypeAlias
 
 from fairfr.core.errors import FairfrError
-from fairfr.core.run_key import Parameters
+from fairfr.core.run_key import Parameters, variant_label
 from fairfr.core.types import Source
 from fairfr.stored.aside import LeftAside
 from fairfr.stored.order import Block, MethodRow, Setting, TableOrder
 from fairfr.stored.reading import STRICT, Reading
 from fairfr.stored.run import Run
 from fairfr.stored.runs import choose, runs_of_page
-from fairfr.stored.selection import Selection, made_by_installed_code
+from fairfr.stored.selection import OF_METHOD, Selection, made_by_installed_code
 
 OTHER_HEADING = "Other methods that have run"
 NUMBER = re.compile(r"((?<==)-?\d+(?:\.\d+)?(?:e[+-]?\d+)?)")  # a value of a parameter
@@ -101,6 +101,18 @@ class Results:
     def stale(self) -> set[tuple[str, str, str]]:
         """The cells whose run is known to be made by other code than is installed now."""
         return {run.cell for run in self if made_by_installed_code(run) is False}
+
+    def heading(self, row: MethodRow) -> str:
+        """What a row is called beside variants of its method: with the values that these change."""
+        default = next((run for run in self.every({"row": row.label}) if not run.variant), None)
+        if default is None:
+            return row.label
+        keys: dict[str, Any] = {}
+        for run in self:
+            if run.result.method.id == default.result.method.id:
+                keys.update(run.variant)
+        own = {key: value for key, value in default.parameters.items() if key in keys and key.startswith(OF_METHOD)}
+        return variant_label(row.label, own)
 
     def label(self, id: str) -> str:
         """What a data set or backbone is called in print."""

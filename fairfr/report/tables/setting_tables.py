@@ -11,7 +11,7 @@ from fairfr.report.quantity import LIFTED, group_heading
 from fairfr.report.tables.at_one_threshold import one_threshold_tables
 from fairfr.report.tables.grid import Entry, Grid, Line, Note, Section, Spanner
 from fairfr.report.tables.notes import BEST, RunsOfTable
-from fairfr.report.tables.places import Place, number, percent, row_places, sections
+from fairfr.report.tables.places import Place, number, percent, sections
 from fairfr.stored.order import BASELINE, Setting, rows_of
 from fairfr.stored.results import Results
 from fairfr.stored.run import Run
@@ -199,7 +199,10 @@ def panels(
         heading = ""
         if len(settings) > 1:
             heading = results.label(setting[1])
-        blocks = row_places(results.blocks([setting], only_run=True))
+        blocks = []
+        for block, of_block in results.blocks([setting], only_run=True):
+            places = [Place(results.heading(row), {"row": row.label}) for row in of_block]
+            blocks.append((block, places))
         found += sections(results, blocks, flat, Place(heading, {"setting": setting}))
     rows = rows_of(results.blocks(settings, only_run=True))
     spanners = []

@@ -84,8 +84,11 @@ def test_a_variant_of_the_method_is_a_row_of_its_own(run: Make, key: str) -> Non
 
 def test_variants_stand_in_the_order_of_their_values(run: Make) -> None:
     runs = [run(0.9), *(run(0.5 + k / 1000, k=k) for k in (10, 40, 2))]
-    others = chosen(*runs, where=("k=2,10,40",)).others
-    assert [row.label for row in others] == [f"AC-Density (k={k})" for k in (2, 10, 40)]
+    found = chosen(*runs, where=("k=2,10,40",))
+    assert [row.label for row in found.others] == [f"AC-Density (k={k})" for k in (2, 10, 40)]
+    (grid,) = [grid for grid in tables_of(found) if grid.id.startswith("appendix_summary")]
+    labels = [line.label for line in grid.lines()]
+    assert labels == [f"AC-Density (k={k})" for k in (20, 2, 10, 40)], "the default first, with its value"
 
 
 def test_methods_that_have_no_such_field_stay_beside_the_variant(run: Make, result: Make) -> None:
