@@ -234,7 +234,7 @@ def group_findings(pairs: Pairs, same: Bool, groupings: Iterable[Grouping], min_
         thin = np.flatnonzero((n_same == 0) | (n_same == total) | (total < min_pairs))
         if not len(thin):
             continue
-        named = [f"{grouping.levels[i]}: {plural(int(total[i]), 'pair')}, {n_same[i]} same" for i in thin]
+        named = [f"{grouping.levels[i]}: {plural(int(total[i]), 'pair')}, {n_same[i]} genuine" for i in thin]
         text = (
             f"{grouping.id}: {len(thin)} of {plural(len(grouping.levels), 'group')} have fewer than "
             f"{min_pairs} pairs, or only genuine or only impostor ones "

@@ -286,8 +286,8 @@ def few_impostors_findings(rows: Iterable[MetricRow]) -> list[Finding]:
             findings.append(_not_measured(level, impostors))
         elif expected < ENOUGH_FALSE_MATCHES:
             text = (
-                f"TPR at FPR={level} rests on about {expected:.1f} false matches in a fold ({fewest:,} impostor pairs"
-                "): expect noise and an upward bias, and prefer the pooled value."
+                f"In one fold about {expected:.1f} of {fewest:,} impostor pairs decide TPR at FPR={level}: the value "
+                "is noisy, and too high on average. Use the value over all folds (pooled)."
             )
             findings.append(Finding("few-false-matches", "warning", text, {"different": fewest}))
     return findings

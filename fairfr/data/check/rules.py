@@ -58,7 +58,7 @@ def _cosines(data: VerificationSet, facts: Facts) -> Iterator[Finding]:
         yield Finding(
             "different-but-alike",
             "warning",
-            f"{plural(cosine.different_above_095, 'pair')} labelled different with a cosine above "
+            f"{plural(cosine.different_above_095, 'pair')} labelled as two people with a cosine above "
             f"{SAME_PICTURE_COSINE}: one picture twice, or a wrong label.",
             {"pairs": cosine.different_above_095},
         )
@@ -180,7 +180,7 @@ def _false_matches(facts: Facts) -> Iterator[Finding]:
             yield Finding(
                 "few-false-matches",
                 "warning",
-                f"FPR {text} means {alpha * fewest:.1f} false matches in the smallest fold ({fewest:,} different "
+                f"FMR {text} means {alpha * fewest:.1f} false matches in the smallest fold ({fewest:,} impostor "
                 f"pairs; {least:,} would give {ENOUGH_FALSE_MATCHES}). Prefer pooled values there.",
                 {"different_pairs": fewest, "enough": least},
             )
@@ -191,7 +191,7 @@ def _false_matches(facts: Facts) -> Iterator[Finding]:
             yield Finding(
                 "few-false-matches-in-group",
                 "note",
-                f"FPR {text}: {len(thin)} of {len(groups)} groups have fewer than {ENOUGH_FALSE_MATCHES} false matches "
+                f"FMR {text}: {len(thin)} of {len(groups)} groups have fewer than {ENOUGH_FALSE_MATCHES} false matches "
                 f"even over all folds (fewest: {smallest.group}, {smallest.false_matches[text]:.1f}).",
                 {"groups": len(thin), "of": len(groups)},
             )

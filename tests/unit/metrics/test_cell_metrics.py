@@ -446,7 +446,7 @@ def test_few_negatives_are_warned_of_by_the_smallest_fold() -> None:
     assert (warning.code, warning.severity, warning.counts) == ("few-false-matches", "warning", {"different": 1200})
     assert "1e-3" in warning.text
     assert "1,200" in warning.text
-    assert "1.2 false matches" in warning.text
+    assert "about 1.2 of 1,200 impostor pairs" in warning.text
 
 
 def test_very_few_negatives_are_warned_of_at_both_rates() -> None:
@@ -468,4 +468,4 @@ def test_why_a_rare_level_has_no_numbers_is_noted() -> None:
 def test_a_rare_level_that_is_measured_is_warned_of_by_fold() -> None:
     (warning,) = few_impostors_findings(global_rows(60_000, 60_000))
     assert warning.code == "few-false-matches"
-    assert "FPR=1e-4 rests on about 6.0" in warning.text
+    assert "about 6.0 of 60,000 impostor pairs decide TPR at FPR=1e-4" in warning.text

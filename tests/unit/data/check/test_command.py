@@ -210,7 +210,7 @@ def _more_genuine_pairs(images: pd.DataFrame, pairs: pd.DataFrame, vectors: dict
         (_mislabel, "serious", "label-against-identity", "same=0 though the identities are equal"),
         (_two_groups, "warning", "same-person-two-groups", "1 pair of one person has"),
         (_unknown_group, "note", "images-without-group", "1 of 16 images; their 2 pairs"),
-        (_same_picture, "warning", "different-but-alike", "1 pair labelled different"),
+        (_same_picture, "warning", "different-but-alike", "1 pair labelled as two people"),
         (_alike_groups, "warning", "values-look-alike", "'White' and 'white'"),
         (_no_identity, "note", "no-identities", "No identities are known"),
         (_thin_fold, "warning", "too-few-in-fold", "asian in 1 of 2 folds"),
