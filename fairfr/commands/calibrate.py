@@ -86,7 +86,7 @@ def _fit_and_save(settings: Any, options: argparse.Namespace) -> None:
     if options.register and settings.store.id == "folder":
         raise ConfigError("--register needs MLflow, and store=folder does without. Leave one of them out.")
     model = fit_on_all_folds(settings)
-    model.save(options.out, with_faces=True)  # what is in it is printed below
+    model.save(options.out, with_face_vectors=True)  # what is in it is printed below
     print(f"model: {options.out} ({type(model).__name__}, fitted on all {model.training_['pairs']:,} pairs)")
     print(f"in the file: {holds_text(model.holds_)}")
     print("The table above is from pairs that the method was not fitted on. Report these held-out results.")

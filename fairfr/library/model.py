@@ -652,23 +652,25 @@ class Model:
 
     # -- keeping -------------------------------------------------------------------------------------------------------
 
-    def save(self, path: str | Path, *, with_faces: bool = False) -> None:
+    def save(self, path: str | Path, *, with_face_vectors: bool = False, with_faces: bool = False) -> None:
         """Write the fitted model to one file, to be read by ``fairfr.load``. It contains no code and no pickle.
 
         Parameters
         ----------
         path : str or Path
             Of the file. Its folder must exist.
-        with_faces : bool
+        with_face_vectors : bool
             True says that you know of the face vectors in it (``holds_``); without, a warning names them.
+        with_faces : bool
+            An older name of the same.
         """
         from fairfr.library.model_file import save
 
         self._check_fitted()
-        if self.holds_[face_vectors.KEY] and not with_faces:
+        if self.holds_[face_vectors.KEY] and not (with_face_vectors or with_faces):
             warnings.warn(
                 f"{path} has {face_vectors.holds_text(self.holds_)}. If that is known and wanted, say "
-                "save(path, with_faces=True).",
+                "save(path, with_face_vectors=True).",
                 FairfrWarning,
                 stacklevel=2,
             )

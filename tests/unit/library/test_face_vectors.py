@@ -142,13 +142,14 @@ def test_rows_of_zeros_and_of_no_numbers_are_nobodys() -> None:
 def test_saving_faces_is_warned_of_unless_it_is_meant(faces: Faces, tmp_path: Path) -> None:
     model = fairfr.ACDensity(k=5).fit(faces.embeddings, faces.pairs, faces.same)
     with pytest.warns(
-        UserWarning, match=r"m\.fairfr has numbers made of 299 face vectors .* biometric data.*with_faces=True"
+        UserWarning, match=r"m\.fairfr has numbers made of 299 face vectors .* biometric data.*with_face_vectors=True"
     ):
         model.save(tmp_path / "m.fairfr")
     assert (tmp_path / "m.fairfr").exists()
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        model.save(tmp_path / "m.fairfr", with_faces=True)
+        model.save(tmp_path / "m.fairfr", with_face_vectors=True)
+        model.save(tmp_path / "m.fairfr", with_faces=True)  # the older name
         fairfr.ACLinear().fit(faces.embeddings, faces.pairs, faces.same).save(tmp_path / "n.fairfr")
 
 
