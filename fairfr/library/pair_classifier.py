@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from fairfr.core.errors import DataError
+from fairfr.core.errors import ConfigError, DataError
 from fairfr.core.types import F64
 from fairfr.library.image_pairs import PerImage, Vectors
 from fairfr.library.model import Model
@@ -73,6 +73,11 @@ class PairClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         PairClassifier
             Itself.
         """
+        if not isinstance(self.model, Model):
+            raise ConfigError(
+                f"model is {self.model!r:.60}, not a model of fairfr, such as PairClassifier(fairfr.Beta()). For a "
+                "class of your own: fairfr.as_model(Mine)()."
+            )
         model: Model = clone(self.model)
         if self.embeddings is None:
             self.model_ = model.fit_scores(_cosines(X), y)

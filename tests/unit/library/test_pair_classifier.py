@@ -13,7 +13,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_predict, cross_val_score
 
 import fairfr
-from fairfr.core.errors import DataError
+from fairfr.core.errors import ConfigError, DataError
 
 
 @pytest.fixture(scope="module")
@@ -109,3 +109,9 @@ def test_two_arrays_are_told_what_to_call(faces: dict[str, NDArray[Any]]) -> Non
         fairfr.ACLinear().fit(faces["pairs"], faces["same"])
     with pytest.raises(DataError, match=r"PairClassifier\(model, embeddings\)"):
         fairfr.PairClassifier(fairfr.Platt()).fit(faces["pairs"], faces["same"])
+
+
+def test_what_is_no_model_is_told_what_would_be(faces: dict[str, NDArray[Any]]) -> None:
+    for wrong in (fairfr.ACLinear, GroupKFold(), None):
+        with pytest.raises(ConfigError, match=r"not a model of fairfr, such as PairClassifier\(fairfr\.Beta\(\)\)"):
+            fairfr.PairClassifier(wrong, faces["embeddings"]).fit(faces["pairs"], faces["same"])
