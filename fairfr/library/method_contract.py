@@ -296,7 +296,7 @@ def is_saved(subject: Subject) -> None:
     with warnings.catch_warnings(), tempfile.TemporaryDirectory() as folder:
         warnings.simplefilter("ignore", FairfrWarning)
         path = Path(folder) / "model.fairfr"
-        subject.model.save(path, with_faces=True)
+        subject.model.save(path, with_face_vectors=True)
         again = load(path, method=type(subject.method))
         advice = "Keep all that predict needs in attributes that end in '_': numbers, texts and arrays."
         _check_alike(subject.of_new_pairs(subject.model), subject.of_new_pairs(again), 0, "saving and loading", advice)
