@@ -24,7 +24,7 @@ from fairfr.report.uncertainty.decision import SAFE
 from fairfr.report.uncertainty.setting_bootstrap import BootstrapCache
 from fairfr.report.writers import csv, html, latex, markdown
 from fairfr.store.parquet_files import SCORES_FILE
-from fairfr.stored.aside import LeftAside
+from fairfr.stored.aside import LeftAside, options_for
 from fairfr.stored.order import BASELINE, is_called, rows_of
 from fairfr.stored.reading import Reading
 from fairfr.stored.results import Results, shown_results
@@ -135,7 +135,9 @@ def notes_of_page(results: Results, wanted: ReportOptions, out_root: Path, readi
     notes = []
     reference = _compared_with(results)
     if wanted.against is None and reference is not None:
-        command = f"{_command(wanted, out_root, reading)} --against {shlex.quote(reference)}"
+        chosen = options_for({one.key: one.values for one in wanted.selection.conditions})
+        words = [_command(wanted, out_root, reading), chosen, f"--against {shlex.quote(reference)}"]
+        command = " ".join(filter(None, words))
         lead = "What differences between methods decide, in sentences and with intervals"
         notes.append(Note("sentences", lead=lead, commands=(command,), for_print=False))
     aside = note_of_page(wanted, results.aside, out_root, reading)

@@ -134,14 +134,17 @@ def test_a_page_begins_with_what_the_intervals_decide_or_says_how_to_get_it(fake
     command = f"fairfr tables --out-root {tmp_path} --against beta"
     assert page.startswith("# fairfr: data files, strict reading\n\nWhat differences between methods decide")
     assert f"`{command}`" in page
-    (written,) = write_report(results, tmp_path, None, ReportOptions(draws=20, figures=False, against="beta"), PAPER)
-    page = (written.folder / "index.md").read_text(encoding="utf-8")
+    asked = written(results, tmp_path, "data=")["files"]
+    again = f"fairfr tables --reading strict --out-root {tmp_path} --where data= --against beta"
+    assert f"`{again}`" in asked, "of the same runs"
+    (made,) = write_report(results, tmp_path, None, ReportOptions(draws=20, figures=False, against="beta"), PAPER)
+    page = (made.folder / "index.md").read_text(encoding="utf-8")
     said = [
         page.index(words)
         for words in ("What the intervals decide against Beta", "Ac_Hinge against Beta: ", "Summary: ")
     ]
     assert said == sorted(said) and page.count("Ac_Hinge against Beta: ") == 1 and command not in page
-    decision = (written.folder / "decision_mine_facenet.md").read_text(encoding="utf-8")
+    decision = (made.folder / "decision_mine_facenet.md").read_text(encoding="utf-8")
     assert "Ac_Hinge against Beta: " in decision, "the table alone says it too"
 
 
