@@ -385,7 +385,7 @@ def _notes(found: Threshold) -> Iterator[str]:
         yield f"A pair counts for a group if {both}. The threshold is the same for all groups."
     yield (
         f"Set on scores of {found['folds']} folds, each from a fit on the others; the saved model is fitted on all of "
-        "them. It holds for pairs like these: another camera, network or population needs its own."
+        "them. The threshold is valid for pairs like these. For another camera, network or population, set a new one."
     )
 
 
