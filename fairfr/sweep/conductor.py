@@ -217,6 +217,8 @@ class Conductor:
         record = self._record.over(time.time(), status, outcomes)
         with contextlib.suppress(OSError):  # on a full disk, which the missing cells show
             record.write(self._folder)
+        if self._mirror is not None and status != "KILLED":
+            self._mirror.wait_for_import()  # before figures are drawn
         if self._experiment is not None and status != "KILLED":
             write_tables(self._out_root, outcomes, self._terminal)
         if self._mirror is None:

@@ -112,6 +112,14 @@ class Mirror:
         """Why MLflow did not take something, as soon as that is known: nothing more is tried."""
         return self._refusal
 
+    def wait_for_import(self) -> None:
+        """Wait until MLflow is imported, if that has begun.
+
+        matplotlib asks IPython about its terminal, and fails where MLflow, in the thread, has imported half of it.
+        """
+        if self._thread is not None:
+            self._is_imported.wait()
+
     def finish(self, limit: float | None = None) -> str | None:
         """Wait until all is logged, ``store.patience`` or ``limit`` seconds in all; returns why something was not.
 
@@ -121,7 +129,7 @@ class Mirror:
         if self._thread is None:
             return None
         if self._n_tasks == 0:
-            self._is_imported.wait()
+            self.wait_for_import()
             return None
         seconds = self._store.patience if limit is None else limit
         self._tasks.put(None)

@@ -37,6 +37,7 @@ class Recorder:
         self.closed: list[SweepRecord] = []
         self.limits: list[float | None] = []
         self.on_log: Callable[[], object] = lambda: None
+        self.on_wait: Callable[[], object] = lambda: None
 
     def start(self) -> None:
         self.started += 1
@@ -50,6 +51,9 @@ class Recorder:
 
     def bring_sweep(self, sweep: SweepRecord, outcomes: Sequence[CellOutcome], report: Path) -> None:
         self.closed.append(sweep)
+
+    def wait_for_import(self) -> None:
+        self.on_wait()
 
     def finish(self, limit: float | None = None) -> str | None:
         self.limits.append(limit)
@@ -67,15 +71,15 @@ class FakeLauncher:
             self.work(initial_job_idx + job)
 
 
-def config_of(folder: Path) -> DictConfig:
+def config_of(folder: Path, report: bool = False) -> DictConfig:
     hydra = {"runtime": {"choices": {}}, "sweep": {"dir": str(folder)}}
-    return OmegaConf.create({"hydra": hydra, "out_root": str(folder), "store": {"id": "mlflow", "report": False}})
+    return OmegaConf.create({"hydra": hydra, "out_root": str(folder), "store": {"id": "mlflow", "report": report}})
 
 
-def run(folder: Path, logger: Recorder, n_jobs: int, work: Callable[[int], object]) -> int:
+def run(folder: Path, logger: Recorder, n_jobs: int, work: Callable[[int], object], report: bool = False) -> int:
     """The exit code of a sweep whose jobs do ``work``."""
     jobs = [[f"seed={job}"] for job in range(n_jobs)]
-    running = Conductor(config_of(folder), ["dataset=lfw"], jobs, Terminal())
+    running = Conductor(config_of(folder, report), ["dataset=lfw"], jobs, Terminal())
     running._mirror = logger  # type: ignore[assignment]
     return running.run(FakeLauncher(work), None)  # type: ignore[arg-type]
 
@@ -119,6 +123,16 @@ def test_mlflow_is_imported_when_the_first_cell_is_fitted_and_not_before(tmp_pat
 
         run(tmp_path, logger, 1, work)
         assert (logger.started > 0) == is_started
+
+
+def test_no_figure_is_drawn_while_mlflow_is_being_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """matplotlib fails where another thread has imported half of IPython, as MLflow does."""
+    order: list[str] = []
+    monkeypatch.setattr(conductor, "write_sweep_report", lambda outcomes, folder: order.append("drawn"))
+    logger = Recorder()
+    logger.on_wait = lambda: order.append("imported")
+    assert run(tmp_path, logger, 1, lambda job: end_job(tmp_path, job), report=True) == 0
+    assert order == ["imported", "drawn"]
 
 
 def test_a_mistake_without_a_run_and_a_sweep_that_mlflow_has_are_not_given_to_it(tmp_path: Path) -> None:
