@@ -135,7 +135,7 @@ def results_below(out: Path) -> list[dict[str, Any]]:
 
 
 def results_in(out: Path) -> list[dict[str, Any]]:
-    return [result.to_json() for result in read_results(default_uri(out))]
+    return [json.loads(json.dumps(result.to_json())) for result in read_results(default_uri(out))]
 
 
 def test_results_read_back_from_mlflow_are_those_of_the_run_folders_also_after_a_rebuild(

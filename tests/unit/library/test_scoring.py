@@ -166,7 +166,7 @@ def test_groups_come_from_a_table_of_images(scene: Any) -> None:
     model = fairfr.Oracle().fit(scene.vectors, *scene.training, groups={"half": half})
     model.save(scene / "oracle.fairfr")
     asked = wanted(scene, model=scene / "oracle.fairfr", images=scene / "images.csv")
-    with pytest.raises(UnmetNeedError, match=r"needs 'half' of every image: --images"):
+    with pytest.raises(UnmetNeedError, match=r"needs 'half' of every image: --image-table"):
         score_pairs(wanted(scene, model=scene / "oracle.fairfr"), Heard())
     # in another order, without the images whose group is unknown
     pd.DataFrame({"image": scene.ids, "half": half})[:4:-1].to_csv(scene / "images.csv", index=False)
