@@ -149,12 +149,12 @@ def _entries(one: Difference) -> list[Entry]:
 def decision_sentences(
     found: SettingBootstrap, by_label: dict[str, tuple[Difference, ...]], reference: DrawnRun
 ) -> list[str]:
-    """A sentence for each method, then what to take where the reference is the safe choice."""
+    """First the answer: what to take, where the reference is the safe choice. Then a sentence for each method."""
     said = [sentence(label, reference.label, several) for label, several in by_label.items()]
     if found.first.result.is_synthetic:
-        return [*said, SYNTHETIC]
+        return [SYNTHETIC, *said]
     if reference.row.id == SAFE:
-        said += _advice(found, by_label, reference)
+        return [*_advice(found, by_label, reference), *said]
     return said
 
 

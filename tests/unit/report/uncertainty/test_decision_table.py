@@ -68,18 +68,18 @@ def test_the_band_holds_all_differences_together_in_its_share_of_the_draws(runs:
     assert 0.945 <= inside.mean() < 1
 
 
-def test_a_clearly_better_method_is_said_to_be_and_advice_comes_last(runs: list[Run]) -> None:
+def test_a_clearly_better_method_is_said_to_be_and_advice_comes_first(runs: list[Run]) -> None:
     sentences = said(found_in(runs), "beta")
     assert len(sentences) == 3
     assert any(one.startswith("Ac_Hinge against Beta: better in Brier score (-0.") for one in sentences)
     # three impostors of 300 at FPR 1e-2: nobody can tell whether a group pays
-    assert sentences[-1].startswith("Whether to take Ac_Hinge instead of Beta is undetermined")
+    assert sentences[0].startswith("Whether to take Ac_Hinge instead of Beta is undetermined")
 
 
 def test_sentences_and_table_say_where_a_group_has_few_false_matches(fake_run: Any) -> None:
     """3,000 pairs: some 94 impostors of each group, with one false match at 1e-2."""
     found = found_in([fake_run("beta", 0.8, n_pairs=3000), fake_run("ac_hinge", 0.3, n_pairs=3000)], "synthetic")
-    (sentence, _) = said(found, "beta")
+    (_, sentence) = said(found, "beta")
     assert re.search(r"gap of TPR at equal FMR, points \([^()]*, 1 false match in one group\)", sentence)
     assert re.search(r"worst group's FMR over 1e-2 \([^()]*, [1-7] false match(es)? in one group\)", sentence)
     beta = run_called("beta", found)
@@ -98,7 +98,7 @@ def test_the_second_candidate_needs_a_band_below_zero_as_well(fake_run: Any) -> 
     assert hinge is not None and cohort is not None
     brier = differences(found, hinge)[cohort.label][0]
     assert brier.interval[1] < 0 < brier.band[1]
-    assert f"Not {cohort.label} instead: its Brier score is not found to be lower" in said(found, "beta")[-1]
+    assert f"Not {cohort.label} instead: its Brier score is not found to be lower" in said(found, "beta")[0]
 
 
 def test_advice_is_given_against_the_safe_method_alone(runs: list[Run]) -> None:
@@ -107,12 +107,12 @@ def test_advice_is_given_against_the_safe_method_alone(runs: list[Run]) -> None:
 
 def test_nothing_is_recommended_from_synthetic_data(fake_run: Any) -> None:
     runs = [fake_run("beta", noise=0.8), fake_run("ac_hinge", noise=0.3)]
-    assert said(found_in(runs, "synthetic"), "beta")[-1] == SYNTHETIC
+    assert said(found_in(runs, "synthetic"), "beta")[0] == SYNTHETIC
 
 
 def test_methods_that_rank_alike_are_equal_in_all_that_the_order_decides(fake_run: Any) -> None:
     runs = [fake_run("beta", n_pairs=3000), fake_run("mine", n_pairs=3000)]  # noise goes by the length of the name
-    (sentence, _) = said(found_in(runs, "synthetic"), "beta")
+    (_, sentence) = said(found_in(runs, "synthetic"), "beta")
     equal = sentence.partition("equal in ")[2]
     for measure in ("Brier score", "AUROC", "worst group's FMR over 1e-2", "gap of TPR at equal FMR"):
         assert measure in equal
@@ -126,7 +126,7 @@ def test_a_rate_that_no_threshold_meets_decides_nothing(fake_run: Any) -> None:
     ]
     change(runs[1], metric_warnings=[asdict(Finding(ties_code("tpr_at_fpr_1e-2"), "warning", "tied"))])
     found = found_in(runs)
-    sentence, advice = said(found, "beta")
+    advice, sentence = said(found, "beta")
     assert sentence.endswith("undetermined: worst group's FMR over 1e-2, gap of TPR at equal FMR, points.")
     assert advice.startswith("Whether to take Ac_Hinge instead of Beta is undetermined")
     beta = run_called("beta", found)
