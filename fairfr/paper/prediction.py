@@ -77,7 +77,7 @@ def prediction(results: Results) -> Iterator[Grid]:
             Note("largest", f"{_largest(compared)}.", "Largest misses, ours / printed"),
         ),
         about=(
-            f"{results.reading.name.capitalize()} reading, {len(settings)} of {len(HEADLINE)} settings.",
+            f"{results.reading.name.capitalize()} convention, {len(settings)} of {len(HEADLINE)} settings.",
             *raw_brier(_of_worst_brier(results, compared)),
         ),
         source=results.source,

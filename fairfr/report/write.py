@@ -201,7 +201,7 @@ def _write_page(
         figures += draw_studies(paper.studies, studies, target)
     folder = out_root / "tables" / place
     decisions = tuple(_decisions(grids))
-    title = f"fairfr: {SOURCE_LABEL[source]}, {reading} reading"
+    title = f"fairfr: {SOURCE_LABEL[source]}, {reading} convention"
     opening = Opening(notes=notes)
     if not _is_of_paper(results, studies, paper):  # whose page has many settings, and begins with an overview
         opening = Opening(decisions, notes)

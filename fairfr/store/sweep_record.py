@@ -290,7 +290,7 @@ def _name(sweep: SweepRecord, results: Sequence[RunResult], n_cells: int) -> str
         ids = _ids(results, noun)
         if ids:
             parts.append("+".join(ids) if len(ids) <= NAMED_AT_MOST else f"{len(ids)} {plural}")
-    parts.append("1 cell" if n_cells == 1 else f"{n_cells} cells")
+    parts.append("1 run" if n_cells == 1 else f"{n_cells} runs")
     return " | ".join(parts)
 
 

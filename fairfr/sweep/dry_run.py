@@ -46,7 +46,7 @@ def split_unreadable(
 
 
 def count_by_experiment(jobs: Sequence[Job]) -> str:
-    """``485 cells: 320 of appendix, 70 of components``."""
+    """``485 runs: 320 of appendix, 70 of components``."""
     counts: Counter[str] = Counter()
     for job in jobs:
         for override in job:

@@ -19,7 +19,7 @@ from fairfr.stored.run import Run
 
 SETTING = ("toys", "net")
 SORTER = MethodRow("sorter", "Sorter", "sorter", "sorter_toy")
-# the first image decides the group, yet scores rank: neither the strict reading nor that of any other paper
+# the first image decides the group, yet scores rank: neither the strict convention nor that of any other paper
 READING = Reading("toy", rule="first", ranks_by_probability=False, raw_group_brier=False, words="as toys are read.")
 ORDER = TableOrder(blocks=(("", (SORTER, BASELINE)),), datasets={"toys": "Toys"}, settings=(SETTING,))
 
@@ -71,7 +71,7 @@ def test_a_paper_with_its_own_reading_rows_and_table(tmp_path: Path) -> None:
     assert rows == [["Sorter", "0.800"], ["Baseline", "0.700"]]
     assert not (folders["strict"] / "toy_table.md").exists()
     summary = (folders["strict"] / "appendix_summary_mine_net.md").read_text(encoding="utf-8")
-    assert "40.00" in summary and "Strict reading" in summary
+    assert "40.00" in summary and "Strict convention" in summary
     assert "as toys are read." in (folders["toy"] / "index.md").read_text(encoding="utf-8")
 
 

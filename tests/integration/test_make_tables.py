@@ -46,7 +46,7 @@ def test_tables_show_the_stored_numbers_in_both_readings(
             assert printed(folder / "appendix_auroc.csv", row)["LFW MagFace"] == f"{mean:.3f}"
         for form in ("tex", "md", "html", "csv"):
             text = (folder / f"table1_tpr.{form}").read_text(encoding="utf-8")
-            assert "SYNTHETIC stand-in, not faces" in text and f"{reading.capitalize()} reading" in text
+            assert "SYNTHETIC stand-in, not faces" in text and f"{reading.capitalize()} convention" in text
         index = (folder / "index.html").read_text(encoding="utf-8")
         assert all(f'id="{id}"' in index for id in ("table1_tpr", "claims", "appendix_summary_lfw_magface"))
         assert (folder / "index.md").exists() and (folder / "all.tex").exists()
@@ -64,7 +64,7 @@ def test_real_and_synthetic_runs_have_folders_of_their_own(
     assert sorted(str(path.relative_to(tables)) for path in tables.glob("*/*")) == ["files/strict", "synthetic/paper"]
     assert not (tables / "files" / "strict" / "appendix_summary_lfw_magface.md").exists()
     mine = (tables / "files" / "strict" / "appendix_summary_mine_mynet.md").read_text(encoding="utf-8")
-    assert "SYNTHETIC" not in mine and "| Baseline | " in mine and "Strict reading" in mine
+    assert "SYNTHETIC" not in mine and "| Baseline | " in mine and "Strict convention" in mine
     assert not (tables / "synthetic" / "paper" / "appendix_summary_mine_mynet.md").exists()
 
 

@@ -183,7 +183,7 @@ def test_sweeps_are_parents_of_their_cells_and_share_those_they_have_in_common(
     done = run_py(*first)
     assert done.returncode == 0 and done.stderr == "", done.stdout + done.stderr
     ((parent, children),) = families(out)
-    assert parent.info.run_name == "sweep | synthetic | lfw | magface | 2 cells" and parent.info.status == "FINISHED"
+    assert parent.info.run_name == "sweep | synthetic | lfw | magface | 2 runs" and parent.info.status == "FINISHED"
     assert parent.data.metrics["sweep/cells"] == 2 and parent.data.metrics["sweep/failed"] == 0
     assert children == {"baseline", "platt"}
     assert {"cells.csv", "tables", "figures"} <= artifacts_of(out, parent.info.run_id)

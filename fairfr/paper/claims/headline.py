@@ -184,11 +184,11 @@ def _none_full(numbers: Numbers) -> Verdict:
     return verdict(not any(full.values()), ", ".join(f"{LABEL[m]} {n} of 9" for m, n in full.items()))
 
 
-@claim("aware-zero", _WHERE_LEVELS, "Group-aware methods typically score zero on RFW", figure="cells")
+@claim("aware-zero", _WHERE_LEVELS, "Group-aware methods typically score zero on RFW", figure="entries")
 def _aware_zero(numbers: Numbers) -> Verdict:
     cells = []
     for setting in HEADLINE:
         if setting[0] == "rfw":
             cells += [numbers.required(LU_AUROC, setting, m) for m in ("gst", "demonorm", "oracle")]
     zero = sum(value == 0 for value in cells)
-    return verdict(zero > len(cells) / 2, f"{zero} of {len(cells)} cells are 0/N", zero)
+    return verdict(zero > len(cells) / 2, f"{zero} of {len(cells)} entries are 0/N", zero)

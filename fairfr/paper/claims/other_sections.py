@@ -23,7 +23,7 @@ from fairfr.report.quantity import Quantity
 from fairfr.stored.order import Setting
 
 CELLS = len(AC) * len(HEADLINE)
-CELLS_WON = "cells won"
+CELLS_WON = "entries won"
 CALIBRATORS = ("platt", "beta", "faircal", "frappe")
 """Without group labels and with a probability of their own."""
 BRIER_OF_A_GUESS = 0.25  # a constant probability of one half; a fitted overlay on a useful score stays below
@@ -53,7 +53,7 @@ def _in_columns(counts: dict[str, int]) -> str:
 def _often(counts: dict[str, int], rival: str) -> Verdict:
     """Often: in more than half of the cells, all variants together."""
     won = sum(counts.values())
-    detail = f"better than {rival} in: {_in_columns(counts)}; {won} of {CELLS} cells"
+    detail = f"better than {rival} in: {_in_columns(counts)}; {won} of {CELLS} entries"
     return verdict(won > CELLS / 2, detail, won)
 
 

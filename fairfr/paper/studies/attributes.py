@@ -22,7 +22,7 @@ METHODS = {
 PAPER = ("lfw", "facenet_casia")
 RULES = Note(
     "rules",
-    "A pair belongs to a group if both of its images do, in either reading; mixed and unknown pairs are in none. A "
+    "A pair belongs to a group if both of its images do, by either convention; mixed and unknown pairs are in none. A "
     "group counts in a fold with at least min_pairs pairs and both labels; the worst of those is taken in each fold.",
 )
 

@@ -140,7 +140,7 @@ def _write_around(figure: Figure, results: Results, has_baseline: bool) -> None:
     from matplotlib.lines import Line2D
 
     source = results.source
-    title = f"Worst-group AUROC ({results.reading} reading)"
+    title = f"Worst-group AUROC ({results.reading} convention)"
     if source == "synthetic":
         title += f"\n{source_title(source)}"
     figure.suptitle(title, fontsize=LARGE)

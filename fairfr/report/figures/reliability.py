@@ -72,7 +72,7 @@ def reliability_figure(score_only: RunScores, adaptive: RunScores) -> Figure | N
         return None
     height = PANELS_HEIGHT + LEGEND_ROW * ceil(len(groups) / LEGEND_COLUMNS)
     figure = Figure(figsize=(WIDTH, height), layout="constrained")
-    title = escape_mathtext(f"{setting_label(score_only.run)}: reliability by group ({adaptive.run.reading} reading)")
+    title = escape_mathtext(f"{setting_label(score_only.run)}: reliability by group ({adaptive.run.reading} convention)")
     figure.suptitle(title + _fitted(score_only), fontsize=LARGE)
     left, centre, right = figure.subplots(1, 3)
     labels = [escape_mathtext(scores.run.label) for scores in (score_only, adaptive)]
@@ -128,7 +128,7 @@ def draw_run_reliability(axes: Axes, scores: RunScores) -> str:
     axes.set_ylabel("share of genuine pairs", fontsize=MEDIUM)
     axes.tick_params(labelsize=SMALL, length=2.5)
     axes.spines[["top", "right"]].set_visible(False)
-    said = f"pairs per marker; groups: {scores.run.reading} reading"
+    said = f"pairs per marker; groups: {scores.run.reading} convention"
     if left_out:
         said += f"; {left_out} smaller groups not drawn"
     return said

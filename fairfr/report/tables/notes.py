@@ -99,7 +99,7 @@ class RunsOfTable:
         if not self.used:
             yield "No run yet on the paper's data sets and backbones."
             return
-        yield f"{self.results.reading.name.capitalize()} reading; {self._folds()}; {plural(len(self.used), 'run')}."
+        yield f"{self.results.reading.name.capitalize()} convention; {self._folds()}; {plural(len(self.used), 'run')}."
         if self.has_group_brier:
             yield from raw_brier(self.used)
 
@@ -129,7 +129,7 @@ class RunsOfTable:
         found.extend(extra)
         said = (self.results.order.row_notes.get(row.id) for row in self.rows)
         found.extend(Note("row", text) for text in said if text is not None)
-        found.append(Note("reading", reading.words, f"{reading.name.capitalize()} reading"))
+        found.append(Note("reading", reading.words, f"{reading.name.capitalize()} convention"))
         if not self.exact:
             found.append(self._replaced())
         if self.is_by_group and not self.is_pooled:

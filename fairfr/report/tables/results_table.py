@@ -129,7 +129,7 @@ def _lines(runs: Sequence[Run]) -> list[Line]:
 def _about(runs: Sequence[Run], reading: Reading, shared: Parameters) -> str:
     counts = {run.n_folds for run in runs if run.n_folds}
     folds = " or ".join(map(str, sorted(counts)))
-    about = f"mean over {folds or 'the'} held-out folds, {reading} reading"
+    about = f"mean over {folds or 'the'} held-out folds, {reading} convention"
     if shared:
         about += f", {escape_control_chars(variant_text(shared))}"
     return about

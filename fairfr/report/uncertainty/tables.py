@@ -258,7 +258,7 @@ def _about(found: SettingBootstrap) -> str:
         drawn = "identities, partly guessed"
     else:
         drawn = "units"
-    return f"{reading} reading; {folds} held-out folds; {found.draws:,} draws over {drawn}."
+    return f"{reading} convention; {folds} held-out folds; {found.draws:,} draws over {drawn}."
 
 
 def _notes(found: SettingBootstrap) -> Iterator[Note]:

@@ -128,7 +128,7 @@ def test_print_shows_the_table_and_the_sentences(found: ComparedMethods) -> None
     text = str(found)
     lines = text.splitlines()
     assert lines[0] == "arrays x embeddings"
-    assert lines[1] == "mean over 3 held-out folds, strict reading"
+    assert lines[1] == "mean over 3 held-out folds, strict convention"
     for name in ("beta", "My oracle†", "ac_hinge"):
         assert sum(line.startswith(name) for line in lines) >= 1
     assert "ac_hinge against beta: " in text and "beta. Not ac_hinge" in text

@@ -50,7 +50,7 @@ def test_ids_are_unique() -> None:
         ("linear-rest", "holds", "4 of the remaining 4"),
         ("density-four", "holds", "4 of 9"),
         ("none-full", "holds", "FRAPPÉ 0 of 9, FSN 0 of 9"),
-        ("aware-zero", "holds", "9 of 9 cells"),
+        ("aware-zero", "holds", "9 of 9 entries"),
         ("brier-mean", "holds", "AC-Linear 0.0429, FairCal 0.0449"),
         ("brier-columns", "does not hold", "BFW AdaFace: FRAPPÉ; BFW MagFace: FairCal and FRAPPÉ and AC-Linear"),
         ("asian-magface", "holds", "94.19 to 96.02, 31.5 %"),  # 1.83 of 5.81
@@ -67,7 +67,7 @@ def test_ids_are_unique() -> None:
         ("overlay", "does not hold", "DemoNorm on LFW AdaFace 0.331"),
         ("low-fpr-depends", "holds", "AC-MLP 0 of 9, AC-Linear 5 of 9, AC-Density 5 of 9"),
         ("tpr-strong", "does not hold", "FairCal 0.7382, AC-Linear 0.7341, Baseline 0.7150, AC-Density 0.7146"),
-        ("often-ranking", "holds", "AC-MLP 6 of 9, AC-Linear 9 of 9, AC-Density 9 of 9; 24 of 27 cells"),
+        ("often-ranking", "holds", "AC-MLP 6 of 9, AC-Linear 9 of 9, AC-Density 9 of 9; 24 of 27 entries"),
         ("often-probability", "holds", "FairCal alone: AC-MLP 2 of 9, AC-Linear 7 of 9, AC-Density 6 of 9"),
         ("split-brier", "does not hold", "RFW R100 0.062"),
         ("split-brier", "does not hold", "ArcFace 0.0754 (Platt 0.0755); the embedding sets differ"),
@@ -110,7 +110,7 @@ def test_probabilities_are_compared_with_calibrators_not_with_a_raw_cosine(
     strong = {(*s, "platt"): {("brier", "worst"): 0.01} for s in HEADLINE}
     found = ours(paper_runs(change=strong), "often-probability")
     assert found.status == "does not hold" and "the best of Platt, FairCal, FRAPPÉ" in found.detail
-    assert "AC-MLP 0 of 9, AC-Linear 0 of 9, AC-Density 0 of 9; 0 of 27 cells" in found.detail
+    assert "AC-MLP 0 of 9, AC-Linear 0 of 9, AC-Density 0 of 9; 0 of 27 entries" in found.detail
 
 
 def test_tpr_is_judged_on_means(paper_runs: Callable[..., Results]) -> None:

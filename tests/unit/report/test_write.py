@@ -132,7 +132,7 @@ def test_a_page_begins_with_what_the_intervals_decide_or_says_how_to_get_it(fake
     results = [fake_run(method, dataset="mine", source="files") for method in ("baseline", "beta", "ac_hinge")]
     page = pages(results, tmp_path)["files/strict"]
     command = f"fairfr tables --out-root {tmp_path} --against beta"
-    assert page.startswith("# fairfr: data files, strict reading\n\nWhat differences between methods decide")
+    assert page.startswith("# fairfr: data files, strict convention\n\nWhat differences between methods decide")
     assert f"`{command}`" in page
     asked = written(results, tmp_path, "data=")["files"]
     again = f"fairfr tables --reading strict --out-root {tmp_path} --where data= --against beta"

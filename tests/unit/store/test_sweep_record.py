@@ -71,7 +71,7 @@ def test_a_parent_run_is_named_after_what_was_swept(tmp_path: Path) -> None:
     one = [outcome(tmp_path, method="platt"), outcome(tmp_path, "skipped", method="beta")]
     over = SweepRecord.of(COMMAND, None, started=10.0).over(12.5, None, one)
     end = SweepSummary.of(over, one)
-    assert end.name == "sweep | synthetic | lfw | magface | 2 cells"
+    assert end.name == "sweep | synthetic | lfw | magface | 2 runs"
     assert end.status == "FINISHED"
     counts = {"sweep/cells": 2, "sweep/already_done": 1, "sweep/failed": 0, "sweep/not_run": 0}
     assert end.metrics == counts | {"sweep/seconds": 2.5}
@@ -79,7 +79,7 @@ def test_a_parent_run_is_named_after_what_was_swept(tmp_path: Path) -> None:
 
     many = [outcome(tmp_path, method="gst", dataset=name, source="files") for name in ("rfw", "bfw", "c", "d")]
     named = SweepSummary.of(SweepRecord.of([], "headline", started=0.0).over(1.0, None, many), many)
-    assert named.name == "headline | 4 data sets | magface | 4 cells"
+    assert named.name == "headline | 4 data sets | magface | 4 runs"
 
 
 def test_every_cell_is_listed_and_a_failure_fails_the_parent(tmp_path: Path) -> None:
@@ -128,7 +128,7 @@ def test_jobs_that_left_no_word_are_told_by_what_they_would_have_been(tmp_path: 
     assert [found.choices for found in outcomes[1:]] == ["method=b", "method=c", "dataset=lfw method=d"]
     assert "killed" in outcomes[2].error and outcomes[3].error == "did not start."
     end = SweepSummary.of(sweep.over(1.0, None, outcomes), outcomes)
-    assert end.status == "FAILED" and end.metrics["sweep/not_run"] == 3 and "4 cells" in end.name
+    assert end.status == "FAILED" and end.metrics["sweep/not_run"] == 3 and "4 runs" in end.name
     rows = list(csv.DictReader(io.StringIO(end.cells_csv)))
     assert [row["outcome"] for row in rows] == ["completed", "not run", "not run", "not run"]
 

@@ -63,7 +63,7 @@ def bold(text: str) -> set[str]:
 def test_numbers_are_printed_with_three_digits() -> None:
     text = shown(stored("Platt", 0.98765, 0.0436))
     assert "0.988" in text and "0.044" in text and "Platt" in text
-    assert "LFW x MagFace" in text and "mean over 2 held-out folds, paper reading" in text
+    assert "LFW x MagFace" in text and "mean over 2 held-out folds, paper convention" in text
     assert "SYNTHETIC" not in text
 
 
@@ -125,7 +125,7 @@ def test_the_brier_score_of_raw_scores_is_named() -> None:
 def test_own_data_is_read_strictly_in_the_terminal() -> None:
     own = {"backbone": {"id": "mynet", "label": "mynet"}, "data": {"folds": ["0", "1"], "grouping": "kind"}}
     text = shown(stored("Baseline", 0.9, **own))
-    assert "strict reading" in text and "raw score" not in text
+    assert "strict convention" in text and "raw score" not in text
 
 
 def test_ties_as_printed_are_bold_together_and_lower_brier_wins() -> None:
@@ -223,7 +223,7 @@ def test_rows_of_a_parameter_sweep_name_what_differs_and_the_title_what_is_share
     runs = [stored("Platt", 0.9, differs={"seed": 1, "method.estimator.C": c}) for c in (2.0, 0.5)]
     text = shown(*runs, stored("Beta", 0.8, differs={"seed": 1}))
     assert "Platt (C=2)" in text and "Platt (C=0.5)" in text and "Beta " in text
-    assert "paper reading, seed=1" in text and text.count("seed=1") == 1
+    assert "paper convention, seed=1" in text and text.count("seed=1") == 1
 
 
 def test_a_line_of_a_sweep_names_what_differs(terminal: Terminal, screen: io.StringIO) -> None:

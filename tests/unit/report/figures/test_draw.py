@@ -96,7 +96,7 @@ def test_titles_name_reading_and_stand_in(fake_run: Any, source: Any, said: bool
     overview = overview_figure(in_reading(results_of([density], source), STRICT))
     assert overview is not None and "RFW x FaceNet" in reliability
     for title in (reliability, overview.get_suptitle()):
-        assert "strict reading" in title and ("synthetic" in title.lower()) == said
+        assert "strict convention" in title and ("synthetic" in title.lower()) == said
         assert ("Some figures are fitted to the paper" in title) == said
 
 

@@ -85,7 +85,7 @@ def test_a_clearly_better_method_is_marked_and_brier_counts_downwards(fake_run: 
 
 def test_captions_and_notes_say_what_a_reader_must_know(fake_run: Any) -> None:
     grid = tables([fake_run("baseline"), fake_run("gst_paper")])["uncertainty_rfw_facenet"]
-    assert "SYNTHETIC" in grid.caption and "Paper reading" in grid.caption and "100 draws" in grid.caption
+    assert "SYNTHETIC" in grid.caption and "Paper convention" in grid.caption and "100 draws" in grid.caption
     notes = " ".join(map(str, grid.notes))
     assert "a fold expects 0.1 false matches" in notes and "0123456789abcdef" in notes
     assert [line.dagger for line in grid.sections[0].lines] == [False, True]

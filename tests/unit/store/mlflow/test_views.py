@@ -55,8 +55,8 @@ def test_synthetic_runs_and_own_data_have_a_view_each_without_parent_runs() -> N
 
 @pytest.mark.parametrize("varied", [(), ("seed", "method.estimator.k")])
 def test_charts_set_each_metric_against_that_of_the_worst_group(varied: tuple[str, ...]) -> None:
-    name, value = views.of_sweep("ab12", "headline | 144 cells", varied)
-    assert name == "mlflow.sharedViewState.sweep-ab12" and json.loads(value)["name"] == "headline | 144 cells"
+    name, value = views.of_sweep("ab12", "headline | 144 runs", varied)
+    assert name == "mlflow.sharedViewState.sweep-ab12" and json.loads(value)["name"] == "headline | 144 runs"
     state = state_of((name, value))
     assert "ab12" in state["searchFilter"] and axes_of(state) == AGAINST_WORST
     assert state["selectedColumns"][7:] == [f"params.`{key}`" for key in varied]
