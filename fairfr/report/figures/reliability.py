@@ -72,7 +72,8 @@ def reliability_figure(score_only: RunScores, adaptive: RunScores) -> Figure | N
         return None
     height = PANELS_HEIGHT + LEGEND_ROW * ceil(len(groups) / LEGEND_COLUMNS)
     figure = Figure(figsize=(WIDTH, height), layout="constrained")
-    title = escape_mathtext(f"{setting_label(score_only.run)}: reliability by group ({adaptive.run.reading} convention)")
+    convention = f"{adaptive.run.reading} convention"
+    title = escape_mathtext(f"{setting_label(score_only.run)}: reliability by group ({convention})")
     figure.suptitle(title + _fitted(score_only), fontsize=LARGE)
     left, centre, right = figure.subplots(1, 3)
     labels = [escape_mathtext(scores.run.label) for scores in (score_only, adaptive)]
