@@ -30,11 +30,6 @@ class Shift:
     distance: float
     limit: float
 
-    @property
-    def is_explained(self) -> bool:
-        """Whether some share of genuine pairs explains the probabilities."""
-        return self.share is not None
-
 
 def measure_shift(
     grouping: str | None, group: str, probability: F64, stored: Histogram, threshold: float | None
