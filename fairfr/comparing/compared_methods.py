@@ -57,7 +57,7 @@ class FoundThreshold:
     rates: Threshold = field(repr=False)
 
     def __str__(self) -> str:
-        return threshold_text(self.rates)
+        return threshold_text(self.rates, has_saved_model=False)
 
 
 @dataclass(frozen=True, repr=False)

@@ -256,9 +256,9 @@ def _rate(pairs: OneKind, threshold: float | None, confidence: float) -> dict[st
 # -- as text ---------------------------------------------------------------------------------------------------------
 
 
-def threshold_text(found: Threshold) -> str:
-    """The page for people."""
-    lines = [*_header(found), *_body(found), *_notes(found)]
+def threshold_text(found: Threshold, has_saved_model: bool = True) -> str:
+    """The page for people; ``has_saved_model``: whether there is a model that was fitted on all folds."""
+    lines = [*_header(found), *_body(found), *_notes(found, has_saved_model)]
     return escape_control_chars("\n".join(lines))
 
 
@@ -361,7 +361,7 @@ def _percent(share: float) -> str:
     return f"{100 * share:.3g} %"
 
 
-def _notes(found: Threshold) -> Iterator[str]:
+def _notes(found: Threshold, has_saved_model: bool) -> Iterator[str]:
     level = _percent(found["confidence"])
     yield ""
     if _is_known(found):
@@ -383,9 +383,12 @@ def _notes(found: Threshold) -> Iterator[str]:
     if found["groups"]:
         both = "both images belong to it" if found["rule"] == "both" else "its left image belongs to it"
         yield f"A pair counts for a group if {both}. The threshold is the same for all groups."
+    model = "no model is saved: fit one on all pairs to use the threshold"
+    if has_saved_model:
+        model = "the saved model is fitted on all of them"
     yield (
-        f"Set on scores of {found['folds']} folds, each from a fit on the others; the saved model is fitted on all of "
-        "them. The threshold is valid for pairs like these. For another camera, network or population, set a new one."
+        f"Set on scores of {found['folds']} folds, each from a fit on the others; {model}. The threshold is valid for "
+        "pairs like these. For another camera, network or population, set a new one."
     )
 
 

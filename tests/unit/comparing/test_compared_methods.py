@@ -88,6 +88,7 @@ def test_threshold_has_the_wanted_rate(found: ComparedMethods, faces: Any) -> No
     assert (impostors >= kept.value).mean() <= 0.02 < (impostors >= np.nextafter(kept.value, 0)).mean() + 1 / 500
     assert kept.confident is None or kept.confident >= kept.value
     assert f"accept where probability >= {kept.value:.6g}" in str(kept) and "3 folds" in str(kept)
+    assert "no model is saved: fit one on all pairs" in str(kept) and "the saved model" not in str(kept)
     with pytest.raises(fairfr.ConfigError, match="Did you mean 'beta'"):
         found.threshold("betta", fmr=0.01)
     for fmr in (0, 1, -0.1, [0.01, 0.001], "1e-3", float("nan")):
