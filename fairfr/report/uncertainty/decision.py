@@ -24,7 +24,10 @@ ENOUGH_GENUINE = 100
 """With fewer genuine pairs a map of the score alone is all that can be fitted well."""
 A_POINT = 0.01
 """So much of a group's true matches may be lost."""
+CONDITION = "What no number shows: every group must be among the training pairs."
+"""Of the first candidate, which keeps weights alone."""
 CONDITIONS = "What no number shows: every group must be in the cohort, and the model's file may hold face vectors."
+"""Of the second."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +184,8 @@ def advise(trial: Trial, successor: Trial | None, n_genuine: int) -> str:
     if taken is trial:
         said.insert(0, f"Take {trial.method}: {', '.join(found.reasons)}.")
     said += _undetermined(taken.groups)
-    return " ".join([*said, CONDITIONS])
+    said.append(CONDITION if taken is trial else CONDITIONS)
+    return " ".join(said)
 
 
 def _untold(groups: Sequence[GroupChange]) -> str:
