@@ -34,6 +34,7 @@ from fairfr.core.run_key import check_path_name
 from fairfr.core.storage import replace_text
 from fairfr.core.text import plural
 from fairfr.data.check import command as check_command
+from fairfr.data.files import DataFile
 from fairfr.data.importers.imported_set import ImportedSet, add_output_arguments, write_and_summarise
 from fairfr.faces.aligners import ListedImage
 from fairfr.faces.benchmarks import (
@@ -72,13 +73,15 @@ class Recogniser(NamedTuple):
 
 def make_lfw(arguments: argparse.Namespace) -> str:
     """LFW with its official pairs."""
+    check_files(arguments.pairs, arguments.group_table)
     recogniser = load_recogniser(arguments)  # what is not installed is said before anything is fetched
     downloads = arguments.data_root / ".downloads" / "lfw"
     with _progress() as progress:
         if arguments.images is None:
             folder, pairs = download_lfw(downloads, arguments.pairs, progress)
         else:
-            folder = given_pictures(arguments.images, LFW, downloads, progress)
+            needs_list = arguments.pairs is None
+            folder = given_pictures(arguments.images, LFW, downloads, progress, needs_list)
             pairs = arguments.pairs or find_pair_list(arguments.images, folder)
     pictures = list_pictures(folder, LFW)
     print(f"{folder}: {len(pictures):,} images")
@@ -87,6 +90,7 @@ def make_lfw(arguments: argparse.Namespace) -> str:
 
 def make_celeba(arguments: argparse.Namespace) -> str:
     """CelebA with pairs inside gender and age."""
+    check_files(arguments.identities, arguments.celeba_attributes)
     recogniser = load_recogniser(arguments)
     with _progress() as progress:
         folder = given_pictures(arguments.images, CELEBA, arguments.data_root / ".downloads" / "celeba", progress)
@@ -96,6 +100,13 @@ def make_celeba(arguments: argparse.Namespace) -> str:
         pictures = dict(list(pictures.items())[:CELEBA_FIRST])
     data = celeba_set(pictures, arguments.identities, arguments.celeba_attributes)
     return embed(data, pictures, recogniser, arguments)
+
+
+def check_files(*tables: Path | None) -> None:
+    """Refuse a table that is not there before anything is fetched or unpacked."""
+    for path in tables:
+        if path is not None:
+            DataFile.at(path)
 
 
 def load_recogniser(arguments: argparse.Namespace) -> Recogniser:

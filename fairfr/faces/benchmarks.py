@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from fairfr.core.errors import DataError
@@ -11,7 +11,7 @@ from fairfr.data.importers.celeba import read_celeba
 from fairfr.data.importers.imported_set import ImportedSet
 from fairfr.data.importers.lfw import read_group_table, read_lfw
 from fairfr.data.importers.within_groups import PairSampling, pairs_within_groups
-from fairfr.faces.download import RemoteFile, fetch, sha256_of, unpack
+from fairfr.faces.download import RemoteFile, fetch, list_names, sha256_of, unpack
 
 Progress = Callable[[str, int, int], object]
 """What is done, how much of it, and of how much in all (0: not known)."""
@@ -68,16 +68,28 @@ def download_lfw(folder: Path, pairs: Path | None, progress: Progress) -> tuple[
     return pictures, pairs
 
 
-def given_pictures(given: Path, layout: Layout, folder: Path, progress: Progress) -> Path:
-    """The folder of pictures that ``given`` is or holds; if it is an archive, it is unpacked in ``folder``."""
+def given_pictures(
+    given: Path, layout: Layout, folder: Path, progress: Progress, needs_pair_list: bool = False
+) -> Path:
+    """The folder of pictures that ``given`` is or holds; if it is an archive, it is unpacked in ``folder``.
+
+    ``needs_pair_list``: an archive is not unpacked if LFW's list of pairs is neither in it nor beside it.
+    """
     if given.is_dir():
         return find_pictures(given, layout)
     if not given.is_file():
         raise DataError(f"{given}: not found. --images names a folder or an archive.")
     unpacked = _unpacked(folder, given.name, sha256_of(given))
     if not unpacked.is_dir():
+        if needs_pair_list and not (given.parent / LFW_PAIRS.name).is_file():
+            _check_holds_pair_list(given)
         unpack(given, unpacked, lambda done: progress("unpacking", done, 0))
     return find_pictures(unpacked, layout)
+
+
+def _check_holds_pair_list(archive: Path) -> None:
+    if LFW_PAIRS.name not in {PurePosixPath(name).name for name in list_names(archive)}:
+        raise _no_pair_list(archive)
 
 
 def _unpacked(folder: Path, archive: str, sha256: str) -> Path:
@@ -116,8 +128,12 @@ def find_pair_list(given: Path, pictures: Path) -> Path:
         path = folder / LFW_PAIRS.name
         if path.is_file():
             return path
-    raise DataError(
-        f"{LFW_PAIRS.name} is neither in {pictures} nor beside it. Name the list of pairs with --pairs; it can be had "
+    raise _no_pair_list(pictures)
+
+
+def _no_pair_list(place: Path) -> DataError:
+    return DataError(
+        f"{LFW_PAIRS.name} is neither in {place} nor beside it. Name the list of pairs with --pairs; it can be had "
         f"from {LFW_PAIRS.address}"
     )
 

@@ -211,14 +211,30 @@ def unpack(archive: Path, folder: Path, progress: Callable[[int], object]) -> No
             raise DataError(f"{archive} has no files in it.")
         draft.rename(folder)
     except DAMAGE as error:
-        if isinstance(error, DataError):
-            raise
-        raise DataError(
-            f"{archive} is damaged or cut short ({error_summary(error)}). Download it again, or pass the folder that "
-            "you unpacked it to."
-        ) from None
+        raise _damaged(archive, error) from None
     finally:
         shutil.rmtree(draft, ignore_errors=True)
+
+
+def list_names(archive: Path) -> list[str]:
+    """The names of all files in a tar or zip archive."""
+    names = []
+    try:
+        for name, _, content in _files(archive):
+            content.close()
+            names.append(name)
+    except DAMAGE as error:
+        raise _damaged(archive, error) from None
+    return names
+
+
+def _damaged(archive: Path, error: Exception) -> DataError:
+    if isinstance(error, DataError):
+        return error
+    return DataError(
+        f"{archive} is damaged or cut short ({error_summary(error)}). Download it again, or pass the folder that you "
+        "unpacked it to."
+    )
 
 
 def _files(archive: Path) -> Iterator[tuple[str, int, IO[bytes]]]:

@@ -115,8 +115,7 @@ def read_lfw(
         notes += source.report(new, ids, identity)
     if not labels:
         text = (
-            "LFW itself has no groups: name a table of them (--help lists the options), "
-            "or run with 'dataset.grouping=[]'."
+            "LFW itself has no groups: name a table of them with --group-table FILE, or run with 'dataset.grouping=[]'."
         )
         notes.append(Finding("no-groups", "note", text))
     data = check_import(path, ids, identity, attributes, pairs)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import tarfile
 import threading
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -228,6 +229,26 @@ def test_the_list_of_pairs_may_be_elsewhere(run: Run, home: Path, tmp_path: Path
     with pytest.raises(SystemExit, match=r"pairs\.txt is neither in .* Name the list of pairs with --pairs"):
         run("lfw", "--images", home)
     assert "36 vectors" in run("lfw", "--images", home, "--pairs", tmp_path / "mine.txt")
+
+
+def test_lists_that_are_not_there_are_told_before_an_archive_is_unpacked(run: Run, home: Path, tmp_path: Path) -> None:
+    archive = pack(home, tmp_path / "lfw.tgz")
+    (home / "pairs.txt").rename(tmp_path / "mine.txt")
+    with pytest.raises(SystemExit, match=r"pairs\.txt is neither in .*lfw\.tgz nor beside it"):
+        run("lfw", "--images", archive)
+    for option in ("--pairs", "--group-table"):
+        with pytest.raises(SystemExit, match=r"none\.txt"):
+            run("lfw", "--images", archive, "--pairs", tmp_path / "mine.txt", option, tmp_path / "none.txt")
+    with pytest.raises(SystemExit, match=r"none\.txt"):
+        run("celeba", "--images", archive, "--identities", tmp_path / "none.txt", "--celeba-attributes", archive)
+    assert not list(tmp_path.glob("data*/.downloads/**/*.jpg"))
+    assert "36 vectors" in run("lfw", "--images", archive, "--pairs", tmp_path / "mine.txt")
+
+
+def test_the_list_of_pairs_may_be_in_the_archive(run: Run, home: Path, tmp_path: Path) -> None:
+    with tarfile.open(tmp_path / "lfw.tgz", "w:gz") as archive:
+        archive.add(home, "home")
+    assert "36 vectors" in run("lfw", "--images", tmp_path / "lfw.tgz")
 
 
 class Quiet(SimpleHTTPRequestHandler):

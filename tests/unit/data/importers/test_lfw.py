@@ -58,7 +58,7 @@ def test_list_becomes_pairs(pairs: Path, tmp_path: Path) -> None:
         ["1", "Ana_Guevara_0007.jpg", "Bob_Dole_0003.jpg", "0"],
     ]
     assert ["Jean-Pierre_B_0012.jpg", "Jean-Pierre_B"] in rows(tmp_path / "data/lfw/images.csv")
-    assert "LFW itself has no groups" in told
+    assert "LFW itself has no groups: name a table of them with --group-table FILE" in told
 
 
 def test_groups_from_a_side_table(pairs: Path, tmp_path: Path) -> None:
