@@ -191,9 +191,12 @@ def _rate_row(row: GroupRates, level: Level) -> list[str]:
 def _rate(rate: Rate) -> str:
     if rate.errors.pairs == 0:
         return "no pairs"
+    shown = percent(rate.errors.rate)
     low, high = map(percent, rate.interval)
     mark = " (few)" if rate.is_few else ""
-    return f"{percent(rate.errors.rate)} [{low}, {high}]{mark}"
+    if low == high == shown:
+        return shown + mark
+    return f"{shown} [{low}, {high}]{mark}"
 
 
 def _at_least_notes(groups: Sequence[GroupRates], known: bool) -> Iterator[str]:

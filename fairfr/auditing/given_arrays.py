@@ -34,7 +34,7 @@ def given_columns(
     if identities is not None:
         people = _two_columns(identities, n, "identities")
     groupings = tuple(_grouping(name, of, n) for name, of in (groups or {}).items())
-    return Columns(values, label, _numbered, groupings, people)
+    return Columns(values, label, _numbered, groupings, people, argument=what)
 
 
 def read_numbers(given: npt.ArrayLike, what: str, n: int | None = None) -> F64:

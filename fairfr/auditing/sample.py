@@ -62,7 +62,8 @@ class Grouping:
         if found > MOST_LEVELS:
             raise DataError(
                 f"group '{grouping.id}' has {found:,} different values, such as '{grouping.levels[0]}'; at most "
-                f"{MOST_LEVELS} can be compared. Join values, or cut numbers into bins: --bins {grouping.id}=30,60."
+                f"{MOST_LEVELS} can be compared. Join values, or cut numbers into bins: --bins {grouping.id}=30,60 "
+                "(arrays: numpy.digitize)."
             )
         return grouping
 
@@ -157,7 +158,8 @@ class Columns:
 
     ``label`` (p,): 1, 0, and -1 where it cannot be read. ``identity``: of the left and of the right images.
     ``place`` names some rows for a message. ``other_cells`` has the columns that are not audited, of some rows.
-    ``images``: ids of the left and of the right images, where a model is to compare them.
+    ``images``: ids of the left and of the right images, where a model is to compare them. ``argument``: what the score
+    is called where arrays were handed over; None for columns of a file.
     """
 
     score: F64
@@ -170,6 +172,7 @@ class Columns:
     is_distance: bool = False
     other_cells: Callable[[I64], list[npt.NDArray[Any]]] | None = None
     images: tuple[Coded, Coded] | None = None
+    argument: str | None = None
 
 
 def check_sample(given: Columns, bad_rows: BadRows = "refuse") -> Sample:
@@ -194,38 +197,43 @@ def check_sample(given: Columns, bad_rows: BadRows = "refuse") -> Sample:
     """
     keep = np.ones(len(given.score), dtype=bool)
     left_out: dict[str, int] = {}
-    for reason, wrong in _problems(given):
+    for reason, arguments, wrong in _problems(given):
         first = wrong & keep
         if not first.any():
             continue
         if bad_rows == "refuse":
             rows = np.flatnonzero(first)
+            remedy = "Correct them, or leave such rows out: --bad-rows leave-out."
+            if given.argument is not None:
+                remedy = f"Correct {arguments}, or leave these pairs out of every array."
             raise DataError(
-                f"{plural(len(rows), 'row')}: {reason} ({given.place(rows[:NAMED_ROWS].tolist())}). Correct them, or "
-                "leave such rows out: --bad-rows leave-out."
+                f"{plural(len(rows), 'row')}: {reason} ({given.place(rows[:NAMED_ROWS].tolist())}). {remedy}"
             )
         left_out[reason] = int(np.count_nonzero(first))
         keep &= ~first
     if not keep.any():
         raise DataError("there is no pair that can be audited. Check the file, and the names of its columns.")
     sample = _kept(given, keep, left_out)
-    _check_direction(sample)
+    _check_direction(sample, given.argument)
     return sample
 
 
-def _problems(given: Columns) -> Iterator[tuple[str, Bool]]:
-    """What may be wrong with rows, and with which of them."""
-    yield "the score is not a finite number", ~np.isfinite(given.score)
+def _problems(given: Columns) -> Iterator[tuple[str, str, Bool]]:
+    """What may be wrong with rows, in which arguments if they are arrays, and with which rows."""
+    score = given.argument or "score"
+    yield f"the {score} is not a finite number", score, ~np.isfinite(given.score)
     if given.label is not None:
-        yield "the label cannot be read", given.label < 0
+        yield "the label cannot be read", "same", given.label < 0
     if given.probability is not None:
         outside = ~((given.probability >= 0) & (given.probability <= 1))
-        yield "the probability is not between 0 and 1", outside
+        yield "the probability is not between 0 and 1", "probability", outside
     if given.identity is not None and given.label is not None:
         left, right = _people(given.identity)
         known = (given.identity[0].codes != UNKNOWN) & (given.identity[1].codes != UNKNOWN)
-        yield "labelled as one person, with two identities", known & (given.label == 1) & (left != right)
-        yield "labelled as two people, with one identity", known & (given.label == 0) & (left == right)
+        one = known & (given.label == 1) & (left != right)
+        yield "labelled as one person, with two identities", "same or identities", one
+        two = known & (given.label == 0) & (left == right)
+        yield "labelled as two people, with one identity", "same or identities", two
 
 
 def _people(identity: tuple[Coded, Coded]) -> tuple[I64, I64]:
@@ -308,12 +316,20 @@ def _repeats(columns: Sequence[npt.NDArray[Any]]) -> tuple[I64, Bool]:
     return order, equal
 
 
-def _check_direction(sample: Sample) -> None:
+def _check_direction(sample: Sample, argument: str | None) -> None:
     if sample.same is None:
         return
     area = auroc_of(roc_curve(sample.same, sample.similarity))
-    if area < 0.5:
-        advice = "swapped labels, or distances: use --distance COL (distance=True)"
-        if sample.is_distance:
-            advice = "swapped labels, or scores that are higher for more similar images: use --score COL"
-        raise DataError(f"impostors rank above genuine pairs (AUROC {area:.3f}): {advice}.")
+    if not area < 0.5:  # pairs of one kind have none
+        return
+    kind = "distances"
+    use = "--distance COL"
+    if sample.is_distance:
+        kind = "scores that are higher for more similar images"
+        use = "--score COL"
+    if argument is not None:
+        use = f"distance={not sample.is_distance}"
+    advice = f"swapped labels, or {kind}: use {use}."
+    if argument == "probability":
+        advice = "are the labels in same swapped?"
+    raise DataError(f"impostors rank above genuine pairs (AUROC {area:.3f}): {advice}")

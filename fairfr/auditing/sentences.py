@@ -157,12 +157,18 @@ def _all_pairs(place: str, everything: GroupRates) -> AuditFinding:
         what, verb = WHAT[kind]
         if rate.errors.pairs == 0:
             continue
-        low, high = map(percent, rate.interval)
-        parts.append(
-            f"{rate.errors.errors:,} of {rate.errors.pairs:,} {what} pairs were {verb} ({NAME[kind]} "
-            f"{percent(rate.errors.rate)}, {low} to {high})"
-        )
+        counted = f"{rate.errors.errors:,} of {rate.errors.pairs:,} {what} pairs were {verb}"
+        parts.append(f"{counted} ({NAME[kind]} {_with_interval(rate)})")
     return AuditFinding("sure", f"At {place}: {'; '.join(parts)}.")
+
+
+def _with_interval(rate: Rate) -> str:
+    """``1.2 %, 0.9 % to 1.5 %``; the rate alone if both ends are printed as it is."""
+    shown = percent(rate.errors.rate)
+    low, high = map(percent, rate.interval)
+    if low == high == shown:
+        return shown
+    return f"{shown}, {low} to {high}"
 
 
 def _of_groups_at(place: str, level: Level, groups: Sequence[GroupRates], known: bool) -> Iterator[AuditFinding]:

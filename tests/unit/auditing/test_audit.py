@@ -101,6 +101,25 @@ def test_what_does_not_fit_is_refused(wrong: dict[str, object], message: str) ->
         fairfr.audit(given.pop("score"), given.pop("same"), **given)  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize(
+    ("wrong", "remedy"),
+    [
+        ({"score": [0.9, np.nan, 0.2, 0.1]}, "Correct score, or leave these pairs out of every array."),
+        ({"same": [1, 1, 0, 2]}, "Correct same, or leave"),
+        ({"probability": [0.9, 1.1, 0.2, 0.1]}, "Correct probability, or leave"),
+        ({"identities": (list("aabc"), list("bacd"))}, "Correct same or identities, or leave"),
+        ({"score": [0.1, 0.2, 0.8, 0.9]}, "distances: use distance=True."),
+        ({"score": [0.9, 0.8, 0.2, 0.1], "distance": True}, "for more similar images: use distance=False."),
+    ],
+)
+def test_what_to_do_about_arrays_names_arguments_and_no_option(wrong: dict[str, object], remedy: str) -> None:
+    given: dict[str, object] = {"score": [0.9, 0.8, 0.2, 0.1], "same": [1, 1, 0, 0], **wrong}
+    with pytest.raises(fairfr.DataError) as caught:
+        fairfr.audit(given.pop("score"), given.pop("same"), **given)  # type: ignore[arg-type]
+    assert remedy in str(caught.value)
+    assert "--" not in str(caught.value)
+
+
 def test_rates_that_are_none_are_refused() -> None:
     with pytest.raises(fairfr.ConfigError, match="fmr 2: a rate lies between 0 and 1"):
         fairfr.audit([0.9, 0.1], [1, 0], fmr=[2])

@@ -199,6 +199,15 @@ def test_a_rate_without_a_kept_threshold_is_refused() -> None:
         evaluated(Pairs(1), fitted(), threshold=2.0)
 
 
+@pytest.mark.parametrize("wrong", [np.nan, 1.5])
+def test_a_wrong_probability_is_called_by_its_name(wrong: float) -> None:
+    with pytest.raises(DataError, match=r"the probability is not .*\(pairs 1, .*Correct probability, or") as told:
+        fairfr.evaluate([0.9, wrong, 0.1], [1, 1, 0], stored=fitted())
+    assert "--" not in str(told.value)
+    with pytest.raises(DataError, match=r"impostors rank above.*are the labels in same swapped\?"):
+        fairfr.evaluate([0.9, 0.1], [0, 1], stored=fitted())
+
+
 def test_another_threshold_is_shown_and_does_not_decide() -> None:
     plain = evaluated(Pairs(1), fitted())
     shown = evaluated(Pairs(1), fitted(), threshold=0.001)

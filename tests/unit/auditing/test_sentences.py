@@ -43,6 +43,17 @@ def test_a_sure_difference_names_both_groups_the_bound_and_the_counts() -> None:
     assert "not known who" not in text
 
 
+def test_where_every_pair_is_accepted_the_rate_is_said_once() -> None:
+    score, same, group = matcher()
+    accepted = audit(score, same, groups={"race": group}, threshold=float(score.min()))
+    assert "(FMR 100 %, 99.9 % to 100 %); " in str(accepted), "3,000 impostor pairs do not show more"
+    many = [np.tile(part, 20) for part in (score, same, group)]
+    accepted = audit(many[0], many[1], groups={"race": many[2]}, threshold=float(score.min()))
+    assert "60,000 of 60,000 impostor pairs were accepted (FMR 100 %); 0 of 60,000 genuine" in str(accepted)
+    assert "(FNMR 0 %, 0 % to " in str(accepted)
+    assert "100 % [" not in accepted.to_html()
+
+
 def test_where_people_are_unknown_it_says_so_first_and_bounds_for_people_who_vary() -> None:
     lines = said(matcher()).splitlines()
     assert "It is not known who is on the images" in lines[0]
