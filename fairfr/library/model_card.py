@@ -8,6 +8,7 @@ from typing import Any
 
 from fairfr.core.errors import DataError
 from fairfr.core.text import escape_control_chars
+from fairfr.library.expected import read_expected
 from fairfr.library.face_vectors import holds_text
 from fairfr.library.model_file import describe
 from fairfr.library.threshold import Threshold
@@ -75,6 +76,12 @@ def _held_out(origin: Mapping[str, Any] | None) -> Iterator[str]:
         return
     synthetic = " (SYNTHETIC stand-in, not faces)" if origin["source"] == "synthetic" else ""
     yield f"run           {'/'.join(origin['run'].values())}{synthetic}"
+    expected = read_expected(origin)
+    if expected is not None:
+        yield (
+            f"for evaluate  new pairs are compared with {expected.genuine:,} genuine and {expected.impostors:,} "
+            f"impostor held-out pairs (Cllr {expected.cllr:.3g})"
+        )
     yield f"held out      means of {origin['folds']} folds, each scored by a fit on the others"
     for row in origin["held_out"]:
         whose = "all pairs" if row["group"] == "all" else f"worst group ({row['rule']} rule)"

@@ -95,6 +95,9 @@ def test_from_data_to_a_threshold(
     page = calibrate("inspect", "mine.fairfr").stdout
     assert "ACLinear(C=1.0, solver='sklearn')" in page and "of width 12" in page and "worst group" in page
     assert "contains      no face vectors" in page and "threshold     probability for FMR 0.2: >= 0." in page
+    genuine = int(held_out["same"].sum())
+    told = f"for evaluate  new pairs are compared with {genuine:,} genuine and {len(held_out) - genuine:,} impostor"
+    assert f"{told} held-out pairs (Cllr " in page
 
 
 @pytest.mark.filterwarnings("ignore")  # MLflow's own
