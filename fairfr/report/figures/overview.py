@@ -20,6 +20,7 @@ LEAST_WIDTH = 3.5
 PANEL_WIDTH = 1.6
 LABEL_WIDTH = 0.95
 ROW_HEIGHT = 0.16
+FEWEST_ROWS = 4  # that a panel has room for: one that is lower has none between its title and the legend
 PANEL_MARGIN = 0.55
 FIGURE_MARGIN = 0.75
 SMALL = 6.5
@@ -42,10 +43,10 @@ def overview_figure(results: Results) -> Figure | None:
         return None
     rows_of_line = [_rows_of(line, results) for line in lines]
     n_columns = max(len(line) for line in lines)
-    height = FIGURE_MARGIN + sum(PANEL_MARGIN + ROW_HEIGHT * len(rows) for rows in rows_of_line)
+    heights = [max(FEWEST_ROWS, len(rows)) for rows in rows_of_line]
+    height = FIGURE_MARGIN + sum(PANEL_MARGIN + ROW_HEIGHT * n_rows for n_rows in heights)
     width = min(MOST_WIDTH, max(LEAST_WIDTH, LABEL_WIDTH + PANEL_WIDTH * n_columns))
     figure = Figure(figsize=(width, height), layout="constrained")
-    heights = [len(rows) for rows in rows_of_line]
     grid = figure.subplots(len(lines), n_columns, squeeze=False, sharey="row", height_ratios=heights)
     for line, places, rows in zip(lines, grid, rows_of_line, strict=True):
         for panel, axes in zip(line, places, strict=False):

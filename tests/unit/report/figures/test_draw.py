@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from made_runs import change, in_reading, results_of, run_of
 from matplotlib.figure import Figure
 
 from fairfr.core.text import escape_mathtext
-from fairfr.report.figures.draw import SHIPPED, draw_figures
+from fairfr.report.figures.draw import SHIPPED, draw_figures, save
 from fairfr.report.figures.overview import overview_figure
 from fairfr.report.figures.reliability import equal_mass_bins, reliability_figure
 from fairfr.stored.reading import PAPER_READING, STRICT
@@ -39,6 +40,18 @@ def test_figures_are_written_as_png_and_pdf(fake_run: Any, tmp_path: Path) -> No
         start = path.read_bytes()[:8]
         assert start == b"\x89PNG\r\n\x1a\n" if path.suffix == ".png" else start.startswith(b"%PDF")
         assert path.stat().st_size > 5000
+
+
+@pytest.mark.parametrize("methods", [("mine",), ("baseline",), ("baseline", "mine"), ("baseline", "beta", "mine")])
+def test_few_methods_have_room_in_the_overview(fake_run: Any, tmp_path: Path, methods: tuple[str, ...]) -> None:
+    runs = results_of([fake_run(method) for method in methods], "synthetic")
+    figure = overview_figure(in_reading(runs, STRICT))
+    assert figure is not None
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # matplotlib's, of panels without any height
+        save(figure, tmp_path / "overview")
+    for axes in figure.axes:
+        assert axes.get_window_extent().height / figure.dpi > 0.1 * len(methods)  # inches: a dot for each
 
 
 def test_drawing_leaves_matplotlib_as_it_was(fake_run: Any, tmp_path: Path) -> None:
