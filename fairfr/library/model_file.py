@@ -218,6 +218,8 @@ def _describe(model: Model) -> tuple[dict[str, Any], Arrays]:
 def _class_of(about: dict[str, Any], method: type[Any] | None) -> type[Model]:
     name = about["method"]
     if method is not None:
+        if not isinstance(method, type):
+            raise ConfigError(f"method={method!r} is not a class: write method={name}, without quotes or parentheses")
         if method.__name__ != name:
             raise DataError(f"it was fitted by {name}, not by {method.__name__}")
         return as_model(method)

@@ -528,6 +528,9 @@ def test_a_model_class_serves_where_a_method_class_does(faces: Faces, tmp_path: 
     assert fairfr.as_model(made) is made
     made().fit_scores(faces.cosine, faces.same).save(tmp_path / "own.fairfr")
     assert type(fairfr.load(tmp_path / "own.fairfr", method=made)) is made
+    for no_class in ("Squashed", Squashed()):
+        with pytest.raises(DataError, match=r"own\.fairfr .* is not a class: write method=Squashed, without quotes"):
+            fairfr.load(tmp_path / "own.fairfr", method=no_class)  # type: ignore[arg-type]
 
 
 def test_a_fitted_model_of_ones_own_survives_a_pickle(faces: Faces) -> None:
