@@ -17,6 +17,7 @@ RESULTS_VERSION = 4
 SYNTHETIC = "synthetic-"
 FROM = "from_"
 MAX_ID = 200  # bytes; file systems allow 255, and endings are added
+MAX_TYPED = 200  # characters of key=value: nobody types more, and a stored run may name anything
 
 Parameters: TypeAlias = dict[str, Any]
 """``{"method.estimator.k": 20, "seed": 0, ...}``"""
@@ -121,7 +122,15 @@ def shared_parameters(several: Iterable[Parameters]) -> Parameters:
 
 def variant_text(differs: Parameters) -> str:
     """``k=500, seed=1``; empty for a default configuration."""
-    return ", ".join(f"{_short(key)}={_plain(value)}" for key, value in differs.items())
+    return ", ".join(_shortened(f"{_short(key)}={_plain(value)}") for key, value in differs.items())
+
+
+def _shortened(text: str) -> str:
+    """``text``, or the beginning of a very long one with a digest: different texts stay different."""
+    if len(text) <= MAX_TYPED:
+        return text
+    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    return f"{text[: MAX_TYPED // 4]}...{digest}"
 
 
 def override_text(value: Any) -> str:

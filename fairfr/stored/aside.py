@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any, Literal, TypeAlias
 
-from fairfr.core.run_key import Parameters, override_text, variant_text
+from fairfr.core.run_key import MAX_TYPED, Parameters, override_text, variant_text
 from fairfr.core.text import plural
 from fairfr.stored.condition import DATA
 from fairfr.stored.run import Run
@@ -68,9 +68,12 @@ class LeftAside:
         if self.why == "variant":
             sentences = [f"{plural(count, 'run')} {_verb(count, 'differs', 'differ')} from the default configuration."]
             for key, values in self._values().items():
-                if len(values) > MAX_LISTED_VARIANTS:
-                    more = plural(len(values) - MAX_LISTED_VARIANTS, "value")
+                short = [value for value in values if _can_be_typed(key, value)]
+                if len(short) > MAX_LISTED_VARIANTS:
+                    more = plural(len(short) - MAX_LISTED_VARIANTS, "value")
                     sentences.append(f"The command leaves out {more} of {key}.")
+                if len(short) < len(values):
+                    sentences.append(f"Values of more than {MAX_TYPED} characters are not printed.")
             return " ".join(sentences)
         if self.why == "configuration":
             result = self.runs[0].result
@@ -88,16 +91,21 @@ class LeftAside:
         """What to type after ``fairfr tables`` to see them; None where no option shows them.
 
         A parameter of the data, seed or protocol chooses runs, so its values in all cells are named, the default first.
-        Of many values the first few are named.
+        Of many values the first few are named, and none that is too long to be typed.
         """
         if self.why == "where":
             return ""
+        wanted: dict[str, list[Any]] = {}
         if self.why == "variant":
-            values = self._values()
-            return options_for({key: several[:MAX_LISTED_VARIANTS] for key, several in values.items()})
+            for key, several in self._values().items():
+                short = [value for value in several if _can_be_typed(key, value)]
+                if short:
+                    wanted[key] = short[:MAX_LISTED_VARIANTS]
         if self.why == "configuration":
-            return options_for({key: [value] for key, value in {**self.runs[0].differs, **self.apart}.items()})
-        return None
+            together = {**self.runs[0].differs, **self.apart}
+            if all(_can_be_typed(key, value) for key, value in together.items()):
+                wanted = {key: [value] for key, value in together.items()}
+        return options_for(wanted) or None
 
     def _values(self) -> dict[str, list[Any]]:
         """The values of each parameter that show these variants, each beside what there is of it."""
@@ -142,6 +150,10 @@ def options_for(values: Mapping[str, Sequence[Any]]) -> str:
     """``--where k=500,1000 --where seed=1``, quoted for a shell."""
     texts = [f"{key}={','.join(map(override_text, several))}" for key, several in values.items()]
     return " ".join(f"--where {shlex.quote(text)}" for text in texts)
+
+
+def _can_be_typed(key: str, value: Any) -> bool:
+    return len(f"{key}={override_text(value)}") <= MAX_TYPED
 
 
 def _verb(count: int, one: str, several: str) -> str:

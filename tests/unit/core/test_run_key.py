@@ -48,6 +48,12 @@ def test_a_variant_is_named_as_it_is_typed(differs: dict[str, Any], text: str) -
     assert variant_label("M", differs) == (f"M ({text})" if text else "M")
 
 
+def test_endless_values_are_shortened_and_stay_different() -> None:
+    texts = [variant_text({"method.estimator._target_": ".".join("a" * parts)}) for parts in (3000, 3001)]
+    assert texts[0] != texts[1] and all(text.startswith("_target_=a.a.a") and len(text) < 100 for text in texts)
+    assert len(variant_text({"x" * 30_000: 1, "seed": 1})) < 100
+
+
 def test_common_is_what_all_share() -> None:
     assert shared_parameters([{"a": 1, "b": 2}, {"a": 1, "b": 3}, {"a": 1}]) == {"a": 1}
     assert shared_parameters([]) == {}

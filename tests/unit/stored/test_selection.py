@@ -374,6 +374,15 @@ def test_of_many_values_five_are_named_the_default_among_them(run: Make) -> None
     assert "leaves out" not in hidden_variants([*seeds[:4], run(0.9)]).said
 
 
+def test_values_that_nobody_types_are_not_printed(run: Make) -> None:
+    endless = run(0.7)
+    change(endless, differs={"method.estimator._target_": ".".join("a" * 3000)})
+    hidden = hidden_variants([run(0.9), run(0.8, k=500), endless])
+    assert hidden.options == "--where method.estimator.k=500"
+    assert hidden.said.endswith("configuration. Values of more than 200 characters are not printed.")
+    assert hidden_variants([run(0.9), endless]).options is None
+
+
 def test_what_is_hidden_counts_cells_alone(run: Make) -> None:
     results = [run(0.9), run(0.8, k=500), run(0.81, k=500, code="old"), run(0.6, seed=1)]
     change(results[-1], study="low_fpr")
