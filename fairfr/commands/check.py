@@ -1,13 +1,13 @@
 """Check a data set, or a method of your own, before running anything.
 
-  fairfr check --dataset lfw --backbone mynet
+  fairfr check --dataset mine --backbone mynet --grouping gender
   fairfr check --method mine --config-dir my_conf
 
 Suspicious things come first: vectors that slipped by a row, copies, people in
 several folds, groups too small to measure. Exit code 1: a run would refuse it.
 A method is tried on synthetic pairs. Exit code 1: it breaks a promise.
 
-next: fairfr run dataset=lfw backbone=mynet method=ac_hinge
+next: fairfr run dataset=mine backbone=mynet method=ac_hinge
 """
 
 import argparse

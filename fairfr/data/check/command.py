@@ -41,7 +41,7 @@ from typing import Any
 
 import numpy as np
 
-from fairfr.core.errors import ConfigError, DataError, name_groups
+from fairfr.core.errors import ConfigError, DataError
 from fairfr.core.findings import Finding
 from fairfr.core.readings import DATASETS
 from fairfr.core.text import escape_json
@@ -50,7 +50,7 @@ from fairfr.data.check.facts import Facts, collect_facts
 from fairfr.data.check.page import show_page
 from fairfr.data.check.rules import find_suspicious
 from fairfr.data.files import DataFile, find_table, import_hint, table_path_text
-from fairfr.data.images_file import group_columns, read_images
+from fairfr.data.images_file import read_images
 from fairfr.data.locate import locate
 from fairfr.data.neutral_layout import (
     STRUCTURE,
@@ -80,7 +80,7 @@ def add_arguments(parser: argparse.ArgumentParser, needs_dataset: bool = True) -
     add("--dataset", required=needs_dataset, metavar="NAME", help="a folder in the data root, such as rfw")
     add("--backbone", metavar="NAME", help="its vectors are checked too; without it only the tables are")
     add("--score", "--column", metavar="COL", help="a column of scores in the pairs file, for a set without vectors")
-    add("--grouping", metavar="A,B", help="attributes (default: ethnicity and gender if they are there)")
+    add("--grouping", metavar="A,B", help="attributes (default: none; of RFW, BFW and LFW those of a run)")
     add("--data-root", type=Path, default=Path("data"), metavar="DIR", help="folder of all data sets (default: data)")
     group = parser.add_argument_group("output")
     add = group.add_argument
@@ -127,7 +127,7 @@ def check(arguments: argparse.Namespace) -> tuple[str, list[Finding]]:
     if pairs is None:
         remedy = import_hint(folder) or "Import the set, or correct --data-root."
         raise DataError(f"{table_path_text(folder / 'pairs')}: not found. {remedy}", code="missing-file")
-    grouping = _attributes(arguments.grouping, pairs, images)
+    grouping = _attributes(arguments, pairs, images)
     # what is missing is a finding here, not a reason to stop
     dataset = DatasetSettings(
         arguments.dataset, arguments.dataset, grouping, min_pairs=arguments.min_pairs, missing="drop"
@@ -135,8 +135,6 @@ def check(arguments: argparse.Namespace) -> tuple[str, list[Finding]]:
     data = _load(arguments, dataset, pairs, images)
     facts = collect_facts(data, pairs, arguments.min_pairs)
     findings = find_suspicious(data, facts, arguments.min_pairs)
-    if arguments.grouping is None and grouping and arguments.dataset not in DATASETS:
-        findings.append(_groups_to_name(grouping, pairs, images))
     if arguments.json:
         head = {"version": VERSION, "dataset": dataset.id, "backbone": arguments.backbone, "column": arguments.score}
         body = {"min_pairs": arguments.min_pairs, "findings": [_as_object(finding) for finding in findings]}
@@ -170,9 +168,12 @@ def _table(folder: Path, name: str) -> DataFile | None:
     return DataFile.at(path)
 
 
-def _attributes(named: str | None, pairs: DataFile, images: DataFile | None) -> tuple[str, ...]:
-    if named is not None:
-        return tuple(part.strip() for part in named.split(",") if part.strip())
+def _attributes(arguments: argparse.Namespace, pairs: DataFile, images: DataFile | None) -> tuple[str, ...]:
+    """Those that are named. A run of one's own data has no others; the yamls of the benchmarks name some."""
+    if arguments.grouping is not None:
+        return tuple(part.strip() for part in arguments.grouping.split(",") if part.strip())
+    if arguments.dataset not in DATASETS:
+        return ()
     _, columns = _described_in(pairs, images)
     return tuple(name for name in USUAL if name in columns or f"{name}_left" in columns)
 
@@ -183,14 +184,6 @@ def _described_in(pairs: DataFile, images: DataFile | None) -> tuple[DataFile, S
     if images is not None and {"left", "right"} <= set(columns):
         return images, read_table(images, {"image"}).names
     return pairs, columns
-
-
-def _groups_to_name(grouping: tuple[str, ...], pairs: DataFile, images: DataFile | None) -> Finding:
-    """A run groups by what it is told; this command found columns with usual names by itself."""
-    file, names = _described_in(pairs, images)
-    columns = group_columns(file, [name for name in names if name not in ("image", "identity", *STRUCTURE)])
-    text = f"Grouped by {' and '.join(grouping)} here, but fairfr run needs to be told. {name_groups(columns)}"
-    return Finding("groups-not-named", "note", text, columns)
 
 
 def _load(

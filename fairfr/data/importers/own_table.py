@@ -267,6 +267,7 @@ def _what_next(data: ImportedSet, arguments: argparse.Namespace) -> str:
         name for name, column in data.images.attributes.items() if 1 < len(set(column.codes)) <= MAX_GROUPS_OF_COLUMN
     ]
     if groups:
+        check += ["--grouping", groups[0]]
         run.append(f"dataset.grouping=[{groups[0]}]")
     if arguments.data_root != Path("data"):
         vectors += ["--data-root", str(arguments.data_root)]

@@ -76,11 +76,15 @@ def written(tmp_path: Path) -> Callable[..., Path]:
     return write
 
 
-def page(root: Path, *options: str) -> str:
+def _arguments(*words: str) -> argparse.Namespace:
     parser = argparse.ArgumentParser()
     command.add_arguments(parser)
-    words = ["--dataset", "mine", "--data-root", str(root), "--min-pairs", "4", *options]
-    return command.check(parser.parse_args(words))[0]
+    return parser.parse_args(words)
+
+
+def page(root: Path, *options: str) -> str:
+    words = ["--dataset", "mine", "--data-root", str(root), "--min-pairs", "4", "--grouping", "ethnicity", *options]
+    return command.check(_arguments(*words))[0]
 
 
 def as_object(root: Path, *options: str) -> dict[str, Any]:
@@ -376,14 +380,14 @@ def test_scores_without_images(tmp_path: Path) -> None:
         "gender_right": ["f", "m", "m", "m"] * 10,
     }
     pd.DataFrame(columns).to_csv(tmp_path / "mine" / "pairs.csv", index=False)
-    found = as_object(tmp_path, "--column", "vendor")
+    found = as_object(tmp_path, "--column", "vendor", "--grouping", "gender")
     assert found["groupings"][0]["mixed_pairs"] == 10
     assert found["cosine"]["mean_same"] == pytest.approx(0.15)
     assert found["findings"][0]["code"] == "reversed-scores"
     assert found["column"] == "vendor"
     for options in ((), ("--backbone", "scores"), ("--backbone", "net")):
         with pytest.raises(ConfigError, match=r"images\.csv .*name the column of cosines with --score.*: vendor\."):
-            page(tmp_path, *options)
+            page(tmp_path, "--grouping", "gender", *options)
 
 
 def test_scores_beside_images_need_their_column(written: Callable[..., Path]) -> None:
@@ -408,22 +412,18 @@ def test_columns_that_could_be_groups_are_listed(written: Callable[..., Path]) -
         images["note"] = "the same"
         images["glasses"] = ["yes", "no", ""] * (len(images) // 3) + ["no"] * (len(images) % 3)
 
-    text = " ".join(page(written(describe)).split())
+    text = " ".join(page(written(describe), "--grouping", "").split())
     assert "skin tone (2), glasses (2). Name one or several: 'dataset.grouping=[skin tone]'" in text
     assert "There are no groups" not in text
 
 
-def test_groups_that_were_found_by_their_names_have_to_be_named_for_a_run(written: Callable[..., Path]) -> None:
-    def describe(images: pd.DataFrame, pairs: pd.DataFrame, vectors: dict[str, np.ndarray]) -> None:
-        images["glasses"] = ["yes", "no"] * (len(images) // 2) + ["no"] * (len(images) % 2)
-
-    root = written(describe)
-    text = " ".join(page(root).split())
-    assert "Grouped by ethnicity here, but fairfr run needs to be told." in text
-    assert "ethnicity (2), glasses (2). Name one or several: 'dataset.grouping=[ethnicity]'" in text
-    assert "groups-not-named" not in codes(as_object(root, "--grouping", "ethnicity"))
+def test_no_groups_unless_they_are_named_as_in_a_run(written: Callable[..., Path]) -> None:
+    root = written()
+    own = command.check(_arguments("--dataset", "mine", "--data-root", str(root)))[0]
+    assert "no groups" in own and "'dataset.grouping=[ethnicity]'" in own
     (root / "mine").rename(root / "rfw")  # its yaml names them
-    assert "groups-not-named" not in codes(as_object(root, "--dataset", "rfw"))
+    known = command.check(_arguments("--dataset", "rfw", "--data-root", str(root)))[0]
+    assert "groups by ethnicity" in known
 
 
 def test_pairs_without_folds_are_told_what_makes_some(written: Callable[..., Path]) -> None:
