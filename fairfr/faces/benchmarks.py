@@ -21,11 +21,13 @@ LFW_ARCHIVE = RemoteFile(
     "https://ndownloader.figshare.com/files/5976018",
     "055f7d9c632d7370e6fb4afc7468d40f970c34a80d4c6f50ffec63f5a8d536c0",
     "lfw.tgz",
+    most_bytes=2**28,
 )
 LFW_PAIRS = RemoteFile(
     "https://ndownloader.figshare.com/files/5976006",
     "ea42330c62c92989f9d7c03237ed5d591365e89b3e649747777b70e692dc1592",
     "pairs.txt",
+    most_bytes=2**20,
 )
 LFW_IMAGES = 13_233
 CELEBA_FIRST = 10_000  # images

@@ -32,11 +32,12 @@ BLOCK = 2**20  # bytes
 
 
 class RemoteFile(NamedTuple):
-    """A file of known content, and the name that it gets here."""
+    """A file of known content, the name that it gets here, and a number of bytes that it does not exceed."""
 
     address: str
     sha256: str
     name: str
+    most_bytes: int
 
 
 class _RefusedError(Exception):
@@ -114,12 +115,21 @@ def _receive(remote: RemoteFile, partial: Path, progress: Callable[[int, int], o
             mode = "wb"
             start = 0
         total = start + _whole_number(response.headers.get("Content-Length"))
+        _check_size(remote, partial, total)
         with partial.open(mode) as file:
             while block := _next_block(response):
+                _check_size(remote, partial, file.tell() + len(block))
                 file.write(block)
                 progress(file.tell(), total)
             if file.tell() < total:
                 raise _BrokenConnectionError(f"after {file.tell():,} of {total:,} bytes")
+
+
+def _check_size(remote: RemoteFile, partial: Path, size: int) -> None:
+    """A server may send without an end, or announce more than the disk takes; what came of it is of no use."""
+    if size > remote.most_bytes:
+        partial.unlink(missing_ok=True)
+        raise _RefusedError(f"gives more than the {remote.most_bytes:,} bytes that {remote.name} has at most")
 
 
 def _whole_number(header: str | None) -> int:

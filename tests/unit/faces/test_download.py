@@ -37,6 +37,8 @@ class Server(ThreadingHTTPServer):
     content = CONTENT
     breaks_after = 10**9
     knows_ranges = True
+    says_length = True
+    never_ends = False
     ranges: list[str | None]
 
 
@@ -55,10 +57,13 @@ class Handler(BaseHTTPRequestHandler):
             return
         self.send_response(status)
         self.send_header("Content-Type", server.kind)
-        self.send_header("Content-Length", str(len(server.content) - start))
+        if server.says_length:
+            self.send_header("Content-Length", str(len(server.content) - start))
         self.end_headers()
         with suppress(ConnectionError):  # whoever asked may have seen enough
             self.wfile.write(server.content[start : start + server.breaks_after])
+            while server.never_ends:
+                self.wfile.write(server.content)
 
     def log_message(self, *_: object) -> None:
         pass
@@ -78,7 +83,8 @@ def server() -> Iterator[Server]:
 
 def remote(server: Server, sha256: str = "") -> RemoteFile:
     digest = sha256 or hashlib.sha256(CONTENT).hexdigest()
-    return RemoteFile(f"http://127.0.0.1:{server.server_address[1]}/lfw.tgz", digest, "lfw.tgz")
+    address = f"http://127.0.0.1:{server.server_address[1]}/lfw.tgz"
+    return RemoteFile(address, digest, "lfw.tgz", most_bytes=len(CONTENT))
 
 
 def ignore(*_: int) -> None:
@@ -127,6 +133,22 @@ def test_what_is_not_the_published_file_is_not_kept(server: Server, tmp_path: Pa
     assert not list(tmp_path.iterdir())
 
 
+def test_a_server_that_never_ends_is_left(server: Server, tmp_path: Path) -> None:
+    server.never_ends = True
+    server.says_length = False
+    with pytest.raises(DataError, match=r"gives more than the 5,000,000 bytes that lfw\.tgz has at most\. Pass it"):
+        fetch(remote(server), tmp_path, REMEDY, ignore)
+    assert not list(tmp_path.iterdir())
+
+
+def test_more_than_there_can_be_is_not_even_begun(server: Server, tmp_path: Path) -> None:
+    server.content = CONTENT + b"1"
+    received: list[int] = []
+    with pytest.raises(DataError, match=r"gives more than the 5,000,000 bytes"):
+        fetch(remote(server), tmp_path, REMEDY, lambda done, _: received.append(done))
+    assert received == [] and not list(tmp_path.iterdir())
+
+
 @pytest.mark.parametrize(
     ("status", "kind", "message"),
     [
@@ -147,7 +169,7 @@ def test_without_a_network_it_is_said_in_time(tmp_path: Path, monkeypatch: pytes
     assert download.PATIENCE < 5
     with socket.socket() as bound:  # and nothing listens there
         bound.bind(("127.0.0.1", 0))
-        nobody = RemoteFile(f"http://127.0.0.1:{bound.getsockname()[1]}/lfw.tgz", "", "lfw.tgz")
+        nobody = RemoteFile(f"http://127.0.0.1:{bound.getsockname()[1]}/lfw.tgz", "", "lfw.tgz", 1)
         with pytest.raises(DataError, match=r"cannot be reached \(.*refused.*\)\. Pass it with --images"):
             fetch(nobody, tmp_path, REMEDY, ignore)
     answered = threading.Event()
