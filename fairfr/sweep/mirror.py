@@ -32,6 +32,7 @@ from fairfr.store.sweep_record import CellOutcome, SweepRecord, SweepSummary, st
 from fairfr.sweep.mlflow_metrics import describe_run
 from fairfr.sweep.sweep_report import write_sweep_report
 
+INVALID_CONTENT = "INVALID_PARAMETER_VALUE"  # MLflow's code for a name or a value that it does not take
 Task: TypeAlias = "Callable[[MlflowWriter], object]"
 
 
@@ -49,8 +50,8 @@ class Mirror:
     """Brings run folders and sweeps to one MLflow store.
 
     ``bring`` and ``bring_sweep`` leave it to a daemon thread, within one time limit: the folders are published, so
-    MLflow may be slow, silent or gone, and nothing of it is raised. After the first refusal nothing more is tried;
-    ``finish`` returns it. ``bring_all`` waits.
+    MLflow may be slow, silent or gone, and nothing of it is raised. After a refusal nothing more is tried, unless it
+    was of one run's content; ``finish`` returns the first. ``bring_all`` waits.
 
     Parameters
     ----------
@@ -74,6 +75,7 @@ class Mirror:
         self._is_imported = threading.Event()
         self._n_tasks = 0
         self._refusal: str | None = None
+        self._refused_content: str | None = None  # of the first run that MLflow does not take as it is
 
     def start(self) -> None:
         """Start the thread, once: importing MLflow and opening the store take seconds, while a cell computes."""
@@ -94,7 +96,7 @@ class Mirror:
                 self._remember(folder, result)
                 if self._ledger.has(result.key, measured_at(result)):
                     return
-        self._add(lambda writer: self._log(writer, folder, sweep))
+        self._add(lambda writer: self._log_soon(writer, folder, sweep))
 
     def lacks_sweep(self, sweep: SweepRecord, outcomes: Sequence[CellOutcome]) -> bool:
         """Whether MLflow has not taken this sweep with the runs that it has now; one without a run is not for it."""
@@ -109,7 +111,7 @@ class Mirror:
 
     @property
     def refusal(self) -> str | None:
-        """Why MLflow did not take something, as soon as that is known: nothing more is tried."""
+        """Why MLflow takes nothing, as soon as that is known: nothing more is tried."""
         return self._refusal
 
     def wait_for_import(self) -> None:
@@ -136,7 +138,7 @@ class Mirror:
         self._thread.join(seconds)
         if self._thread.is_alive() and self._refusal is None:
             return MlflowError(f"{self.uri}: logging was not finished within {seconds:g} s.").named()
-        return self._refusal
+        return self._refusal or self._refused_content
 
     def bring_all(
         self,
@@ -200,6 +202,18 @@ class Mirror:
                     task = self._tasks.get()
         except FairfrError as error:
             self._refusal = error.named()
+
+    def _log_soon(self, writer: MlflowWriter, folder: Path, sweep: SweepRecord | None) -> None:
+        """Log a run; a refusal is raised unless it is of this run's content alone: the others follow."""
+        try:
+            with mlflow_errors(self.uri):
+                self._log(writer, folder, sweep)
+        except FairfrError as error:
+            is_content = getattr(error.__cause__, "error_code", None) == INVALID_CONTENT
+            if not is_content and not isinstance(error, DamagedRunError):
+                raise
+            if self._refused_content is None:
+                self._refused_content = f"{error.named()} Not logged: {folder}."
 
     def _log(
         self, writer: MlflowWriter, folder: Path, sweep: SweepRecord | None, known: Sequence[Any] | None = None

@@ -17,7 +17,7 @@ from fairfr.core.errors import FairfrError
 from fairfr.store.mlflow.client import MlflowError
 from fairfr.store.mlflow.describe import measured_at
 from fairfr.store.mlflow.ledger import LEDGER
-from fairfr.store.result_file import try_read_result, write_result
+from fairfr.store.result_file import DamagedRunError, try_read_result, write_result
 from fairfr.store.settings import StoreSettings
 from fairfr.store.sweep_record import CellOutcome, SweepRecord, SweepSummary, write_outcome
 from fairfr.sweep import mirror as module
@@ -356,6 +356,27 @@ def test_after_the_first_refusal_nothing_more_is_tried(mlflow: type[StandIn], tm
     refusal = made.finish()
     assert refusal is not None and refusal.startswith("MlflowError: sqlite:///") and refusal.endswith(": no room")
     assert mlflow.asked == ["one", "two"]
+
+
+class InvalidContentError(Exception):
+    """What MLflow raises for a name that it does not take."""
+
+    error_code = "INVALID_PARAMETER_VALUE"
+
+
+@pytest.mark.parametrize("reason", [InvalidContentError("Invalid value"), DamagedRunError("config.yaml is damaged.")])
+def test_a_run_whose_content_is_refused_keeps_no_other_out(
+    mlflow: type[StandIn], tmp_path: Path, reason: Exception
+) -> None:
+    mlflow.refuses["two"] = reason
+    folders = [make_run(tmp_path, name) for name in ("one", "two", "three")]
+    made = mirror(tmp_path)
+    for folder in folders:
+        made.bring(folder, ENDED)
+    made.bring_sweep(ENDED, cells_of(*folders))
+    refusal = str(made.finish())
+    assert str(reason) in refusal and refusal.endswith(f" Not logged: {folders[1]}.")
+    assert mlflow.asked == ["one", "two", "three", f"sweep {SWEEP.id} of 3"]
 
 
 def test_a_folder_without_a_whole_run_is_told(tmp_path: Path) -> None:
