@@ -134,7 +134,7 @@ def rate_interval(found: Errors, confidence: float = CONFIDENCE) -> tuple[float,
     low = 0.0
     high = 1.0
     if found.errors > 0:
-        low = _rate_at(found, found.errors, found.pairs - found.errors + 1, tail)
+        low = min(found.rate, _rate_at(found, found.errors, found.pairs - found.errors + 1, tail))
     if found.errors < found.pairs:
         high = min(1.0, _rate_at(found, found.errors + 1, found.pairs - found.errors, 1 - tail))
     return low, high
@@ -145,8 +145,10 @@ def _rate_at(found: Errors, errors: int, others: int, quantile: float) -> float:
     from scipy.special import betaincinv
 
     if found.overdispersion > 0:
-        z = betaincinv(errors, 1 / found.overdispersion, quantile)
-        return float(z / (1 - z) / (found.overdispersion * found.pairs))
+        z = float(betaincinv(errors, 1 / found.overdispersion, quantile))
+        if z == 1:
+            return math.inf
+        return z / (1 - z) / (found.overdispersion * found.pairs)
     n = found.pairs
     design = 1 + found.spread * errors / max(1 - errors / n, 1 / n)
     return float(betaincinv(errors / design, others / design, quantile))

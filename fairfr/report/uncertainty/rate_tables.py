@@ -89,7 +89,7 @@ def _gap_line(found: SettingBootstrap, one: DrawnRun, reference: DrawnRun, level
         if one is reference:
             entries += [Entry(), Entry(), Entry()]
             continue
-        entries += _gap_entries(gap - 100 * gap_of_groups(theirs[name]), mark)
+        entries += _gap_entries(_minus(gap, 100 * gap_of_groups(theirs[name])), mark)
         best, worst = _best_and_worst(theirs[name])
         change = ours[name] - theirs[name]
         between = 100 * (change[:, best] - change[:, worst])
@@ -167,6 +167,13 @@ def _over(rates: F64, other: F64) -> F64:
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio: F64 = rates / other
     return ratio
+
+
+def _minus(gaps: F64, other: F64) -> F64:
+    """A difference of gaps; NaN where a group was not drawn, so that both are infinite."""
+    with np.errstate(invalid="ignore"):
+        difference: F64 = gaps - other
+    return difference
 
 
 def _entry(values: F64, digits: int, *, sign: str = "", better_below: float | None = None, mark: bool = False) -> Entry:

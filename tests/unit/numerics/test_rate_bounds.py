@@ -43,6 +43,13 @@ def test_with_spread_the_ends_leave_a_fortieth_of_a_negative_binomial_beyond(err
         assert tail(law) == pytest.approx(0.025, rel=1e-6)
 
 
+@pytest.mark.parametrize(("errors", "pairs"), [(0, 1), (0, 300), (2, 300)])
+def test_where_hardly_anything_is_known_the_interval_reaches_one(errors: int, pairs: int) -> None:
+    low, high = rate_interval(Errors(errors, pairs, spread=1e4))
+    assert high == 1
+    assert 0 <= low <= errors / pairs
+
+
 def test_more_spread_never_narrows() -> None:
     ends = np.array([rate_interval(Errors(12, 4000, spread)) for spread in (0, 1e-4, 2e-4, 1e-3, 0.05, 0.3)])
     assert (np.diff(ends[:, 0]) <= 1e-12).all()

@@ -86,6 +86,15 @@ def test_rates_on_few_false_matches_are_marked(fake_run: Any) -> None:
     assert any(note.text.startswith(FEW) for note in grids["one_threshold_groups"].notes)
 
 
+@pytest.mark.parametrize("n_pairs", [100, 300])
+def test_differences_of_gaps_are_undetermined_where_draws_lack_a_group(fake_run: Any, n_pairs: int) -> None:
+    grids = tables([fake_run(method, noise=0.5, n_pairs=n_pairs) for method in ("beta", "ac_hinge")])
+    for section in (0, 1):
+        own_gap_change = line(grids["one_threshold"], section, "Ac_Hinge")[7]
+        assert "[undetermined]" in own_gap_change.shown + own_gap_change.spread
+        assert "nan" not in own_gap_change.shown + own_gap_change.spread
+
+
 @pytest.mark.parametrize(("n_pairs", "marked"), [(600, True), (40_000, False)])
 def test_gaps_at_equal_fmr_are_marked_where_a_group_has_few_impostors(
     fake_run: Any, n_pairs: int, marked: bool
