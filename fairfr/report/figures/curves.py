@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from fairfr.core.text import escape_mathtext
 from fairfr.core.types import Source
+from fairfr.report.figures.text_size import text_height, text_width, wrapped
 from fairfr.report.study import Study
 from fairfr.report.tables.grid import source_title
 from fairfr.report.uncertainty.setting_bootstrap import Change
@@ -25,6 +27,7 @@ MARKERS = "osD^vPX*"
 
 # inches
 WIDTH = 4.8
+LABEL_WIDTH = 1.0
 PER_ROW = 0.27
 FRAME = 1.1
 
@@ -86,24 +89,28 @@ def curve_figure(
 
     columns = min(IN_A_ROW, len(panels))
     rows = -(-len(panels) // columns)
-    made = Figure(figsize=(PANEL[0] * columns, PANEL[1] * rows), layout="constrained")
+    titles = [wrapped(title, PANEL[0] - 0.8, 10) for title in panels]
+    legend = list(panels.values())[-1]
+    width = PANEL[0] * columns + text_width([curve.label for curve in legend], 8)
+    height = PANEL[1] * rows + max(text_height(title, 10) for title in titles) * rows
+    made = Figure(figsize=(width, height), layout="constrained")
     axes = made.subplots(rows, columns, squeeze=False)
     for ax in axes.flat[len(panels) :]:
         ax.set_axis_off()
-    for ax, (title, curves) in zip(axes.flat, panels.items(), strict=False):
+    for ax, title, curves in zip(axes.flat, titles, panels.values(), strict=False):
         _panel(ax, curves, log)
         ax.set_title(title, fontsize=10)
         ax.set_xlabel(x_label)
     for ax in axes[:, 0]:
         ax.set_ylabel(y_label)
     made.legend(*axes.flat[len(panels) - 1].get_legend_handles_labels(), fontsize=8, loc="outside right center")
-    made.suptitle(source_title(results.source), fontsize=9)
+    made.suptitle(wrapped(source_title(results.source), width, 9), fontsize=9)
     return made
 
 
 def _panel(ax: Axes, curves: Sequence[Curve], log: bool) -> None:
     for curve, marker in zip(curves, MARKERS, strict=False):
-        (line,) = ax.plot(curve.x, curve.y, marker=marker, markersize=4, label=curve.label)
+        (line,) = ax.plot(curve.x, curve.y, marker=marker, markersize=4, label=escape_mathtext(curve.label))
         low = np.subtract(curve.y, curve.band)
         high = np.add(curve.y, curve.band)
         ax.fill_between(curve.x, low, high, color=line.get_color(), alpha=0.12, linewidth=0)
@@ -126,16 +133,18 @@ def change_figure(panels: Mapping[str, Mapping[str, Mapping[str, Change]]], sour
 
     columns = list(dict.fromkeys(chain.from_iterable(panels.values())))
     heights = [FRAME + PER_ROW * max(map(len, of_section.values())) for of_section in panels.values()]
-    made = Figure(figsize=(WIDTH * len(columns), sum(heights)), layout="constrained")
+    labels: set[str] = set().union(*(changes for of_section in panels.values() for changes in of_section.values()))
+    width = WIDTH * len(columns) + max(0.0, text_width(labels, 8) - LABEL_WIDTH)
+    made = Figure(figsize=(width, sum(heights)), layout="constrained")
     axes = made.subplots(len(panels), len(columns), squeeze=False, height_ratios=heights)
     for row, (section, of_section) in zip(axes, panels.items(), strict=True):
         for ax, quantity in zip(row, columns, strict=True):
             _change_panel(ax, of_section.get(quantity, {}))
             ax.set_xlabel(quantity, fontsize=8)
-        row[0].set_title(section, fontsize=9, loc="left")
+        row[0].set_title(wrapped(section, WIDTH - LABEL_WIDTH, 9), fontsize=9, loc="left")
         for ax in row[1:]:
             ax.set_yticklabels([])
-    made.suptitle(source_title(source), fontsize=9)
+    made.suptitle(wrapped(source_title(source), width, 9), fontsize=9)
     return made
 
 
@@ -145,7 +154,7 @@ def _change_panel(ax: Axes, changes: Mapping[str, Change]) -> None:
         ax.plot([change.low, change.high], [place, place], color=colour, linewidth=1.5)
         ax.plot(change.by, place, "o", color=colour, markersize=5)
     ax.axvline(0, color="0.3", linewidth=0.8)
-    ax.set_yticks(range(len(changes)), list(changes), fontsize=8)
+    ax.set_yticks(range(len(changes)), [escape_mathtext(label) for label in changes], fontsize=8)
     ax.set_ylim(len(changes) - 0.5, -0.5)
     ax.tick_params(axis="x", labelsize=8)
     ax.grid(axis="x", alpha=0.3)

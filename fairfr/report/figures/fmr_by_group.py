@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import ceil
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,6 +12,7 @@ from fairfr.core.names import ENOUGH_FALSE_MATCHES
 from fairfr.core.text import escape_mathtext
 from fairfr.metrics.fpr_levels import ALL_FPR_LEVELS
 from fairfr.report.figures.reliability import COLOURS, LARGE, MARKERS, MEDIUM, SMALL
+from fairfr.report.figures.text_size import legend_columns, text_height, text_width, wrapped
 from fairfr.report.group_fmr import GroupFmr, group_fmr, impostors_by_group
 from fairfr.report.quantity import group_heading
 from fairfr.report.tables.grid import FITTED, TIED
@@ -32,7 +34,8 @@ LEGEND = "95 % intervals; hollow: fewer than ten false matches"
 PANEL_WIDTH = 3.3
 LABEL_WIDTH = 0.9
 ROW_HEIGHT = 0.42
-FRAME = 1.6
+PANEL_FRAME = 0.7
+LEGEND_LINE = 0.15
 LEAST_WIDTH = 4.8
 TICKS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100)
 
@@ -57,16 +60,20 @@ def fmr_by_group_figure(panels: Mapping[str, Mapping[str, GroupFmr]], groups: Se
     """
     from matplotlib.figure import Figure
 
-    n_methods = len(next(iter(panels.values())))
-    width = max(LEAST_WIDTH, LABEL_WIDTH + PANEL_WIDTH * len(panels))
-    figure = Figure(figsize=(width, FRAME + ROW_HEIGHT * n_methods), layout="constrained")
+    methods = next(iter(panels.values()))
+    label_width = max(LABEL_WIDTH, text_width(methods, MEDIUM) + 0.2)
+    width = max(LEAST_WIDTH, label_width + PANEL_WIDTH * len(panels))
+    title = wrapped(title, width, LARGE)
+    columns = legend_columns(groups, width, SMALL, min(4, len(groups)))
+    around = text_height(title, LARGE) + LEGEND_LINE * (1 + ceil(len(groups) / columns))
+    figure = Figure(figsize=(width, PANEL_FRAME + around + ROW_HEIGHT * len(methods)), layout="constrained")
     places = figure.subplots(1, len(panels), squeeze=False, sharey=True)[0]
     for axes, (heading, lines) in zip(places, panels.items(), strict=True):
         draw_fmr_by_group(axes, heading, lines)
     figure.legend(
         handles=group_handles(groups),
         loc="outside lower center",
-        ncols=min(4, len(groups)),
+        ncols=columns,
         fontsize=SMALL,
         frameon=False,
         title=LEGEND,
@@ -138,7 +145,7 @@ def setting_figure(results: Results, setting: Setting) -> Figure | None:
     panels = rates_by_level(shown)
     if not panels:
         return None
-    title = f"False matches at one threshold\n{escape_mathtext(setting_label(first.run))}"
+    title = f"False matches at one threshold\n{setting_label(first.run)}"
     if results.source == "synthetic":
         title += f"\n{FITTED}"
     if first.people is None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from math import ceil
 from typing import TYPE_CHECKING, TypeAlias
 
 from fairfr.core.text import escape_mathtext
+from fairfr.report.figures.text_size import legend_columns, text_height, text_width, wrapped
 from fairfr.report.tables.grid import source_title
 from fairfr.stored.order import BASELINE, MethodRow, rows_of
 from fairfr.stored.results import Results
@@ -20,9 +22,9 @@ LEAST_WIDTH = 3.5
 PANEL_WIDTH = 1.6
 LABEL_WIDTH = 0.95
 ROW_HEIGHT = 0.16
-FEWEST_ROWS = 4  # that a panel has room for: one that is lower has none between its title and the legend
-PANEL_MARGIN = 0.55
-FIGURE_MARGIN = 0.75
+PANEL_MARGIN = 0.4
+"""Of an axis and the room around it."""
+LEGEND_LINE = 0.15
 SMALL = 6.5
 LARGE = 8.5
 FEWEST_TICKS = 3
@@ -42,24 +44,36 @@ def overview_figure(results: Results) -> Figure | None:
     if not lines:
         return None
     rows_of_line = [_rows_of(line, results) for line in lines]
+    shown: set[MethodRow] = set()
+    for rows in rows_of_line:
+        shown.update(rows)
     n_columns = max(len(line) for line in lines)
-    heights = [max(FEWEST_ROWS, len(rows)) for rows in rows_of_line]
-    height = FIGURE_MARGIN + sum(PANEL_MARGIN + ROW_HEIGHT * n_rows for n_rows in heights)
-    width = min(MOST_WIDTH, max(LEAST_WIDTH, LABEL_WIDTH + PANEL_WIDTH * n_columns))
-    figure = Figure(figsize=(width, height), layout="constrained")
+    label_width = max(LABEL_WIDTH, text_width([f"{row.label}†" for row in shown], SMALL) + 0.2)
+    panel_width = min(PANEL_WIDTH, (MOST_WIDTH - LABEL_WIDTH) / n_columns)
+    width = max(LEAST_WIDTH, label_width + panel_width * n_columns)
+    figure = Figure(figsize=(width, 1), layout="constrained")
+    height = _write_around(figure, results, has_baseline=BASELINE in shown)
+    titles = [[_title(panel, panel_width) for panel in line] for line in lines]
+    for rows, of_line in zip(rows_of_line, titles, strict=True):
+        highest = max(text_height(title, SMALL) for title in of_line)
+        height += PANEL_MARGIN + highest + ROW_HEIGHT * len(rows)
+    figure.set_figheight(height)
+    heights = [len(rows) for rows in rows_of_line]
     grid = figure.subplots(len(lines), n_columns, squeeze=False, sharey="row", height_ratios=heights)
-    for line, places, rows in zip(lines, grid, rows_of_line, strict=True):
-        for panel, axes in zip(line, places, strict=False):
+    for line, of_line, places, rows in zip(lines, titles, grid, rows_of_line, strict=True):
+        for panel, title, axes in zip(line, of_line, places, strict=False):
             _draw_panel(axes, panel, rows, results)
+            axes.set_title(title, fontsize=SMALL)
         for axes in places[len(line) :]:
             axes.set_visible(False)
         _scale_alike(list(places[: len(line)]))
         _label_rows(places[0], rows, line)
-    shown: set[MethodRow] = set()
-    for rows in rows_of_line:
-        shown.update(rows)
-    _write_around(figure, results, has_baseline=BASELINE in shown)
     return figure
+
+
+def _title(panel: Panel, inches: float) -> str:
+    some = next(iter(panel.values())).result
+    return wrapped(f"{some.dataset.label}\n{some.backbone.label}", inches, SMALL)
 
 
 def _lines(results: Results) -> list[list[Panel]]:
@@ -85,8 +99,6 @@ def _rows_of(line: list[Panel], results: Results) -> list[MethodRow]:
 
 
 def _draw_panel(axes: Axes, panel: Panel, rows: list[MethodRow], results: Results) -> None:
-    some = next(iter(panel.values())).result
-    axes.set_title(escape_mathtext(f"{some.dataset.label}\n{some.backbone.label}"), fontsize=SMALL)
     axes.tick_params(axis="x", labelsize=SMALL, length=2)
     axes.tick_params(axis="y", labelsize=SMALL, length=0)
     axes.spines[["top", "right", "left"]].set_visible(False)
@@ -137,13 +149,15 @@ def _label_rows(axes: Axes, rows: list[MethodRow], line: list[Panel]) -> None:
     axes.set_ylim(len(rows) - 0.4, -0.6)
 
 
-def _write_around(figure: Figure, results: Results, has_baseline: bool) -> None:
+def _write_around(figure: Figure, results: Results, has_baseline: bool) -> float:
+    """Write the title and the legend; returns the height that they take."""
     from matplotlib.lines import Line2D
 
     source = results.source
     title = f"Worst-group AUROC ({results.reading} convention)"
     if source == "synthetic":
         title += f"\n{source_title(source)}"
+    title = wrapped(title, figure.get_figwidth(), LARGE)
     figure.suptitle(title, fontsize=LARGE)
     kinds = (
         (results.order.highlighted_label, VERMILION, VERMILION),
@@ -156,7 +170,8 @@ def _write_around(figure: Figure, results: Results, has_baseline: bool) -> None:
     ]
     if has_baseline:
         handles.append(Line2D([], [], color=GREY, linewidth=0.8, linestyle=(0, (4, 3)), label="Baseline"))
-    columns = 2 if figure.get_figwidth() < MOST_WIDTH - 2 else 4
+    labels = [str(handle.get_label()) for handle in handles]
+    columns = legend_columns(labels, figure.get_figwidth(), SMALL, len(handles))
     figure.legend(
         handles=handles,
         loc="outside lower center",
@@ -166,3 +181,5 @@ def _write_around(figure: Figure, results: Results, has_baseline: bool) -> None:
         title="mean and std over held-out folds; one scale per data set",
         title_fontsize=SMALL,
     )
+    legend_lines = 1 + ceil(len(handles) / columns)
+    return text_height(title, LARGE) + LEGEND_LINE * legend_lines + 0.2

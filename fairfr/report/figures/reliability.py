@@ -9,6 +9,7 @@ import numpy as np
 
 from fairfr.core.text import escape_mathtext
 from fairfr.core.types import F64, I64, Bool
+from fairfr.report.figures.text_size import legend_columns, text_height, wrapped
 from fairfr.report.quantity import group_words
 from fairfr.report.tables.grid import FITTED
 from fairfr.stored.scores import RunScores, setting_label
@@ -26,7 +27,7 @@ PAIRS_PER_BIN = 40
 FEWEST_PAIRS = 2 * PAIRS_PER_BIN
 MOST_DOTS = 4000
 WIDTH = 7.1
-PANELS_HEIGHT = 2.85
+PANELS_HEIGHT = 2.55
 LEGEND_ROW = 0.14
 LEGEND_COLUMNS = 4
 RUN_WIDTH = 4.2
@@ -70,18 +71,21 @@ def reliability_figure(score_only: RunScores, adaptive: RunScores) -> Figure | N
     groups, left_out = _groups(adaptive)
     if not groups:
         return None
-    height = PANELS_HEIGHT + LEGEND_ROW * ceil(len(groups) / LEGEND_COLUMNS)
+    title = f"{setting_label(score_only.run)}: reliability by group ({adaptive.run.reading} convention)"
+    title = wrapped(title + _fitted(score_only), WIDTH, LARGE)
+    labels = [scores.run.label for scores in (score_only, adaptive)]
+    headings = [wrapped(text, WIDTH / 3.5, MEDIUM) for text in (*labels, "{} (dashed), {} (colours)".format(*labels))]
+    columns = legend_columns([f"{group.label} (00,000)" for group in groups], WIDTH, SMALL, LEGEND_COLUMNS)
+    height = PANELS_HEIGHT + LEGEND_ROW * ceil(len(groups) / columns)
+    height += text_height(title, LARGE) + max(text_height(heading, MEDIUM) for heading in headings)
     figure = Figure(figsize=(WIDTH, height), layout="constrained")
-    convention = f"{adaptive.run.reading} convention"
-    title = escape_mathtext(f"{setting_label(score_only.run)}: reliability by group ({convention})")
-    figure.suptitle(title + _fitted(score_only), fontsize=LARGE)
+    figure.suptitle(title, fontsize=LARGE)
     left, centre, right = figure.subplots(1, 3)
-    labels = [escape_mathtext(scores.run.label) for scores in (score_only, adaptive)]
     _draw_reliability(left, score_only, _groups(score_only)[0])
     _draw_reliability(centre, adaptive, groups)
     _draw_maps(right, score_only, adaptive, groups)
-    for axes, title in zip((left, centre, right), (*labels, "{} (dashed), {} (colours)".format(*labels)), strict=True):
-        axes.set_title(title, fontsize=MEDIUM)
+    for axes, heading in zip((left, centre, right), headings, strict=True):
+        axes.set_title(heading, fontsize=MEDIUM)
         axes.tick_params(labelsize=SMALL, length=2.5)
         axes.spines[["top", "right"]].set_visible(False)
     left.set_ylabel("share of genuine pairs", fontsize=MEDIUM)
@@ -92,7 +96,7 @@ def reliability_figure(score_only: RunScores, adaptive: RunScores) -> Figure | N
     figure.legend(
         *left.get_legend_handles_labels(),
         loc="outside lower center",
-        ncols=LEGEND_COLUMNS,
+        ncols=columns,
         fontsize=SMALL,
         frameon=False,
         title=legend_title,
@@ -112,10 +116,10 @@ def run_reliability_figure(scores: RunScores) -> Figure:
     """One panel for one run: all pairs in grey, and the groups that are large enough."""
     from matplotlib.figure import Figure
 
-    height = PANELS_HEIGHT + LEGEND_ROW * ceil((len(_groups(scores)[0]) + 1) / 2) + 0.5
+    title = wrapped(f"{scores.run.label} on {setting_label(scores.run)}{_fitted(scores)}", RUN_WIDTH, MEDIUM)
+    height = PANELS_HEIGHT + LEGEND_ROW * ceil((len(_groups(scores)[0]) + 1) / 2) + text_height(title, MEDIUM) + 0.2
     figure = Figure(figsize=(RUN_WIDTH, height), layout="constrained")
-    title = escape_mathtext(f"{scores.run.label} on {setting_label(scores.run)}")
-    figure.suptitle(title + _fitted(scores), fontsize=MEDIUM)
+    figure.suptitle(title, fontsize=MEDIUM)
     said = draw_run_reliability(figure.subplots(), scores)
     figure.legend(loc="outside lower center", ncols=2, fontsize=SMALL, frameon=False, title=said, title_fontsize=SMALL)
     return figure
