@@ -7,7 +7,7 @@ Without one it lists runs by name alone, and every metric has to be looked for a
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 TAG = "mlflow.sharedViewState."
@@ -29,6 +29,22 @@ WIDTHS = {
     "metrics.`worst_brier`": 84,
     "duration": 80,
 }
+OF_OWN_DATA = {
+    # Methods and their variants have columns, so the run's name may be cut.
+    "attributes.`Run Name`": 125,
+    "runDateAndNestInfo": 24,
+    "tags.`dataset`": 54,
+    "tags.`backbone`": 74,
+    "tags.`method`": 88,
+    "tags.`variant`": 86,
+    "metrics.`auroc`": 77,
+    "metrics.`worst_auroc`": 84,
+    "metrics.`tpr_at_fpr_1e-3`": 100,
+    # beyond the pane, as the duration is
+    "metrics.`brier`": 84,
+    "metrics.`worst_brier`": 84,
+    "duration": 80,
+}
 ALWAYS = ("attributes.`Run Name`", "runDateAndNestInfo", "duration")
 """Columns that the page shows whatever is chosen."""
 COMPARED = ("auroc", "brier", "tpr_at_fpr_1e-3")
@@ -45,7 +61,10 @@ def cells_of(source: str) -> str:
 def of_source(source: str) -> tuple[str, str]:
     """The view of every cell of one source: the tag's name and its value."""
     key, name = BY_SOURCE[source]
-    return _tag(key, name, cells_of(source))
+    widths = WIDTHS
+    if source == "files":
+        widths = OF_OWN_DATA
+    return _tag(key, name, cells_of(source), widths=widths)
 
 
 def of_sweep(sweep_id: str, name: str, varied: Sequence[str] = (), mixed: bool = False) -> tuple[str, str]:
@@ -70,8 +89,15 @@ def report_page(experiment_id: str, parent_run_id: str, source: str, reading: st
     return f"/experiments/{experiment_id}/runs/{parent_run_id}/artifacts/{file}?workflowType=machine_learning"
 
 
-def _tag(key: str, name: str, condition: str, varied: Sequence[str] = (), reading: str = "") -> tuple[str, str]:
-    state = _compact(_state(condition, varied, reading))
+def _tag(
+    key: str,
+    name: str,
+    condition: str,
+    varied: Sequence[str] = (),
+    reading: str = "",
+    widths: Mapping[str, int] = WIDTHS,
+) -> tuple[str, str]:
+    state = _compact(_state(condition, varied, reading, widths))
     envelope = {"name": name, "createdAt": 0, "updatedAt": 0, "state": state}
     return TAG + key, _compact(envelope)
 
@@ -80,8 +106,8 @@ def _compact(value: Any) -> str:
     return json.dumps(value, separators=(",", ":"))  # a tag of an experiment has room for 5,000 characters
 
 
-def _state(condition: str, varied: Sequence[str], reading: str) -> dict[str, Any]:
-    widths = {column.replace("metrics.`", f"metrics.`{reading}"): width for column, width in WIDTHS.items()}
+def _state(condition: str, varied: Sequence[str], reading: str, widths: Mapping[str, int]) -> dict[str, Any]:
+    widths = {column.replace("metrics.`", f"metrics.`{reading}"): width for column, width in widths.items()}
     chosen = [column for column in widths if column not in ALWAYS]
     parameters = [f"params.`{key}`" for key in varied]
     sections = _sections(varied, reading)

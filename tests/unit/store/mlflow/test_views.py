@@ -33,8 +33,18 @@ AGAINST_WORST = [
 ]
 
 
-def test_a_view_has_the_setting_and_four_metrics_and_fits_beside_the_pane() -> None:
+def test_own_data_shows_method_variant_and_a_low_false_match_rate_beside_the_pane() -> None:
     state = state_of(views.of_source("files"))
+    columns = state["selectedColumns"]
+    assert columns[:4] == [f"tags.`{tag}`" for tag in ("dataset", "backbone", "method", "variant")]
+    assert columns[4:7] == [f"metrics.`{metric}`" for metric in ("auroc", "worst_auroc", "tpr_at_fpr_1e-3")]
+    assert state["orderByKey"] in columns and state["columnOrder"][2:-1] == columns
+    beside = ["attributes.`Run Name`", "runDateAndNestInfo", *columns[:7]]
+    assert CHECK_BOXES + sum(state["columnWidths"][column] for column in beside) <= LIST_WIDTH
+
+
+def test_another_view_has_the_setting_and_four_metrics_and_fits_beside_the_pane() -> None:
+    state = state_of(views.of_source("synthetic"))
     columns = state["selectedColumns"]
     assert columns[:3] == ["tags.`dataset`", "tags.`backbone`", "tags.`source`"], "the method begins the run's name"
     metrics = [column.removeprefix("metrics.`").removesuffix("`") for column in columns[3:]]
