@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from fairfr.core.errors import ConfigError, did_you_mean
-from fairfr.core.text import error_summary
 
 PACKAGE = Path(__file__).parents[1]
 # a wheel has the configurations inside the package, a checkout has them beside it
@@ -168,6 +167,12 @@ def dataclass_at(target: str, at: str) -> type[Any]:
     return cls
 
 
+def unreadable_text(error: Exception, file: Path | None = None) -> str:
+    """What is wrong with a yaml, in one line; yaml's own errors name the file if it was read from one."""
+    found = " ".join(str(error).split()).replace('in "<unicode string>", ', "")
+    return f"{'a configuration' if file is None else file} is not readable as yaml: {found}. Correct it."
+
+
 @cache
 def configured_targets(config_dirs: tuple[Path, ...] = ()) -> frozenset[str]:
     """The classes that the yaml files of methods and protocols name: ours, and those in ``config_dirs``."""
@@ -182,7 +187,7 @@ def configured_targets(config_dirs: tuple[Path, ...] = ()) -> frozenset[str]:
                 try:
                     described = yaml.safe_load(path.read_text(encoding="utf-8"))
                 except (OSError, ValueError, yaml.YAMLError) as error:
-                    raise ConfigError(f"{path} cannot be read: {error_summary(error)}") from error
+                    raise ConfigError(unreadable_text(error, path)) from None
                 target = _target_in(described, part)
                 if target is not None:
                     found.add(target)

@@ -9,6 +9,7 @@ from pathlib import Path
 from hydra.core.config_loader import ConfigLoader
 from omegaconf import DictConfig, open_dict
 
+from fairfr.core.config import unreadable_text
 from fairfr.core.errors import FairfrError
 from fairfr.core.findings import Finding
 from fairfr.core.text import plural
@@ -17,7 +18,6 @@ from fairfr.store.run_folder import RunFolders
 from fairfr.store.secrets import mask_passwords
 from fairfr.sweep.compose import read_settings
 from fairfr.sweep.grids import Job
-from fairfr.sweep.own_methods import unreadable_text
 
 
 def split_unreadable(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from fairfr.core.config import unreadable_text
 from fairfr.core.errors import ConfigError
 
 METHOD = "method"
@@ -57,9 +58,3 @@ def _id(file: Path) -> str | None:
     except (OSError, ValueError, yaml.YAMLError) as error:
         raise ConfigError(unreadable_text(error, file)) from None
     return str(content["id"]) if isinstance(content, dict) and "id" in content else None
-
-
-def unreadable_text(error: Exception, file: Path | None = None) -> str:
-    """What is wrong with a yaml, in one line; yaml's own errors name the file if it was read from one."""
-    found = " ".join(str(error).split()).replace('in "<unicode string>", ', "")
-    return f"{'a configuration' if file is None else file} is not readable as yaml: {found}. Correct it."

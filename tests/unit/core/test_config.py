@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import pytest
 
-from fairfr.core.config import check_above, check_min, conform, from_mapping, instantiate
+from fairfr.core.config import check_above, check_min, configured_targets, conform, from_mapping, instantiate
 from fairfr.core.errors import ConfigError
 
 
@@ -152,3 +152,10 @@ def test_a_module_that_is_not_python_is_one_message(tmp_path: Path, monkeypatch:
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(ConfigError, match=r"half_written\.Mine cannot be imported: invalid syntax.*half_written\.py"):
         instantiate({"_target_": "half_written.Mine"}, "m")
+
+
+def test_a_yaml_that_is_none_is_named_with_its_line(tmp_path: Path) -> None:
+    (tmp_path / "method").mkdir()
+    (tmp_path / "method" / "mine.yaml").write_text("id: mine\nlabel: [x\nestimator: {}\n")
+    with pytest.raises(ConfigError, match=r"mine\.yaml is not readable as yaml: .* line 3, column 10.* Correct it\.$"):
+        configured_targets((tmp_path,))

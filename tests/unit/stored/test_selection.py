@@ -280,7 +280,7 @@ def test_folders_of_configurations_that_cannot_be_used_are_named(tmp_path: Path,
     if text is not None:
         (tmp_path / "mine" / "method").mkdir(parents=True)
         (tmp_path / "mine" / "method" / "broken.yaml").write_text(text)
-    with pytest.raises(ConfigError, match="mine is not a folder" if text is None else r"broken\.yaml cannot be read"):
+    with pytest.raises(ConfigError, match="mine is not a folder" if text is None else r"broken\.yaml is not readable"):
         chosen(made)
 
 
