@@ -268,7 +268,7 @@ def _of_probabilities(sample: Sample, probabilities: Probabilities | None) -> It
 def _owner(method: str) -> str:
     if method == "given":
         return "The given"
-    return f"{method.capitalize()}'s"
+    return f"{method.capitalize()}-calibrated"
 
 
 def _is_wrong(row: GroupCalibration, n_groups: int) -> bool:
