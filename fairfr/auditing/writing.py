@@ -16,7 +16,7 @@ def write_report(out: Path, name: str, page: str, content: dict[str, Any]) -> st
     if out.exists() and not out.is_dir():
         raise StorageError(f"{out} is a file. Name a folder: --out DIR.")
     texts = {f"{name}.html": page, f"{name}.json": escape_json(json.dumps(content, indent=1, allow_nan=False)) + "\n"}
-    with translate_os_errors(out):
+    with translate_os_errors(out, "--out"):
         out.mkdir(parents=True, exist_ok=True)
         for file, text in texts.items():
             draft = out / f".{file}.partial"

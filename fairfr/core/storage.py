@@ -20,8 +20,11 @@ from fairfr.core.errors import StorageError
 
 
 @contextmanager
-def translate_os_errors(place: Path) -> Iterator[None]:
-    """Meanwhile, what the system refuses is a StorageError that names the file, or else ``place``, and what to do."""
+def translate_os_errors(place: Path, option: str = "out_root") -> Iterator[None]:
+    """Meanwhile, what the system refuses is a StorageError that names the file, or else ``place``, and what to do.
+
+    ``option`` is what names another place.
+    """
     try:
         yield
     except BrokenPipeError:  # the reader of the output has gone: no other place would help
@@ -30,7 +33,7 @@ def translate_os_errors(place: Path) -> Iterator[None]:
         reason = error.strerror or str(error) or type(error).__name__
         raise StorageError(
             f"{error.filename or place} cannot be written: {reason.rstrip('.').lower()}. "
-            "Make room or allow writing there, or choose another place (out_root)."
+            f"Make room or allow writing there, or choose another place ({option})."
         ) from error
 
 

@@ -67,7 +67,7 @@ def score_pairs(wanted: ScoreOptions, progress: Progress) -> int:
     files = _files(wanted)
     made_from = {name: file.digest for name, file in files.items()} | _shape(wanted)
     output = ResumableOutput(wanted.out, made_from, discard_others=True)
-    with translate_os_errors(wanted.out), output.writing() as done:
+    with translate_os_errors(wanted.out, "--out"), output.writing() as done:
         work = _pairs(model, files, wanted, threads)
         progress.start(work.n_blocks, done)
         for number, table in enumerate(work.tables(done), start=done):

@@ -25,3 +25,9 @@ def test_a_file_in_place_of_the_folder_is_refused(tmp_path: Path) -> None:
     with pytest.raises(StorageError, match="is a file"):
         write_report(tmp_path / "audit", "audit", "", {})
     assert (tmp_path / "audit").read_text() == "mine"
+
+
+def test_a_folder_that_cannot_be_made_names_the_option(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("mine")
+    with pytest.raises(StorageError, match=r"file.* cannot be written: not a directory\..* another place \(--out\)\.$"):
+        write_report(tmp_path / "file" / "audit", "audit", "", {})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from pathlib import Path
 from typing import Any
 
@@ -110,6 +111,15 @@ def test_two_do_not_write_one_file(scene: Any) -> None:
 
     with pytest.raises(StorageError, match="another process is writing"):
         score_pairs(wanted(scene), Second())
+
+
+def test_a_full_disk_names_the_option(scene: Any) -> None:
+    class Full(Heard):
+        def block_done(self) -> None:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    with pytest.raises(StorageError, match=r"no space left on device\. Make room .* another place \(--out\)\.$"):
+        score_pairs(wanted(scene), Full())
 
 
 def test_cosines_are_enough_for_methods_of_scores(scene: Any) -> None:
