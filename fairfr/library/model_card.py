@@ -13,6 +13,7 @@ from fairfr.library.face_vectors import holds_text
 from fairfr.library.model_file import describe
 from fairfr.library.threshold import Threshold
 
+CLASSES = {"same": "genuine", "different": "impostor"}  # the file's words, and those for people
 NOTHING_KNOWN = (
     "held out      nothing noted: the model was fitted through the library. What it does on pairs that it has not seen "
     "is not known here."
@@ -45,7 +46,7 @@ def _lines(about: Mapping[str, Any]) -> Iterator[str]:
     if about["groups"]:
         yield f"groups        {', '.join(about['groups'])}"
     counts = {name: value for name, value in about["training"].items() if not isinstance(value, dict)}
-    yield "fitted on     " + ", ".join(f"{value:,} {name}" for name, value in counts.items())
+    yield "fitted on     " + ", ".join(f"{value:,} {CLASSES.get(name, name)}" for name, value in counts.items())
     for level, count in about["training"].get("groups", {}).items():
         yield f"              {count:,} images of {level}"
     notes = [value for name, value in about["report"]["map"] if name == "note"]

@@ -607,6 +607,9 @@ def test_a_fit_without_identities_says_so(faces: Faces, tmp_path: Path) -> None:
     model = fairfr.ACCohort().fit(faces.embeddings, faces.pairs, faces.same)
     assert model.report_["note"].startswith("fitted without identities")
     model.save(tmp_path / "m.fairfr", with_faces=True)
-    assert "note          fitted without identities" in card_text(inspect_file(tmp_path / "m.fairfr"))
+    card = card_text(inspect_file(tmp_path / "m.fairfr"))
+    assert "note          fitted without identities" in card
+    n_genuine = int(np.count_nonzero(faces.same))
+    assert f"{n_genuine:,} genuine, {len(faces.same) - n_genuine:,} impostor" in card
     known = fairfr.ACCohort().fit(faces.embeddings, faces.pairs, faces.same, identities=faces.who)
     assert "note" not in known.report_
