@@ -8,6 +8,7 @@ of training pairs, and a finding says how many.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -20,6 +21,7 @@ from fairfr.folds._membership import image_identities, pairs_with_any, unique_im
 from fairfr.pairs.deal import deal, linked_units
 
 DEFAULT_FOLDS = 10  # where the pairs have none of their own
+SHIFT = 0.2  # in log odds: by about this much are the probabilities of a fold too high or too low
 
 
 def disjoint_splits(data: VerificationSet, member: I64, n_folds: int | None, what: str) -> Iterator[FoldSplit]:
@@ -111,8 +113,28 @@ def _finding(
             f" {what.capitalize()} are so interlinked that up to {dropped:,} training pairs per fold had to be left "
             "out, because they share some with the tested fold."
         )
+    share = _most_unlike_share(data, splits)
+    is_shifted = n_cut > 0 and abs(_log_odds(share) - _log_odds(data.same.mean())) > SHIFT
+    if is_shifted:
+        text += (
+            f" They are not like the others: {100 * share:.3g} % of a fold's training pairs are genuine, "
+            f"{100 * data.same.mean():.3g} % of all pairs. Held-out probabilities and Brier scores are off by that; "
+            "fewer impostor pairs between people of different folds would help."
+        )
     counts = {"moved": moved, "pairs": data.n_pairs, "dropped": dropped, "imbalance": imbalance, "cut": n_cut}
-    return Finding("folds-anew", "note", text, counts)
+    return Finding("folds-anew", "warning" if is_shifted else "note", text, counts)
+
+
+def _most_unlike_share(data: VerificationSet, splits: list[FoldSplit]) -> float:
+    """The share of genuine pairs in the training set where it differs most, in log odds, from that of all pairs."""
+    whole = _log_odds(data.same.mean())
+    shares = [float(data.same[split.train_rows()].mean()) for split in splits if len(split.train_rows())]
+    return max(shares, key=lambda share: abs(_log_odds(share) - whole), default=float(data.same.mean()))
+
+
+def _log_odds(share: float) -> float:
+    inside = min(max(float(share), 1e-9), 1 - 1e-9)
+    return math.log(inside / (1 - inside))
 
 
 def _moved(fold: I64, published: I64) -> int:

@@ -69,6 +69,33 @@ def test_people_of_a_test_fold_are_never_fitted_on_though_everybody_hangs_togeth
     assert all(len(s.train_rows()) > rfw.n_pairs / 2 for s in splits)
 
 
+def test_training_pairs_that_are_left_out_must_not_change_the_share_of_genuine_pairs_in_silence(
+    rfw: VerificationSet, make_set: Callable[..., VerificationSet]
+) -> None:
+    """Probabilities of a fold follow the share that they were fitted with: it is the number that a warning gives."""
+    rng = np.random.default_rng(0)
+    n_people = 90
+    person = np.repeat(np.arange(n_people), 2)
+    left = np.r_[np.arange(0, 2 * n_people, 2), rng.integers(0, 2 * n_people, 100)]
+    right = np.r_[np.arange(1, 2 * n_people, 2), rng.integers(0, 2 * n_people, 100)]
+    wanted = np.r_[np.ones(n_people, dtype=bool), person[left[n_people:]] != person[right[n_people:]]]
+    vectors = rng.normal(size=(2 * n_people, 4)).astype(np.float32)
+    same = person[left] == person[right]
+    data = make_set(vectors, left[wanted].tolist(), right[wanted].tolist(), same[wanted])
+    linked = replace(data, identity=person)
+    splits = list(IdentityDisjoint(5).split(linked))
+    shares = np.array([linked.same[split.train_rows()].mean() for split in splits])
+    whole = linked.same.mean()
+    odds = shares / (1 - shares) / (whole / (1 - whole))
+    furthest = shares[np.argmax(np.abs(np.log(odds)))]
+    (finding,) = splits[0].findings
+    assert odds.max() > 1.25 and finding.severity == "warning"
+    assert f"{100 * furthest:.3g} % of a fold's training pairs are genuine, {100 * whole:.3g} % of all" in finding.text
+
+    same_share = next(iter(EndpointDisjoint().split(rfw))).findings[0]
+    assert same_share.severity == "note" and "genuine" not in same_share.text
+
+
 def test_folds_that_are_disjoint_already_stay_as_they_are(synthetic_set: Callable[..., VerificationSet]) -> None:
     bfw = synthetic_set("bfw", scale=0.05)
     splits = list(IdentityDisjoint().split(bfw))
