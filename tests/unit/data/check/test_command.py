@@ -419,10 +419,10 @@ def test_columns_that_could_be_groups_are_listed(written: Callable[..., Path]) -
 
 def test_no_groups_unless_they_are_named_as_in_a_run(written: Callable[..., Path]) -> None:
     root = written()
-    own = command.check(_arguments("--dataset", "mine", "--data-root", str(root)))[0]
+    own = " ".join(command.check(_arguments("--dataset", "mine", "--data-root", str(root)))[0].split())
     assert "no groups" in own and "'dataset.grouping=[ethnicity]'" in own
     (root / "mine").rename(root / "rfw")  # its yaml names them
-    known = command.check(_arguments("--dataset", "rfw", "--data-root", str(root)))[0]
+    known = " ".join(command.check(_arguments("--dataset", "rfw", "--data-root", str(root)))[0].split())
     assert "groups by ethnicity" in known
 
 
