@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from fairfr.core.errors import ConfigError
-from fairfr.core.findings import Finding
+from fairfr.core.findings import Finding, Severity
 from fairfr.core.types import I64, FoldSplit, VerificationSet
 from fairfr.folds._membership import image_identities, pairs_with_any, unique_image_codes
 from fairfr.pairs.deal import deal, linked_units
@@ -113,16 +113,17 @@ def _finding(
             f" {what.capitalize()} are so interlinked that up to {dropped:,} training pairs per fold had to be left "
             "out, because they share some with the tested fold."
         )
+    severity: Severity = "note"
     share = _most_unlike_share(data, splits)
-    is_shifted = n_cut > 0 and abs(_log_odds(share) - _log_odds(data.same.mean())) > SHIFT
-    if is_shifted:
+    if n_cut and abs(_log_odds(share) - _log_odds(data.same.mean())) > SHIFT:
+        severity = "warning"
         text += (
             f" They are not like the others: {100 * share:.3g} % of a fold's training pairs are genuine, "
             f"{100 * data.same.mean():.3g} % of all pairs. Held-out probabilities and Brier scores are off by that; "
             "fewer impostor pairs between people of different folds would help."
         )
     counts = {"moved": moved, "pairs": data.n_pairs, "dropped": dropped, "imbalance": imbalance, "cut": n_cut}
-    return Finding("folds-anew", "warning" if is_shifted else "note", text, counts)
+    return Finding("folds-anew", severity, text, counts)
 
 
 def _most_unlike_share(data: VerificationSet, splits: list[FoldSplit]) -> float:
