@@ -8,7 +8,6 @@ of training pairs, and a finding says how many.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -108,34 +107,35 @@ def _finding(
         f"folds have {min(sizes):,} to {max(sizes):,} pairs, and no class of a group is more than {imbalance:,} pairs "
         "from an even share."
     )
+    severity: Severity = "note"
     if n_cut:
         text += (
             f" {what.capitalize()} are so interlinked that up to {dropped:,} training pairs per fold had to be left "
             "out, because they share some with the tested fold."
         )
-    severity: Severity = "note"
-    share = _most_unlike_share(data, splits)
-    if n_cut and abs(_log_odds(share) - _log_odds(data.same.mean())) > SHIFT:
-        severity = "warning"
-        text += (
-            f" They are not like the others: {100 * share:.3g} % of a fold's training pairs are genuine, "
-            f"{100 * data.same.mean():.3g} % of all pairs. Held-out probabilities and Brier scores are off by that; "
-            "fewer impostor pairs between people of different folds would help."
-        )
+        share, shift = _furthest_share(data, splits)
+        if shift > SHIFT:
+            severity = "warning"
+            text += (
+                f" They are not like the others: {100 * share:.3g} % of a fold's training pairs are genuine, "
+                f"{100 * data.same.mean():.3g} % of all pairs. Held-out probabilities and Brier scores are off by "
+                "that; fewer impostor pairs between people of different folds would help."
+            )
     counts = {"moved": moved, "pairs": data.n_pairs, "dropped": dropped, "imbalance": imbalance, "cut": n_cut}
     return Finding("folds-anew", severity, text, counts)
 
 
-def _most_unlike_share(data: VerificationSet, splits: list[FoldSplit]) -> float:
-    """The share of genuine pairs in the training set where it differs most, in log odds, from that of all pairs."""
-    whole = _log_odds(data.same.mean())
-    shares = [float(data.same[split.train_rows()].mean()) for split in splits if len(split.train_rows())]
-    return max(shares, key=lambda share: abs(_log_odds(share) - whole), default=float(data.same.mean()))
+def _furthest_share(data: VerificationSet, splits: list[FoldSplit]) -> tuple[float, float]:
+    """The share of genuine pairs in the training set where it is furthest from that of all pairs, and how far."""
+    from scipy.special import logit
 
-
-def _log_odds(share: float) -> float:
-    inside = min(max(float(share), 1e-9), 1 - 1e-9)
-    return math.log(inside / (1 - inside))
+    training = [split.train_rows() for split in splits]
+    shares = np.array([data.same[rows].mean() for rows in training if len(rows)])
+    if not len(shares):  # the fit says that nothing is left to fit on
+        return 0.0, 0.0
+    shifts = np.abs(logit(shares) - logit(data.same.mean()))
+    furthest = int(shifts.argmax())
+    return float(shares[furthest]), float(shifts[furthest])
 
 
 def _moved(fold: I64, published: I64) -> int:
