@@ -42,16 +42,16 @@ def _maker(arguments: argparse.Namespace) -> Any:
 
     with explain_missing_extra("fairfr run"):
         from fairfr.sweep.compose import read_method
-        from fairfr.sweep.own_methods import check_own_methods
-    folders = [Path(folder) for folder in arguments.config_dir]
+        from fairfr.sweep.own_methods import check_own_methods, method_files, method_name
+    folders: list[Path] = arguments.config_dir
     for folder in folders:
         if not folder.is_dir():
             raise ConfigError(f"{folder}: no such folder of configurations.")
     check_own_methods(CONF_DIR, folders, [arguments.method])
     known: dict[str, Path] = {}
     for folder in (*folders, CONF_DIR):
-        for file in sorted((folder / "method").rglob("*.yaml")):
-            known.setdefault(file.relative_to(folder / "method").with_suffix("").as_posix(), file)
+        for file in method_files(folder):
+            known.setdefault(method_name(file, folder), file)
     if arguments.method not in known:
         hint = "" if folders else " For one of your own, add --config-dir."
         raise ConfigError(f"unknown method '{arguments.method}'.{did_you_mean(arguments.method, known)}{hint}")

@@ -16,13 +16,13 @@ def check_own_methods(conf: Path, folders: Sequence[Path], chosen: Sequence[str 
 
     Hydra would take ours for theirs by the file name, and tables would by the id.
     """
-    theirs = [file for folder in folders if folder.absolute() != conf.absolute() for file in _files(folder)]
+    theirs = [file for folder in folders if folder.absolute() != conf.absolute() for file in method_files(folder)]
     if not theirs:
         return
-    names = {_name(file, conf) for file in _files(conf)}
-    ids = {_id(file): _name(file, conf) for file in _files(conf)}
+    names = {method_name(file, conf) for file in method_files(conf)}
+    ids = {_id(file): method_name(file, conf) for file in method_files(conf)}
     for file in theirs:
-        name = _name(file, next(folder for folder in folders if file.is_relative_to(folder)))
+        name = method_name(file, next(folder for folder in folders if file.is_relative_to(folder)))
         if name in names:
             raise ConfigError(
                 f"{file}: fairfr has a method={name} of its own. Rename the file, such as my_{file.name}, and write "
@@ -41,12 +41,13 @@ def check_own_methods(conf: Path, folders: Sequence[Path], chosen: Sequence[str 
             )
 
 
-def _files(folder: Path) -> list[Path]:
+def method_files(folder: Path) -> list[Path]:
+    """The yamls of methods in a folder of configurations."""
     return sorted((folder / METHOD).rglob("*.yaml"))
 
 
-def _name(file: Path, folder: Path) -> str:
-    """As it is typed: ``platt``, ``ablation/midpoint_only``."""
+def method_name(file: Path, folder: Path) -> str:
+    """A method as it is typed: ``platt``, ``ablation/midpoint_only``."""
     return file.relative_to(folder / METHOD).with_suffix("").as_posix()
 
 
