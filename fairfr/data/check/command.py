@@ -88,9 +88,6 @@ def add_arguments(parser: argparse.ArgumentParser, needs_dataset: bool = True) -
     add("--json", action="store_true", help="one object for programs instead of a page for people")
 
 
-USAGE = "--dataset NAME [options]"
-
-
 def run(arguments: argparse.Namespace) -> str:
     """The page, or the object as text. A set that ``fairfr run`` refuses is a DataError, after its page is printed."""
     report, findings = check(arguments)
