@@ -274,20 +274,18 @@ def _genuine(images: I64, most: int, rng: np.random.Generator) -> list[tuple[int
 def _assembled(images: ImageTable, left: I64, right: I64, same: Bool, fold: I64) -> ImportedSet:
     """The set of these pairs (p,): rows of ``images``, and the images that are in one."""
     folds, fold_code = np.unique(fold, return_inverse=True)
-    used = np.zeros(len(images.ids), dtype=bool)
-    used[left] = used[right] = True
-    place = (np.cumsum(used) - 1).astype(np.int32)
     pairs = LabelledPairs(
         TextTable(DataFile(images.path, ""), (), {}, len(left), one_line_each=False),
         np.arange(len(left)),
-        place[left],
-        place[right],
+        left.astype(np.int32),
+        right.astype(np.int32),
         same,
         CodedColumn(fold_code.astype(np.int32), tuple(map(str, folds))),
     )
+    used = pairs.used(len(images.ids))
     kept = images.keep(used)
     names = [images.people[code] for code in kept.identity]
-    return check_import(images.path, tuple(kept.ids), names, kept.attributes, pairs)
+    return check_import(images.path, tuple(kept.ids), names, kept.attributes, pairs.renumbered(used))
 
 
 def _copy_vectors(source: Path, target: Path) -> int:
