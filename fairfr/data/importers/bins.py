@@ -58,7 +58,7 @@ def cut_column(table: TextTable, name: str, edges: Sequence[float]) -> CodedColu
     DataError
         If a cell is not a finite number.
     """
-    numbers, blank = _numbers(table, name)
+    numbers, blank = read_numbers(table, name)
     wrong = ~blank & ~np.isfinite(numbers)
     if wrong.any():
         raise DataError(
@@ -74,7 +74,7 @@ def cut_column(table: TextTable, name: str, edges: Sequence[float]) -> CodedColu
     return CodedColumn(codes, tuple(names[number] for number in used))
 
 
-def _numbers(table: TextTable, name: str) -> tuple[F64, np.typing.NDArray[np.bool_]]:
+def read_numbers(table: TextTable, name: str) -> tuple[F64, np.typing.NDArray[np.bool_]]:
     """The cells as numbers, nan where they are none; and which cells are blank. (rows,) each."""
     import pyarrow as pa
 

@@ -12,7 +12,7 @@ from fairfr.core.errors import DataError
 from fairfr.core.text import plural, shorten_list
 from fairfr.core.types import F64, UNKNOWN, Bool
 from fairfr.data.files import DataFile
-from fairfr.data.importers.bins import number_in
+from fairfr.data.importers.bins import read_numbers
 from fairfr.data.importers.conversion import refuse_pickled_table
 from fairfr.data.importers.imported_set import map_values
 from fairfr.data.text_table import CodedColumn, TextTable, delimiter_of, read_table
@@ -23,9 +23,6 @@ DIFFERENT_WORDS = frozenset(
     {"0", "0.0", "-1", "false", "no", "n", "different", "impostor", "imposter", "nonmatch", "non-match", "nonmated"}
 )
 MAX_NAMED_VALUES = 5  # values of one kind named in a message
-NUMBER_TYPES = frozenset(
-    {"halffloat", "float", "double", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32"}
-)
 
 
 def open_own(path: Path) -> TextTable:
@@ -153,16 +150,12 @@ class OwnColumns:
 
     def _numbers(self, name: str) -> F64:
         """A column as floats, nan where that is a problem."""
-        array = self.table.arrays[self.names[name]]
-        if str(array.type) in NUMBER_TYPES:
-            value = np.array(array.cast("float64").fill_null(np.nan), dtype=np.float64)
-            self._rows_with("blank-cell", np.isnan(value), f"'{name}' is blank. Fill it in or remove the row.")
-            return value
-        column = self.required_text(name, "")
-        assert column is not None
-        value = np.array([*map(number_in, column.values), np.nan])[column.codes]
-        unreadable = np.isnan(value) & (column.codes != UNKNOWN)
+        value, blank = read_numbers(self.table, self.names[name])
+        self._rows_with("blank-cell", blank, f"'{name}' is blank. Fill it in or remove the row.")
+        unreadable = np.isnan(value) & ~blank
         if unreadable.any():
+            column = self.text(name, "")
+            assert column is not None
             found = column.values[int(column.codes[np.argmax(unreadable)])]
             self._rows_with("not-a-number", unreadable, f"'{name}' must be a number, found {found!r}.")
         return value
