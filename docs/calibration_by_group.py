@@ -51,9 +51,8 @@ def read_scores(folder: Path) -> pd.DataFrame:
 
 def errors_by_group(scores: pd.DataFrame, grouping: str) -> dict[str, str]:
     """By group the mean error in points, with its star."""
-    groups = (
-        scores[grouping].astype(str).str.split("|").str[0]
-    )  # of a mixed pair both are named, the first image's first
+    # of a mixed pair both are named, the first image's first
+    groups = scores[grouping].astype(str).str.split("|").str[0]
     people, codes = np.unique(scores[["identity_left", "identity_right"]].astype(str), return_inverse=True)
     left, right = codes.reshape(-1, 2).T
     rng = np.random.default_rng(SEED)

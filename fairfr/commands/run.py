@@ -71,7 +71,7 @@ def help_text(config_dir: Path | None = None) -> str:
         names = choices(CONF_DIR, group)
         if config_dir is not None:
             names = sorted({*names, *choices(config_dir, group)})
-        indent = " " * (OPTION_WIDTH)
+        indent = " " * OPTION_WIDTH
         lines.append(fill(f"  {group:<{OPTION_WIDTH - 2}}{', '.join(names)}", WIDTH, subsequent_indent=indent))
     return f"{USAGE}\n\n{(__doc__ or '').strip().format(choices=chr(10).join(lines))}"
 
