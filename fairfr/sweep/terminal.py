@@ -144,8 +144,7 @@ class Terminal:
         self._console.print(results_table([result], width=self._console.width))
         self._show_held()
         if status == "skipped":
-            metric_findings = result.metric_warnings
-            metric_warnings = [finding for finding in metric_findings if finding.severity != "note"]
+            metric_warnings = [finding for finding in result.metric_warnings if finding.severity != "note"]
             for finding in (*result.warnings, *metric_warnings):
                 self._note(finding)
             self._console.print("already done: a completed run has the same key (force=true runs it again)")
