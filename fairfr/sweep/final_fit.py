@@ -34,7 +34,8 @@ def fit_on_all_folds(settings: CellSettings) -> Model:
     if settings.cohort is not None:
         cohort = locate_cohort(settings.cohort, settings.backbone.id, root)
     key = settings.key(located.source, located.digest, cohort_digest=None if cohort is None else cohort.digest)
-    result = RunFolders(Path(settings.out_root)).completed(key)
+    runs = RunFolders(Path(settings.out_root))
+    result = runs.completed(key)
     if result is None:
         raise DataError(f"no completed run {key} below {settings.out_root}: run it first, with fairfr run.")
     threads = resolve_threads(settings.threads)
@@ -45,7 +46,7 @@ def fit_on_all_folds(settings: CellSettings) -> Model:
     groups = tuple(settings.dataset.grouping) if "groups" in method.needs else ()
     model.fit_table(PairTable(data, threads), _context(settings, data, cohort, threads), groups)
     model.origin_ = held_out_summary(result)
-    scores = RunScores.if_available(Run(result, RunFolders(Path(settings.out_root)).path(key)))
+    scores = RunScores.if_available(Run(result, runs.path(key)))
     if scores is not None:
         model.origin_[KEY] = expected_of(scores)
     return model
