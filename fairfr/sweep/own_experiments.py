@@ -32,13 +32,12 @@ def _check_header(file: Path) -> None:
     except (OSError, ValueError):
         return  # Hydra says what is wrong
     found = [number for number, line in enumerate(lines) if PACKAGE.match(line)]
-    above = lines[: found[0]] if found else []
     if not found:
         raise ConfigError(
             f'{file}: the line "{HEADER}" is missing. Write it as the first line: without it, Hydra takes the keys of '
             f"the file for those of a group '{EXPERIMENT}', and they change nothing."
         )
-    if any(line.strip() for line in above):
+    if any(line.strip() for line in lines[: found[0]]):
         raise ConfigError(
             f'{file}: "{lines[found[0]].strip()}" is line {found[0] + 1}, and Hydra reads it in the first line only. '
             "Move it to the top."
