@@ -264,6 +264,39 @@ def test_a_warning_is_shown_once_in_a_sweep(terminal: Terminal, screen: io.Strin
     assert screen.getvalue().count("a pair is listed twice") == 1
 
 
+def test_the_notes_of_a_single_run_stand_below_its_table(
+    terminal: Terminal, screen: io.StringIO, tmp_path: Path
+) -> None:
+    with terminal.cell("a cell", notes_below=True) as progress:
+        progress.warn(Finding("repeated-pairs", "note", "a pair is listed twice"))
+        progress.wait_for("another process")
+        assert "another process" in screen.getvalue(), "whoever waits wants to know now"
+        assert "listed twice" not in screen.getvalue()
+    terminal.cell_report("completed", stored("Platt", 0.9), tmp_path, None)
+    text = screen.getvalue()
+    assert text.index("Platt") < text.index("note: a pair is listed twice") < text.index("files: ")
+    assert text.count("listed twice") == 1
+
+
+def test_notes_are_shown_where_a_single_run_ends_without_a_table(
+    terminal: Terminal, screen: io.StringIO, tmp_path: Path
+) -> None:
+    with pytest.raises(KeyboardInterrupt), terminal.cell("a cell", notes_below=True) as progress:
+        progress.warn(Finding("repeated-pairs", "note", "a pair is listed twice"))
+        raise KeyboardInterrupt
+    assert screen.getvalue() == "note: a pair is listed twice\n"
+    with terminal.cell("a cell", notes_below=True) as progress:
+        progress.warn(Finding("one-group", "note", "all people are of one group"))
+    terminal.cell_report("failed", stored("Platt", None), tmp_path / "key", "DataError: no", is_user_error=True)
+    assert screen.getvalue().splitlines()[1] == "note: all people are of one group"
+
+
+def test_the_next_command_names_another_output_folder(terminal: Terminal, screen: io.StringIO) -> None:
+    terminal.next_step("outputs")
+    terminal.next_step("my runs")
+    assert screen.getvalue().splitlines() == ["next: fairfr tables", "next: fairfr tables --out-root 'my runs'"]
+
+
 def test_text_with_brackets_is_printed_as_it_is(terminal: Terminal, screen: io.StringIO) -> None:
     terminal.error("ConfigError: dataset.grouping=[ethnicity] is wrong [bold]")
     assert screen.getvalue() == "ConfigError: dataset.grouping=[ethnicity] is wrong [bold]\n"
