@@ -2,28 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from made_faces import Faces
 
 import fairfr
-
-
-@dataclass
-class Faces:
-    embeddings: np.ndarray
-    pairs: np.ndarray
-    same: np.ndarray
-    who: np.ndarray
-    group: np.ndarray
-
-    @property
-    def cosine(self) -> np.ndarray:
-        unit = self.embeddings / np.linalg.norm(self.embeddings, axis=1, keepdims=True)
-        return (unit[self.pairs[:, 0]] * unit[self.pairs[:, 1]]).sum(axis=1)
 
 
 @pytest.fixture(scope="session")

@@ -5,10 +5,11 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 import pytest
+from made_faces import Faces
 from safetensors.numpy import load_file
 
 import fairfr
@@ -17,8 +18,6 @@ from fairfr.core.types import Bool, Need, Pairs, Prediction
 from fairfr.library.face_vectors import count_face_vectors, holds_text
 from fairfr.library.model_file import describe
 from fairfr.pairs.view import PairView
-
-Faces = Any
 
 
 def unit(rows: np.ndarray) -> np.ndarray:

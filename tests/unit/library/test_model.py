@@ -15,6 +15,7 @@ import pandas as pd
 import pytest
 import torch
 import yaml
+from made_faces import Faces
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
@@ -30,7 +31,6 @@ from fairfr.methods._labels import hashed_names
 from fairfr.pairs.view import PairView
 
 CONF = Path(__file__).parents[3] / "conf" / "method"
-Faces = Any
 
 # -- names -------------------------------------------------------------------------------------------------------------
 

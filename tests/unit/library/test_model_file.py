@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from made_faces import Faces
 from safetensors import safe_open
 from safetensors.numpy import load_file, save_file
 
@@ -20,7 +21,6 @@ from fairfr.core.errors import DataError
 from fairfr.library import model_file
 from fairfr.methods.ac_density import ACDensity
 
-Faces = Any
 Change = Callable[[dict[str, Any]], object]
 
 

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
+from made_faces import Faces
 from sklearn.naive_bayes import GaussianNB
 
 import fairfr
 from fairfr.core.errors import DataError
 from fairfr.library.prior import log_likelihood_ratio, with_prior
-
-Faces = Any
 
 
 def test_a_case_by_hand() -> None:

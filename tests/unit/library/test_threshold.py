@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from held_scores import Held, strangers
+from made_faces import Faces
 from safetensors.numpy import load_file
 from scipy.stats import binomtest
 
@@ -22,8 +23,6 @@ from fairfr.library.threshold import (
     kept_text,
     threshold_text,
 )
-
-Faces = Any
 
 
 def found_of(held: Any, fmr: float, **more: Any) -> tuple[dict[str, Any], str]:
