@@ -21,7 +21,6 @@ from fairfr.core.types import (
     EmbeddingSet,
     FoldSplit,
     Grouping,
-    Pairs,
     StrArray,
     VerificationSet,
     cross_groupings,
@@ -38,6 +37,7 @@ from fairfr.library.image_pairs import (
     groups_by_id,
     ids_from_vectors,
     merge_duplicates,
+    one_of_each,
 )
 from fairfr.pairs.overlap import folds_per_value
 
@@ -158,12 +158,7 @@ def _with_ids(faces: ImagePairs, labels: ImageLabels, ids: StrArray) -> tuple[Im
         if differs.any():
             image = int(np.argmax(differs.reshape(len(ids), -1).any(axis=1)))
             raise DataError(f"{what} differs between mentions of image {str(ids[image])!r}. An id means one image.")
-    left, right = (place[side].astype(np.int32) for side in (faces.pairs.left, faces.pairs.right))
-    fewer = replace(faces, pairs=Pairs(left, right), chosen=faces.chosen[first])
-    if faces.vectors is not None:
-        fewer = replace(fewer, vectors=faces.vectors[first])
-    groupings = tuple(Grouping(g.id, g.levels, g.codes[first]) for g in labels.groupings)
-    return fewer, ImageLabels(groupings, labels.identity[first], labels.people), distinct
+    return *one_of_each(faces, labels, first, place), distinct
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -196,10 +196,17 @@ def merge_duplicates(faces: ImagePairs, labels: ImageLabels, ids: StrArray) -> t
         wide = other + 1
         code = np.unique(code * (int(wide.max(initial=0)) + 1) + wide, return_inverse=True)[1]
     _, first, place = np.unique(code, return_index=True, return_inverse=True)
+    return *one_of_each(faces, labels, first, place), ids[first]
+
+
+def one_of_each(faces: ImagePairs, labels: ImageLabels, first: I64, place: I64) -> tuple[ImagePairs, ImageLabels]:
+    """Fewer images where some are the same: ``first`` (m,) of each stays, and image i becomes number ``place[i]``."""
     left, right = (place[side].astype(np.int32) for side in (faces.pairs.left, faces.pairs.right))
-    fewer = ImagePairs(Pairs(left, right), faces.chosen[first], faces.given, True, faces.vectors[first])
+    fewer = replace(faces, pairs=Pairs(left, right), chosen=faces.chosen[first])
+    if faces.vectors is not None:
+        fewer = replace(fewer, vectors=faces.vectors[first])
     groupings = tuple(Grouping(g.id, g.levels, g.codes[first]) for g in labels.groupings)
-    return fewer, ImageLabels(groupings, labels.identity[first], labels.people), ids[first]
+    return fewer, ImageLabels(groupings, labels.identity[first], labels.people)
 
 
 def data_digest(data: VerificationSet) -> str:
