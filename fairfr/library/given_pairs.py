@@ -8,6 +8,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from fairfr.core.errors import DataError, FairfrWarning
+from fairfr.core.text import plural
 from fairfr.core.types import VerificationSet
 from fairfr.library import arrays
 from fairfr.numerics.direction import reversed_auroc
@@ -27,7 +28,7 @@ def check_training_pairs(data: VerificationSet) -> None:
     alone = np.flatnonzero(left == right)
     if len(alone):
         _warn(
-            f"{_plural(len(alone))} of an image with itself, or with its copy (first: pairs[{alone[0]}]). No "
+            f"{plural(len(alone), 'pair')} of an image with itself, or with its copy (first: pairs[{alone[0]}]). No "
             "two pictures of a person are so similar: leave them out."
         )
     key = pair_keys(left, right, len(data.images))
@@ -42,11 +43,11 @@ def check_training_pairs(data: VerificationSet) -> None:
         raise DataError(
             f"pairs[{later[first]}] and pairs[{earlier[first]}] are the same two images, but same is "
             f"{bool(data.same[later[first]])} for one and {bool(data.same[earlier[first]])} for the other "
-            f"({_plural(int(np.count_nonzero(differ)))} in all). Correct or leave out one of the two."
+            f"({plural(int(np.count_nonzero(differ)), 'pair')} in all). Correct or leave out one of the two."
         )
     first = int(np.argmin(later))
     _warn(
-        f"{_plural(len(later))} repeated (first: pairs[{later[first]}] repeats pairs[{earlier[first]}]). "
+        f"{plural(len(later), 'pair')} repeated (first: pairs[{later[first]}] repeats pairs[{earlier[first]}]). "
         "All are kept, so that they count several times."
     )
 
@@ -95,10 +96,6 @@ def warn_of_new_groups(data: VerificationSet, trained: Iterable[str], model: str
 
 def _warn(text: str) -> None:
     warnings.warn(text, FairfrWarning, stacklevel=CALLER)
-
-
-def _plural(pairs: int) -> str:
-    return "1 pair" if pairs == 1 else f"{pairs:,} pairs"
 
 
 def _verb(names: list[str], one: str, several: str) -> str:
