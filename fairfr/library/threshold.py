@@ -21,6 +21,7 @@ all, groups, no_group        ``name``, ``fmr`` and ``fnmr`` at the threshold; th
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -177,22 +178,9 @@ def _interval(
         accepted = len(impostors) - int(np.searchsorted(impostors.ascending, value, side="left"))
         return rate_interval(replace(at_plain, errors=accepted), confidence)
 
-    low = _first(observed, lambda value: rate_at(value)[0] <= fmr)
-    beyond = _first(observed, lambda value: rate_at(value)[1] < fmr)
+    low = bisect_left(observed, True, key=lambda value: rate_at(value)[0] <= fmr)
+    beyond = bisect_left(observed, True, key=lambda value: rate_at(value)[1] < fmr)
     return [float(observed[min(low, len(observed) - 1)]), float(observed[max(beyond - 1, 0)])]
-
-
-def _first(ascending: F64, is_reached: Any) -> int:
-    """The place of the first value that is far enough; their number where none is."""
-    low = 0
-    high = len(ascending)
-    while low < high:
-        middle = (low + high) // 2
-        if is_reached(float(ascending[middle])):
-            high = middle
-        else:
-            low = middle + 1
-    return low
 
 
 def _parts(scores: RunScores, rule: PairRule) -> Iterator[tuple[str, Bool]]:
