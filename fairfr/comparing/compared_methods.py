@@ -21,7 +21,7 @@ from fairfr.report.tables.results_table import results_table
 from fairfr.report.uncertainty.decision import SAFE
 from fairfr.report.uncertainty.decision_table import decision_sentences, differences
 from fairfr.report.uncertainty.setting_bootstrap import DrawnRun, SettingBootstrap, bootstrap_runs
-from fairfr.stored.frame import NOT_SHOWN, Wanted, tidy_frame
+from fairfr.stored.frame import NOT_SHOWN, Wanted, as_list, tidy_frame
 from fairfr.stored.order import BASELINE, MethodRow
 from fairfr.stored.reading import STRICT
 from fairfr.stored.scores import ScoresInMemory
@@ -100,7 +100,7 @@ class ComparedMethods:
             ``mean`` and ``std`` are over folds, ``pooled`` is of all held-out pairs together.
         """
         with explain_missing_extra("compare(...).frame"):
-            wanted = Wanted(_as_list(metrics), _as_list(groups), every=True)
+            wanted = Wanted(as_list(metrics), as_list(groups), every=True)
             found = tidy_frame([scores.run for scores in self.runs.values()], wanted)
         wanted.check()
         found["current"] = found["current"].fillna(True)  # computed just now
@@ -199,7 +199,7 @@ class ComparedMethods:
         with explain_missing_extra("compare(...).reliability"):
             from fairfr.report.figures.reliability import SMALL, draw_run_reliability
 
-            names = _as_list(methods) or list(self.runs)
+            names = as_list(methods) or list(self.runs)
             places = _places(axes, len(names))
         for place, name in zip(places, names, strict=True):
             said = draw_run_reliability(place, self._scores_of(name))
@@ -230,7 +230,7 @@ class ComparedMethods:
         from fairfr.report.figures.reliability import SMALL
         from fairfr.report.quantity import group_heading
 
-        panels = rates_by_level([(name, self._scores_of(name)) for name in _as_list(methods) or self.runs])
+        panels = rates_by_level([(name, self._scores_of(name)) for name in as_list(methods) or self.runs])
         if not panels:
             raise DataError(
                 "false match rates by group need groups, at most eight of them, and so many impostors that ten false "
@@ -311,14 +311,6 @@ def _check_between(name: str, value: Any, low: float, example: str) -> None:
     is_number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
     if not is_number or not low < value < 1:
         raise ConfigError(f"{name}={value!r}: must be a number between {low:g} and 1, such as {example}.")
-
-
-def _as_list(given: str | Sequence[str] | None) -> list[str] | None:
-    if given is None:
-        return None
-    if isinstance(given, str):
-        return [given]
-    return list(given)
 
 
 def _places(axes: Any, number: int) -> AxesArray:

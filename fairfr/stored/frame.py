@@ -82,9 +82,9 @@ def results(
     with explain_missing_extra("fairfr.results"):
         import pandas as pd  # noqa: F401
 
-    wanted = Wanted(_as_list(metrics), _as_list(groups), every)
+    wanted = Wanted(as_list(metrics), as_list(groups), every)
     stored = _read(out_root)
-    chosen = _chosen(stored, _readings(reading), reading is None, Selection.where(_as_list(where) or ()), every)
+    chosen = _chosen(stored, _readings(reading), reading is None, Selection.where(as_list(where) or ()), every)
     frame = tidy_frame(chosen, wanted)
     wanted.check()
     if folds:
@@ -197,7 +197,8 @@ def _read(out_root: str | os.PathLike[str]) -> list[Run]:
     return stored
 
 
-def _as_list(given: str | Sequence[str] | None) -> list[str] | None:
+def as_list(given: str | Sequence[str] | None) -> list[str] | None:
+    """What may be given as one name, as several, or not at all."""
     if given is None:
         return None
     if isinstance(given, str):
