@@ -22,7 +22,7 @@ from fairfr.numerics.bootstrap import (
     resampling_units,
 )
 from fairfr.numerics.rates_of_draws import Rates, rates_of_draws
-from fairfr.report.group_fmr import GroupFmr, group_fmr, impostors_by_group
+from fairfr.report.group_fmr import GroupFmr, Impostors, group_fmr, impostors_by_group
 from fairfr.stored.order import MethodRow, Setting, rows_of
 from fairfr.stored.results import Results
 from fairfr.stored.run import Run
@@ -151,10 +151,11 @@ def bootstrap_runs(
     drawn = draw_bootstrap(resampling_units(*first.images, first.same, first.identities), draws)
     levels = _rate_levels(first.same)
     rates: list[Rates] = [{} for _ in shared]
+    inside: list[Impostors] = []
     if with_rates:
+        inside = impostors_by_group(first, group, len(groups))
         values = np.stack([scores.ranking_values for scores in shared.values()])
         rates = rates_of_draws(drawn.multiplicity, drawn.ends, first.same, values, group, levels)
-    inside = impostors_by_group(first, group, len(groups))
     runs = []
     for (row, scores), of_run in zip(shared.items(), rates, strict=True):
         fmr: dict[str, GroupFmr] = {}
