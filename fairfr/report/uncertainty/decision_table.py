@@ -13,9 +13,9 @@ from fairfr.core.types import F64
 from fairfr.numerics.bootstrap import interval_to_infinity, simultaneous_band
 from fairfr.numerics.rates_of_draws import gap_of_groups
 from fairfr.report.quantity import group_words
-from fairfr.report.tables.grid import Entry, Line, Note, Section, Spanner, Tone, number_entry
+from fairfr.report.tables.grid import UNSTEADY, Entry, Line, Note, Section, Spanner, Tone, number_entry
 from fairfr.report.uncertainty.decision import CANDIDATES, SAFE, Difference, GroupChange, Trial, advise, sentence
-from fairfr.report.uncertainty.rate_tables import FEW, fewest_at_own_threshold, open_range
+from fairfr.report.uncertainty.rate_tables import fewest_at_own_threshold, open_range
 from fairfr.report.uncertainty.setting_bootstrap import DrawnRun, SettingBootstrap, is_tied
 
 DECIDING_LEVELS = ("1e-3", "1e-2")
@@ -141,7 +141,7 @@ def decision_section(
 def _entries(one: Difference) -> list[Entry]:
     tone = TONES.get(one.verdict, "plain")
     interval, band = (open_range(*ends, one.digits, "+") for ends in (one.interval, one.band))
-    mark = FEW if one.rests_on_few else ""
+    mark = UNSTEADY if one.rests_on_few else ""
     difference = number_entry(one.by, one.digits, sign="+", spread=f"{mark} {interval}", tone=tone)
     return [difference, Entry(band), Entry(one.verdict)]
 

@@ -17,11 +17,9 @@ from fairfr.core.types import F64, Bool
 from fairfr.numerics.bootstrap import interval_to_infinity
 from fairfr.numerics.rates_of_draws import gap_of_groups, ratio_of_groups
 from fairfr.report.quantity import group_heading
-from fairfr.report.tables.grid import Entry, Line, Note, Section, Spanner, Tone, number_entry, tied_entry
+from fairfr.report.tables.grid import UNSTEADY, Entry, Line, Note, Section, Spanner, Tone, number_entry, tied_entry
 from fairfr.report.uncertainty.setting_bootstrap import DrawnRun, SettingBootstrap, is_tied
 
-FEW = "\u00b0"
-"""Marks what rests on few false matches."""
 GROUPS_OF_TABLE = 4
 
 AT_ONE_THRESHOLD = Note(
@@ -36,8 +34,8 @@ AT_ONE_THRESHOLD = Note(
 )
 FEW_FALSE_MATCHES = Note(
     "few_false_matches_of_group",
-    f"{FEW} fewer than {ENOUGH_FALSE_MATCHES} false matches of a group, with the method or with the one that it is "
-    "compared with.",
+    f"{UNSTEADY} fewer than {ENOUGH_FALSE_MATCHES} false matches of a group, with the method or with the one that it "
+    "is compared with.",
 )
 
 
@@ -185,7 +183,7 @@ def _entry(values: F64, digits: int, *, sign: str = "", better_below: float | No
     drawn = values[1:]
     tail = ""
     if mark:
-        tail = FEW
+        tail = UNSTEADY
     tone: Tone = "plain"
     if len(drawn):
         low, high = (round(end, digits) for end in interval_to_infinity(drawn))

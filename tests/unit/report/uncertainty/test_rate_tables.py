@@ -15,8 +15,8 @@ from scipy.stats import binomtest
 
 from fairfr.core.findings import Finding
 from fairfr.metrics.ties import ties_code
-from fairfr.report.tables.grid import Grid
-from fairfr.report.uncertainty.rate_tables import FEW, _entry, open_range
+from fairfr.report.tables.grid import UNSTEADY, Grid
+from fairfr.report.uncertainty.rate_tables import _entry, open_range
 from fairfr.report.uncertainty.setting_bootstrap import BootstrapCache
 from fairfr.report.uncertainty.tables import uncertainty_tables
 from fairfr.store.result_file import checksums
@@ -82,8 +82,8 @@ def test_a_method_against_itself_under_another_name_changes_nothing(fake_run: An
 
 def test_rates_on_few_false_matches_are_marked(fake_run: Any) -> None:
     grids = tables([fake_run("beta"), fake_run("ac_hinge")])
-    assert all(entry.spread.startswith(FEW) for entry in line(grids["one_threshold_groups"], 1, "Beta")[::3])
-    assert any(note.text.startswith(FEW) for note in grids["one_threshold_groups"].notes)
+    assert all(entry.spread.startswith(UNSTEADY) for entry in line(grids["one_threshold_groups"], 1, "Beta")[::3])
+    assert any(note.text.startswith(UNSTEADY) for note in grids["one_threshold_groups"].notes)
 
 
 @pytest.mark.parametrize("n_pairs", [100, 300])
@@ -102,9 +102,9 @@ def test_gaps_at_equal_fmr_are_marked_where_a_group_has_few_impostors(
     """One pair of 32 is an impostor pair of a group: of 40,000 pairs some 1,250, with 12 false matches at 1e-2."""
     grids = tables([fake_run(method, n_pairs=n_pairs) for method in ("beta", "ac_hinge")], draws=20)
     own = line(grids["one_threshold"], 0, "Ac_Hinge")[6:]
-    assert [entry.spread.startswith(FEW) for entry in (own[0], own[1], own[3])] == [marked] * 3
+    assert [entry.spread.startswith(UNSTEADY) for entry in (own[0], own[1], own[3])] == [marked] * 3
     shared = line(grids["one_threshold"], 0, "Ac_Hinge")[2:6]
-    assert not any(entry.spread.startswith(FEW) for entry in shared), "the common threshold rests on all pairs"
+    assert not any(entry.spread.startswith(UNSTEADY) for entry in shared), "the common threshold rests on all pairs"
 
 
 def test_beside_each_rate_stands_its_own_interval_at_least_as_wide_as_the_exact_one(fake_run: Any) -> None:
