@@ -20,6 +20,7 @@ from fairfr.report.uncertainty.setting_bootstrap import DrawnRun, SettingBootstr
 
 DECIDING_LEVELS = ("1e-3", "1e-2")
 """Wanted rates at which groups are judged; measures take the rarest for which there are enough impostors."""
+BRIER = "Brier score"
 TONES: dict[str, Tone] = {"better": "improved", "worse": "degraded"}
 SYNTHETIC = "Synthetic data: what is better here says nothing about faces, so nothing is recommended."
 
@@ -85,7 +86,7 @@ def _measured(found: SettingBootstrap, one: DrawnRun, reference: DrawnRun) -> It
     threshold meets is not compared: NaN.
     """
     alike = one.ranks_like(reference)
-    for metric, name, higher in (("brier", "Brier score", False), ("auroc", "AUROC", True)):
+    for metric, name, higher in (("brier", BRIER, False), ("auroc", "AUROC", True)):
         ours, drawn = one.drawn(metric)
         theirs, other = reference.drawn(metric)
         change = np.append(ours - theirs, drawn - other)
@@ -162,15 +163,19 @@ def _advice(found: SettingBootstrap, by_label: dict[str, tuple[Difference, ...]]
     first, second = (found.find(id) for id in CANDIDATES)
     if first is None:
         return []
-    data = found.first.result.data
-    brier = next(one for one in by_label[first.label] if one.measure == "Brier score")
-    trial = Trial(first.label, safe.label, brier.band, _changes(found, first, safe))
+    trial = _trial(found, first, safe, by_label)
     successor = None
     if second is not None:
-        against_first = differences(found, first)[second.label]
-        brier = next(one for one in against_first if one.measure == "Brier score")
-        successor = Trial(second.label, first.label, brier.band, _changes(found, second, first))
-    return [advise(trial, successor, data.same)]
+        successor = _trial(found, second, first, differences(found, first))
+    return [advise(trial, successor, found.first.result.data.same)]
+
+
+def _trial(
+    found: SettingBootstrap, one: DrawnRun, reference: DrawnRun, by_label: dict[str, tuple[Difference, ...]]
+) -> Trial:
+    """``by_label``: the differences to the reference."""
+    brier = next(difference for difference in by_label[one.label] if difference.measure == BRIER)
+    return Trial(one.label, reference.label, brier.band, _changes(found, one, reference))
 
 
 def _changes(found: SettingBootstrap, one: DrawnRun, reference: DrawnRun) -> tuple[GroupChange, ...]:
