@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from types import MappingProxyType
@@ -12,6 +12,7 @@ from fairfr.core.types import PairRule, Source
 from fairfr.report.tables.grid import Entry, Grid, Line, Note, Section, Spanner, number_entry
 from fairfr.report.tables.notes import short_key
 from fairfr.report.tables.places import Place, printed_number
+from fairfr.stored.order import Setting, TableOrder
 from fairfr.stored.reading import Reading
 from fairfr.stored.results import Results, Where
 from fairfr.stored.run import Number, Run
@@ -58,6 +59,15 @@ def stored_number(results: Results, place: Place) -> Number | None:
     quantity = place.quantity
     assert run is not None and quantity is not None
     return run.number(quantity.metric, quantity.group, place.grouping)
+
+
+def row_of_each_setting(results: Results, paper: Mapping[Setting, str]) -> Iterator[StudyRow]:
+    """A row for each data set and backbone: those that ``paper`` has labels of in its order, then others by name."""
+    for setting in TableOrder(settings=tuple(paper)).sorted(results.settings):
+        printed = None
+        if setting in paper:
+            printed = (paper[setting],)
+        yield StudyRow(results.name(setting), {"setting": setting}, paper=printed)
 
 
 def no_rows(results: Results) -> Iterable[StudyRow]:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from functools import partial
 
 from fairfr.paper.printed import printed_study
-from fairfr.report.study import Study, StudyRow
+from fairfr.report.study import Study, row_of_each_setting
 from fairfr.report.tables.grid import Note
 from fairfr.report.tables.places import number
-from fairfr.stored.order import TableOrder
-from fairfr.stored.results import Results
 
 METHODS = {
     "platt": "Platt",
@@ -34,15 +32,6 @@ PAPER = {
 }
 
 
-def rows(results: Results) -> Iterator[StudyRow]:
-    """A row for each data set and backbone: the paper's in its order, then others by name."""
-    for setting in TableOrder(settings=tuple(PAPER)).sorted(results.settings):
-        printed = None
-        if setting in PAPER:
-            printed = (PAPER[setting],)
-        yield StudyRow(results.name(setting), {"setting": setting}, paper=printed)
-
-
 STUDY = Study(
     "components",
     title="Component ablation: worst-group AUROC",
@@ -50,7 +39,7 @@ STUDY = Study(
     methods=METHODS,
     run_as={"beta": "beta_paper"},  # the study's beta is the unconstrained one
     numbers=(number("AUROC", "auroc", "worst", digits=4),),
-    rows=rows,
+    rows=partial(row_of_each_setting, paper=PAPER),
     about=("Means over held-out folds of the worst group of each; pairs of two groups are in none.",),
     notes=(
         Note(

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 
 from fairfr.paper.printed import printed_study
 from fairfr.report.held_out_folds import held_out_folds
-from fairfr.report.study import Study, StudyRow
+from fairfr.report.study import Study, row_of_each_setting
 from fairfr.report.tables.grid import Note
 from fairfr.report.tables.places import Form, Place
-from fairfr.stored.order import TableOrder
 from fairfr.stored.results import Results
 from fairfr.stored.run import Number
 
@@ -28,15 +27,6 @@ PAPER = {
     ("lfw", "vit_b"): "ViT-B, AdaFace-trained",
     ("lfw", "arcface_original"): "ArcFace, original embedding set",
 }
-
-
-def rows(results: Results) -> Iterator[StudyRow]:
-    """A row for each embedding set: the paper's in its order, then others by name."""
-    for setting in TableOrder(settings=tuple(PAPER)).sorted(results.settings):
-        printed = None
-        if setting in PAPER:
-            printed = (PAPER[setting],)
-        yield StudyRow(results.name(setting), {"setting": setting}, paper=printed)
 
 
 def accuracy(results: Results, place: Place) -> Number | None:
@@ -60,7 +50,7 @@ STUDY = Study(
     methods=METHODS,
     run_as={"cosine": "baseline"},
     numbers=(Place("%", form=Form(digits=2, spread=True)),),
-    rows=rows,
+    rows=partial(row_of_each_setting, paper=PAPER),
     measure=accuracy,
     about=("Percent, mean and standard deviation over held-out folds; the threshold is set on the training folds.",),
     notes=(
