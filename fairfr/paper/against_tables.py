@@ -17,6 +17,7 @@ from fairfr.paper.against import (
     settings_of,
 )
 from fairfr.paper.order import DATASETS, GROUP_AWARE_IDS, HEADLINE, HEADLINE_BACKBONES, ROWS
+from fairfr.paper.paper_tables import setting_columns
 from fairfr.paper.printed import DIGITS, QUANTITIES, TABLE_NAMES, PrintedNumber, printed_headline
 from fairfr.report.quantity import LIFTED, Quantity
 from fairfr.report.tables.grid import Entry, Grid, Line, Note, Section, Spanner, fraction_entry, number_entry
@@ -73,15 +74,12 @@ def _summary(results: Results, compared: Sequence[Compared]) -> Grid:
     if compared:
         sections = (Section("", tuple(lines)), Section("", (Line("All", everything),)))
         notes.append(Note("farthest", f"{'; '.join(apart)}.", "Farthest apart"))
-    spanners = [Spanner("Absolute difference", ("covered", "median", "worst", "beyond"))]
-    for dataset in dict.fromkeys(dataset for dataset, _ in settings):
-        backbones = [HEADLINE_BACKBONES[backbone] for of, backbone in settings if of == dataset]
-        spanners.append(Spanner(DATASETS[dataset], tuple(backbones)))
+    differences = Spanner("Absolute difference", ("covered", "median", "worst", "beyond"))
     grid = Grid(
         id="against_paper",
         title="Against the paper, summary",
         corner=("Table",),
-        spanners=tuple(spanners),
+        spanners=(differences, *setting_columns(settings, HEADLINE_BACKBONES)),
         sections=sections,
         about=(
             *synthetic_warning(results),

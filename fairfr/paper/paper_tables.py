@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -23,7 +23,7 @@ from fairfr.report.tables.grid import Entry, Grid, Line, Note, Section, Spanner
 from fairfr.report.tables.notes import BEST, RunsOfTable
 from fairfr.report.tables.places import Place, at_setting, line, number, row_places, sections
 from fairfr.report.tables.setting_tables import backbone_tables, per_group
-from fairfr.stored.order import BASELINE, MethodRow, rows_of
+from fairfr.stored.order import BASELINE, MethodRow, Setting, rows_of
 from fairfr.stored.results import Results
 
 WITHOUT_PROBABILITY = ("baseline", "falcon", "fsn", "demonorm")
@@ -49,6 +49,14 @@ WORST_GROUP = (
 )
 
 
+def setting_columns(settings: Sequence[Setting], labels: Mapping[str, str]) -> tuple[Spanner, ...]:
+    """A column for each setting below its data set; ``labels`` of backbones."""
+    by_dataset: dict[str, list[str]] = {}
+    for dataset, backbone in settings:
+        by_dataset.setdefault(dataset, []).append(labels[backbone])
+    return tuple(Spanner(DATASETS[dataset], tuple(columns)) for dataset, columns in by_dataset.items())
+
+
 def overview(results: Results) -> Grid:
     """Every setting of the paper that has runs, by method: how well the worst group is served."""
     settings = tuple(setting for setting in SETTINGS if setting in results.settings)
@@ -57,12 +65,9 @@ def overview(results: Results) -> Grid:
     found: list[Section] = []
     for panel in WORST_GROUP:
         found += sections(results, row_places(blocks), columns, panel)
-    spanners = []
-    for dataset in dict.fromkeys(dataset for dataset, _ in settings):
-        backbones = [BACKBONES[backbone] for of, backbone in settings if of == dataset]
-        spanners.append(Spanner(DATASETS[dataset], tuple(backbones)))
     title = "Overview: how well the worst group is served, in every setting that has runs"
-    bare = Grid("overview", title, ("Method",), tuple(spanners), tuple(found), about=(BEST,), chapter=CHAPTER)
+    spanners = setting_columns(settings, BACKBONES)
+    bare = Grid("overview", title, ("Method",), spanners, tuple(found), about=(BEST,), chapter=CHAPTER)
     return RunsOfTable(results, rows_of(blocks), settings, WORST_GROUP).annotate(bare)
 
 
