@@ -349,6 +349,13 @@ def check_utf8(path: Path, data: bytes) -> None:
         ) from None
 
 
+def read_text(path: Path) -> str:
+    """A whole text file, without its byte order mark; DataError unless it is UTF-8."""
+    data = DataFile.at(path).read()
+    check_utf8(path, data)
+    return data.decode("utf-8-sig")
+
+
 def delimiter_of(file: DataFile) -> str:
     """What separates the cells of a text: the mark that its first line has most of. A comma stands for parquet."""
     if file.path.suffix.lower() == ".parquet":

@@ -6,10 +6,9 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from fairfr.core.errors import DataError
-from fairfr.data.files import DataFile
 from fairfr.data.images_file import ImageTable
 from fairfr.data.importers.imported_set import to_column
-from fairfr.data.text_table import check_utf8
+from fairfr.data.text_table import read_text
 
 ATTRIBUTES = {"gender": ("Male", "male", "female"), "age": ("Young", "young", "old")}
 """Our name of an attribute: the column, and what 1 and -1 mean there."""
@@ -101,9 +100,7 @@ def _value(path: Path, number: int, names: list[str], words: list[str], name: st
 
 def _lines(path: Path) -> Iterator[tuple[int, list[str]]]:
     """Number and words of each line that has any."""
-    data = DataFile.at(path).read()
-    check_utf8(path, data)
-    for number, line in enumerate(data.decode("utf-8-sig").splitlines(), start=1):
+    for number, line in enumerate(read_text(path).splitlines(), start=1):
         words = line.split()
         if words:
             yield number, words

@@ -32,7 +32,7 @@ from fairfr.data.importers.imported_set import (
 from fairfr.data.importers.own_columns import open_own
 from fairfr.data.importers.pair_lists import label_lists, missing_image_findings, read_pair_list
 from fairfr.data.pairs_file import LabelledPairs, index_of
-from fairfr.data.text_table import TextTable, check_utf8
+from fairfr.data.text_table import TextTable, read_text
 
 PICTURES = ("lfw", "lfw-deepfunneled", "lfw_funneled", "lfwa")  # folders of images beside the list
 
@@ -300,9 +300,7 @@ def _confident(mean: F64, least: float, words: tuple[str, str]) -> np.typing.NDA
 
 def _attribute_rows(path: Path) -> tuple[list[str], F64]:
     """Person and the SCORES (rows, 5) of each line."""
-    data = DataFile.at(path).read()
-    check_utf8(path, data)
-    lines = [line.rstrip("\r") for line in data.decode("utf-8-sig").split("\n")]
+    lines = [line.rstrip("\r") for line in read_text(path).split("\n")]
     at = next((k for k, line in enumerate(lines) if "person" in line and "\t" in line), None)
     if at is None:
         raise DataError(

@@ -20,7 +20,7 @@ from fairfr.core.findings import Finding
 from fairfr.data.files import DataFile
 from fairfr.data.importers.imported_set import image_codes, to_column
 from fairfr.data.pairs_file import LabelledPairs
-from fairfr.data.text_table import MAX_CELL, TextTable, check_utf8
+from fairfr.data.text_table import MAX_CELL, TextTable, read_text
 
 
 def truncated_finding(path: Path) -> Finding:
@@ -137,9 +137,7 @@ def missing_image_findings(root: Path, files: Sequence[str], folders: str) -> li
 
 def _text(path: Path) -> str:
     """The file with one kind of line end."""
-    data = DataFile.at(path).read()
-    check_utf8(path, data)
-    return data.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
+    return read_text(path).replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _header(lines: list[tuple[int, str]]) -> tuple[int, ...]:
