@@ -145,10 +145,7 @@ def _rate_at(found: Errors, errors: int, others: int, quantile: float) -> float:
     from scipy.special import betaincinv
 
     if found.overdispersion > 0:
-        z = float(betaincinv(errors, 1 / found.overdispersion, quantile))
-        if z == 1:
-            return math.inf
-        return z / (1 - z) / (found.overdispersion * found.pairs)
+        return _odds_at(errors, quantile, found.overdispersion) / (found.overdispersion * found.pairs)
     n = found.pairs
     design = 1 + found.spread * errors / max(1 - errors / n, 1 / n)
     return float(betaincinv(errors / design, others / design, quantile))
@@ -197,14 +194,21 @@ def _overdispersed_times(higher: Errors, lower: Errors, tail: float) -> float:
 
 def _errors_at(errors: int, quantile: float, overdispersion: float) -> float:
     """Quantile of the expected number of errors, where ``errors`` were seen."""
-    from scipy.special import betaincinv, gammaincinv
+    from scipy.special import gammaincinv
 
     if overdispersion == 0:
         return float(gammaincinv(errors, quantile))
+    return _odds_at(errors, quantile, overdispersion) / overdispersion
+
+
+def _odds_at(errors: int, quantile: float, overdispersion: float) -> float:
+    """Quantile of the overdispersion times the expected number of errors, which is the odds of a beta variable."""
+    from scipy.special import betaincinv
+
     z = float(betaincinv(errors, 1 / overdispersion, quantile))
     if z == 1:
         return math.inf
-    return z / (1 - z) / overdispersion
+    return z / (1 - z)
 
 
 def spread_at_one(higher: Errors, lower: Errors, comparisons: int) -> float | None:
@@ -245,14 +249,14 @@ def times_more_needed(higher: Errors, lower: Errors, comparisons: int) -> int | 
     return _first_number(is_established)
 
 
-def pairs_to_exclude(stored: Errors, now: Errors, times: float, alpha: float = 1 - CONFIDENCE) -> int | None:
+def pairs_to_exclude(stored: Errors, now: Errors, times: float) -> int | None:
     """So many pairs would show that the rate of ``now`` is at most ``times`` that of ``stored``, if rates stay.
 
     None where even a thousand times as many would not.
     """
 
     def is_excluded(m: int) -> bool:
-        return at_least_times(stored, _grown(now, m), 1, alpha) * times >= 1
+        return at_least_times(stored, _grown(now, m), 1) * times >= 1
 
     more = _first_number(is_excluded)
     if more is None:
