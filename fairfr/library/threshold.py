@@ -33,7 +33,7 @@ from fairfr.core.errors import ConfigError, DataError
 from fairfr.core.text import escape_control_chars
 from fairfr.core.types import F64, Bool, PairRule
 from fairfr.numerics.allowed_false_matches import fewest_impostors, most_allowed
-from fairfr.numerics.error_rates import OneKind, pairs_needed, threshold_at
+from fairfr.numerics.error_rates import OneKind, threshold_at
 from fairfr.numerics.rate_bounds import CONFIDENCE, Errors, rate_interval
 
 if TYPE_CHECKING:
@@ -217,7 +217,7 @@ class _Part:
         fnmr = _rate(self.genuine, threshold, wanted.confidence)
         # few pairs cannot prove a low rate, but they can show a high one
         fmr["enough_pairs"] = wanted.fmr is None or (
-            len(self.impostors) >= pairs_needed(wanted.fmr, wanted.confidence)
+            len(self.impostors) >= fewest_impostors(None, wanted.fmr, wanted.confidence)
             or (fmr["interval"] is not None and fmr["interval"][0] > wanted.fmr)
         )
         fnmr["enough_pairs"] = len(self.genuine) >= ENOUGH_GENUINE

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from functools import cached_property
 
@@ -90,8 +89,3 @@ def threshold_at(impostors: F64, observed: F64, level: float) -> float | None:
     if not fits.any():
         return None
     return float(observed[int(np.argmax(fits))])
-
-
-def pairs_needed(rate: float, confidence: float) -> int:
-    """So many independent pairs without an error prove a rate below ``rate``: about 3 / rate at 95 %."""
-    return math.ceil(math.log(1 - confidence) / math.log1p(-rate))

@@ -117,3 +117,10 @@ def test_the_rate_is_kept(design: Callable[[int], tuple[np.ndarray, np.ndarray]]
     assert broken / runs <= 0.05 + chance
     if of_people > 0:
         assert broken_if_independent / runs > 0.05 + chance
+
+
+def test_the_rule_of_three_where_pairs_are_independent() -> None:
+    for rate, confidence in ((1e-2, 0.95), (1e-3, 0.95), (1e-3, 0.99)):
+        n = fewest_impostors(None, rate, confidence)
+        assert (1 - rate) ** n <= 1 - confidence < (1 - rate) ** (n - 1)
+    assert fewest_impostors(None, 1e-3, 0.95) == 2995

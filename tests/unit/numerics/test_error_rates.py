@@ -1,4 +1,4 @@
-"""Errors at thresholds, counted in loops; the threshold of a rate with ties; how many pairs a rate takes."""
+"""Errors at thresholds, counted in loops; the threshold of a rate with ties."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fairfr.numerics.allowed_false_matches import People
-from fairfr.numerics.error_rates import OneKind, pairs_needed, threshold_at
+from fairfr.numerics.error_rates import OneKind, threshold_at
 from fairfr.numerics.rate_bounds import people_spread
 
 
@@ -33,10 +33,3 @@ def test_the_threshold_of_a_level_in_a_loop() -> None:
     for level in (0.5, 0.1, 0.01, 0.001):
         fits = [value for value in observed if np.mean(impostors >= value) <= level]
         assert threshold_at(impostors, observed, level) == min(fits, default=None)
-
-
-def test_the_rule_of_three() -> None:
-    for rate, confidence in ((1e-2, 0.95), (1e-3, 0.95), (1e-3, 0.99)):
-        n = pairs_needed(rate, confidence)
-        assert (1 - rate) ** n <= 1 - confidence < (1 - rate) ** (n - 1)
-    assert pairs_needed(1e-3, 0.95) == 2995
