@@ -166,28 +166,35 @@ def measure_rates(sample: Sample, threshold: float | None, fmr: Sequence[float])
     MeasuredRates
         Without labels it has no rows.
     """
+    subsets = tuple(_subsets(sample))
     thresholds: list[tuple[Level, float | None]] = []
     if threshold is not None:
         thresholds.append((CURRENT, threshold))
-    if sample.same is not None and not sample.same.all():
-        impostors = np.sort(sample.similarity[~sample.same])
+    if subsets and len(subsets[0].impostors) > 0:
         observed = np.unique(sample.similarity)
-        thresholds += [(level, threshold_at(impostors, observed, level)) for level in fmr]
-    return rates_at(sample, thresholds)
+        thresholds += [(level, threshold_at(subsets[0].impostors.ascending, observed, level)) for level in fmr]
+    return _measured(sample, subsets, thresholds)
 
 
 def rates_at(sample: Sample, thresholds: Sequence[tuple[Level, float | None]]) -> MeasuredRates:
     """Measure both error rates of all pairs and of every group at each of the ``thresholds`` (similarities)."""
-    if sample.same is None:
-        return MeasuredRates((), (), sample.people is not None)
-    subsets = tuple(_subsets(sample, sample.same))
+    return _measured(sample, tuple(_subsets(sample)), thresholds)
+
+
+def _measured(
+    sample: Sample, subsets: tuple[Subset, ...], thresholds: Sequence[tuple[Level, float | None]]
+) -> MeasuredRates:
     rows: list[GroupRates] = []
     for level, at in thresholds:
         rows += [subset.at(level, at) for subset in subsets]
     return MeasuredRates(tuple(rows), subsets, sample.people is not None)
 
 
-def _subsets(sample: Sample, same: Bool) -> Iterator[Subset]:
+def _subsets(sample: Sample) -> Iterator[Subset]:
+    """All pairs, then each group; none without labels."""
+    same = sample.same
+    if same is None:
+        return
     yield Subset.of(sample, same, np.ones(len(sample), dtype=bool), None, ALL)
     for grouping in sample.groupings:
         for code, level in enumerate(grouping.levels):
