@@ -17,7 +17,7 @@ from fairfr.core.types import F64, I64, UNKNOWN, Bool
 from fairfr.library.prior import log_likelihood_ratio, with_prior
 from fairfr.metrics.calibration import brier, ece
 from fairfr.metrics.calibration_tests import CalibrationTest, LogOddsLine, calibration_test, ecce, fit_log_odds
-from fairfr.metrics.likelihood_ratios import cllr, cllr_min, eer
+from fairfr.metrics.likelihood_ratios import cllr, cllr_min, eer, log_loss
 from fairfr.numerics.beta import fit_beta
 from fairfr.numerics.regression import fit_logistic
 from fairfr.numerics.roc import auroc_of, roc_curve
@@ -266,11 +266,6 @@ def _measured(sample: Sample, judged: Judged, subset: tuple[str | None, str, Boo
         test=_tested(same, value, sample, chosen),
         reason=reason,
     )
-
-
-def log_loss(same: Bool, log_odds: F64) -> float:
-    """The mean of minus the logarithm of the probability of what is true."""
-    return float(np.mean(np.logaddexp(0.0, np.where(same, -log_odds, log_odds))))
 
 
 def _tested(same: Bool, probability: F64, sample: Sample, chosen: Bool) -> CalibrationTest:

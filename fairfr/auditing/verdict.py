@@ -15,11 +15,12 @@ import numpy as np
 
 from fairfr.auditing.group_rates import KINDS, GroupRates, Kind, Subset
 from fairfr.auditing.kept import Kept, KeptThreshold
-from fairfr.auditing.probabilities import Judged, log_loss, most_pairs
+from fairfr.auditing.probabilities import Judged, most_pairs
 from fairfr.auditing.sample import Sample
 from fairfr.core.names import ALL
 from fairfr.core.types import F64, Bool
 from fairfr.metrics.calibration_tests import fit_log_odds
+from fairfr.metrics.likelihood_ratios import log_loss
 from fairfr.numerics.error_rates import threshold_at
 from fairfr.numerics.rate_bounds import IF_PEOPLE_VARY, Errors, at_least_times, pairs_to_exclude
 

@@ -19,7 +19,7 @@ from fairfr.core.errors import ConfigError, DataError
 from fairfr.core.names import ALL
 from fairfr.core.types import F64, Bool
 from fairfr.library.prior import log_likelihood_ratio
-from fairfr.metrics.likelihood_ratios import cllr
+from fairfr.metrics.likelihood_ratios import cllr, log_loss
 
 if TYPE_CHECKING:
     from fairfr.stored.scores import RunScores
@@ -84,7 +84,7 @@ def expected_of(scores: RunScores) -> dict[str, Any]:
     found = Expected(
         genuine=n_genuine,
         impostors=n_impostors,
-        log_loss=float(np.mean(np.logaddexp(0.0, np.where(same, -log_odds, log_odds)))),
+        log_loss=log_loss(same, log_odds),
         cllr=cllr(same, llr),
         grouping=scores.run.result.data.grouping if scores.levels else None,
         histograms=histograms,

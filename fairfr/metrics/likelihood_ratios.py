@@ -36,6 +36,11 @@ def cllr(same: Bool, llr: F64) -> float:
     return float((genuine + impostor) / 2 / np.log(2))
 
 
+def log_loss(same: Bool, log_odds: F64) -> float:
+    """The mean of minus the logarithm of the probability of what is true."""
+    return float(np.mean(np.logaddexp(0.0, np.where(same, -log_odds, log_odds))))
+
+
 def cllr_min(same: Bool, score: F64) -> float:
     """The lowest ``cllr`` that any non-decreasing curve of the score has on these pairs: what is lost by ranking.
 
