@@ -21,6 +21,7 @@ from fairfr.core.names import ALL
 from fairfr.core.types import F64, Bool
 from fairfr.metrics.calibration_tests import fit_log_odds
 from fairfr.metrics.likelihood_ratios import log_loss
+from fairfr.numerics.allowed_false_matches import People
 from fairfr.numerics.error_rates import threshold_at
 from fairfr.numerics.rate_bounds import IF_PEOPLE_VARY, Errors, at_least_times, pairs_to_exclude
 
@@ -167,11 +168,12 @@ def check_sample_against(
     (of_all,) = [row for row in rates if row.grouping is None]
     _, part = most_pairs(sample)
     judged = Judged.of("as_is", part.similarity, kept.genuine, kept.impostors)
+    people = part.people_of(np.ones(len(part), dtype=bool))
     share = float(sample.same.mean())
     return Checks(
         rates=tuple(_rate_checks(threshold, rates, known)),
-        as_is=_probability_check(part, judged),
-        prior=_probability_check(part, judged.at_prior("prior", share)),
+        as_is=_probability_check(part, people, judged),
+        prior=_probability_check(part, people, judged.at_prior("prior", share)),
         ranking=_ranking_check(threshold, sample, everything),
         doubling=tuple(_doubling_checks(threshold, of_all)),
     )
@@ -207,13 +209,12 @@ def _matters(now: Errors, stored: Errors) -> bool:
     return now.rate > 0 and now.rate >= MATTERS * stored.rate
 
 
-def _probability_check(sample: Sample, judged: Judged) -> ProbabilityCheck:
+def _probability_check(sample: Sample, people: People | None, judged: Judged) -> ProbabilityCheck:
     from scipy.special import fdtrc
 
     assert sample.same is not None
     log_odds = judged.log_odds
     before = log_loss(sample.same, log_odds)
-    people = sample.people_of(np.ones(len(sample), dtype=bool))
     line = fit_log_odds(sample.same, log_odds, people)
     if line is None:
         return ProbabilityCheck(judged.prior, None, None, None, before, None, False)
