@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -133,8 +134,7 @@ def _rows_of(columns: Columns, side: int, vectors: ScoredEmbeddings) -> I32:
     """The row of each pair's left (0) or right (1) image among the vectors."""
     assert columns.images is not None
     column = columns.images[side]
-    row_of_image = np.append(index_of(column.levels, vectors.ids), UNKNOWN).astype(np.int32)
-    rows: I32 = row_of_image[column.codes]
+    rows = _rows_among(column, vectors.ids)
     missing = np.flatnonzero(rows == UNKNOWN)
     if len(missing):
         first = int(missing[0])
@@ -146,14 +146,17 @@ def _rows_of(columns: Columns, side: int, vectors: ScoredEmbeddings) -> I32:
     return rows
 
 
+def _rows_among(column: Coded, ids: Sequence[str]) -> I32:
+    """Where among ``ids`` each image of a column is; UNKNOWN if it is not there."""
+    row_of_image = np.append(index_of(column.levels, ids), UNKNOWN).astype(np.int32)
+    return row_of_image[column.codes]
+
+
 def _described(columns: Columns, images: DataFile, groups: tuple[str, ...]) -> Columns:
     """With groups of the images' table, and with its people where the pairs name none."""
     table = read_images(images, groups)
     assert columns.images is not None
-    rows = []
-    for column in columns.images:
-        row_of_image = np.append(index_of(column.levels, table.ids), UNKNOWN).astype(np.int32)
-        rows.append(row_of_image[column.codes])
+    rows = [_rows_among(column, table.ids) for column in columns.images]
     groupings = []
     for name in groups:
         left, right = (_of_rows(table.attributes[name], side) for side in rows)
