@@ -52,15 +52,20 @@ def _too_few_pairs(found: Evaluation) -> str:
 
 def _numbers(found: Evaluation, checks: Checks) -> Iterator[str]:
     of_all = {check.kind: check for check in checks.rates if check.group == ALL}
-    rates = [f"{NAME[kind]} {{}}{_now_and_then(of_all[kind])}" for kind in ("fnmr", "fmr") if kind in of_all]
-    yield "; ".join(rates).replace("{}", "at the stored threshold ", 1).replace("{}", "") + "."
-    as_is = of_as_is(found)
+    rates = []
+    place = "at the stored threshold "  # said once, of the first
+    for kind in ("fnmr", "fmr"):
+        if kind in of_all:
+            rates.append(f"{NAME[kind]} {place}{_now_and_then(of_all[kind])}")
+            place = ""
+    yield "; ".join(rates) + "."
+    as_is = _of_as_is(found)
     expected = found.kept.expected
     if as_is is not None and as_is.said is not None and expected is not None:
-        yield (f"Said {as_is.said:.2f}, true {as_is.true:.2f}; Cllr {as_is.cllr:.2g} (was {expected.cllr:.2g}).")
+        yield f"Said {as_is.said:.2f}, true {as_is.true:.2f}; Cllr {as_is.cllr:.2g} (was {expected.cllr:.2g})."
 
 
-def of_as_is(found: Evaluation) -> GroupCalibration | None:
+def _of_as_is(found: Evaluation) -> GroupCalibration | None:
     """How the probabilities of all pairs are calibrated as they are."""
     if found.probabilities is None:
         return None
