@@ -364,7 +364,6 @@ def _since(found: Audit) -> Iterator[str]:
 
 def _method(found: Audit) -> str:
     sample = found.sample
-    left_out = "; ".join(f"{rows:,} rows left out: {reason}" for reason, rows in sample.left_out.items())
     people = "Pairs that share people are not taken for independent: their spread widens every interval."
     together = "all of them"
     if sample.people is None:
@@ -377,17 +376,26 @@ def _method(found: Audit) -> str:
     lines = [
         f"{rule} FMR: accepted of all impostor pairs. FNMR: rejected of all genuine pairs.",
         "A pair counts for a group if both images are in it.",
-        f"Sample: {plural(len(sample), 'pair')} from {found.file.name}. {left_out or 'No row was left out'}.",
+        sample_line(found),
         f"Intervals: 95 % for each kind of error at each threshold, not all together. {people}",
         "The threshold of a level is the lowest observed score at which no more impostors than that are accepted.",
         f'"At least x times": all ordered pairs of groups are compared at a threshold; 95 % holds for {together}.',
-        f"fairfr {__version__}, {found.created}" + (f", sha256 {found.file.sha256}" if found.file.sha256 else ""),
-        "Name and date: ______________________________",
     ]
-    return text_to_copy(lines)
+    return text_to_copy(found, lines)
 
 
-def text_to_copy(lines: Sequence[str]) -> str:
-    """What a report about these numbers should say."""
+def sample_line(found: Report) -> str:
+    """Of how many pairs it is, and why rows were left out."""
+    sample = found.sample
+    left_out = "; ".join(f"{rows:,} rows left out: {reason}" for reason, rows in sample.left_out.items())
+    return f"Sample: {plural(len(sample), 'pair')} from {found.file.name}. {left_out or 'No row was left out'}."
+
+
+def text_to_copy(found: Report, lines: Sequence[str]) -> str:
+    """What a report about these numbers should say; it ends with what made them, and room for a name."""
+    made_by = f"fairfr {__version__}, {found.created}"
+    if found.file.sha256:
+        made_by += f", sha256 {found.file.sha256}"
+    lines = [*lines, made_by, "Name and date: ______________________________"]
     body = text("\n".join(lines))
     return f'<h2>Method, to copy</h2><textarea readonly rows="{len(lines) + 3}">{body}</textarea>'

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from fairfr import __version__
 from fairfr.auditing.audit_page import (
     across_sections,
     figure_sections,
@@ -14,6 +13,7 @@ from fairfr.auditing.audit_page import (
     html_page,
     probability_sections,
     rates_sections,
+    sample_line,
     share_text,
     table,
     text,
@@ -22,7 +22,6 @@ from fairfr.auditing.audit_page import (
 from fairfr.auditing.evaluation_text import verdict_text
 from fairfr.auditing.sentences import HIGHER_ONLY, NAME, percent, rounded_down
 from fairfr.auditing.verdict import Checks, ProbabilityCheck, RateCheck
-from fairfr.core.text import plural
 from fairfr.numerics.rate_bounds import Errors
 
 if TYPE_CHECKING:
@@ -135,11 +134,5 @@ def _method(found: Evaluation) -> str:
             f"Held out: {kept.expected.genuine:,} genuine and {kept.expected.impostors:,} impostor pairs; log loss "
             f"{kept.expected.log_loss:.3g}, Cllr {kept.expected.cllr:.3g}."
         )
-    left_out = "; ".join(f"{rows:,} rows left out: {reason}" for reason, rows in found.sample.left_out.items())
-    lines += [
-        "A pair counts for a group if both images are in it.",
-        f"Sample: {plural(len(found.sample), 'pair')} from {found.file.name}. {left_out or 'No row was left out'}.",
-        f"fairfr {__version__}, {found.created}" + (f", sha256 {found.file.sha256}" if found.file.sha256 else ""),
-        "Name and date: ______________________________",
-    ]
-    return text_to_copy(lines)
+    lines += ["A pair counts for a group if both images are in it.", sample_line(found)]
+    return text_to_copy(found, lines)
