@@ -143,7 +143,8 @@ def score(options: argparse.Namespace) -> str:
 def threshold(options: argparse.Namespace) -> str:
     """The operating point."""
     from fairfr.library.model_file import keep_thresholds
-    from fairfr.library.threshold import ThresholdRequest, find_threshold, held_out_scores, kept_text, threshold_text
+    from fairfr.library.threshold import ThresholdRequest, find_threshold, held_out_scores
+    from fairfr.library.threshold_text import kept_text, threshold_text
 
     as_asked = {"confidence": options.confidence, "on": options.on, "rule": options.rule}
     wanted = [ThresholdRequest(fmr, **as_asked) for fmr in options.fmr]

@@ -16,7 +16,8 @@ from fairfr.core.findings import Finding
 from fairfr.core.text import escape_control_chars
 from fairfr.core.types import VerificationSet
 from fairfr.library.model import Model
-from fairfr.library.threshold import On, Threshold, ThresholdRequest, find_threshold, threshold_text
+from fairfr.library.threshold import On, Threshold, ThresholdRequest, find_threshold
+from fairfr.library.threshold_text import threshold_text
 from fairfr.report.tables.results_table import results_table
 from fairfr.report.uncertainty.decision import SAFE
 from fairfr.report.uncertainty.decision_table import decision_sentences, differences

@@ -9,7 +9,8 @@ import pytest
 from held_scores import Held
 
 import fairfr
-from fairfr.library.threshold import ThresholdRequest, find_threshold, threshold_text
+from fairfr.library.threshold import ThresholdRequest, find_threshold
+from fairfr.library.threshold_text import threshold_text
 from fairfr.report.group_fmr import group_fmr, impostors_by_group
 
 CLAIMS = ("over identities", "with 95 % confidence", "95 % confident")

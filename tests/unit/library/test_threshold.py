@@ -20,9 +20,8 @@ from fairfr.library.threshold import (
     checked,
     find_threshold,
     held_out_scores,
-    kept_text,
-    threshold_text,
 )
+from fairfr.library.threshold_text import kept_text, threshold_text
 
 
 def found_of(held: Any, fmr: float, **more: Any) -> tuple[dict[str, Any], str]:
