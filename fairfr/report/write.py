@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import chain
+from itertools import chain, product
 from pathlib import Path
 from typing import NamedTuple, get_args
 
@@ -78,18 +78,13 @@ def write_report(
         readings = (reading,)
     found: list[tuple[Results, list[Run]]] = []
     with_own_table = {study.name for study in paper.studies}
-    for source in get_args(Source):
-        for one in readings:
-            belongs = None
-            if reading is None:
-                belongs = partial(paper.reads, reading=one)
-
-            def fills_rows(run: Run, belongs: Callable[[Run], bool] | None = belongs) -> bool:
-                # asked for by --where study=NAME, the paper's studies have tables of their own
-                return run.result.study not in with_own_table and (belongs is None or belongs(run))
-
-            results = shown_results(every, source, wanted.selection, fills_rows, one, paper.order)
-            found.append((results, runs_of_page(every, source, belongs)))
+    for source, one in product(get_args(Source), readings):
+        belongs = None
+        if reading is None:
+            belongs = partial(paper.reads, reading=one)
+        fills_rows = partial(_fills_rows, belongs=belongs, with_own_table=with_own_table)
+        results = shown_results(every, source, wanted.selection, fills_rows, one, paper.order)
+        found.append((results, runs_of_page(every, source, belongs)))
     _check_against(wanted.against, [results for results, _ in found])
     pages = []
     for results, of_this in found:
@@ -103,11 +98,16 @@ def write_report(
     return pages
 
 
-def with_variant(against: str | None, selection: Selection, results: Sequence[Run]) -> Selection:
+def _fills_rows(run: Run, belongs: Callable[[Run], bool] | None, with_own_table: Collection[str]) -> bool:
+    """Also where they are asked for by ``--where study=NAME``, the paper's studies have tables of their own."""
+    return run.result.study not in with_own_table and (belongs is None or belongs(run))
+
+
+def with_variant(against: str | None, selection: Selection, runs: Sequence[Run]) -> Selection:
     """The selection, with the variant that ``--against`` names: nothing is compared with a row that is not there."""
     if against is None:
         return selection
-    for run in selection.hidden(results):
+    for run in selection.hidden(runs):
         method = run.result.method
         names = [variant_label(name, run.differs) for name in (method.id, method.label)]
         of_method = run.differs and all(key.startswith(OF_METHOD) for key in run.differs)
