@@ -88,12 +88,12 @@ def one_threshold_tables(results: Results, setting: Setting, chapter: str) -> It
         if len(parts) > 1:
             id += f"_{position}"
             title += f", part {position} of {len(parts)}"
-        yield _table(results, setting, part, Grid(id, title, ("Method",), (), (), chapter=chapter))
+        yield _table(results, some, part, Grid(id, title, ("Method",), (), (), chapter=chapter))
 
 
-def _table(results: Results, setting: Setting, groups: tuple[str, ...], bare: Grid) -> Grid:
-    some = results.find({"setting": setting})
-    assert some is not None
+def _table(results: Results, some: Run, groups: tuple[str, ...], bare: Grid) -> Grid:
+    """Of the setting of ``some`` run."""
+    setting = some.cell[:2]
     impostors = _impostors(some)
     levels = [level for level in ALL_FPR_LEVELS if is_measured_at(level, impostors)]
     blocks = results.blocks([setting], only_run=True)
