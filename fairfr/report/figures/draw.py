@@ -1,4 +1,4 @@
-"""Figures from stored scores: reliability by group, and the worst group by method and setting.
+"""A report's figures: false matches and reliability by group, the worst group by method and setting, and studies.
 
 Drawn on Figure objects of their own, never through pyplot: nothing global changes, and no window system is needed.
 """
