@@ -18,6 +18,7 @@ from fairfr.library.prior import log_likelihood_ratio, with_prior
 from fairfr.metrics.calibration import brier, ece
 from fairfr.metrics.calibration_tests import CalibrationTest, LogOddsLine, calibration_test, ecce, fit_log_odds
 from fairfr.metrics.likelihood_ratios import cllr, cllr_min, eer, log_loss
+from fairfr.numerics.allowed_false_matches import People
 from fairfr.numerics.beta import fit_beta
 from fairfr.numerics.regression import fit_logistic
 from fairfr.numerics.roc import auroc_of, roc_curve
@@ -143,8 +144,9 @@ def measure_judged(rows: I64, part: Sample, judged: Sequence[Judged]) -> Probabi
     """Measure every method in every group of ``part``, which are the ``rows`` of the whole sample."""
     groups = []
     for grouping, group, chosen in _subsets(part):
+        people = part.people_of(chosen)
         for one in judged:
-            groups.append(_measured(part, one, (grouping, group, chosen)))
+            groups.append(_measured(part, one, (grouping, group, chosen), people))
     return Probabilities(rows, {one.method: one.value for one in judged if one.llr is not None}, tuple(groups))
 
 
@@ -229,7 +231,9 @@ def _isotonic(score: F64, same: Bool) -> Curve:
 # -- how right they are ----------------------------------------------------------------------------------------------
 
 
-def _measured(sample: Sample, judged: Judged, subset: tuple[str | None, str, Bool]) -> GroupCalibration:
+def _measured(
+    sample: Sample, judged: Judged, subset: tuple[str | None, str, Bool], people: People | None
+) -> GroupCalibration:
     grouping, group, chosen = subset
     method = judged.method
     assert sample.same is not None
@@ -249,7 +253,6 @@ def _measured(sample: Sample, judged: Judged, subset: tuple[str | None, str, Boo
     if judged.llr is None:
         return replace(ranking, reason="a score is no probability")
     log_odds = judged.log_odds[chosen]
-    people = sample.people_of(chosen)
     reason = None
     if people is None:
         reason = "people are not known: no interval and no test"
@@ -263,14 +266,13 @@ def _measured(sample: Sample, judged: Judged, subset: tuple[str | None, str, Boo
         cllr=cllr(same, judged.llr[chosen]),
         line=fit_log_odds(same, log_odds, people),
         intervals_known=people is not None,
-        test=_tested(same, value, sample, chosen),
+        test=_tested(same, value, people),
         reason=reason,
     )
 
 
-def _tested(same: Bool, probability: F64, sample: Sample, chosen: Bool) -> CalibrationTest:
+def _tested(same: Bool, probability: F64, people: People | None) -> CalibrationTest:
     """The test over people; where they are not known, its error alone counts."""
-    people = sample.people_of(chosen)
     if people is not None:
         return calibration_test(same, probability, people)
     sigma = math.sqrt(float(np.sum(probability * (1 - probability)))) / len(same)
