@@ -309,7 +309,7 @@ def _calibration_row(row: GroupCalibration) -> list[str]:
 
 
 def _reliability(found: Report, probabilities: Probabilities) -> Iterator[str]:
-    """What was said and what was true, in ten bins of equal mass: as given, and after the best curve."""
+    """What was said and what was true, in ten bins of equal mass: for each method that is shown."""
     sample = found.sample
     assert sample.same is not None
     same = sample.same[probabilities.rows]
