@@ -99,12 +99,15 @@ class PairReader:
 
         types = {name: pa.string() for name in self._needed}
         types |= {name: pa.float64() for name in self._needed if name in self._numbers}
+        stored = None
+        if self._is_parquet:
+            stored = self._parquet().schema_arrow
         for name in self._names:
             if name in types:
                 continue
             kind = pa.string()
-            if self._is_parquet:
-                kind = self._parquet().schema_arrow.field(name).type
+            if stored is not None:
+                kind = stored.field(name).type
             if pa.types.is_dictionary(kind):
                 kind = kind.value_type
             if not pa.types.is_nested(kind):
