@@ -20,6 +20,7 @@ from fairfr import __version__
 from fairfr.core.errors import DataError
 from fairfr.library.expected import KEY as EXPECTED
 from fairfr.library.model_file import load
+from fairfr.library.scored_embeddings import result_columns
 from fairfr.pairs.vectors import COSINE_RANGE
 from fairfr.store.mlflow.client import EXPERIMENT, MlflowError, open_client, search_runs, store_uri
 from fairfr.store.settings import StoreSettings
@@ -148,10 +149,7 @@ def predict(model: Any, table: Any, prior: float | None = None) -> Any:
         groups = {id: _both(table, id) for id in model.groups_}
         people = _both(table, "identity") if model.asks_for_people else None
         score, probability = model.prediction(vectors, groups=groups, identities=people)
-    if prior is None:
-        return pd.DataFrame({"score": score, "probability": probability})
-    adjusted = model.probability_at(probability, prior)
-    return pd.DataFrame({"score": score, "probability": adjusted, "llr": model.llr_of(probability)})
+    return pd.DataFrame(result_columns(model, score, probability, prior))
 
 
 def takes_scores(model: Any) -> bool:
