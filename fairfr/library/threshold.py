@@ -8,10 +8,12 @@ identities, people           whether people are ``known`` or ``unknown``, and ho
 wanted_fmr                   None for a threshold in use
 threshold                    the lowest observed value that gives the wanted rate; None where too many share the highest
 threshold_interval           where the threshold of the whole population may lie
+threshold_over_identities    the same interval; None where people are unknown
 confident_threshold          the lowest value that keeps the rate with confidence (pairs as if independent where people
                              are unknown); None where there is none
 impostors_needed             so many impostor pairs at the least would show the wanted rate
 highest_is_shared            there is no confident threshold because too many impostors share the highest value
+draws                        0: intervals come from no draws
 all, groups, no_group        ``name``, ``fmr`` and ``fnmr`` at the threshold; the same ``..._at_confident``. A rate has
                              ``rate``, ``errors``, ``pairs``, ``interval``, ``phi`` (how much more errors vary than
                              binomial ones), ``binomial`` (the interval of independent pairs), ``over_identities`` (the
