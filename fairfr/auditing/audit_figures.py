@@ -209,7 +209,7 @@ def audit_figures(
     shown = subsets[:MOST_GROUPS]
     more = ""
     if len(subsets) > len(shown):
-        more = f" The first {len(shown)} of {len(subsets)} groups; audit.json has all."
+        more = f" The first {len(shown)} of {len(subsets)} groups; the JSON file has all."
     if not shown:
         return []
     names = [subset.group for subset in shown]
