@@ -23,7 +23,7 @@ from fairfr.core.errors import FairfrError
 from fairfr.core.run_key import variant_text
 from fairfr.core.text import plural
 from fairfr.paper.definition import PAPER
-from fairfr.report.write import Page, ReportOptions, note_of_page, with_variant, write_report
+from fairfr.report.write import Page, ReportOptions, note_of_runs_left_aside, with_variant, write_report
 from fairfr.store.secrets import mask_passwords
 from fairfr.stored.aside import not_chosen
 from fairfr.stored.reading import READINGS
@@ -67,7 +67,7 @@ def main() -> None:
     aside = not_chosen(results, selection.hidden(results))
     for page in pages:
         aside += [one for one in page.aside if one.why in ("configuration", "older")]
-    note = note_of_page(wanted, aside, options.out_root, reading)
+    note = note_of_runs_left_aside(wanted, aside, options.out_root, reading)
     if note is not None:
         print(f"{note.lead.lower()}: {note.text}", *note.commands, sep="\n  ")
     _print_pages(pages)

@@ -140,7 +140,7 @@ def notes_of_page(results: Results, wanted: ReportOptions, out_root: Path, readi
         command = " ".join(filter(None, words))
         lead = "What differences between methods decide, in sentences and with intervals"
         notes.append(Note("sentences", lead=lead, commands=(command,), for_print=False))
-    aside = note_of_page(wanted, results.aside, out_root, reading)
+    aside = note_of_runs_left_aside(wanted, results.aside, out_root, reading)
     if aside is not None:
         notes.append(aside)
     return notes
@@ -157,7 +157,7 @@ def _compared_with(results: Results) -> str | None:
     return next((method for method in (SAFE, BASELINE.id) if method in methods), min(methods))
 
 
-def note_of_page(
+def note_of_runs_left_aside(
     wanted: ReportOptions, aside: Sequence[LeftAside], out_root: Path, reading: Reading | None
 ) -> Note | None:
     """Which runs the tables do not show and why, and the commands that show them; None: they show all.

@@ -11,7 +11,7 @@ from made_runs import change, results_of
 
 from fairfr.core.errors import ConfigError
 from fairfr.paper.definition import PAPER
-from fairfr.report.write import ReportOptions, note_of_page, write_report
+from fairfr.report.write import ReportOptions, note_of_runs_left_aside, write_report
 from fairfr.stored.reading import PAPER_READING, READINGS, STRICT, Reading
 from fairfr.stored.run import Run
 from fairfr.stored.selection import Selection
@@ -43,7 +43,7 @@ def test_the_command_reads_the_runs_from_where_they_were_read(result: Make, tmp_
     change(variant, differs={"method.estimator.C": 0.5})
     results = [result("platt", overall={"auroc": 0.9}, label="Platt"), variant]
     wanted = ReportOptions(figures=False, origin=("--store", "mlflow", "--tracking-uri", "http://server:5000"))
-    note = note_of_page(wanted, results_of(results, "files").aside, tmp_path, None)
+    note = note_of_runs_left_aside(wanted, results_of(results, "files").aside, tmp_path, None)
     read_from = "--store mlflow --tracking-uri http://server:5000"
     assert note is not None
     assert note.commands == (f"fairfr tables {read_from} --out-root {tmp_path} --where method.estimator.C=0.5",)
